@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from datetime import datetime
     from pathlib import Path
 
+    from agentmux.core.agents.reset_times import Zones
     from agentmux.core.agents.spec import AgentSpec
     from agentmux.core.config.settings import Settings
     from agentmux.ports.checkpoints import TreeCheckpoints
@@ -94,6 +95,7 @@ class World(Site):
         tree: The directory in which agents work: the project, or its place in the worktree of the
             session that this world is for; see `workplace.placed`.
         boot: Id of this boot of the machine; empty where unknown.
+        zones: Finds time zones by their names; the machine's own by an empty name.
         environment: The environment of this process, which agents inherit.
         new_id: Returns a new uuid, as text.
         settings: The settings; those that need trust are included only where they are trusted.
@@ -120,6 +122,7 @@ class World(Site):
     tree: Path
     host: str
     boot: str
+    zones: Zones
     environment: Mapping[str, str]
     new_id: Callable[[], str]
     settings: Settings

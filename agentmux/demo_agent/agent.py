@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from agentmux.demo_agent.work import SeatWork
 
 THREAD_VARIABLE: Final = "DEMO_THREAD_ID"
-LIMIT: Final = "You have reached your usage limit · it resets at 5pm"
+_LIMIT: Final = "You have reached your usage limit · it resets at "
 
 
 class Setting(NamedTuple):
@@ -76,6 +77,7 @@ class Agent:
         self._awaited: list[tuple[str, str]] = []
         self._is_answered = False
         self._prompts = 0
+        self._limit_end: datetime | None = None
 
     def run(self, source: str) -> NoReturn:
         """Greet the user, then handle prompts until the run ends.
@@ -131,9 +133,12 @@ class Agent:
 
     def _answer(self, prompt: str) -> tuple[str, str]:
         life = self._setting.life
-        if life.limit:
-            return LIMIT, "failed"
+        if life.limit is True:
+            return f"{_LIMIT}5pm", "failed"
         asked, text = self._asked(prompt)
+        if life.limit and (until := self._limited_until(life.limit)):
+            self._held = asked
+            return f"{_LIMIT}{until}", "failed"
         if self._is_silent(asked):
             return "", "done"
         self._face.work(life.think)
@@ -143,6 +148,12 @@ class Agent:
         if asked is not None and asked.has_work:
             return "\n".join((self._work(asked), *recalled)), "done"
         return recalled[0] if recalled else f"I heard: {prompt.strip().splitlines()[0]}", "done"
+
+    def _limited_until(self, seconds: float) -> str:
+        """Return when the limit ends that the first message has begun; empty if it is over."""
+        now = datetime.now(UTC)
+        self._limit_end = self._limit_end or now + timedelta(seconds=seconds)
+        return "" if now >= self._limit_end else self._limit_end.isoformat()
 
     def _asked(self, prompt: str) -> tuple[instructions.Instructions | None, str]:
         """Return the instructions to follow now, and the text in which to look for a question.

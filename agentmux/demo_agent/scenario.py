@@ -38,7 +38,7 @@ class Life(NamedTuple):
     flood: int = 0
     silent: bool | str = False
     ignore_hup: bool = False
-    limit: bool = False
+    limit: bool | float = False
     research: list[dict[str, Any]] | None = None
 
 
@@ -54,7 +54,7 @@ _TYPES: Final[dict[str, tuple[type, ...]]] = {
     "think": (int, float), "banner_delay": (int, float), "summary": (str,), "findings": (list,),
     "commit_message": (str,), "reviewers": (list,), "plan": (dict,), "files": (dict,),
     "exit": (int,), "kill": (int,), "once": (bool,), "flood": (int,), "ignore_hup": (bool,),
-    "limit": (bool,), "research": (list,),
+    "limit": (bool, int, float), "research": (list,),
 }  # fmt: skip
 _TOP: Final = frozenset({"default", "roles", "seats"})
 _WHEN: Final = frozenset({"cycle", "iteration", "launch"})

@@ -26,6 +26,7 @@ class SeatStatus:
             ``delivery`` (typing into the pane).
         since: When the status began: UTC, ISO 8601.
         resets: When a usage limit ends, in the agent's words; empty where unknown.
+        until: When a parked agent is to be woken: UTC, ISO 8601; empty if it is not parked.
         trouble: The agent's last message about trouble with its own service (an error, a
             retry); empty for none.
     """
@@ -34,6 +35,7 @@ class SeatStatus:
     source: str
     since: str
     resets: str = ""
+    until: str = ""
     trouble: str = ""
 
 

@@ -6,7 +6,8 @@
 - Common parts: a prompt begins with ``opening.md``, then ``fresh-again.md`` if earlier work was
   interrupted. The role's own template follows, then ``research.md`` (how to ask for research)
   for roles that may ask, and ``ending.md``.
-- Messages to a running agent: ``told.md`` (research is done) and ``nudge.md`` (a reminder).
+- Messages to a running agent: ``told.md`` (research is done), ``nudge.md`` (a reminder) and
+  ``go-on.md`` (a usage limit is over).
 - ``continue.md`` is the prompt for a conversation that is resumed.
 - ``context.md`` holds the rules of a session, which every agent reads first.
 

@@ -29,8 +29,11 @@ from agentmux.wiring.machine import (
 )
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
+
     from agentmux.adapters.config.project_files import ProjectFiles
     from agentmux.adapters.disk.trust_store import TrustStore
+    from agentmux.core.agents.reset_times import Zones
     from agentmux.core.agents.spec import AgentSpec
     from agentmux.core.config.settings import Settings
     from agentmux.ports.forge import Forge
@@ -164,6 +167,7 @@ def world(
         tree=project,
         host=os.uname().nodename,
         boot=_boot(),
+        zones=_zones(environ),
         environment=environ,
         now=now,
         new_id=new_id,
@@ -202,6 +206,15 @@ def world(
         preview=preview,
     )
     return made
+
+
+def _zones(environ: Mapping[str, str]) -> Zones:
+    def find(name: str) -> tzinfo | None:
+        from agentmux.adapters.system.time_zones import zones  # noqa: PLC0415 (only at a limit)
+
+        return zones(environ.get("TZ", ""))(name)
+
+    return find
 
 
 def _boot() -> str:

@@ -72,6 +72,7 @@ class SimPane:
     seat: str
     launch: str
     step: str = "new"
+    shows: str = ""
 
 
 class SimTerminal:
@@ -85,6 +86,8 @@ class SimTerminal:
         self.opened: list[str] = []
         self.begin: Callable[[SimPane], None] = lambda pane: None
         self.hang_up: Callable[[SimPane], None] = lambda pane: None
+        self.screen_of: Callable[[SimPane], str] = lambda pane: ""
+        self.moved = 0
         self._numbers = itertools.count(1)
 
     def server(self) -> Server:
@@ -130,7 +133,7 @@ class SimTerminal:
         found = (("%0", "", ""), *((p.id, p.seat, p.launch) for p in self.found.values()))
         return tuple(
             Pane(id=pane, window="@0", pid=1, dead=False, seat=seat, launch=launch, visible=True,
-                 activity=0)
+                 activity=self.moved)
             for pane, seat, launch in found
         )  # fmt: skip
 
@@ -149,8 +152,11 @@ class SimTerminal:
         pass
 
     def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
-        blank = Screen(ansi="", text="", cols=80, rows=24, cursor_row=0, cursor_col=0)
-        return {pane: blank for pane in panes if pane in self.found}
+        texts = {pane: self.screen_of(self.found[pane]) for pane in panes if pane in self.found}
+        return {
+            pane: Screen(ansi=text, text=text, cols=80, rows=24, cursor_row=0, cursor_col=0)
+            for pane, text in texts.items()
+        }
 
     def paste(self, pane: str, text: str) -> None:
         raise AssertionError("whoever types here goes through the typist")
@@ -278,6 +284,8 @@ class Studio:
         self.ends_when: Callable[[SessionState], bool] = lambda state: False
         """Stops the orchestrator, as its user may, in the first state for which this is true."""
         self.gone = gone
+        self.limited: Callable[[SimPane], str] = lambda pane: ""
+        """Returns the screen of an agent that is at its usage limit now; empty for no limit."""
         self.accepted: list[str] = []
         """Ids of the signals that were answered with `accepted`, in order."""
         self.ran: list[str] = []
@@ -354,6 +362,7 @@ class Studio:
         self.terminal = terminal = SimTerminal()
         terminal.begin = self._later
         terminal.hang_up = self._hung_up
+        terminal.screen_of = lambda pane: pane.shows
         self.world = replace(self.world, terminal=lambda socket: terminal)
 
     # -- agents ------------------------------------------------------------------------------
@@ -372,6 +381,10 @@ class Studio:
         if pane.id not in self.terminal.found:
             return
         told, pane.step = pane.step == "told", "working"
+        pane.shows = self.limited(pane)
+        if pane.shows:
+            pane.step = "waiting"
+            return
         if pane.seat == SETUP:
             self._set_up(pane)
             return

@@ -10,7 +10,8 @@ from typing import NamedTuple
 from agentmux.adapters.disk.session_files import FileSession
 from agentmux.core.fold.acceptance import Answer, is_signal, judge
 from agentmux.core.fold.apply import advance
-from agentmux.core.journal.events import AgentLaunched, Event, Resumed, Rewound
+from agentmux.core.fold.parking import BUSY
+from agentmux.core.journal.events import AgentLaunched, AgentWoken, Event, Resumed, Rewound
 from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.names.phase import Phase
 
@@ -56,7 +57,19 @@ def check_journal(session: Path, accepted: Iterable[str] = ()) -> tuple[Step, ..
     assert Counter(state.signals).most_common(1)[0][1] == 1, "a signal was applied twice"
     assert set(accepted) <= set(state.signals), "an acknowledged signal was not applied"
     check_launches(steps)
+    check_wakings(steps)
     return steps
+
+
+def check_wakings(steps: Iterable[Step]) -> None:
+    """Check that each agent at its limit is woken once, and launched only then."""
+    for before, event, _ in steps:
+        fact, parked = event.fact, before.parked.get(event.seat)
+        if isinstance(fact, AgentWoken) and fact.how != BUSY:
+            assert parked is not None, f"{event.seat} is woken without a limit"
+            assert not parked.woken, f"{event.seat} is woken twice"
+        if isinstance(fact, AgentLaunched):
+            assert parked is None or parked.woken, f"{event.seat} is launched while it is parked"
 
 
 def check_launches(steps: Iterable[Step]) -> None:

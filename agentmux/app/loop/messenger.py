@@ -83,7 +83,7 @@ class Messenger:
         path = str(self._session.files.path / folder / "summary.md")
         inputs = self._message_inputs(action.seat, inputs=(path,), topic=action.topic)
         text = self._message(prompts.TOLD, inputs)
-        result = await self._type(action.seat, self._watcher.pane_id(action.launch), text)
+        result = await self._type(action.seat, self._watcher.sight.pane_id(action.launch), text)
         told = ResearchTold(research=action.research, topic=action.topic, result=result)
         self._session.record(told, seat=action.seat, launch=action.launch)
         if result not in _REACHED:
@@ -101,12 +101,25 @@ class Messenger:
         path = self._session.files.path / layout.launch(held.launch) / "prompt.md"
         inputs = self._message_inputs(seat, instruction_file=str(path))
         text = self._message(prompts.NUDGE, inputs)
-        result = await self._type(seat, self._watcher.pane_id(held.launch), text)
-        if result in _NOT_NOW and self._watcher.put_off(seat):
+        result = await self._type(seat, self._watcher.sight.pane_id(held.launch), text)
+        if result in _NOT_NOW and self._watcher.quiet.put_off(seat):
             return
         self._session.record(AgentNudged(result=result), seat=seat, launch=held.launch)
         failed = f"could not be reminded ({_WHY_NOT[result]})" if result in _WHY_NOT else ""
         self._loop.say(f"{seat}: {failed or 'reminded, since it had gone quiet'}")
+
+    async def go_on(self, seat: str) -> None:
+        """Tell a woken agent, once, to go on with its work."""
+        state = self._session.state
+        held, parked = state.seats.get(seat), state.parked.get(seat)
+        if held is None or parked is None or not parked.woken:
+            return
+        path = self._session.files.path / layout.launch(held.launch) / "prompt.md"
+        inputs = self._message_inputs(seat, instruction_file=str(path))
+        text = self._message(prompts.GO_ON, inputs)
+        result = await self._type(seat, self._watcher.sight.pane_id(held.launch), text)
+        if result in _WHY_NOT:
+            self._loop.say(f"{seat}: could not be told to go on ({_WHY_NOT[result]})")
 
     def _awaits_prompt(self, seat: str, launch: str) -> bool:
         held = self._session.state.seats.get(seat)
@@ -125,7 +138,7 @@ class Messenger:
                 self._tools.terminal,
                 pane,
                 text,
-                self._watcher.spec(seat),
+                self._watcher.typing_spec(seat),
                 deadline_s=_FIRST_S if once else _TYPE_S,
                 once=once,
             )
@@ -134,7 +147,7 @@ class Messenger:
 
     def _message_inputs(self, seat: str, **more: Any) -> PromptInputs:  # noqa: ANN401 (fields of any type)
         state = self._session.state
-        held = state.seats[seat]
+        held, parked = state.seats[seat], state.parked.get(seat)
         return PromptInputs(
             session_dir=str(self._session.files.path),
             project_dir=str(self._world.tree),
@@ -143,6 +156,8 @@ class Messenger:
             seat=seat,
             subplan=held.subplan,
             subplans=tuple((n, "") for n in state.implementation_active_plan_ids),
+            # With the time, a limit below this message on the screen is seen to be a new one.
+            time=parked.woken if parked is not None else "",
             **{"topic": held.topic, **more},
         )
 

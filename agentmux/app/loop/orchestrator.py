@@ -30,6 +30,7 @@ from agentmux.app.session.writer import Session, stamp
 from agentmux.app.signals.submission import decide
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
+from agentmux.core.decisions.limits import next_wake
 from agentmux.core.decisions.next_actions import next_actions
 from agentmux.core.fold.acceptance import Answer, takes_decision
 from agentmux.core.journal.events import (
@@ -53,6 +54,8 @@ STOP_LINE: Final = b"s"
 # More rounds than this mean that two decisions undo each other.
 _MAX_ROUNDS: Final = 200
 _STEP: Final = "a step"
+# Seconds until the next try if a parked agent that is due could not be woken.
+_ALARM_S: Final = 0.2
 _MESSAGES: Final = 200
 _SERVER_GONE: Final = "the tmux server is gone"
 _WITHIN: Final = f"within {ANSWER_S:g} s"
@@ -90,6 +93,7 @@ class Orchestrator:
         self._keyboard: int | None = None
         self._finished = False
         self._problems: dict[str, str] = {}
+        self._alarm: asyncio.TimerHandle | None = None
         self._watcher = watcher
         self._saver = TreeSaver(world, session, self, tools.lock.still_mine)
         self._performer = Performer(world, session, tools, watcher, manner, self)
@@ -174,8 +178,27 @@ class Orchestrator:
             actions = next_actions(self._session.state, facts)
             if not await self._performer.perform(actions, facts):
                 self._watcher.write_runtime()
+                self._set_alarm()
                 return
         raise AgentmuxError("the session repeats the same actions without end; this is a bug")
+
+    def _set_alarm(self) -> None:
+        """Wake the loop when the next parked agent is to be woken.
+
+        The clock of timers stands still while the machine is suspended: after each look at the
+        screens the alarm is set again.
+        """
+        due = next_wake(self._session.state.parked)
+        if due is None:
+            return  # an alarm that is set does no harm
+        loop = asyncio.get_running_loop()
+        wait_s = max(_ALARM_S, (due - self._world.now()).total_seconds())
+        when = loop.time() + wait_s
+        if self._alarm is not None and loop.time() < self._alarm.when() <= when:
+            return
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm = loop.call_at(when, self.wake)
 
     def _has_lost_worktree(self) -> bool:
         return has_lost_worktree(self._session.state)
@@ -238,7 +261,7 @@ class Orchestrator:
             self._show_problem()
 
     def _show_problem(self) -> None:
-        self._watcher.problem = next(reversed(self._problems.values()), None)
+        self._watcher.runtime.problem = next(reversed(self._problems.values()), None)
         with suppress(AgentmuxError, OSError):
             self._watcher.write_runtime()
 
@@ -374,6 +397,7 @@ class Orchestrator:
                     return
                 self._find_name()
                 await self._watcher.tick()
+                self._set_alarm()
             if _STEP in self._problems or self._finished or self._has_lost_worktree():
                 self.wake()
             with self._reporting("the monitor"):
@@ -425,10 +449,10 @@ class Orchestrator:
         self._tools.display.show(
             Picture(
                 state=self._session.state,
-                statuses=self._watcher.statuses,
-                problem=self._watcher.problem,
+                statuses=self._watcher.sight.statuses,
+                problem=self._watcher.runtime.problem,
                 messages=tuple(self._messages),
-                now=self._world.now(),
+                now=self._world.now().astimezone(self._world.zones("")),
                 draft=self._console.draft,
                 preview=self._console.preview,
                 page=self._console.page,

@@ -46,10 +46,13 @@ from agentmux.core.decisions.next_actions import (
     Settle,
     TakeStep,
     Tell,
+    Wake,
 )
 from agentmux.core.fold.acceptance import working_phase
+from agentmux.core.fold.parking import BUSY, LAUNCH, TOLD
 from agentmux.core.journal.events import (
     AgentExited,
+    AgentWoken,
     Approved,
     ArtifactsArchived,
     CommitDelayed,
@@ -91,6 +94,11 @@ _BEGAN: Final[Mapping[str, str]] = {
     Rung.SCREEN: "{} cannot start: its last screen is in its pane",
 }
 """What the log and the monitor say of a launch, by its mode."""
+_WOKEN: Final[Mapping[str, str]] = {
+    BUSY: "works again after its usage limit",
+    LAUNCH: "its usage limit should be over: it is launched",
+    TOLD: "its usage limit should be over: it is told to go on",
+}
 _ENDED: Final[Mapping[str, str]] = {
     FINISHED: "ended",
     ENDED_BY_USER: "was ended by the user",
@@ -149,6 +157,7 @@ class Performer:
             RecordChoice: self._record_choice,
             Fail: self._fail,
             Tell: self._tell,
+            Wake: self._wake,
             FinishSetup: self._finish_setup,
             BeginChecks: self._checker.begin,
             RecordCheck: self._checker.record,
@@ -280,7 +289,7 @@ class Performer:
     async def _record_choice(self, action: RecordChoice, facts: Facts) -> None:
         seat, launch, choice = action.seat, action.launch, action.choice
         self._session.record(choice, seat=seat, launch=launch)
-        spec, pane = self._watcher.spec(seat), self._watcher.pane_id(launch)
+        spec, pane = self._watcher.spec(seat), self._watcher.sight.pane_id(launch)
         self._tools.terminal.label({pane: label(seat, spec.name, choice.mode)} if pane else {})
         self._bring_up(seat, spec, choice.mode, pane, f"{layout.launch(launch)}/{choice.prompt}")
 
@@ -299,7 +308,7 @@ class Performer:
     def _arrange(self) -> None:
         """Show the panes of the seats beside the monitor; other panes stay parked."""
         launches = [seat.launch for seat in self._session.state.seats.values()]
-        found = self._watcher.panes
+        found = self._watcher.sight.panes
         shown = tuple(found[each].id for each in launches if each in found)[:VISIBLE_MAX]
         if shown != self._shown or not self._is_arranged:
             self._tools.terminal.arrange(shown)
@@ -363,7 +372,7 @@ class Performer:
             [pane for pane in panes if pane is not None], vacate=self._shown
         )
         for launch in action.launches:
-            self._watcher.panes.pop(launch, None)
+            self._watcher.sight.panes.pop(launch, None)
 
     def skip_empty_archive(self) -> None:
         """Record a pending move of artifacts to history as done if there is nothing to move.
@@ -451,9 +460,18 @@ class Performer:
         key = f"tell {action.seat} {action.research} {action.topic}"
         self._background.run(key, self._messenger.tell(action))
 
+    async def _wake(self, action: Wake, facts: Facts) -> None:
+        """Record that a limit should be over, then tell its agent: so it is told at most once."""
+        seat = action.seat
+        self._session.record(AgentWoken(how=action.how), seat=seat, launch=action.launch)
+        self._loop.say(f"{seat}: {_WOKEN[action.how]}")
+        self._watcher.quiet.rouse(action.launch)
+        if action.how == TOLD:
+            self._background.run(f"wake {seat}", self._messenger.go_on(seat))
+
     def _nudge_quiet(self) -> None:
-        while self._watcher.to_nudge:
-            seat = self._watcher.to_nudge.pop()
+        while self._watcher.quiet.to_nudge:
+            seat = self._watcher.quiet.to_nudge.pop()
             self._background.run(f"nudge {seat}", self._messenger.nudge(seat))
 
     # -- the end -----------------------------------------------------------------------------
@@ -461,15 +479,15 @@ class Performer:
     async def end_all(self) -> None:
         """Save the last screens, then end every agent."""
         self._background.cancel()
-        launches = tuple(self._watcher.panes)
+        launches = tuple(self._watcher.sight.panes)
         try:
             self._watcher.look_at(launches)
-            panes = [pane.id for pane in self._watcher.panes.values()]
+            panes = [pane.id for pane in self._watcher.sight.panes.values()]
             self._tools.terminal.close_panes(panes)
         except TerminalUnreachableError as error:
             # tmux cannot be reached, but the processes in the panes can.
             logger.warning("ended the agents without tmux: %s", error)
-            self._tools.end(self._watcher.processes())
+            self._tools.end(self._watcher.runtime.processes())
         except AgentmuxError as error:
             logger.warning("could not end the agents: %s", error)
         await self._gone(launches)

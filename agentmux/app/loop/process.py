@@ -149,7 +149,7 @@ def _note_what_stays(tools: Tools, watcher: Watcher) -> None:
     except HiddenServerError as error:
         stays = "an empty tmux session of AgentMux stays there"
         text = "; ".join((error.message, stays, *error.hints))
-        watcher.leave_behind(text)
+        watcher.runtime.leave_behind(text)
     except TerminalError:
         return
 

@@ -42,10 +42,11 @@ from tests.app.on_disk import OnDisk
 
 BUSY, IDLE = "* Thinking… (esc to interrupt)\n", "\u276f \n"
 
-LIMIT = "You have reached your usage limit\n\u276f \n"
 DIALOG = "Do you want to proceed?\n \u276f 1. Yes\n"
 AT_ONCE = 1e-6
 ARCHITECT = "launch-architect"
+PROMPT = f"> Read the file /s/{ARCHITECT}/prompt.md\n"
+LIMIT = f"{PROMPT}You have reached your usage limit\n\u276f \n"
 SOON = StallSettings(nudge_after_s=AT_ONCE)
 TURNS = StallSettings(turn_ended_after_s=AT_ONCE)
 
@@ -122,7 +123,7 @@ class Looking:
             asyncio.run(self.watcher.tick())
         finally:
             self._now += timedelta(seconds=3)
-        return self.watcher.statuses["architect"].status
+        return self.watcher.sight.statuses["architect"].status
 
 
 async def never_typed(*words: object, **more: object) -> Delivery:
@@ -157,12 +158,12 @@ def test_time_in_which_nobody_ran_is_no_silence_of_the_agent(
         runner.run(looking.watcher.tick())
         Ahead.seconds = 3600.0  # the lid was closed
         runner.run(looking.watcher.tick())
-        assert looking.watcher.to_nudge == []
+        assert looking.watcher.quiet.to_nudge == []
 
         for _ in range(15):  # the machine is awake, and the agent does nothing
             Ahead.seconds += 5.0
             runner.run(looking.watcher.tick())
-        assert looking.watcher.to_nudge == ["architect"]
+        assert looking.watcher.quiet.to_nudge == ["architect"]
 
 
 def test_what_moved_while_the_clock_was_set_back_is_seen(looking: Looking) -> None:
@@ -183,7 +184,7 @@ def test_what_a_failed_look_has_not_seen_is_looked_at_again(looking: Looking) ->
         looking.look()
     looking.terminal.slow = False
     assert (looking.look(), looking.look()) == ("idle", "idle")
-    assert looking.watcher.to_nudge == ["architect"]
+    assert looking.watcher.quiet.to_nudge == ["architect"]
 
 
 def test_an_agent_that_left_its_record_is_gone_though_its_pane_is_not_dead_yet(
@@ -207,8 +208,8 @@ def test_an_agent_whose_screen_is_not_read_is_unknown_and_not_nudged(looking: Lo
         looking.show(IDLE)
         with pytest.raises(ScreensUnreadableError):
             looking.look()
-        assert looking.watcher.statuses["architect"].status == "unknown"
-    assert looking.watcher.to_nudge == []
+        assert looking.watcher.sight.statuses["architect"].status == "unknown"
+    assert looking.watcher.quiet.to_nudge == []
 
 
 def test_what_cannot_be_read_holds_no_step_up(looking: Looking) -> None:
@@ -220,7 +221,7 @@ def test_what_cannot_be_read_holds_no_step_up(looking: Looking) -> None:
         looking.watcher.look_at(("launch-architect",))
 
     asyncio.run(last_look())
-    assert looking.watcher.statuses["architect"].status == "unknown"
+    assert looking.watcher.sight.statuses["architect"].status == "unknown"
 
 
 @pytest.mark.parametrize(("gone", "nudged"), [("", []), ("finished", ["architect"])])
@@ -239,7 +240,7 @@ def test_who_waits_for_research_is_left_alone_while_somebody_does_it(
     looking.show(IDLE)
     looking.look()
     looking.look()
-    assert looking.watcher.to_nudge == nudged
+    assert looking.watcher.quiet.to_nudge == nudged
 
 
 # -- clocks --------------------------------------------------------------------------------------
@@ -259,7 +260,7 @@ def test_only_who_has_nothing_to_do_is_quiet(
 ) -> None:
     looking.show(screen)
     assert (looking.look(), looking.look()) == (status, status)
-    assert looking.watcher.to_nudge == nudged
+    assert looking.watcher.quiet.to_nudge == nudged
 
 
 def test_who_was_nudged_is_not_nudged_again(looking: Looking) -> None:
@@ -267,7 +268,7 @@ def test_who_was_nudged_is_not_nudged_again(looking: Looking) -> None:
     looking.show(IDLE)
     looking.look()
     looking.look()
-    assert looking.watcher.to_nudge == []
+    assert looking.watcher.quiet.to_nudge == []
 
 
 # -- limits and trouble ---------------------------------------------------------------------------
@@ -276,23 +277,23 @@ TROUBLE = "● API error: 529 overloaded\n"
 
 
 def test_when_a_limit_ends_is_noted(looking: Looking) -> None:
-    looking.show("You have reached your usage limit · it resets at 5pm\n\u276f \n")
+    looking.show(f"{PROMPT}You have reached your usage limit · it resets at 5pm\n\u276f \n")
     looking.look()
-    assert looking.watcher.statuses["architect"].resets == "5pm"
+    assert looking.watcher.sight.statuses["architect"].resets == "5pm"
     looking.show(BUSY)
     looking.look()
-    assert looking.watcher.statuses["architect"].resets == ""
+    assert looking.watcher.sight.statuses["architect"].resets == ""
 
 
 @pytest.mark.parametrize(("screen", "status"), [(IDLE, "idle"), (BUSY, "busy")])
 def test_trouble_is_noted_and_forgotten(looking: Looking, screen: str, status: str) -> None:
     looking.show(f"{TROUBLE}{screen}")
     assert looking.look() == status
-    first = looking.watcher.statuses["architect"]
+    first = looking.watcher.sight.statuses["architect"]
     assert first.trouble == "API error: 529 overloaded"
     looking.show(screen)
     looking.look()
-    assert looking.watcher.statuses["architect"] == replace(first, trouble="")
+    assert looking.watcher.sight.statuses["architect"] == replace(first, trouble="")
 
 
 def test_who_has_trouble_with_its_service_is_not_asked_within_seconds(place: Path) -> None:
@@ -302,11 +303,11 @@ def test_who_has_trouble_with_its_service_is_not_asked_within_seconds(place: Pat
     looking.show(f"{TROUBLE}{IDLE}")
     looking.look()
     looking.look()
-    assert looking.watcher.to_nudge == []
+    assert looking.watcher.quiet.to_nudge == []
     looking.show(IDLE)
     looking.look()
     looking.look()
-    assert looking.watcher.to_nudge == ["architect"]
+    assert looking.watcher.quiet.to_nudge == ["architect"]
 
 
 def test_trouble_stays_with_who_has_gone_quiet(place: Path) -> None:
@@ -315,7 +316,7 @@ def test_trouble_stays_with_who_has_gone_quiet(place: Path) -> None:
     looking.show(f"{TROUBLE}{IDLE}")
     looking.look()
     assert looking.look() == "stalled"
-    assert looking.watcher.statuses["architect"].trouble == "API error: 529 overloaded"
+    assert looking.watcher.sight.statuses["architect"].trouble == "API error: 529 overloaded"
 
 
 # -- turns ---------------------------------------------------------------------------------------
@@ -345,7 +346,7 @@ def test_who_says_that_its_turn_is_over_is_asked_at_the_next_look(
     telling.session.files.note_turn(ARCHITECT, turn)
     telling.look()
     telling.look()
-    assert telling.watcher.to_nudge == nudged
+    assert telling.watcher.quiet.to_nudge == nudged
 
 
 @pytest.mark.parametrize("screen", [BUSY, DIALOG, LIMIT])
@@ -354,7 +355,7 @@ def test_whose_screen_says_otherwise_is_not_asked(telling: Looking, screen: str)
     telling.show(screen)
     telling.look()
     telling.look()
-    assert telling.watcher.to_nudge == []
+    assert telling.watcher.quiet.to_nudge == []
 
 
 def test_a_turn_of_an_older_launch_is_nothing(telling: Looking, place: Path) -> None:
@@ -362,7 +363,7 @@ def test_a_turn_of_an_older_launch_is_nothing(telling: Looking, place: Path) -> 
     telling.session.files.note_turn("older", Turn.ENDED)
     telling.look()
     telling.look()
-    assert telling.watcher.to_nudge == []
+    assert telling.watcher.quiet.to_nudge == []
 
 
 def test_whose_turn_ends_to_wait_for_research_is_asked_once_it_was_told(telling: Looking) -> None:
@@ -374,7 +375,7 @@ def test_whose_turn_ends_to_wait_for_research_is_asked_once_it_was_told(telling:
     def nudged() -> list[str]:
         telling.look()
         telling.look()
-        return telling.watcher.to_nudge
+        return telling.watcher.quiet.to_nudge
 
     assert nudged() == []
     launched = AgentLaunched(
@@ -411,7 +412,7 @@ def test_of_who_cannot_say_it_the_screen_tells(
         looking.show(screen)
         looking.look()
         looking.look()
-    assert looking.watcher.to_nudge == nudged
+    assert looking.watcher.quiet.to_nudge == nudged
 
 
 def test_a_screen_that_has_just_changed_tells_nothing(place: Path) -> None:
@@ -420,7 +421,7 @@ def test_a_screen_that_has_just_changed_tells_nothing(place: Path) -> None:
         looking.show(screen)
         looking.look()
         looking.look()
-    assert looking.watcher.to_nudge == []
+    assert looking.watcher.quiet.to_nudge == []
 
 
 CLEARED = "(a new conversation)\n\u276f \n"

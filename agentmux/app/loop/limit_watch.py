@@ -1,0 +1,83 @@
+"""Usage limits on the screens of agents: who is parked, who is to be woken, who has gone on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from agentmux.app.loop.sight import Sight
+from agentmux.app.session.writer import Session, stamp
+from agentmux.app.world import World
+from agentmux.core.agents.reset_times import reset_time
+from agentmux.core.agents.screens import Reading, read_since
+from agentmux.core.agents.spec import AgentSpec
+from agentmux.core.decisions.limits import is_parked, parked_until, to_wake
+from agentmux.core.fold.parking import ANSWERED, BUSY
+from agentmux.core.journal.events import AgentParked, AgentWoken
+from agentmux.core.journal.state import Parked, Seat
+from agentmux.core.names.statuses import IDLE
+
+# Seconds without a limit on the screen after which a parked agent has gone on by itself.
+_ANSWERED_S: Final = 10.0
+
+
+class LimitWatch:
+    """Records what the screens of agents say about their usage limits."""
+
+    def __init__(
+        self, world: World, session: Session, sight: Sight, wake: Callable[[], None]
+    ) -> None:
+        """``wake`` wakes the loop: what it has to do may have changed."""
+        self._world = world
+        self._session = session
+        self._sight = sight
+        self._wake = wake
+
+    def read(self, spec: AgentSpec, name: str, seat: Seat, text: str) -> Reading:
+        """Read a screen; a usage limit counts only below the last prompt or waking.
+
+        Everything that is typed to an agent that was woken names the time of its waking.
+        """
+        woken = self._woken(name, seat)
+        if woken is not None:
+            return read_since(spec, text, woken.woken, unmarked=woken.settled)
+        return read_since(spec, text, seat.launch, unmarked=seat.reached)
+
+    def _woken(self, name: str, seat: Seat) -> Parked | None:
+        """Return how this launch was woken; None if it was not, or began after the waking."""
+        parked = self._session.state.parked.get(name)
+        if parked is None or parked.launch != seat.launch or parked.woken <= seat.since:
+            return None
+        return parked
+
+    def note_limit(self, name: str, seat: Seat, said: str) -> None:
+        """Record that an agent has reached its usage limit, unless that is recorded already."""
+        state, now = self._session.state, self._world.now()
+        if is_parked(state, name) and said in {"", state.parked[name].said}:
+            return
+        reset = reset_time(said, now=now, zones=self._world.zones)
+        until = parked_until(reset, now=now, retry_s=self._world.settings.limits.retry_s)
+        record = state.agents.get(name, {})
+        agent, home = str(record.get("agent", "")), str(record.get("home", ""))
+        fact = AgentParked(agent=agent, home=home, until=stamp(until), said=said)
+        self._session.record(fact, seat=name, launch=seat.launch)
+        self._wake()
+
+    def note_work(self, name: str, seat: Seat) -> None:
+        """Record that a woken agent works, once: the next one of its account may be woken."""
+        parked = self._session.state.parked.get(name)
+        if parked is not None and parked.woken and not parked.settled:
+            self._record_waking(BUSY, name, seat)
+
+    def note_rest(self, name: str, seat: Seat, quiet_s: float) -> None:
+        """Record that a parked agent is no longer, if it rests and its screen shows no limit."""
+        if self._sight.status(name) == IDLE and quiet_s >= _ANSWERED_S:
+            self._record_waking(ANSWERED, name, seat)
+
+    def _record_waking(self, how: str, name: str, seat: Seat) -> None:
+        self._session.record(AgentWoken(how=how), seat=name, launch=seat.launch)
+        self._wake()
+
+    def due(self) -> tuple[str, ...]:
+        """Return the parked seats to wake now."""
+        return to_wake(self._session.state.parked, now=self._world.now())

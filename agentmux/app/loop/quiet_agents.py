@@ -1,0 +1,116 @@
+"""Which agents have gone quiet: whom to remind, and whom to report as stalled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from agentmux.app.loop.sight import Sight
+from agentmux.app.session.writer import Session
+from agentmux.app.world import World
+from agentmux.core.agents.spec import AgentSpec, TurnEnd
+from agentmux.core.decisions.stall import Patience, nudge_after, patience
+from agentmux.core.journal.state import AGENT_MODES, Seat
+from agentmux.core.names.phase import ResearchKind
+from agentmux.core.names.statuses import BUSY, IDLE, LAUNCHED, LIMIT, RESEARCHED, WAITING
+from agentmux.core.names.turn import Turn
+from agentmux.core.pipeline.work import is_under_way
+
+
+class QuietAgents:
+    """Measures the silence of agents.
+
+    Attributes:
+        to_nudge: The seats to remind, in the order in which they became quiet.
+    """
+
+    def __init__(
+        self, world: World, session: Session, sight: Sight, spec: Callable[[str], AgentSpec]
+    ) -> None:
+        """``spec`` returns the agent that plays a seat."""
+        self._world = world
+        self._session = session
+        self._sight = sight
+        self._spec = spec
+        self.to_nudge: list[str] = []
+        self._put_off: dict[str, str] = {}
+
+    def patience(self, name: str, seat: Seat, quiet_s: float) -> Patience:
+        """Return what to do about an agent that has been quiet for ``quiet_s`` seconds."""
+        stall = self._world.settings.stall
+        return patience(
+            quiet_s,
+            nudged=seat.nudged,
+            stalled=seat.stalled,
+            nudge_after_s=nudge_after(
+                self._turn(name, seat),
+                turn_ended_after_s=stall.turn_ended_after_s,
+                nudge_after_s=stall.nudge_after_s,
+            ),
+            report_after_s=stall.report_after_s,
+        )
+
+    def quiet_s(self, name: str, seat: Seat, now: float) -> float:
+        """Return for how long an agent has been quiet; 0 for one that has a reason to be."""
+        pane = self._sight.panes.get(seat.launch)
+        status = self._sight.status(name)
+        if pane is None or pane.dead or seat.status != LAUNCHED or not status:
+            return 0.0
+        if seat.mode not in AGENT_MODES:
+            return 0.0
+        if status in {BUSY, WAITING, LIMIT} or self._awaits_research(name):
+            return 0.0
+        last_look = self._sight.last_look(seat.launch)
+        return now - last_look.still_since if last_look is not None else 0.0
+
+    def rouse(self, launch: str) -> None:
+        """Count the silence of an agent from now on: its usage limit is over."""
+        last_look = self._sight.last_look(launch)
+        if last_look is not None:
+            last_look.still_since = asyncio.get_running_loop().time()
+
+    def put_off(self, seat: str) -> bool:
+        """Put off the reminder of a seat, which could not be typed, until its screen changes.
+
+        Returns:
+            False if the seat has been quiet for too long: the reminder then counts as given.
+        """
+        held = self._session.state.seats.get(seat)
+        last_look = None if held is None else self._sight.last_look(held.launch)
+        if held is None or last_look is None:
+            return False
+        quiet_s = asyncio.get_running_loop().time() - last_look.still_since
+        self._put_off[held.launch] = last_look.digest
+        return quiet_s < self._world.settings.stall.nudge_after_s
+
+    def _turn(self, name: str, seat: Seat) -> Turn:
+        """Return what is known about the turn of a quiet agent, from its hooks or its screen."""
+        if seat.nudged or self._is_put_off(seat):
+            return Turn.UNKNOWN
+        spec, status = self._spec(name), self._sight.statuses.get(name)
+        # Where its service failed, an early reminder does not help.
+        if status is not None and status.trouble:
+            return Turn.UNKNOWN
+        if spec.turn_end is not TurnEnd.SCREEN:
+            return self._session.files.turn(seat.launch)
+        rests = status is not None and status.status == IDLE
+        return Turn.LOOKS_ENDED if rests and seat.launch in self._sight.worked else Turn.UNKNOWN
+
+    def _is_put_off(self, seat: Seat) -> bool:
+        """Return whether the seat's reminder was put off, and its screen is still the same."""
+        last_look = self._sight.last_look(seat.launch)
+        return last_look is not None and self._put_off.get(seat.launch) == last_look.digest
+
+    def _awaits_research(self, seat: str) -> bool:
+        """Return whether research that the seat asked for runs, or is done but not yet reported."""
+        state = self._session.state
+        asked = (
+            (kind, topic, status, seat in known.told)
+            for kind in ResearchKind
+            for topic, status in state.tasks(kind).items()
+            if (known := state.research.get(f"{kind}-{topic}")) and seat in known.owners
+        )
+        return any(
+            is_under_way(state, kind, topic) or (status == RESEARCHED and not told)
+            for kind, topic, status, told in asked
+        )

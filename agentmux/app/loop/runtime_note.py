@@ -1,0 +1,111 @@
+"""The runtime note of a session: what is true only while its orchestrator runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict
+from typing import Final
+
+from agentmux.app.loop.sight import Sight
+from agentmux.app.loop.tools import Tools
+from agentmux.app.session.writer import Session
+from agentmux.core.names import layout
+from agentmux.errors import AgentmuxError, DataError
+from agentmux.ports.terminal import Pane
+
+_NOTE_ROOM: Final = 2048
+"""Minimum size of the runtime note in bytes: the report of a full disk can be written over it."""
+
+_PROBLEM_MAX: Final = 800
+
+
+class RuntimeNote:
+    """Writes the runtime note, and knows the programs in the panes.
+
+    Attributes:
+        problem: What the user should know; None for nothing.
+    """
+
+    def __init__(
+        self, session: Session, tools: Tools, sight: Sight, identity: Mapping[str, object]
+    ) -> None:
+        """``identity`` describes the process that drives the session: pids, start times, socket."""
+        self._session = session
+        self._tools = tools
+        self._sight = sight
+        self._identity = identity
+        self.problem: str | None = None
+        self._written: object = None
+        self._started: dict[tuple[str, int], int] = {}
+
+    def write(self) -> None:
+        """Write the note, if it changed.
+
+        Raises:
+            DataError: It cannot be written; the note that is there then says so, if possible.
+        """
+        sight = self._sight
+        fields = {
+            **self._identity,
+            "session": self._tools.terminal.target.session,
+            "panes": {
+                pane.seat: {
+                    "pane": pane.id,
+                    "pid": pane.pid,
+                    "started": self._start_of(pane),
+                    "launch": launch,
+                    "visible": pane.visible,
+                }
+                for launch, pane in sight.panes.items()
+            },
+            "statuses": {name: asdict(status) for name, status in sight.statuses.items()},
+            "problem": self.problem,
+        }
+        if fields != self._written:
+            try:
+                text = json.dumps(fields, indent=1).ljust(_NOTE_ROOM)
+                self._session.files.write(layout.RUNTIME, text)
+            except DataError:
+                self._say_in_place()
+                raise
+            self._written = fields
+
+    def processes(self) -> tuple[tuple[int, int], ...]:
+        """Return pid and start time of the programs that ran in the panes at the last look.
+
+        Programs without a known start time are left out: their pid may be another program's by now.
+        """
+        panes = self._sight.panes.values()
+        found = ((pane.pid, self._start_of(pane)) for pane in panes if not pane.dead)
+        return tuple((pid, started) for pid, started in found if started)
+
+    def leave_behind(self, problem: str) -> None:
+        """Note that all agents ended, but their tmux server still runs and cannot be reached.
+
+        ``problem`` tells the user what to do.
+        """
+        self._identity = {**self._identity, "server_pid": 0, "server_started": 0}
+        self._sight.panes, self.problem = {}, problem
+        self.write()
+
+    def _say_in_place(self) -> None:
+        """Report in the existing note that nothing can be written: that needs no disk space."""
+        self._written = None
+        if self.problem is None:
+            return
+        fields = {
+            **self._identity,
+            "session": self._tools.terminal.target.session,
+            "problem": self.problem[:_PROBLEM_MAX],
+        }
+        with suppress(AgentmuxError, OSError):
+            self._session.files.write_over(layout.RUNTIME, json.dumps(fields))
+
+    def _start_of(self, pane: Pane) -> int:
+        """Return when a pane's program started, 0 if unknown; asks the system once per program."""
+        key = (pane.id, pane.pid)
+        if key not in self._started:
+            self._started[key] = self._tools.deaths.start_time(pane.pid)
+        return self._started[key]

@@ -1,0 +1,72 @@
+"""What an orchestrator has last seen of the panes of its session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from agentmux.core.names.statuses import BUSY
+from agentmux.ports.display import SeatStatus
+from agentmux.ports.terminal import Pane
+
+
+@dataclass(slots=True)
+class LastLook:
+    """Digest of a pane's last screen, and since when it is unchanged, in monotonic seconds."""
+
+    digest: str
+    still_since: float
+
+
+@dataclass(slots=True)
+class Sight:
+    """The panes, what each seat does, and how each screen last looked.
+
+    Attributes:
+        panes: The panes, by launch.
+        statuses: What the agents do, by seat.
+        last_looks: How each screen last looked, by pane id.
+        worked: The launches whose agents were seen at work.
+    """
+
+    panes: dict[str, Pane] = field(default_factory=dict)
+    statuses: dict[str, SeatStatus] = field(default_factory=dict)
+    last_looks: dict[str, LastLook] = field(default_factory=dict)
+    worked: set[str] = field(default_factory=set)
+
+    def see(self, panes: tuple[Pane, ...]) -> None:
+        """Take ``panes`` for those that there are now."""
+        self.panes = {pane.launch: pane for pane in panes if pane.launch}
+
+    def pane_id(self, launch: str) -> str:
+        """Return the id of a launch's pane; empty where none was seen."""
+        pane = self.panes.get(launch)
+        return "" if pane is None else pane.id
+
+    def status(self, seat: str) -> str:
+        """Return what the seat's agent does; empty where unknown."""
+        known = self.statuses.get(seat)
+        return "" if known is None else known.status
+
+    def is_busy(self, seat: str) -> bool:
+        """Whether the seat's agent was seen at work at the last look."""
+        return self.status(seat) == BUSY
+
+    def note(self, seat: str, seen: SeatStatus) -> None:
+        """Set the status of a seat; ``since`` and ``source`` stay unless ``status`` changes."""
+        known = self.statuses.get(seat)
+        if known is not None and known.status == seen.status:
+            seen = replace(seen, source=known.source, since=known.since)
+        self.statuses[seat] = seen
+
+    def forget_all_but(self, seats: frozenset[str]) -> None:
+        """Drop the statuses of other seats."""
+        self.statuses = {name: known for name, known in self.statuses.items() if name in seats}
+
+    def last_look(self, launch: str) -> LastLook | None:
+        """Return how the screen of a launch last looked; None where it was not looked at."""
+        return self.last_looks.get(self.pane_id(launch))
+
+    def forgive(self, pause_s: float) -> None:
+        """Subtract a time from the silence of every agent: nobody could show anything."""
+        for last_look in self.last_looks.values():
+            last_look.still_since += pause_s
