@@ -27,6 +27,7 @@ _COMMANDS: Final = {
     "resume": "resume:resume_session",
     "stop": "resume:stop_session",
     "restart": "resume:restart_seat",
+    "unpark": "resume:unpark_session",
     "approve": "approval:approve",
     "request-changes": "approval:request_changes",
     "rewind": "rewind:rewind_session",

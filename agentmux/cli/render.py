@@ -18,7 +18,6 @@ from agentmux.core.names.status_labels import (
     SessionStatus,
     mend_setup,
     status_colour,
-    status_label,
 )
 from agentmux.core.names.statuses import BROKEN, FAILED, KEEP
 from agentmux.core.pipeline.delivery import kept_commands
@@ -27,7 +26,7 @@ from agentmux.errors import AgentmuxError, DataError, RefusedError, of_system
 
 if TYPE_CHECKING:
     from agentmux.app.result import Problem
-    from agentmux.app.views.status import SeatView, SessionView
+    from agentmux.app.views.session_view import SeatView, SessionView
 
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "m"))
 _CODES: Final[Mapping[str, str]] = {"green": "32", "yellow": "33", "red": "31", "magenta": "35"}
@@ -213,7 +212,7 @@ def standing(view: SessionView, remote: Callable[[str], str | None] = _no_remote
         return [f"session {name} is done: {made}"]
     step = next_step(view)
     return [
-        f"session {name} is {status_label(view.status)}, in phase {where(view)}",
+        f"session {name} is {view.label}, in phase {where(view)}",
         f"next: {step}" if step else f"watch it: agentmux attach {name}",
     ]
 
@@ -277,7 +276,7 @@ def session_list(
         colours: Whether to colour the statuses.
     """
     rows: list[tuple[str, ...]] = [("SESSION", "PHASE", "STATUS", "UPDATED")]
-    words = [status_label(view.status) for view in views]
+    words = [view.label for view in views]
     rows += [
         (view.session, where(view), word, f"{age(view.age_s)} ago")
         for view, word in zip(views, words, strict=True)
@@ -342,7 +341,7 @@ def status_lines(
             Called only if the result is on a branch of its own and nowhere else.
         colours: Whether to colour the status.
     """
-    state = paint(view.status, colours=colours, shown=status_label(view.status))
+    state = paint(view.status, colours=colours, shown=view.label)
     lines = [
         view.session,
         f"  feature       {view.feature or '-'}",
@@ -430,7 +429,7 @@ def _seat_table(seats: Sequence[SeatView]) -> list[str]:
         (
             seat.seat,
             seat.agent or "-",
-            f"{status_label(seat.status)}{f', resets {seat.resets}' if seat.resets else ''}",
+            f"{seat.label}{_resets(seat)}",
             age(seat.age_s),
             f"{_NATIVE if seat.mode == 'native' else ''}{seat.mode}",
             str(seat.attempt),
@@ -439,6 +438,10 @@ def _seat_table(seats: Sequence[SeatView]) -> list[str]:
         for seat in seats
     ]
     return table(rows)
+
+
+def _resets(seat: SeatView) -> str:
+    return f", resets {seat.resets}" if seat.resets and not seat.parked_until else ""
 
 
 def next_step(view: SessionView) -> str:
@@ -451,7 +454,7 @@ def next_step(view: SessionView) -> str:
     if seat:
         return _restart(view, seat)
     if view.status in {SessionStatus.WAITING, SessionStatus.STALLED, SessionStatus.LIMIT}:
-        return f"agentmux attach {name}"
+        return _look(view)
     if view.copy_of is not None:
         return f"agentmux status {shlex.quote(view.copy_of)}"
     if view.status == SessionStatus.INTERRUPTED and view.has_lost_orchestrator:
@@ -474,6 +477,12 @@ def _restart(view: SessionView, seat: str) -> str:
     if any(each.seat == seat and each.status == BROKEN for each in view.seats):
         return f"{again}; or, to go on without it: {again} --skip"
     return f"{again}; or {mend_setup(view.session)}" if seat == SETUP else again
+
+
+def _look(view: SessionView) -> str:
+    if view.status == SessionStatus.LIMIT and view.is_parked:
+        return f"wait; or, to go on at once, agentmux unpark {view.session}"
+    return f"agentmux attach {view.session}"
 
 
 def _again(view: SessionView) -> str:

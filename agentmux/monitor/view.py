@@ -13,12 +13,13 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from agentmux.core.codec.times import time_of
+from agentmux.core.decisions.limits import is_parked
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.fold.acceptance import takes_approval, working_phase
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names import statuses
 from agentmux.core.names.phase import SETUP, Phase
-from agentmux.core.names.status_labels import NATIVE_MARK, status_label
+from agentmux.core.names.status_labels import NATIVE_MARK, parked_label, status_label
 from agentmux.core.names.statuses import CAPPED, DELAYED, MERGE, PUSH
 from agentmux.core.pipeline.delivery import failed_step, failure, open_step
 from agentmux.core.pipeline.registry import kind_of, pipeline_of
@@ -85,6 +86,7 @@ def draw(picture: Picture, cols: int, rows: int, *, ended: bool = False) -> tupl
         _header(picture, cols),
         _phases(picture.state, cols),
         _seats(picture, cols),
+        _held(picture, cols),
         _turns(picture, cols),
         _problem(picture, cols),
         _messages(picture.messages[-rows:], cols),
@@ -247,9 +249,9 @@ def _seats(picture: Picture, cols: int) -> Iterator[_Ranked]:
         yield _heading("At work" if len(seats) == 1 else f"At work ({len(seats)})", cols)
     for name, seat in seats.items():
         status = _status(name, picture)
-        attention = status.status in _TURNS
+        attention = status.status in _TURNS and not status.until
         mark = ATTENTION if attention else " "
-        says = clean(f"{status_label(status.status)} {_age(status.since, picture.now)}")
+        says = clean(_says(status, picture.now))
         left, right = spread(f"{mark} {clean(name)}", says, cols, least=cols // 4)
         yield _Rank.SEAT, (Segment(left, Style.ATTENTION if attention else Style.PLAIN),
                            Segment(right))  # fmt: skip
@@ -262,6 +264,27 @@ def _seats(picture: Picture, cols: int) -> Iterator[_Ranked]:
         if seat.mode != "native":
             why = (_Rank.WHY, _Rank.WHY)
             yield from _text(seat.reason, cols, Style.DIM, ranks=why, lines=2, indent="    ")
+
+
+def _says(status: SeatStatus, now: datetime) -> str:
+    until = time_of(status.until) if status.until else None
+    if until is not None:
+        return parked_label(until, now)
+    return f"{status_label(status.status)} {_age(status.since, now)}"
+
+
+def _held(picture: Picture, cols: int) -> Iterator[_Ranked]:
+    """Yield a line for each seat that gets an agent only when its usage limit is over."""
+    state = picture.state
+    held = [name for name in state.parked if name not in state.seats and is_parked(state, name)]
+    if held:
+        yield _heading("Waiting", cols)
+    for name in held:
+        waits = SeatStatus(
+            status=statuses.LIMIT, source="journal", since="", until=state.parked[name].until
+        )
+        left, right = spread(f"  {clean(name)}", _says(waits, picture.now), cols, least=cols // 4)
+        yield _Rank.SEAT, (Segment(left), Segment(right))
 
 
 _SEEN: Final[Mapping[str, str]] = {
@@ -403,7 +426,7 @@ def _askers(picture: Picture) -> Iterator[tuple[str, ...]]:
     session = _typed(picture)
     for name in picture.state.seats:
         what, hint = _TURNS.get(_status(name, picture).status, ("", ""))
-        if what:
+        if what and not _status(name, picture).until:
             hints = (hint.format(session=session, seat=name),) if hint else ()
             yield (f"{name} {what}{_more(_status(name, picture))}", *hints)
 

@@ -28,6 +28,7 @@ from agentmux.cli.commands.attachment import attach_argv
 from agentmux.cli.face import Face
 from agentmux.cli.main import main
 from agentmux.core.config.settings import Settings
+from agentmux.core.journal.events import AgentParked, LimitsLifted
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.terminal.text_width import width
@@ -660,6 +661,26 @@ def test_a_seat_is_restarted_only_by_an_orchestrator(run: Run, make: Make, capsy
         assert "is running" in capsys.readouterr().err
         assert run("restart", "add-auth", "--role", "coder-9") == ExitCode.NOT_FOUND
         assert "has no seat `coder-9`" in capsys.readouterr().err
+
+
+def test_who_is_parked_is_told_to_go_on(run: Run, make: Make, capsys: Capture) -> None:
+    made = make()
+    launch = made.launch("architect")["AGENTMUX_LAUNCH_ID"]
+    made.commit()
+    assert run("unpark", "add-auth") == ExitCode.NOT_FOUND
+    told = capsys.readouterr().err
+    assert f"no agent of session {NAME} waits for the end of a usage limit" in told
+    assert f"hint: agentmux status {NAME}\n" in told
+
+    made.tell(AgentParked(agent="demo", until="2099-01-01T12:10:00.000Z"), "architect", launch)
+    assert run("unpark", "add-auth") == ExitCode.OK
+    assert f"to resume it: agentmux resume {NAME}" in capsys.readouterr().out
+    with contextlib.closing(WakeFifo(made.path)):
+        assert run("unpark", "add-auth") == ExitCode.OK
+    assert capsys.readouterr().out == f"session {NAME}: architect may go on\n"
+    lifted = made.events[-2:]
+    assert [each.fact for each in lifted] == [LimitsLifted()] * 2
+    assert {each.seat for each in lifted} == {"user"}
 
 
 def test_a_seat_that_is_not_there_is_not_found(run: Run, make: Make, capsys: Capture) -> None:

@@ -17,6 +17,7 @@ from agentmux.core.journal.state import (
     Commit,
     Delivery,
     Interruption,
+    Parked,
     Seat,
     SessionState,
     StepState,
@@ -25,7 +26,7 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.terminal.text_width import clean, spread, wrap
 from agentmux.monitor.screen import styled
 from agentmux.monitor.segments import Style, plain
-from agentmux.monitor.view import draw, render
+from agentmux.monitor.view import attention, draw, render
 from agentmux.ports.display import Picture, SeatStatus
 from tests.monitor.pictures import NOW, SLUG, picture, seat, seen
 
@@ -173,6 +174,23 @@ def test_when_a_limit_ends_and_trouble_with_a_service_are_shown() -> None:
     assert "coder-2 has reached its usage limit, which resets Nov 26, 5pm" in shown
     assert "Connection refused · retrying" in shown
     assert "Your turn ! coder-2" in shown
+
+
+def test_who_is_parked_does_not_wait_for_the_user() -> None:
+    until = "2026-01-01T12:10:00.000Z"
+    waits = replace(seen("usage_limit"), resets="12:10pm", until=until)
+    parked = {
+        "coder-2": Parked(launch="L", agent="claude", until=until),
+        "coder-3": Parked(launch="gone", agent="claude", until="2026-01-02T12:10:00.000Z"),
+    }
+    known = seat()
+    parked["coder-2"] = replace(parked["coder-2"], launch=known.launch)
+    shown = picture(seats={"coder-2": known}, statuses={"coder-2": waits}, parked=parked)
+    text = " ".join(text_of(shown).split())
+    assert "coder-2 parked until 12:10" in text
+    assert "Waiting coder-3 parked until Jan 2, 12:10" in text
+    assert "Your turn" not in text
+    assert attention(shown) == frozenset()
 
 
 def test_what_went_wrong_before_an_agent_went_quiet_is_told() -> None:

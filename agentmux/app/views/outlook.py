@@ -8,7 +8,6 @@ from agentmux.app.commands.resume import ResumePlan, blocked, plan_resume
 from agentmux.app.views.last_screens import LastScreen, ReadFile, readable_screens
 from agentmux.app.views.status import session_view
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.names.status_labels import status_label
 from agentmux.core.names.statuses import UNKNOWN, UNREADABLE
 from agentmux.errors import AgentmuxError
 
@@ -123,11 +122,11 @@ def _attachable(
     return Outlook(
         name=entry.name,
         phase=entry.phase,
-        because=status_label(view.status),
+        because=view.label,
         kind=LIVE,
         hints=hints[:1],
         seats=tuple(
-            SeatOutlook(seat=each.seat, agent=each.agent, mode=status_label(each.status), reason="")
+            SeatOutlook(seat=each.seat, agent=each.agent, mode=each.label, reason="")
             for each in view.seats
         ),
         screens=readable_screens(entry.path, (each.seat for each in view.seats), read),

@@ -5,181 +5,32 @@ A value in the state that has the wrong type counts as missing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import OperationResult, Problem, problem_of, worst
 from agentmux.app.session.lookup import Liveness, SessionEntry, live, shown_path
 from agentmux.app.session.workplace import workplace
-from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.core.codec.times import time_of
+from agentmux.app.views.plain_fields import NOTHING, age, mapping, number, stamp, text
+from agentmux.app.views.seat_views import seat_views, session_label
+from agentmux.app.views.session_view import ORCHESTRATOR_GONE, SeatView, SessionView
+from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import Kind
-from agentmux.core.names.phase import RESEARCHERS, Phase
+from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import SessionStatus, left_out_label, status_label
-from agentmux.core.names.statuses import (
-    BROKEN,
-    DELAYED,
-    FAILED,
-    LAUNCHED,
-    LEFT,
-    STALLED,
-    STOPPED,
-    WAITING,
-)
+from agentmux.core.names.statuses import DELAYED, FAILED, LEFT, STALLED, STOPPED, WAITING
 from agentmux.errors import AgentmuxError, DataError, ExitCode
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site
     from agentmux.core.codec.records import Json
 
-_NOTHING: Final[Mapping[str, Any]] = {}
-ORCHESTRATOR_GONE: Final = "its orchestrator is gone"
 _DECIDED: Final = "your decision is recorded, and will be applied at the next resume"
 _HELD_UP: Final = {"failed": "the commit failed", "delayed": "the commit waits"}
 _FEATURE_MAX: Final = 120
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeatView:
-    """What ``status`` shows of one seat.
-
-    Attributes:
-        mode: How it was launched: ``native``, ``fresh``, ``shell`` (a shell for a person) or
-            ``screen`` (just its last screen).
-        reason: Why it was launched in this mode.
-        status: What its agent does, or why it is gone.
-        source: Where the status comes from: ``screen``, ``journal`` or ``exit record``.
-        age_s: How long it has had this status; None where unknown.
-        attempt: 1, then +1 for each relaunch of the same work.
-        prompt_bytes: Size of the prompt that was sent.
-        fresh_prompt_bytes: Size of the prompt that a fresh start would have sent.
-        resets: When its usage limit ends, in the agent's words; None without a limit, or unknown.
-        trouble: The agent's last message about its service, such as an error; None for none.
-    """
-
-    seat: str
-    role: str
-    agent: str
-    mode: str
-    reason: str
-    status: str
-    source: str
-    age_s: float | None
-    attempt: int
-    prompt_bytes: int
-    fresh_prompt_bytes: int
-    resets: str | None = None
-    trouble: str | None = None
-
-    @property
-    def left(self) -> bool:
-        """Whether its agent ended without handing in its work, and will not be launched again."""
-        return self.status in LEFT
-
-    @property
-    def holds_up(self) -> bool:
-        """Whether the phase waits for this seat although its agent has left.
-
-        Also whether it waits for the user because a command of a check could not run. False for
-        researchers: no phase waits for them.
-        """
-        return self.status == BROKEN or (self.left and self.role not in RESEARCHERS)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionView:
-    """What ``status`` and ``list`` show of one session.
-
-    Attributes:
-        path: Relative to the project where it is inside, else absolute.
-        phase: None where the state cannot be read.
-        live: None where its tmux server does not answer.
-        copy_of: The directory of the live session that this one is a copy of.
-        orchestrator: Pid of its orchestrator; None where none runs, or its pid is unknown.
-        branch: The branch that its result goes on; None where HEAD is detached, or outside of git.
-        worktree: The top of its own worktree; None where it works in the project's checkout.
-        base: ``branch`` and ``commit`` that its worktree began on; None without one.
-        issue: ``url``, ``number`` and ``title`` of the issue that it is about; None for none.
-        request: ``url`` and ``number`` of the request for its result; None for none.
-        decision: The session waits for the user to approve or to request changes.
-        commit: The commit of the approval; None before, and where nothing was to be committed.
-        delivery: Where the approved result goes: ``id``, ``then``, ``steps``; None without one.
-        interruption: ``cause``, ``seat``, ``phase``, ``at``; None where nothing interrupted it.
-        checks: What the commands that check the result have shown, by phase; see
-            docs/reference/checks.md.
-        problems: For people, one sentence each.
-        warnings: What the user should know before deciding; one sentence each.
-    """
-
-    session: str
-    path: str
-    feature: str
-    phase: str | None
-    state_source: str
-    status: SessionStatus
-    cycle: int
-    review_iteration: int
-    review_outcome: str | None
-    live: bool | None
-    because: str
-    copy_of: str | None
-    orchestrator: int | None
-    tmux_session: str
-    tmux_socket: str
-    branch: str | None
-    worktree: str | None
-    base: Json | None
-    issue: Json | None
-    request: Json | None
-    decision: bool
-    commit: str | None
-    seats: tuple[SeatView, ...]
-    interruption: Json | None
-    updated_at: str
-    age_s: float
-    problems: tuple[str, ...]
-    warnings: tuple[str, ...] = ()
-    delivery: Json | None = None
-    checks: tuple[Json, ...] = ()
-
-    @property
-    def has_lost_orchestrator(self) -> bool:
-        """Whether the session's panes are there, but no orchestrator drives them."""
-        return ORCHESTRATOR_GONE in self.problems
-
-    def as_json(self) -> dict[str, object]:
-        """Return the fields of this view for a JSON answer."""
-        made: dict[str, object] = {name: getattr(self, name) for name in self.__slots__}
-        made["seats"] = [
-            {name: getattr(seat, name) for name in seat.__slots__} for seat in self.seats
-        ]
-        made["problems"] = list(self.problems)
-        made["warnings"] = list(self.warnings)
-        made["checks"] = [dict(each) for each in self.checks]
-        made["base"] = dict(self.base) if self.base else None
-        made["delivery"] = flat(self.delivery)
-        made["issue"] = dict(self.issue) if self.issue else None
-        made["request"] = dict(self.request) if self.request else None
-        made["interruption"] = dict(self.interruption) if self.interruption else None
-        return made
-
-
-def flat(delivery: Json | None) -> dict[str, object] | None:
-    """Return a delivery, as ``state.json`` has it, for a JSON answer; None without one.
-
-    What was recorded of each step stands beside its status.
-    """
-    if delivery is None:
-        return None
-    steps = {}
-    for name in _mapping(delivery, "steps"):
-        step = _mapping(_mapping(delivery, "steps"), name)
-        kept = {key: value for key, value in step.items() if key != "record"}
-        steps[name] = {**_mapping(step, "record"), **kept}
-    return {**delivery, "steps": steps}
 
 
 def look(site: Site, entries: Sequence[SessionEntry]) -> OperationResult[tuple[SessionView, ...]]:
@@ -195,7 +46,7 @@ def look(site: Site, entries: Sequence[SessionEntry]) -> OperationResult[tuple[S
     problems: list[Problem] = []
     for entry in entries:
         liveness = found[entry.path]
-        noted = site.folders.runtime(entry.path) if liveness.locked else _NOTHING
+        noted = site.folders.runtime(entry.path) if liveness.locked else NOTHING
         decided = False
         try:
             decided = not liveness.locked and _is_decided(site, entry)
@@ -253,21 +104,23 @@ def session_view(
         now: The current time.
         decided: The user's decision is in the journal, and is not applied yet.
     """
-    noted = runtime if liveness.locked and _is_of(liveness, runtime) else _NOTHING
-    seats = tuple(_seats(entry, liveness, noted, now))
+    noted = runtime if liveness.locked and _is_of(liveness, runtime) else NOTHING
+    seats = tuple(seat_views(entry, liveness, noted, now))
     problems = (
         *_problems(entry, liveness, noted),
         *_told_by_seats(seats if liveness.locked else ()),
     )
+    status = _status(entry, liveness, noted, seats)
     return SessionView(
         session=entry.name,
         path=shown_path(entry.path, project),
         feature=" ".join(entry.text("feature").split())[:_FEATURE_MAX],
         phase=entry.phase,
         state_source=entry.source,
-        status=_status(entry, liveness, noted, seats),
-        cycle=_number(entry.fields, "cycle", 1),
-        review_iteration=_number(entry.fields, "review_iteration", 0),
+        status=status,
+        label=session_label(status, seats),
+        cycle=number(entry.fields, "cycle", 1),
+        review_iteration=number(entry.fields, "review_iteration", 0),
         review_outcome=entry.text("review_outcome") or None,
         live=liveness.live,
         because=liveness.because,
@@ -277,17 +130,17 @@ def session_view(
         tmux_socket=entry.text("tmux_socket"),
         branch=entry.text("branch") or None,
         worktree=entry.text("worktree") or None,
-        base=_mapping(entry.fields, "base") or None,
-        issue=_mapping(entry.fields, "issue") or None,
-        request=_mapping(entry.fields, "request") or None,
+        base=mapping(entry.fields, "base") or None,
+        issue=mapping(entry.fields, "issue") or None,
+        request=mapping(entry.fields, "request") or None,
         decision=wants_decision(entry.fields) and not decided,
-        commit=_text(_mapping(entry.fields, "commit"), "commit") or None,
+        commit=text(mapping(entry.fields, "commit"), "commit") or None,
         seats=seats,
-        interruption=_mapping(entry.fields, "interruption") or None,
-        updated_at=_stamp(entry.updated),
-        age_s=_age(entry.updated, now),
+        interruption=mapping(entry.fields, "interruption") or None,
+        updated_at=stamp(entry.updated),
+        age_s=age(entry.updated, now),
         problems=(*problems, _DECIDED) if decided else problems,
-        delivery=_mapping(entry.fields, "delivery") or None,
+        delivery=mapping(entry.fields, "delivery") or None,
         checks=_checks(entry.fields),
     )
 
@@ -312,7 +165,7 @@ def _is_of(liveness: Liveness, runtime: Json) -> bool:
 
 def _warnings(site: Site, fields: Json, nested: Callable[[Path], tuple[str, ...]]) -> Iterator[str]:
     """Warn of what an approval would leave out of the commit."""
-    options = _mapping(fields, "options")
+    options = mapping(fields, "options")
     if not wants_decision(fields) or not options.get("commit"):
         return
     known = options.get("dirty")
@@ -341,15 +194,15 @@ def wants_decision(fields: Json) -> bool:
         return False
     if fields.get("summary_submitted"):
         return True
-    seats = _mapping(fields, "seats")
-    writers = [seat for name in seats if not _text(seat := _mapping(seats, name), "topic")]
-    return bool(writers) and all(_text(seat, "status") in LEFT for seat in writers)
+    seats = mapping(fields, "seats")
+    writers = [seat for name in seats if not text(seat := mapping(seats, name), "topic")]
+    return bool(writers) and all(text(seat, "status") in LEFT for seat in writers)
 
 
 def _waits_for_choice(fields: Json) -> bool:
     """Return whether a pane waits for the user to choose how to start its agent."""
-    seats = _mapping(fields, "seats")
-    return any(_mapping(seats, name).get("status") == STOPPED for name in seats)
+    seats = mapping(fields, "seats")
+    return any(mapping(seats, name).get("status") == STOPPED for name in seats)
 
 
 def _status(
@@ -378,7 +231,7 @@ def _at_work(entry: SessionEntry, noted: Json, seats: tuple[SeatView, ...]) -> S
         seen.add(WAITING)
     if any(seat.holds_up for seat in seats):
         seen.add(WAITING)
-    if noted.get("problem") or _mapping(entry.fields, "commit").get("status") == DELAYED:
+    if noted.get("problem") or mapping(entry.fields, "commit").get("status") == DELAYED:
         seen.add(STALLED)
     for status in (SessionStatus.WAITING, SessionStatus.STALLED, SessionStatus.LIMIT):
         if status in seen:
@@ -391,59 +244,9 @@ def _at_rest(entry: SessionEntry, liveness: Liveness) -> SessionStatus:
 
     It is "stopped" if its user stopped it and it is not live, else "interrupted".
     """
-    cause = _mapping(entry.fields, "interruption").get("cause", "")
+    cause = mapping(entry.fields, "interruption").get("cause", "")
     stopped = str(cause).startswith("stopped") and not liveness.live
     return SessionStatus.STOPPED if stopped else SessionStatus.INTERRUPTED
-
-
-def _seats(
-    entry: SessionEntry, liveness: Liveness, noted: Json, now: datetime
-) -> Iterator[SeatView]:
-    records, statuses = _mapping(entry.fields, "agents"), _mapping(noted, "statuses")
-    panes, seats = _mapping(noted, "panes"), _mapping(entry.fields, "seats")
-    for name in seats:
-        seat = _mapping(seats, name)
-        current = _mapping(panes, name).get("launch") in (None, seat.get("launch"))
-        seen = _mapping(statuses, name) if current else _NOTHING
-        status, source, since = _doing(seat, seen, runs=bool(liveness.live))
-        told = seen if status == _text(seen, "status") else _NOTHING
-        yield SeatView(
-            seat=name,
-            role=_text(seat, "role"),
-            agent=_text(_mapping(records, name), "agent"),
-            mode=_text(seat, "mode"),
-            reason=_text(seat, "reason"),
-            status=status,
-            source=source,
-            age_s=_age_of(since, now),
-            attempt=_number(seat, "attempt", 1),
-            prompt_bytes=_number(seat, "prompt_bytes", 0),
-            fresh_prompt_bytes=_number(seat, "fresh_prompt_bytes", 0),
-            resets=_text(told, "resets") or None,
-            trouble=_text(told, "trouble") or None,
-        )
-
-
-def _doing(seat: Mapping[str, Any], seen: Mapping[str, Any], *, runs: bool) -> tuple[str, str, str]:
-    """Return `SeatView.status` and `SeatView.source` of a seat, and the time the status began.
-
-    The time is empty where unknown.
-
-    Args:
-        seat: The seat's fields in the state.
-        seen: What the orchestrator noted about it; may be empty. It counts only in a live session,
-            and only while the state says that the seat is launched.
-        runs: Whether the session is live.
-    """
-    recorded = _text(seat, "status")
-    if recorded != LAUNCHED:
-        return recorded, "journal", ""
-    if not runs:
-        return STOPPED, "journal", ""
-    if _text(seen, "status"):
-        return _text(seen, "status"), _text(seen, "source"), _text(seen, "since")
-    status = STALLED if seat.get("stalled") else recorded
-    return status, "journal", _text(seat, "since")
 
 
 def _problems(entry: SessionEntry, liveness: Liveness, noted: Json) -> Iterator[str]:
@@ -452,18 +255,18 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json) -> Iterator[
     yield from entry.warnings
     yield from _tmux_problems(liveness)
     if entry.phase == SessionStatus.FAILED:
-        cause = _text(_mapping(entry.fields, "interruption"), "cause")
+        cause = text(mapping(entry.fields, "interruption"), "cause")
         yield f"it failed: {cause}" if cause else "it failed"
     if noted.get("problem"):
         yield str(noted["problem"])
-    commit = _mapping(entry.fields, "commit")
+    commit = mapping(entry.fields, "commit")
     if commit.get("status") in _HELD_UP:
-        yield f"{_HELD_UP[commit['status']]}: {_text(commit, 'reason')}"
-    steps = _mapping(_mapping(entry.fields, "delivery"), "steps")
+        yield f"{_HELD_UP[commit['status']]}: {text(commit, 'reason')}"
+    steps = mapping(mapping(entry.fields, "delivery"), "steps")
     for name in steps:
-        step = _mapping(steps, name)
+        step = mapping(steps, name)
         if step.get("status") == FAILED and name != "commit":
-            yield f"{name} failed: {_text(step, 'reason')}"
+            yield f"{name} failed: {text(step, 'reason')}"
 
 
 def _is_left_alone(liveness: Liveness) -> bool:
@@ -491,34 +294,3 @@ def _told_by_seats(seats: Iterable[SeatView]) -> Iterator[str]:
             yield f"{seat.seat} could not run: it says nothing of the result"
         if seat.left:
             yield f"{seat.seat} left without handing in its work ({status_label(seat.status)})"
-
-
-# -- odd values count as missing ------------------------------------------------------------------
-
-
-def _mapping(fields: Json, name: str) -> Mapping[str, Any]:
-    value = fields.get(name)
-    return value if isinstance(value, dict) else _NOTHING
-
-
-def _text(fields: Json, name: str) -> str:
-    value = fields.get(name)
-    return value if isinstance(value, str) else ""
-
-
-def _number(fields: Json, name: str, default: int) -> int:
-    value = fields.get(name)
-    return value if type(value) is int else default
-
-
-def _age(since: datetime, now: datetime) -> float:
-    return max(0.0, round((now - since).total_seconds(), 3))
-
-
-def _age_of(since: str, now: datetime) -> float | None:
-    found = time_of(since)
-    return None if found is None else _age(found, now)
-
-
-def _stamp(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

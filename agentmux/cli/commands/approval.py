@@ -28,7 +28,8 @@ from agentmux.app.session.own_worktree import placed
 from agentmux.app.session.writer import stamp
 from agentmux.app.signals.submission import SubmitAnswer, decide
 from agentmux.app.views.delivered import progress, wait_delivered
-from agentmux.app.views.status import flat, is_completing
+from agentmux.app.views.session_view import flat
+from agentmux.app.views.status import is_completing
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person

@@ -51,6 +51,7 @@ defaults:
 # snapshots: {{interval: 5s}}
 # tmux: {{socket_name: null, size: [220, 60]}}
 # stall: {{turn_ended_after: 10s, nudge_after: 10m, report_after: 20m}}
+# limits: {{retry: 30m}}          # when to try again if an agent does not say when its limit ends
 # git:
   # worktree: auto              # never | auto | always: whether a session gets its own worktree
   # root: null                  # null: <repository>-worktrees beside the repository

@@ -1,4 +1,4 @@
-"""``resume``, ``stop`` and ``restart``: resume a session, stop it, or start one seat again."""
+"""``resume``, ``stop``, ``restart``, ``unpark``: resume, stop, and start or wake single seats."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from agentmux.app.commands.resume import (
 )
 from agentmux.app.commands.stop import stop
 from agentmux.app.commands.trust import Effect, played_in
+from agentmux.app.commands.unpark import unpark
 from agentmux.app.result import Problem, envelope, problem_of, worst
 from agentmux.app.session.checkout import busy, taken
 from agentmux.app.session.lookup import (
@@ -629,4 +630,22 @@ def restart_seat(
         return 0
     restart(world, files, seat, fresh=fresh, poke=lambda: poke(entry.path))
     render.out(f"restarting {seat} of session {entry.name}")
+    return 0
+
+
+def unpark_session(ctx: typer.Context, session: SessionArg = None) -> int:
+    """Let agents go on that wait for the end of their usage limits.
+
+    Agents of one account are told one after the other.
+    """
+    face: Face = ctx.obj
+    world, named = meant(face, session, command="unpark SESSION")
+    entry = _chosen(world, named, command="unpark SESSION")[0]
+    done = unpark(world, world.files(entry.path), poke=lambda: poke(entry.path))
+    seats = ", ".join(done.seats)
+    if done.live:
+        render.out(f"session {entry.name}: {seats} may go on")
+    else:
+        render.out(f"session {entry.name}: {seats} will not wait after the next resume")
+        render.out(f"to resume it: agentmux resume {entry.name}")
     return 0

@@ -22,7 +22,8 @@ from agentmux.app.session.lookup import (
     live,
     select_session,
 )
-from agentmux.app.views.status import SessionView, look
+from agentmux.app.views.session_view import SessionView
+from agentmux.app.views.status import look
 from agentmux.app.views.wait import Goal, wait_for
 from agentmux.app.world import Site
 from agentmux.cli import render

@@ -25,7 +25,6 @@ from agentmux.app.views.status import session_view
 from agentmux.cli import render
 from agentmux.cli.picker.view import KnownSession, PickerLine, Scene, draw, shown_names
 from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.core.names.status_labels import status_label
 from agentmux.core.terminal import sequences
 from agentmux.core.terminal.keys import Key, Keys, Pressed
 from agentmux.core.terminal.picker import Choice, Picker, begin, press, refuse, tell
@@ -192,7 +191,7 @@ class _SessionLooks:
         found = self._lives[entry.path]
         noted = world.folders.runtime(entry.path) if found.locked else {}
         seen = session_view(entry, found, noted, project=world.project, now=world.now())
-        return status_label(seen.status)
+        return seen.label
 
 
 class Looker:

@@ -10,7 +10,8 @@ import pytest
 
 from agentmux.app.result import Problem
 from agentmux.app.session.lookup import Liveness, SessionEntry, entry_at
-from agentmux.app.views.status import SessionView, look, session_view, wants_decision
+from agentmux.app.views.session_view import SessionView
+from agentmux.app.views.status import look, session_view, wants_decision
 from agentmux.cli.render import next_step, session_list, standing, status_lines
 from agentmux.core.fold.acceptance import takes_approval
 from agentmux.core.journal.state import (
@@ -20,6 +21,7 @@ from agentmux.core.journal.state import (
     Interruption,
     Issue,
     Options,
+    Parked,
     Request,
     Seat,
     SessionState,
@@ -27,7 +29,7 @@ from agentmux.core.journal.state import (
     encode,
 )
 from agentmux.core.names.phase import Phase
-from agentmux.core.names.status_labels import SessionStatus
+from agentmux.core.names.status_labels import SessionStatus, parked_label
 from agentmux.errors import ExitCode
 from agentmux.ports.terminal import Server, Target, TerminalUnreachableError, TmuxSession
 from agentmux.wiring import build
@@ -154,6 +156,7 @@ def test_a_seat_with_all_that_is_known() -> None:
             "fresh_prompt_bytes": 9120,
             "resets": None,
             "trouble": None,
+            "parked_until": None,
         }
     ]
 
@@ -169,6 +172,46 @@ def test_when_a_limit_ends_and_what_went_wrong_are_told() -> None:
     assert "coder says: API error · retrying" in found.problems
     assert any("usage limit, resets 5pm" in line for line in status_lines(found, colours=False))
     assert found.as_json()["seats"][0]["resets"] == "5pm"  # type: ignore[index]
+
+
+UNTIL = "2026-01-01T12:10:00.000Z"
+PARKED = Parked(launch="L1", agent="demo", until=UNTIL)
+CLOCK = parked_label(datetime.fromisoformat(UNTIL), NOW.astimezone())
+
+
+@pytest.mark.parametrize(
+    ("parked", "seen", "liveness", "status", "label"),
+    [
+        (PARKED, "usage_limit", WORKING, "usage_limit", CLOCK),
+        (PARKED, "idle", WORKING, "usage_limit", CLOCK),
+        (PARKED, "busy", WORKING, "busy", "busy"),
+        (PARKED, "waiting_for_user", WORKING, "waiting_for_user", "waiting for you"),
+        (replace(PARKED, woken=UNTIL), "usage_limit", WORKING, "usage_limit", "usage limit"),
+        (PARKED, "usage_limit", GONE, "stopped", f"stopped, {CLOCK}"),
+    ],
+)
+def test_who_is_parked_is_shown_with_the_time(
+    parked: Parked, seen: str, liveness: Liveness, status: str, label: str
+) -> None:
+    found = view(entry(seats={"coder": seat()}, parked={"coder": parked}), liveness, noted(seen))
+    (coder,) = found.seats
+    assert (coder.status, coder.label) == (status, label)
+    assert coder.parked_until == (UNTIL if parked == PARKED else None)
+    assert any(label in line for line in status_lines(found, colours=False))
+
+
+def test_the_label_of_a_session_is_that_of_the_agent_that_goes_on_first() -> None:
+    later = replace(PARKED, until="2026-01-01T17:10:00.000Z")
+    found = entry(seats={}, parked={"coder-1": later, "coder-2": PARKED})
+    shown = view(found, WORKING)
+    assert [each.seat for each in shown.seats] == ["coder-1", "coder-2"], "after a reboot"
+    assert (shown.status, shown.label) == ("usage_limit", CLOCK)
+    assert "label" not in shown.as_json()
+    assert f"agentmux unpark {PATH.name}" in status_lines(shown, colours=False)[-1]
+    over = replace(PARKED, until="2026-01-01T11:00:00.000Z")
+    (next_one,) = view(entry(parked={"coder": over}), WORKING).seats
+    assert next_one.status == "usage_limit", "another one of its account was just woken"
+    assert view(found, GONE).seats == ()
 
 
 def test_of_a_seat_that_is_gone_no_trouble_is_told() -> None:

@@ -1,0 +1,48 @@
+"""Reading fields of ``state.json`` as they are: a value of the wrong type counts as missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from agentmux.core.codec.times import time_of
+
+if TYPE_CHECKING:
+    from agentmux.core.codec.records import Json
+
+NOTHING: Final[Mapping[str, Any]] = {}
+
+
+def mapping(fields: Json, name: str) -> Mapping[str, Any]:
+    """Return the mapping at ``name``; an empty one where there is none."""
+    value = fields.get(name)
+    return value if isinstance(value, dict) else NOTHING
+
+
+def text(fields: Json, name: str) -> str:
+    """Return the text at ``name``; empty where there is none."""
+    value = fields.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def number(fields: Json, name: str, default: int) -> int:
+    """Return the whole number at ``name``, else ``default``."""
+    value = fields.get(name)
+    return value if type(value) is int else default
+
+
+def age(since: datetime, now: datetime) -> float:
+    """Return the seconds from ``since`` to ``now``; 0 for a time to come."""
+    return max(0.0, round((now - since).total_seconds(), 3))
+
+
+def age_of(since: str, now: datetime) -> float | None:
+    """Return the seconds from a time in ISO 8601 to ``now``; None if it is no time."""
+    found = time_of(since)
+    return None if found is None else age(found, now)
+
+
+def stamp(moment: datetime) -> str:
+    """Return a time as it is written: UTC, ISO 8601, with milliseconds."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
