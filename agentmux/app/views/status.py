@@ -21,7 +21,15 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import SessionStatus, left_out_label, status_label
-from agentmux.core.names.statuses import DELAYED, FAILED, LEFT, STALLED, STOPPED, WAITING
+from agentmux.core.names.statuses import (
+    BROKEN,
+    DELAYED,
+    FAILED,
+    LEFT,
+    STALLED,
+    STOPPED,
+    WAITING,
+)
 from agentmux.errors import AgentmuxError, DataError, ExitCode
 
 if TYPE_CHECKING:
