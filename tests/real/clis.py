@@ -195,6 +195,7 @@ def _pi(place: Place) -> Mapping[str, str]:
     return {"PI_CODING_AGENT_DIR": str(place.home), "PI_OFFLINE": "1"}
 
 
+_NO_TIME: Final = {"limits": "its limit says no time; its recorded screens are tested"}
 _NO_TRUST: Final = {"dialogs": "it asks nothing about a folder"}
 _NOT_TOLD: Final = {"outside": "it has no flag for another directory"}
 _LATEST: Final = "it takes no id: the latest conversation of the folder is what comes back"
@@ -238,6 +239,7 @@ CLIS: Final[Mapping[str, Cli]] = {
         writer=("write_file", "file_path", "content"),
         adds=("Enter",),
         settings={"permission_args": ["--approval-mode", "yolo"]},
+        without=_NO_TIME,
     ),
     "qwen": Cli(
         package="@qwen-code/qwen-code",
@@ -249,7 +251,7 @@ CLIS: Final[Mapping[str, Cli]] = {
         asks=("--approval-mode", "default"),
         edits=("--approval-mode", "auto-edit"),
         writer=("write_file", "file_path", "content"),
-        without=_NO_TRUST,
+        without={**_NO_TRUST, **_NO_TIME},
         settings={"permission_args": ["--approval-mode", "yolo"]},
     ),
     "copilot": Cli(
@@ -263,6 +265,7 @@ CLIS: Final[Mapping[str, Cli]] = {
         edits=("--allow-tool", "write"),
         writer=("create", "path", "file_text"),
         settings={"permission_args": ["--allow-all"]},
+        without=_NO_TIME,
     ),
     "opencode": Cli(
         package="opencode-ai",
@@ -275,6 +278,7 @@ CLIS: Final[Mapping[str, Cli]] = {
             "left": f"{_LATEST}, whichever its user went to",
             **_NO_TRUST,
             **_NOT_TOLD,
+            **_NO_TIME,
         },
         # Without ripgrep, its first turn waits for a download; codex's package contains one.
         path=("codex/node_modules/@openai/codex-*/vendor/*/codex-path",),
@@ -286,6 +290,6 @@ CLIS: Final[Mapping[str, Cli]] = {
         on_node=20,
         prepare=_pi,
         leaves=("/new",),
-        without={"permits": "it asks for no permissions", **_NO_TRUST, **_NOT_TOLD},
+        without={"permits": "it asks for no permissions", **_NO_TRUST, **_NOT_TOLD, **_NO_TIME},
     ),
 }

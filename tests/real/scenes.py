@@ -147,14 +147,14 @@ def _questions(*questions: dict[str, object]) -> Tell:
     return _runs(Call(tools=("AskUserQuestion",), arguments={"questions": list(questions)}))
 
 
-def _limited(claim: str, **more: str) -> Tell:
-    """Return a refusal with the headers of a subscription's limit."""
+def limited(claim: str, *, resets: int | None = None, **more: str) -> Tell:
+    """Return a refusal with the headers of a subscription's limit, which ends at ``resets``."""
     message = "This request would exceed your account's rate limit. Please try again later."
     return _refuses(
         429,
         {"type": "error", "error": {"type": "rate_limit_error", "message": message}},
         anthropic_ratelimit_unified_status="rejected",
-        anthropic_ratelimit_unified_reset=str(_resets_at()),
+        anthropic_ratelimit_unified_reset=str(resets or _resets_at()),
         anthropic_ratelimit_unified_representative_claim=claim,
         **more,
     )
@@ -162,14 +162,15 @@ def _limited(claim: str, **more: str) -> Tell:
 
 def _spent(reason: str) -> Tell:
     name = "anthropic_ratelimit_unified_overage"
-    return _limited("overage", **{f"{name}_status": "rejected", f"{name}_disabled_reason": reason})
+    more = {f"{name}_status": "rejected", f"{name}_disabled_reason": reason}
+    return limited("overage", resets=None, **more)
 
 
 def _failed(status: int, kind: str, message: str) -> Tell:
     return _refuses(status, {"type": "error", "error": {"type": kind, "message": message}})
 
 
-def _subscribed(_place: Place, env: dict[str, str]) -> None:
+def subscribed(_place: Place, env: dict[str, str]) -> None:
     """Log in as a subscriber, with an invented token, because only subscribers have such limits."""
     del env["ANTHROPIC_API_KEY"]
     env["CLAUDE_CODE_OAUTH_TOKEN"] = KEY
@@ -198,7 +199,7 @@ _claude_asked = _asked("claude", _CLAUDE_READY, "--permission-mode", "default")
 def _claude_limit(
     screen: str, how: str, script: Tell, shows: str = "Stop and wait", **more: object
 ) -> Scene:
-    given = {"says": _CLAUDE_TIME, "configure": _subscribed, **more}
+    given = {"says": _CLAUDE_TIME, "configure": subscribed, **more}
     return _claude_asked(f"limit-{screen}", "limit", shows, how, script=script, **given)
 
 
@@ -294,9 +295,9 @@ CLAUDE: Final = (
         ready="",
         configure=_unasked,
     ),
-    _claude_limit("week", "HTTP 429, claim seven_day", _limited("seven_day")),
-    _claude_limit("hours", "HTTP 429, claim five_hour", _limited("five_hour")),
-    _claude_limit("other", "HTTP 429, a claim that it does not know", _limited("other")),
+    _claude_limit("week", "HTTP 429, claim seven_day", limited("seven_day")),
+    _claude_limit("hours", "HTTP 429, claim five_hour", limited("five_hour")),
+    _claude_limit("other", "HTTP 429, a claim that it does not know", limited("other")),
     _claude_limit(
         "spend", "HTTP 429, claim overage, org_spend_cap_reached", _spent("org_spend_cap_reached")
     ),
@@ -304,7 +305,7 @@ CLAUDE: Final = (
     _claude_limit(
         "stopped",
         "its menu answered: stop and wait",
-        _limited("seven_day"),
+        limited("seven_day"),
         _CLAUDE_READY,
         then="Stop and wait",
         keys=("Enter",),
@@ -312,7 +313,7 @@ CLAUDE: Final = (
     _claude_limit(
         "waiting",
         "its menu answered: go on by itself",
-        _limited("seven_day"),
+        limited("seven_day"),
         _CLAUDE_READY,
         then="Stop and wait",
         keys=("Down", "Enter"),
@@ -322,8 +323,8 @@ CLAUDE: Final = (
         "ready",
         "No code word",
         "a limit that is over: the next message was answered",
-        script=_limited("seven_day"),
-        configure=_subscribed,
+        script=limited("seven_day"),
+        configure=subscribed,
         then="Stop and wait",
         keys=("Enter",),
         after=_answers,
@@ -335,7 +336,7 @@ CLAUDE: Final = (
         "attempt",
         "HTTP 429, claim seven_day, with an API key",
         says="limit reached",
-        script=_limited("seven_day"),
+        script=limited("seven_day"),
     ),
     _claude_asked(
         "trouble-overloaded",
@@ -439,7 +440,7 @@ _TWO_TRIES: Final = (
 )
 
 
-def _used_up(**more: object) -> Tell:
+def used_up(**more: object) -> Tell:
     error = {"type": "usage_limit_reached", "message": "The usage limit has been reached", **more}
     return _refuses(429, {"error": error})
 
@@ -490,7 +491,7 @@ CODEX: Final = (
         "usage limit",
         "HTTP 429, usage_limit_reached, plan plus",
         says=_CODEX_TIME,
-        script=_used_up(plan_type="plus", resets_at=_resets_at()),
+        script=used_up(plan_type="plus", resets_at=_resets_at()),
     ),
     _codex_asked(
         "limit-pro",
@@ -498,7 +499,7 @@ CODEX: Final = (
         "usage limit",
         "HTTP 429, usage_limit_reached, plan pro",
         says=_CODEX_TIME,
-        script=_used_up(plan_type="pro", resets_at=_resets_at()),
+        script=used_up(plan_type="pro", resets_at=_resets_at()),
     ),
     _codex_asked(
         "limit-team",
@@ -506,7 +507,7 @@ CODEX: Final = (
         "usage limit",
         "HTTP 429, usage_limit_reached, plan team",
         says=_CODEX_TIME,
-        script=_used_up(plan_type="team", resets_at=_resets_at()),
+        script=used_up(plan_type="team", resets_at=_resets_at()),
     ),
     _codex_asked(
         "limit-plain",
@@ -514,7 +515,7 @@ CODEX: Final = (
         "usage limit",
         "HTTP 429, usage_limit_reached, nothing else",
         says="^$",
-        script=_used_up(),
+        script=used_up(),
     ),
     _codex_asked(
         "limit-quota",
@@ -534,7 +535,7 @@ CODEX: Final = (
         "ready",
         "No code word",
         "a limit that is over: the next message was answered",
-        script=_used_up(),
+        script=used_up(),
         then="usage limit",
         after=_answers,
         say_then=(HELLO,),

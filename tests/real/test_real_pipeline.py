@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from copy import copy
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from tests.fakes.bench import Bench as TmuxTerminal
 from tests.real.clis import CLIS
 from tests.real.conftest import Real
 from tests.real.model_server import UNKNOWN, Call
+from tests.real.scenes import limited, subscribed, used_up
 
 CODE_WORD = "PLUM-4711"
 ARCHITECT = "architect"
@@ -586,6 +588,41 @@ def test_a_turn_that_ended_without_a_signal_is_asked_about(
     assert 3 < model.turns[before].at - ended < 30
     run.until(lambda: run.state["phase"] != "architecting", "its work was not accepted")
     assert len(run.events("agent_nudged")) == 1
+
+
+@pytest.mark.parametrize("name", of("limits"))
+@pytest.mark.proves("limits")
+@pytest.mark.timeout(480)
+def test_a_usage_limit_is_waited_out(name: str, real: Real, wait_until: WaitUntil) -> None:
+    """The first turn is refused until a full minute, as the screen says; then it goes on."""
+    if name == "claude":
+        real.env = dict(CLIS[name].prepare(real.place))
+        subscribed(real.place, real.env)
+    run, model = Run(real, wait_until, limits={"retry": "10m"}), real.model
+    resets = int(time.time() + 45) // 60 * 60 + 60
+    refuse = limited("five_hour", resets=resets) if name == "claude" else used_up(resets_at=resets)
+    refuse(model)
+    run.start()
+    run.until(lambda: run.events("agent_parked"), "its limit was not recognised")
+    parked = run.events("agent_parked")[0]["payload"]
+    until = datetime.fromisoformat(parked["until"]).timestamp()
+    assert until == resets, f"{parked}\n{run.screen}"
+    run.until(lambda: run.status().get("parked_until") == parked["until"], "status says nothing")
+    assert "parked until" in real.agentmux("status").stdout
+    run.until(lambda: "parked until" in run.monitor, "the monitor says nothing", 15)
+
+    model.refusal = None
+    before = len(model.turns)
+    model.run(architecture(run))
+    run.until(lambda: run.state["phase"] != "architecting", "it did not go on")
+    woken, *seen_at_work = run.events("agent_woken")
+    assert woken["payload"]["how"] == "told"
+    assert {each["payload"]["how"] for each in seen_at_work} <= {"busy"}
+    assert datetime.fromisoformat(woken["at"]).timestamp() >= until
+    assert "your usage limit should be over" in model.turns[before].text
+    assert len(run.events("agent_launched")) == 1
+    assert [each["payload"] for each in run.events("agent_parked")] == [parked], run.screen
+    assert run.events("agent_nudged") == run.events("agent_stalled") == []
 
 
 @pytest.mark.parametrize("name", of("outside"))
