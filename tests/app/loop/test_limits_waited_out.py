@@ -48,7 +48,7 @@ def play(stage: Stage, until: Callable[[], object]) -> None:
 
 def test_coders_at_their_limit_are_told_to_go_on_one_after_the_other(stage: Stage) -> None:
     stage.scenario({"coder": {"limit": 1.5}, "reviewer_logic": {"silent": True}})
-    play(stage, lambda: stage.state().phase is Phase.REVIEWING)
+    play(stage, lambda: stage.state().phase == Phase.REVIEWING)
 
     ours = events(stage, "agent_parked", "agent_woken", "submit_done")
     for seat in ("coder-1", "coder-2"):
@@ -128,7 +128,7 @@ def test_a_resume_after_a_reboot_waits_for_the_end_of_the_limit(stage: Stage, pa
             await stage.until(lambda: stamp(stage.world.now()) > parked.until)
         resumed(stage)
         async with stage.driven("resume"):
-            await stage.until(lambda: stage.state().phase is Phase.PLANNING)
+            await stage.until(lambda: stage.state().phase == Phase.PLANNING)
 
     asyncio.run(evening())
     stage.world = replace(stage.world, boot="another boot")

@@ -162,7 +162,7 @@ def test_who_is_not_needed_any_more_is_forgotten() -> None:
     session.tell(LIMIT, QUALITY, launch)
     assert session.state.parked.keys() == {QUALITY}
     session.reviewed(LOGIC, "fail")
-    assert session.state.phase is Phase.FIXING
+    assert session.state.phase == Phase.FIXING
     assert session.state.parked == {}
 
 
@@ -170,7 +170,7 @@ def test_who_is_parked_in_a_failed_session_stays_so() -> None:
     session = at(Phase.REVIEWING, LOGIC, QUALITY)
     session.tell(LIMIT, QUALITY, session.launch(QUALITY))
     session.tell(SessionFailed(cause="it crashed"), LOGIC, session.launch(LOGIC))
-    assert session.state.phase is Phase.FAILED
+    assert session.state.phase == Phase.FAILED
     session.tell(SessionInterrupted(cause="the tmux server is gone"))
     found = {"reviewer_nominations": [LOGIC, QUALITY]}
     session.tell(Resumed(phase="reviewing", cycle=1, found=found))
