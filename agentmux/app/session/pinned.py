@@ -129,7 +129,8 @@ def repin(world: World, session: Session) -> tuple[str, ...]:
         session.files.write(path, text)
     spec = worktree_of(world, state, session.files.path)
     if spec is None:
-        session.record(taken)
+        if taken.pipeline:
+            session.record(taken)
         return ()
     patterns = world.templates.copied() or ""
     changed = patterns if patterns != _patterns(session.files) else None

@@ -143,6 +143,7 @@ FOLDERS: list[tuple[str, Use]] = [
     (layout.LAUNCHES, lambda on: on.files.note_turn(LAUNCH, Turn.ENDED)),
     (layout.launch(LAUNCH), lambda on: on.files.note_turn(LAUNCH, Turn.ENDED)),
     (layout.SNAPSHOTS, lambda on: on.files.write(layout.snapshot("coder"), "{}")),
+    (layout.PIPELINE, lambda on: on.files.write(layout.frozen("0" * 64), "{}")),
     (layout.WORK_TREE, save_tree),
     (f"{layout.WORK_TREE}/objects", save_tree),
     (layout.CHECKPOINTS, lambda on: on.files.make_folder(layout.checkpoint("coder"))),
