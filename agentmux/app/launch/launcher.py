@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from agentmux.app.launch import stopped_pane
@@ -16,6 +17,8 @@ from agentmux.app.launch.recorder import Recorder
 from agentmux.app.launch.seat_histories import SeatHistories
 from agentmux.app.launch.seat_player import SeatPlayer, SeatPlayers
 from agentmux.app.launch.texts import INSTRUCTIONS, LaunchTexts
+from agentmux.app.session.base_worktree import base_place
+from agentmux.app.session.workplace import inner
 from agentmux.app.world import World
 from agentmux.core.agents.command_lines import (
     hook_document,
@@ -29,22 +32,25 @@ from agentmux.core.agents.spec import PromptBy, StrategyKind, unset_names
 from agentmux.core.checks.tail import KEEP_BYTES
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import to_fields
+from agentmux.core.config.settings import SetupStep, VerifyCommand
 from agentmux.core.conversation.resume_choice import Fresh, Guard, ResumeChoice, Rung, plan_rung
 from agentmux.core.conversation.seat_history import SeatHistory
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import AgentLaunched, LaunchChosen
 from agentmux.core.journal.state import AGENT_MODES, SessionState
 from agentmux.core.names import layout
-from agentmux.core.names.phase import CHECK, ResearchKind
+from agentmux.core.names.phase import BASE, CHECK, SETUP, ResearchKind
 from agentmux.core.names.status_labels import NATIVE_MARK
 from agentmux.core.names.statuses import STOPPED
 from agentmux.core.pipeline.artifacts import Artifacts
+from agentmux.core.pipeline.base_run import base_command
 from agentmux.core.pipeline.check_phase import command_of
 from agentmux.core.pipeline.registry import pipeline_of
 from agentmux.core.pipeline.setup import recorded_step
 from agentmux.core.pipeline.work import Work
 from agentmux.core.prompts import prompt
 from agentmux.core.prompts.reading_list import reading
+from agentmux.errors import DataError
 from agentmux.ports.session_files import SessionFiles
 from agentmux.ports.terminal import NewPane
 
@@ -163,14 +169,18 @@ class Launcher:
 
         It is a step of the setup, or a command of a check.
         """
-        check = command_of(self._state, work.topic) if work.role == CHECK else None
-        step, launch = check or recorded_step(self._state, work.topic), self._launch_id()
-        kept = {"keep_output": KEEP_BYTES, "unset": IDENTITY} if check is not None else {}
+        step, launch = self._command(work), self._launch_id()
+        keeps = work.role == CHECK or (work.role == BASE and work.seat != BASE)
+        kept = {"keep_output": KEEP_BYTES, "unset": IDENTITY} if keeps else {}
+        place, where = self._place(), self._world.tree
+        if work.role == BASE and self._state.base_checks is not None:
+            place = base_place(self._state)
+            where = Path(self._state.base_checks.path) / inner(self._world)
         fields = {
             "name": f"{work.role} {step.name}",
             "argv": list(step.run),
-            "env": {"PATH": self._world.programs.path, **self._place()},
-            "cwd": str(self._world.tree),
+            "env": {"PATH": self._world.programs.path, **place},
+            "cwd": str(where),
             "notice": [shlex.join(step.run)],
             "limit_s": step.timeout_s,
             "grace_s": _GRACE_S,
@@ -188,6 +198,15 @@ class Launcher:
         )
         pane = self.pane(work.seat, launch, f"{work.seat} · {step.name}")
         return PreparedStep(fact=fact, pane=pane)
+
+    def _command(self, work: Work) -> SetupStep | VerifyCommand:
+        if work.role == SETUP:
+            return recorded_step(self._state, work.topic)
+        on_base = base_command(self._state, work.seat, work.topic)
+        found = on_base if work.role == BASE else command_of(self._state, work.topic)
+        if found is None:
+            raise DataError(f"the session has no command `{work.topic}` for `{work.seat}`")
+        return found
 
     def prepare(
         self, work: Work, attempt: int, artifacts: Artifacts, *, stopped: bool = False

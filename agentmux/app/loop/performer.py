@@ -18,6 +18,7 @@ from agentmux.app.launch.launcher import Launcher, PreparedLaunch, PreparedStep,
 from agentmux.app.launch.stopped_pane import PaneManner
 from agentmux.app.loop.agent_probes import AgentProbes
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
+from agentmux.app.loop.base_runner import BaseRunner
 from agentmux.app.loop.checker import Checker
 from agentmux.app.loop.deliverer import Deliverer
 from agentmux.app.loop.messenger import Messenger
@@ -28,7 +29,13 @@ from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec, PromptBy
 from agentmux.core.codec.records import to_fields
 from agentmux.core.conversation.resume_choice import Rung
-from agentmux.core.decisions.check_actions import BeginChecks, RecordCheck
+from agentmux.core.decisions.check_actions import (
+    BeginChecks,
+    EndBase,
+    MakeBase,
+    RecordBase,
+    RecordCheck,
+)
 from agentmux.core.decisions.next_actions import (
     Action,
     ApproveByItself,
@@ -148,6 +155,7 @@ class Performer:
         self.ready: Callable[[], Awaitable[object]] = _at_once
         self._deliverer = Deliverer(world, session, tools, loop)
         self._checker = Checker(world, session, watcher, loop)
+        self._base = BaseRunner(world, session, watcher, self._background, loop)
         self._perform: Final[Mapping[type[Action], Callable[[Any, Facts], Awaitable[None]]]] = {
             FinishArchive: self._finish_archive,
             EndPanes: self._end_panes,
@@ -161,6 +169,9 @@ class Performer:
             FinishSetup: self._finish_setup,
             BeginChecks: self._checker.begin,
             RecordCheck: self._checker.record,
+            MakeBase: self._base.make,
+            RecordBase: self._base.record,
+            EndBase: self._base.end,
             ApproveByItself: self._approve,
             MakeCommit: self._commit,
             TakeStep: self._take_step,

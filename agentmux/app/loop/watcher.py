@@ -32,7 +32,7 @@ from agentmux.core.decisions.next_actions import Facts, LaunchFact
 from agentmux.core.decisions.stall import Patience
 from agentmux.core.journal.events import AgentStalled, ConversationLearned, PromptReached
 from agentmux.core.journal.state import AGENT_MODES, NATIVE, Seat
-from agentmux.core.names.phase import CHECK, SETUP
+from agentmux.core.names.phase import BASE, CHECK, SETUP
 from agentmux.core.names.statuses import (
     BUSY,
     CHECKING,
@@ -72,7 +72,7 @@ _NOTHING_READ: Final = Reading(mark=ScreenMark.UNKNOWN)
 
 def command_status(role: str) -> str:
     """Return the status of a running command that no agent plays; empty for an agent's role."""
-    return {SETUP: SETTING_UP, CHECK: CHECKING}.get(role, "")
+    return {SETUP: SETTING_UP, CHECK: CHECKING, BASE: CHECKING}.get(role, "")
 
 
 def _nobody() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.state import SessionState
+from agentmux.core.pipeline.base_run import is_base_checked, is_base_open
 from agentmux.core.pipeline.check_phase import check_seat, result_of, waiting_for_user
 from agentmux.core.pipeline.registry import kind_of
 from agentmux.core.pipeline.work import is_setting_up
@@ -34,6 +35,41 @@ class RecordCheck:
     timed_out: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakeBase:
+    """Make the worktree in which the required commands run on the base."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndBase:
+    """Remove that worktree, and record why the commands could not run there; empty if they did."""
+
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordBase:
+    """Record what a command has shown on the base; the attributes are as in `RecordCheck`."""
+
+    seat: str
+    launch: str
+    name: str
+    outcome: str
+    status: int | None = None
+    signal: int | None = None
+    timed_out: bool = False
+
+
+def for_the_base(state: SessionState) -> tuple[MakeBase | EndBase, ...]:
+    """Return what is to be done about the base, beside its commands."""
+    base = state.base_checks
+    if base is None or base.finished or is_setting_up(state):
+        return ()
+    if base.because or (base.made and is_base_checked(state)):
+        return (EndBase(because=base.because),)
+    return () if base.made else (MakeBase(),)
+
+
 def beginning(state: SessionState, tree: str | None) -> BeginChecks | None:
     """Return the action that begins the check in which the session is; None if it has begun.
 
@@ -41,7 +77,7 @@ def beginning(state: SessionState, tree: str | None) -> BeginChecks | None:
         state: The session's.
         tree: The id of the files; None if this process has not looked yet.
     """
-    if kind_of(state) is not Kind.CHECK or is_setting_up(state):
+    if kind_of(state) is not Kind.CHECK or is_setting_up(state) or is_base_open(state):
         return None
     if tree is not None and not is_stale(state, tree):
         return None

@@ -11,7 +11,15 @@ from typing import Final, TypeAlias
 
 from agentmux.core.checks.verdict import outcome_of
 from agentmux.core.codec.frozen import dataclass, field
-from agentmux.core.decisions.check_actions import BeginChecks, RecordCheck, beginning
+from agentmux.core.decisions.check_actions import (
+    BeginChecks,
+    EndBase,
+    MakeBase,
+    RecordBase,
+    RecordCheck,
+    beginning,
+    for_the_base,
+)
 from agentmux.core.decisions.drafts import without_drafts
 from agentmux.core.decisions.inference import is_decided
 from agentmux.core.decisions.limits import is_parked
@@ -19,7 +27,7 @@ from agentmux.core.definitions.definition import Kind
 from agentmux.core.fold.parking import BUSY, LAUNCH, TOLD
 from agentmux.core.journal.events import LaunchChosen
 from agentmux.core.journal.state import AGENT_MODES, NATIVE, Seat, SessionState
-from agentmux.core.names.phase import CHECK, SETUP, ResearchKind
+from agentmux.core.names.phase import BASE, CHECK, COMMANDS, SETUP, ResearchKind
 from agentmux.core.names.statuses import (
     CLAIM_TAKEN,
     CRASHED,
@@ -249,6 +257,9 @@ Action: TypeAlias = (
     | FinishSetup
     | BeginChecks
     | RecordCheck
+    | MakeBase
+    | RecordBase
+    | EndBase
     | ApproveByItself
     | MakeCommit
     | TakeStep
@@ -273,6 +284,7 @@ def next_actions(state: SessionState, facts: Facts) -> tuple[Action, ...]:
         *_wakings(state, facts),
         *_launches(state, facts),
         *_finished_setup(state),
+        *for_the_base(state),
         *_strays(state, facts),
         *_tellings(state, facts),
         *_closing(state),
@@ -297,19 +309,27 @@ def settlement(state: SessionState, artifacts: Artifacts) -> Settle | None:
 _HELD: Final = frozenset({LAUNCHED, STOPPED})
 
 
-def _exits(state: SessionState, facts: Facts) -> Iterator[RecordExit | RecordChoice | RecordCheck]:
+_Recording: TypeAlias = RecordExit | RecordChoice | RecordCheck | RecordBase
+
+
+def _exits(state: SessionState, facts: Facts) -> Iterator[_Recording]:
     for name, seat in state.seats.items():
         fact = facts.launches.get(seat.launch, LaunchFact())
         gone = not fact.alive and (fact.exit is not None or fact.started or fact.pane is not None)
         if seat.status == STOPPED and fact.choice is not None:
             yield RecordChoice(seat=name, launch=seat.launch, choice=fact.choice)
-        elif seat.status in _HELD and gone and seat.role == CHECK:
+        elif seat.status in _HELD and gone and _is_command(name, seat):
             yield check_exit(name, seat, fact.exit)
         elif seat.status in _HELD and (gone or (fact.alive and is_rejected(seat, fact))):
             yield _exit_of(name, seat, fact)
 
 
-def check_exit(name: str, seat: Seat, record: Exit | None) -> RecordExit | RecordCheck:
+def _is_command(name: str, seat: Seat) -> bool:
+    """Whether it is the seat of a command of a check, in the session's work tree or on the base."""
+    return seat.role == CHECK or (seat.role == BASE and name != BASE)
+
+
+def check_exit(name: str, seat: Seat, record: Exit | None) -> RecordExit | RecordCheck | RecordBase:
     """Return the action that records the end of a command of a check.
 
     Args:
@@ -320,7 +340,8 @@ def check_exit(name: str, seat: Seat, record: Exit | None) -> RecordExit | Recor
     if record is None and seat.attempt < MAX_ATTEMPTS:
         return RecordExit(seat=name, launch=seat.launch, cause=CRASHED)
     end = record or Exit()
-    return RecordCheck(
+    kind = RecordBase if seat.role == BASE else RecordCheck
+    return kind(
         seat=name,
         launch=seat.launch,
         name=seat.topic,
@@ -344,7 +365,7 @@ def _exit_of(name: str, seat: Seat, fact: LaunchFact) -> RecordExit:
 
 def _cause(seat: Seat, fact: LaunchFact) -> str:
     record = fact.exit
-    if seat.role == SETUP:
+    if seat.role in COMMANDS:
         return cause_of_step(record or Exit())
     if seat.status == STOPPED or seat.mode not in AGENT_MODES:
         return ENDED_BY_USER  # no agent ran that could have crashed

@@ -17,7 +17,15 @@ from agentmux.core.documents.plan import check_plan
 from agentmux.core.documents.review import DEFAULT_NOMINATIONS, Verdict
 from agentmux.core.fold import parking
 from agentmux.core.fold.acceptance import Answer, is_signal, judge, working_phase
-from agentmux.core.fold.checks import check_done, check_skipped, checks_began
+from agentmux.core.fold.checks import (
+    base_checked,
+    base_done,
+    base_made,
+    base_step_ended,
+    check_done,
+    check_skipped,
+    checks_began,
+)
 from agentmux.core.fold.repinned import with_pipeline
 from agentmux.core.fold.transitions import (
     again,
@@ -41,6 +49,9 @@ from agentmux.core.journal.events import (
     Approved,
     ArchitectureDone,
     ArtifactsArchived,
+    BaseChecked,
+    BaseDone,
+    BaseMade,
     ChangesRequested,
     CheckDone,
     CheckpointTaken,
@@ -97,7 +108,7 @@ from agentmux.core.journal.state import (
     TreeCheckpoint,
     decode,
 )
-from agentmux.core.names.phase import CHECK, COMMANDS, SETUP, Phase, ResearchKind
+from agentmux.core.names.phase import BASE, CHECK, COMMANDS, SETUP, Phase, ResearchKind
 from agentmux.core.names.statuses import (
     CRASHED,
     DELAYED,
@@ -421,6 +432,8 @@ def _exited(state: SessionState, event: Event, fact: AgentExited) -> SessionStat
     seat = _current(state, event)
     if seat is None:
         return state
+    if event.seat == BASE:
+        return base_step_ended(_without_seat(state, BASE), seat, fact.cause)
     if seat.role == SETUP and fact.cause == FINISHED:
         return _step_done(_without_seat(state, event.seat))
     gone = replace(seat, status=fact.cause, exit_status=fact.status, exit_signal=fact.signal)
@@ -709,6 +722,9 @@ _STEPS: Final[Mapping[type[Fact], FoldStep]] = {
     ChecksBegan: checks_began,
     CheckDone: check_done,
     CheckSkipped: check_skipped,
+    BaseMade: base_made,
+    BaseChecked: base_checked,
+    BaseDone: base_done,
     Repinned: _repinned,
     CheckpointTaken: _checkpoint_taken,
     RewindStarted: _rewind_started,

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from agentmux.core.codec.frozen import replace
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.fold.transitions import decide_check
-from agentmux.core.journal.events import CheckDone, ChecksBegan, CheckSkipped, Event
+from agentmux.core.journal.events import (
+    BaseChecked,
+    BaseDone,
+    BaseMade,
+    CheckDone,
+    ChecksBegan,
+    CheckSkipped,
+    Event,
+)
 from agentmux.core.journal.results import CheckResult
-from agentmux.core.journal.state import SessionState
-from agentmux.core.names.statuses import BROKEN
+from agentmux.core.journal.state import Seat, SessionState
+from agentmux.core.names.phase import BASE
+from agentmux.core.names.statuses import BROKEN, FINISHED
 from agentmux.core.pipeline.check_phase import began, check_seat, waiting_for_user, with_check
 
 
@@ -58,3 +69,45 @@ def check_skipped(state: SessionState, event: Event, fact: CheckSkipped) -> Sess
 
 def _is_here(state: SessionState, phase: str) -> bool:
     return working_phase(state) == phase
+
+
+def base_made(state: SessionState, event: Event, fact: BaseMade) -> SessionState:
+    """Return the state in which the worktree of the base exists."""
+    return _with_base(state, made=True)
+
+
+def base_checked(state: SessionState, event: Event, fact: BaseChecked) -> SessionState:
+    """Return the state after a command has ended on the base."""
+    seat, base = state.seats.get(event.seat), state.base_checks
+    if seat is None or seat.launch != event.launch or base is None:
+        return state
+    found = CheckResult(
+        outcome=fact.outcome,
+        status=fact.status,
+        signal=fact.signal,
+        timed_out=fact.timed_out,
+        launch=event.launch,
+    )
+    seats = {name: each for name, each in state.seats.items() if name != event.seat}
+    return _with_base(replace(state, seats=seats), checks={**base.checks, fact.name: found})
+
+
+def base_done(state: SessionState, event: Event, fact: BaseDone) -> SessionState:
+    """Return the state in which nothing runs on the base any more."""
+    seats = {name: each for name, each in state.seats.items() if each.role != BASE}
+    return _with_base(replace(state, seats=seats), finished=True, because=fact.because)
+
+
+def base_step_ended(state: SessionState, seat: Seat, cause: str) -> SessionState:
+    """Return the state after a step of the setup of the base has ended, and its seat is gone."""
+    base = state.base_checks
+    if base is None:
+        return state
+    if cause == FINISHED:
+        return _with_base(state, done=base.done + 1)
+    return _with_base(state, because=f"the setup `{seat.topic}` failed there ({cause})")
+
+
+def _with_base(state: SessionState, **values: Any) -> SessionState:  # noqa: ANN401 (any field)
+    base = state.base_checks
+    return state if base is None else replace(state, base_checks=replace(base, **values))

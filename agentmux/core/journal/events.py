@@ -442,6 +442,37 @@ class CheckDone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BaseMade:
+    """The worktree exists in which the required commands run on the base."""
+
+    kind: ClassVar[str] = "base_made"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseChecked:
+    """A required command has ended on the base; the attributes are as in `CheckDone`."""
+
+    kind: ClassVar[str] = "base_checked"
+    name: str
+    outcome: str
+    status: int | None = None
+    signal: int | None = None
+    timed_out: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaseDone:
+    """The checks of the base are over, and their worktree is removed.
+
+    Attributes:
+        because: Why they could not be run; empty where they were.
+    """
+
+    kind: ClassVar[str] = "base_done"
+    because: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckSkipped:
     """The user went on without a command that could not run."""
 
@@ -662,6 +693,9 @@ Fact: TypeAlias = (
     | ChecksBegan
     | CheckDone
     | CheckSkipped
+    | BaseMade
+    | BaseChecked
+    | BaseDone
     | Repinned
     | CheckpointTaken
     | RewindStarted

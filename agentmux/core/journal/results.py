@@ -81,17 +81,23 @@ class Fix:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseChecks:
-    """What the required commands have shown on the files on which the session began.
+    """What the required commands show on the files on which the session began.
 
     Attributes:
-        steps: What prepares the worktree for them, as `state.Setup` has it.
-        done: How many of these have succeeded.
+        path: The top of the worktree in which they run; it is removed when they have ended.
+        commit: What it shows.
+        steps: What prepares it, as `state.Setup` has it.
+        made: Whether the worktree exists.
+        done: How many of the steps have succeeded.
         checks: What the commands have shown so far, by name.
-        finished: Whether nothing more is run there.
+        finished: Whether all is done there, and the worktree is removed.
         because: Why the commands could not be run there; empty where they were.
     """
 
+    path: str
+    commit: str
     steps: tuple[Json, ...] = ()
+    made: bool = False
     done: int = 0
     checks: Mapping[str, CheckResult] = field(default_factory=dict)
     finished: bool = False

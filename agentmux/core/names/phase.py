@@ -57,7 +57,10 @@ SETUP: Final = "setup"
 CHECK: Final = "check"
 """The role of the commands that check the result; no agent plays it."""
 
-COMMANDS: Final = frozenset({SETUP, CHECK})
+BASE: Final = "base"
+"""The role of the commands that run on the base of a session; its seat is that of their setup."""
+
+COMMANDS: Final = frozenset({SETUP, CHECK, BASE})
 """The roles that no agent plays: each of their launches runs a command."""
 
 RESEARCHERS: Final = tuple(researcher(kind) for kind in ResearchKind)

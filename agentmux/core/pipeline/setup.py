@@ -64,12 +64,20 @@ def recorded_step(state: SessionState, name: str) -> SetupStep:
     Raises:
         DataError: There is no such step, or it is damaged.
     """
-    steps = state.setup.steps if state.setup is not None else ()
-    for fields in steps:
+    for fields in state.setup.steps if state.setup is not None else ():
         if fields.get("name") == name:
-            found = from_fields(_Recorded, fields, where="state: setup")
-            return SetupStep(name=found.name, run=found.run, timeout_s=float(found.timeout_s))
+            return step_from(fields)
     raise DataError(f"the session has no setup step `{name}`")
+
+
+def step_from(fields: Json) -> SetupStep:
+    """Return a step as state and journal have it.
+
+    Raises:
+        FieldError: It is damaged.
+    """
+    found = from_fields(_Recorded, fields, where="state: setup")
+    return SetupStep(name=found.name, run=found.run, timeout_s=float(found.timeout_s))
 
 
 def names_ahead(setup: Setup | None, *, anew: bool) -> tuple[str, ...]:

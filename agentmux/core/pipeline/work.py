@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.state import SessionState
-from agentmux.core.names.phase import CHECK, CODER, SETUP, ResearchKind, researcher
+from agentmux.core.names.phase import BASE, CHECK, CODER, SETUP, ResearchKind, researcher
 from agentmux.core.names.statuses import DISPATCHED, LEFT
+from agentmux.core.pipeline.base_run import base_seat, is_base_open, next_on_base, next_step
 from agentmux.core.pipeline.check_phase import check_seat, next_command
 from agentmux.core.pipeline.registry import pipeline_of
 
@@ -44,7 +45,7 @@ def agents_work(state: SessionState) -> tuple[Work, ...]:
     """
     if state.phase not in pipeline_of(state) or state.approval is not None:
         return ()
-    return (*_phase_work(state), *_research_work(state))
+    return (*_phase_work(state), *_research_work(state), *_base_work(state))
 
 
 def is_setting_up(state: SessionState) -> bool:
@@ -71,16 +72,29 @@ def _phase_work(state: SessionState) -> tuple[Work, ...]:
             waiting = (r for r in state.reviewer_nominations if r not in state.verdicts)
             return tuple(Work(seat=role, role=role) for role in waiting)
         case Kind.CHECK:
-            following = next_command(state, state.phase)
-            if following is None:
-                return ()
-            seat = check_seat(following.name)
-            return (Work(seat=seat, role=CHECK, topic=following.name),)
+            return _check_work(state)
         case Kind.COMPLETE:
             role = next(iter(state.reviewer_nominations), here.startup_role)
             return () if state.summary_submitted else (Work(seat=role, role=role),)
         case _:
             return (Work(seat=here.startup_role, role=here.startup_role),)
+
+
+def _check_work(state: SessionState) -> tuple[Work, ...]:
+    """Return the next command of a check; none while others run on the base."""
+    following = None if is_base_open(state) else next_command(state, state.phase)
+    if following is None:
+        return ()
+    return (Work(seat=check_seat(following.name), role=CHECK, topic=following.name),)
+
+
+def _base_work(state: SessionState) -> Iterator[Work]:
+    """Yield what runs on the base beside the agents: the next step of its setup, or command."""
+    step, command = next_step(state), next_on_base(state)
+    if step is not None:
+        yield Work(seat=BASE, role=BASE, topic=step.name)
+    elif command is not None:
+        yield Work(seat=base_seat(command.name), role=BASE, topic=command.name)
 
 
 def _research_work(state: SessionState) -> Iterator[Work]:

@@ -1,0 +1,86 @@
+"""Makes the worktree for the checks of the base, records what they show, and removes it."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from agentmux.app.session.base_worktree import base_spec
+from agentmux.core.checks.report import check_words
+from agentmux.core.decisions.check_actions import EndBase, MakeBase, RecordBase
+from agentmux.core.journal.events import BaseChecked, BaseDone, BaseMade
+from agentmux.errors import AgentmuxError
+from agentmux.threads import in_daemon_thread
+
+if TYPE_CHECKING:
+    from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
+    from agentmux.app.loop.watcher import Watcher
+    from agentmux.app.session.writer import Session
+    from agentmux.app.world import World
+    from agentmux.core.decisions.next_actions import Facts
+
+
+class BaseRunner:
+    """Carries out what the run on the base needs beside its launches; no failure stops a session.
+
+    Git may take long for a large repository, so that it works in the background.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        session: Session,
+        watcher: Watcher,
+        background: BackgroundTasks,
+        loop: Loop,
+    ) -> None:
+        self._world = world
+        self._session = session
+        self._watcher = watcher
+        self._background = background
+        self._loop = loop
+
+    async def make(self, action: MakeBase, facts: Facts) -> None:
+        """Begin to make the worktree, unless that is under way."""
+        self._background.run("base", self._made())
+
+    async def end(self, action: EndBase, facts: Facts) -> None:
+        """Begin to remove the worktree, unless that is under way."""
+        self._background.run("base", self._ended(action.because))
+
+    async def record(self, action: RecordBase, facts: Facts) -> None:
+        """Record what a command has shown on the base."""
+        fact = BaseChecked(
+            name=action.name,
+            outcome=action.outcome,
+            status=action.status,
+            signal=action.signal,
+            timed_out=action.timed_out,
+        )
+        self._watcher.look_at((action.launch,))
+        self._session.record(fact, seat=action.seat, launch=action.launch)
+        base = self._session.state.base_checks
+        if base is not None and action.name in base.checks:
+            self._loop.say(f"on the base, {check_words(action.name, base.checks[action.name])}")
+
+    async def _made(self) -> None:
+        spec = base_spec(self._world, self._session.state, self._session.files.path)
+        if spec is None:
+            return
+        try:
+            await in_daemon_thread(partial(self._world.worktrees.make, spec, again=False))
+        except (AgentmuxError, OSError) as error:
+            await self._ended(str(error))
+        else:
+            self._session.record(BaseMade())
+
+    async def _ended(self, because: str) -> None:
+        spec = base_spec(self._world, self._session.state, self._session.files.path)
+        if spec is not None:
+            try:
+                await in_daemon_thread(partial(self._world.worktrees.take_away, spec, None))
+            except (AgentmuxError, OSError) as error:
+                self._loop.say(f"problem: {spec.path} stays: {error}")
+        self._session.record(BaseDone(because=because))
+        if because:
+            self._loop.say(f"nothing was checked on the base: {because}")

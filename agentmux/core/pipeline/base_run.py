@@ -1,0 +1,60 @@
+"""The run of the required commands on the base, before the session has changed anything."""
+
+from __future__ import annotations
+
+from agentmux.core.config.settings import SetupStep, VerifyCommand
+from agentmux.core.journal.results import BaseChecks
+from agentmux.core.journal.state import SessionState
+from agentmux.core.names.phase import BASE
+from agentmux.core.pipeline.setup import step_from
+from agentmux.core.pipeline.verify_commands import frozen_commands
+
+
+def base_seat(name: str) -> str:
+    """Return the seat of a command on the base."""
+    return f"{BASE}-{name}"
+
+
+def is_base_open(state: SessionState) -> bool:
+    """Whether commands still have to run on the base: no check begins before."""
+    return state.base_checks is not None and not state.base_checks.finished
+
+
+def is_base_checked(state: SessionState) -> bool:
+    """Whether all required commands have a result on the base."""
+    base = state.base_checks
+    return base is not None and not _open(state, base)
+
+
+def next_step(state: SessionState) -> SetupStep | None:
+    """Return the step of the setup that runs on the base now; None for none."""
+    base = _running(state)
+    if base is None or base.done >= len(base.steps):
+        return None
+    return step_from(base.steps[base.done])
+
+
+def next_on_base(state: SessionState) -> VerifyCommand | None:
+    """Return the command that runs on the base now; None for none."""
+    base = _running(state)
+    if base is None or base.done < len(base.steps):
+        return None
+    return next(iter(_open(state, base)), None)
+
+
+def base_command(state: SessionState, seat: str, name: str) -> SetupStep | VerifyCommand | None:
+    """Return what runs in a seat of the base; None if there is nothing of this name."""
+    steps = state.base_checks.steps if state.base_checks is not None else ()
+    found = map(step_from, steps) if seat == BASE else frozen_commands(state)
+    return next((each for each in found if each.name == name), None)
+
+
+def _running(state: SessionState) -> BaseChecks | None:
+    base = state.base_checks
+    runs = base is not None and base.made and not base.because and not base.finished
+    return base if runs else None
+
+
+def _open(state: SessionState, base: BaseChecks) -> tuple[VerifyCommand, ...]:
+    required = (each for each in frozen_commands(state) if each.required)
+    return tuple(each for each in required if each.name not in base.checks)
