@@ -14,6 +14,7 @@ from agentmux.app.commands.continued_branch import ContinuedBranch, ReviewedBran
 from agentmux.app.commands.issue import ReadIssue
 from agentmux.app.commands.orchestrator_request import OrchestratorRequest
 from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedSession, hand_over
+from agentmux.app.commands.start_base import verify_note, with_base
 from agentmux.app.commands.start_workplace import (
     NewWorktree,
     WorkplaceWish,
@@ -105,7 +106,7 @@ class StartPlan:
         worktree: The session's own worktree; None where it works in the checkout.
         warnings: One sentence each.
         pipeline: The session's pipeline.
-        notes: What the user should know of the workplace, one sentence each.
+        notes: What the user should know of the workplace and the checks, one sentence each.
         request: What the user asked for.
         taken: The names of the project's sessions when the start was planned, with their phases.
     """
@@ -155,32 +156,38 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
     left = _not_ours(world, request, top) if own is None else ()
     options = _options(world, request, began, left)
     session_id = world.new_id()
-    state = begun(
-        SessionState(
-            schema_version=_version(own, chosen),
-            phase=Phase.ARCHITECTING,
-            pipeline=chosen.recorded,
-            pipeline_files=chosen.files,
-            verify=chosen.verify,
-            session_id=session_id,
-            session_name=layout.tmux_name(name),
-            feature=feature,
-            issue=issue,
-            continued=request.on is not None,
-            request=request.on.request if request.on is not None else None,
-            feature_dir=f"{layout.SESSIONS_DIR}/{name}",
-            reviewed=_reviewed(request.of),
-            branch=began.branch if began is not None else None,
-            worktree=str(own.path) if own is not None else None,
-            setup=new_setup(world.settings.git.setup) if own is not None else None,
-            port_base=_port_base(beside, session_id) if own is not None else 0,
-            base=Base(commit=own.base.commit, branch=own.base.branch) if own is not None else None,
-            tmux_socket=terminal.socket,
-            review_iteration=0,
-            max_review_iterations=world.settings.defaults.max_review_iterations,
-            product_manager=request.product_manager,
-            options=options,
-        )
+    state = with_base(
+        world,
+        begun(
+            SessionState(
+                schema_version=_version(own, chosen),
+                phase=Phase.ARCHITECTING,
+                pipeline=chosen.recorded,
+                pipeline_files=chosen.files,
+                verify=chosen.verify,
+                session_id=session_id,
+                session_name=layout.tmux_name(name),
+                feature=feature,
+                issue=issue,
+                continued=request.on is not None,
+                request=request.on.request if request.on is not None else None,
+                feature_dir=f"{layout.SESSIONS_DIR}/{name}",
+                reviewed=_reviewed(request.of),
+                branch=began.branch if began is not None else None,
+                worktree=str(own.path) if own is not None else None,
+                setup=new_setup(world.settings.git.setup) if own is not None else None,
+                port_base=_port_base(beside, session_id) if own is not None else 0,
+                base=Base(commit=own.base.commit, branch=own.base.branch)
+                if own is not None
+                else None,
+                tmux_socket=terminal.socket,
+                review_iteration=0,
+                max_review_iterations=world.settings.defaults.max_review_iterations,
+                product_manager=request.product_manager,
+                options=options,
+            )
+        ),
+        name,
     )
     if state.session_name in live:
         raise BlockedError(
@@ -203,7 +210,10 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
         worktree=own,
         pipeline=chosen,
         warnings=warnings,
-        notes=tuple(workplace_notes(world, own, agents.values())) if own is not None else (),
+        notes=(
+            *(workplace_notes(world, own, agents.values()) if own is not None else ()),
+            verify_note(state),
+        ),
         request=request,
         taken=taken,
     )
@@ -306,7 +316,7 @@ def _made(
 def _texts(world: World, path: Path, state: SessionState) -> Mapping[str, str]:
     """Return the first texts of the session, with what its worktree is to be given."""
     texts = first_texts(placed(world, state), path, state)
-    copied = world.templates.copied() if state.worktree else None
+    copied = world.templates.copied() if state.worktree or state.base_checks else None
     return texts if copied is None else {**texts, layout.COPIED: copied}
 
 

@@ -164,7 +164,7 @@ def _planned(
     if world.repository.top_level() is None:
         raise UsageError("a worktree needs a git repository", hints=("git init",))
     base = _begin(world, wish, entries)
-    room = world.worktrees.room(_root(world))
+    room = world.worktrees.room(worktree_root(world))
     _require_room(room, base)
     folders = room.names | {
         Path(each.text("worktree")).name
@@ -233,7 +233,8 @@ def _base(world: World, wish: WorkplaceWish) -> BaseCommit:
     )
 
 
-def _root(world: World) -> str | None:
+def worktree_root(world: World) -> str | None:
+    """Return ``git.root``, with the user's home in place of ``~``; None for the default."""
     root = world.settings.git.root
     home = world.environment.get("HOME")
     if root is None or home is None or not (root == "~" or root.startswith("~/")):

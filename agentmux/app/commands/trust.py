@@ -158,6 +158,7 @@ def placed_by(effect: Effect, *, asked: bool | None) -> Effect:
     def both(world: World) -> object:
         git = world.settings.git
         may = git.worktree is not WorktreeMode.NEVER if asked is None else asked
+        may = may or bool(world.settings.verify)  # they run on the base, in a worktree
         prepared = (git.root, git.setup, world.templates.copied()) if may else None
         return effect(world), prepared, world.settings.verify
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from agentmux.app.commands.remove import (
+    base_to_remove,
     finish_removals,
     lost_words,
     remove_session,
@@ -86,10 +87,20 @@ def _removed(face: Face, site: Site, entry: SessionEntry, take_away: Callable[[]
 
     def take_all() -> None:
         take_away()
+        _remove_base(face, site, entry)
         _forget_ref(face, site, entry)
 
     remove_session(site, entry, take_all)
     return f"removed {entry.path}"
+
+
+def _remove_base(face: Face, site: Site, entry: SessionEntry) -> None:
+    """Remove the worktree of the base; only a session that ended while checks ran there has it."""
+    if entry.fields.get("base_checks"):
+        world = face.world(site.project)
+        spec = base_to_remove(world, entry)
+        if spec is not None:
+            world.worktrees.take_away(spec, None)
 
 
 def _forget_ref(face: Face, site: Site, entry: SessionEntry) -> None:

@@ -7,7 +7,7 @@ A session of version 1 of ``feature`` has fields of its own for this (``verdicts
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.codec.records import FieldError, Json, from_fields, to_fields
@@ -104,13 +104,16 @@ class BaseChecks:
     because: str = ""
 
 
+_ALWAYS: Final = frozenset({"path", "commit", "done"})
+
+
 def base_fields(base: BaseChecks | None) -> dict[str, object] | None:
     """Return what was found on the base as ``state.json`` has it; None for None."""
     if base is None:
         return None
     checks = {name: _check_fields(each) for name, each in base.checks.items()}
     given: dict[str, object] = {**to_fields(base), "checks": checks}
-    return {name: value for name, value in given.items() if value or name == "done"}
+    return {name: value for name, value in given.items() if value or name in _ALWAYS}
 
 
 def base_from(value: object, where: str) -> BaseChecks | None:

@@ -1,0 +1,60 @@
+"""What a start plans and says about the checks of its session; only reads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.commands.start_workplace import worktree_root
+from agentmux.core.codec.frozen import replace
+from agentmux.core.definitions.definition import Expect, Kind
+from agentmux.core.journal.results import BaseChecks
+from agentmux.core.pipeline.setup import recorded_steps
+from agentmux.errors import AgentmuxError
+
+if TYPE_CHECKING:
+    from agentmux.app.world import World
+    from agentmux.core.journal.state import SessionState
+
+_NOTHING: Final = "nothing will be verified: `verify` in the configuration lists no command"
+
+
+def verify_note(state: SessionState) -> str:
+    """Say which commands check the result of a session that is about to begin, or that none do."""
+    names = ", ".join(str(each.get("name")) for each in state.verify)
+    return f"the result will be verified by: {names}" if names else _NOTHING
+
+
+def with_base(world: World, state: SessionState, name: str) -> SessionState:
+    """Return the first state of a session with the run of its commands on the base.
+
+    There is none without a commit to run it on, without a required command, or without a check that
+    expects its commands to pass. Only reads.
+
+    Args:
+        world: The project, with the settings that are allowed.
+        state: The first state of the session.
+        name: The name of the session's directory.
+    """
+    return replace(state, base_checks=_base(world, state, name))
+
+
+def _base(world: World, state: SessionState, name: str) -> BaseChecks | None:
+    commit = state.base.commit if state.base is not None else state.options.base
+    if commit is None or not _has_required(state):
+        return None
+    steps = recorded_steps(world.settings.git.setup)
+    try:
+        room = world.worktrees.room(worktree_root(world))
+        hindered = room.inside is not None or not room.is_writable
+    except AgentmuxError as error:
+        return BaseChecks(path="", commit=commit, finished=True, because=error.message)
+    if hindered:
+        because = f"no worktree can be made in {room.root}"
+        return BaseChecks(path="", commit=commit, finished=True, because=because)
+    return BaseChecks(path=str(room.root / f"{name}-base"), commit=commit, steps=steps)
+
+
+def _has_required(state: SessionState) -> bool:
+    phases = state.pipeline.phases if state.pipeline is not None else ()
+    checks = any(each.kind is Kind.CHECK and each.expect is Expect.PASS for each in phases)
+    return checks and any(each.get("required") is True for each in state.verify)
