@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,6 +17,7 @@ from agentmux.errors import UsageError
 
 if TYPE_CHECKING:
     from agentmux.core.agents.spec import AgentSpec
+    from agentmux.core.config.settings import VerifyCommand
 
 _MODE: Final = 0o644
 
@@ -61,11 +62,16 @@ defaults:
   # setup: []                   # steps that prepare it: {{name: install, run: [npm, ci]}}
   # checkpoints: true           # save the work tree at the end of each phase
 
-# verify: []                    # what checks a result: {{name: tests, run: [pytest, -q]}}
+{verify}
 
 # completion: {{require_approval: true, commit: true, then: keep, draft: true}}
 #   then: keep | merge | push | pr
 """
+
+
+_NO_VERIFY: Final = (
+    "# verify: []                    # what checks a result: {name: tests, run: [pytest, -q]}"
+)
 
 
 def require_free(project: Path) -> Path:
@@ -80,15 +86,28 @@ def require_free(project: Path) -> Path:
     return path
 
 
-def write(path: Path, agent: str) -> None:
+def write(path: Path, agent: str, verify: Iterable[VerifyCommand] = ()) -> None:
     """Write the configuration file, with ``agent`` as the agent of all roles.
+
+    Args:
+        path: Where.
+        agent: Quoted here.
+        verify: The commands that check results.
 
     Raises:
         DataError: The file cannot be written; nothing was changed.
     """
     files.make_dir(path.parent)
     # JSON is valid YAML, so this quotes any name.
-    files.replace(path, _TEXT.format(agent=json.dumps(agent)).encode(), _MODE)
+    text = _TEXT.format(agent=json.dumps(agent), verify=verify_lines(verify))
+    files.replace(path, text.encode(), _MODE)
+
+
+def verify_lines(commands: Iterable[VerifyCommand]) -> str:
+    """Return the part of a configuration file that lists these commands; a comment for none."""
+    lines = (f"  - {{name: {each.name}, run: {json.dumps(each.run)}}}" for each in commands)
+    listed = "\n".join(lines)
+    return f"verify: # what checks a result\n{listed}" if listed else _NO_VERIFY
 
 
 def unattended(spec: AgentSpec) -> Iterator[str]:

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentmux.cli import render
+from agentmux.cli.ask.check_choice import ask_checks, found_commands
 from agentmux.cli.commands import config_template
+from agentmux.cli.commands.config_template import verify_lines
 from agentmux.cli.commands.trust import trust_own_edit
 from agentmux.cli.face import Face
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
+    from agentmux.cli.ask.agent_choice import Ask
 
 
 def init(
@@ -22,7 +25,11 @@ def init(
         bool, typer.Option("--defaults", help="Use the built-in values without asking.")
     ] = False,
 ) -> int:
-    """Write a configuration for this project."""
+    """Write a configuration for this project.
+
+    In a terminal, it asks which agent plays the roles, and which of the commands that it finds
+    (pytest, npm test, cargo test, go test, make test) check results; each is run once first.
+    """
     face: Face = ctx.obj
     if not defaults and not face.interactive:
         raise UsageError("cannot ask without a terminal", hints=("agentmux init --defaults",))
@@ -33,15 +40,25 @@ def init(
     if not defaults:
         agent = _chosen(world)
     spec = world.spec(agent)
-    config_template.write(path, agent)
+    found = found_commands(site.project)
+    verify = () if defaults else ask_checks(found, site.project, face.environ, _asking())
+    config_template.write(path, agent, verify)
     render.note(f"wrote {path}")
-    trust_own_edit(face, world, keys=("defaults.agent",))
+    trust_own_edit(face, world, keys=("defaults.agent", "verify"))
     render.note(f"next: agentmux start FEATURE (played by {agent})")
     if world.programs.find(spec.command[0]) is None:
         render.note(f"{spec.command[0]} is not installed; to see what is: agentmux agents")
     for line in config_template.unattended(spec):
         render.note(line)
+    if found and not verify:
+        render.note(f"to verify results, write into that file:\n{verify_lines(found)}")
     return 0
+
+
+def _asking() -> Ask:
+    from agentmux.cli.ask.agent_choice import asking  # noqa: PLC0415 (only with a person)
+
+    return asking()
 
 
 def _chosen(world: World) -> str:

@@ -1,0 +1,59 @@
+"""The question of ``agentmux init`` which commands check results; each is tried first."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agentmux.adapters.disk.files import read_limited
+from agentmux.adapters.system.tried_command import try_command
+from agentmux.cli import render
+from agentmux.core.checks.proposals import READ, proposals
+from agentmux.core.checks.report import check_words
+from agentmux.core.names.statuses import PASSED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agentmux.cli.ask.agent_choice import Ask
+    from agentmux.core.config.settings import VerifyCommand
+
+_LARGEST: Final = 1 << 20
+_YES: Final = frozenset({"y", "yes"})
+
+
+def found_commands(project: Path) -> tuple[VerifyCommand, ...]:
+    """Return the commands that the project seems to be checked with, by its files."""
+    contents = {name: read_limited(project / name, _LARGEST) for name in READ}
+    return proposals(
+        {
+            name: data.decode("utf-8", "replace")
+            for name, data in contents.items()
+            if data is not None
+        }
+    )
+
+
+def ask_checks(
+    found: tuple[VerifyCommand, ...], project: Path, environ: Mapping[str, str], ask: Ask
+) -> tuple[VerifyCommand, ...]:
+    """Ask a person about each command, run it once, and return those to be written.
+
+    One that did not pass is taken only after a second question.
+    """
+    return tuple(each for each in found if _is_taken(each, project, environ, ask))
+
+
+def _is_taken(command: VerifyCommand, project: Path, environ: Mapping[str, str], ask: Ask) -> bool:
+    typed = shlex.join(command.run)
+    answer = ask(f"Let `{typed}` check results? It runs once now, in {project} [Y/n]: ")
+    if answer and answer.lower() not in _YES:
+        return False
+    seen = try_command(command.run, project, environ, limit_s=command.timeout_s)
+    render.note(check_words(command.name, seen))
+    if seen.outcome == PASSED:
+        return True
+    return (
+        ask(f"It did not pass. Let `{typed}` check results all the same? [y/N]: ").lower() in _YES
+    )

@@ -1,0 +1,67 @@
+"""The commands with which a project checks itself, as its files show; pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping
+from typing import Final
+
+from agentmux.core.config.settings import VerifyCommand
+
+READ: Final = (
+    *("pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini", "conftest.py", "tests/conftest.py"),
+    *("package.json", "Cargo.toml", "go.mod", "GNUmakefile", "makefile", "Makefile"),
+)
+"""The files by which commands are found, relative to the project."""
+
+_PYTEST: Final[Mapping[str, str]] = {
+    "pytest.ini": "",
+    "conftest.py": "",
+    "tests/conftest.py": "",
+    "pyproject.toml": r"\bpytest\b",
+    "setup.cfg": r"\bpytest\b",
+    "tox.ini": r"\bpytest\b",
+}
+_NO_TEST: Final = "no test specified"
+"""What npm writes into a new package.json."""
+
+
+def proposals(texts: Mapping[str, str]) -> tuple[VerifyCommand, ...]:
+    """Return the commands that a project seems to be checked with.
+
+    Args:
+        texts: The content of those of the files `READ` that the project has, by their names.
+    """
+    return tuple(VerifyCommand(name=name, run=run) for name, run in _found(texts))
+
+
+def _found(texts: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+    if any(re.search(pattern, texts[name]) for name, pattern in _PYTEST.items() if name in texts):
+        yield "pytest", ("pytest", "-q")
+    if _has_npm_test(texts.get("package.json", "")):
+        yield "npm-test", ("npm", "test")
+    if "Cargo.toml" in texts:
+        yield "cargo-test", ("cargo", "test")
+    if "go.mod" in texts:
+        yield "go-test", ("go", "test", "./...")
+    if _has_target(_first(texts, ("GNUmakefile", "makefile", "Makefile")), "test"):
+        yield "make-test", ("make", "test")
+
+
+def _has_npm_test(text: str) -> bool:
+    try:
+        fields = json.loads(text or "null")
+    except (ValueError, RecursionError):
+        return False
+    scripts = fields.get("scripts") if isinstance(fields, dict) else None
+    script = scripts.get("test") if isinstance(scripts, dict) else None
+    return isinstance(script, str) and bool(script.strip()) and _NO_TEST not in script
+
+
+def _has_target(makefile: str, name: str) -> bool:
+    return re.search(rf"^{name}[ \t]*:(?![:=])", makefile, re.MULTILINE) is not None
+
+
+def _first(texts: Mapping[str, str], names: Collection[str]) -> str:
+    return next((texts[name] for name in names if name in texts), "")

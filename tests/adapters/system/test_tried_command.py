@@ -1,0 +1,35 @@
+"""A command that is run once: what it has shown, and that nothing of it stays."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from agentmux.adapters.system.processes import is_alive
+from agentmux.adapters.system.tried_command import try_command
+from agentmux.core.journal.results import CheckResult
+from tests.conftest import WaitUntil
+
+
+@pytest.mark.parametrize(
+    ("argv", "found"),
+    [
+        (("true",), CheckResult(outcome="passed", status=0)),
+        (("sh", "-c", "cat; exit 3"), CheckResult(outcome="failed", status=3)),
+        (("sh", "-c", "kill -TERM $$"), CheckResult(outcome="broken", signal=15)),
+        (("no-such-program",), CheckResult(outcome="broken", status=127)),
+        (("/",), CheckResult(outcome="broken", status=126)),
+    ],
+)
+def test_a_command_is_run(argv: tuple[str, ...], found: CheckResult, tmp_path: Path) -> None:
+    assert try_command(argv, tmp_path, os.environ, limit_s=30) == found
+
+
+def test_a_command_that_takes_too_long_is_ended_with_all_of_its_group(
+    tmp_path: Path, wait_until: WaitUntil
+) -> None:
+    argv = ("sh", "-c", "sleep 1000 & echo $! > child; wait")
+    seen = try_command(argv, tmp_path, os.environ, limit_s=0.5)
+    assert (seen.outcome, seen.timed_out) == ("broken", True)
+    child = int((tmp_path / "child").read_text())
+    wait_until(lambda: not is_alive(child))
