@@ -23,6 +23,7 @@ from agentmux.core.names.status_labels import NATIVE_MARK, parked_label, status_
 from agentmux.core.names.statuses import CAPPED, DELAYED, MERGE, PUSH
 from agentmux.core.pipeline.delivery import failed_step, failure, open_step
 from agentmux.core.pipeline.registry import kind_of, pipeline_of
+from agentmux.core.pipeline.results import fixes, outcome, result_of, reviewers
 from agentmux.core.terminal.text_width import NARROW, clean, cut, spread, wrap
 from agentmux.monitor.preview import draw_preview
 from agentmux.monitor.segments import MonitorLine, Segment, Style, plain
@@ -183,7 +184,7 @@ def _phases(state: SessionState, cols: int) -> Iterator[_Ranked]:
 def _phase(state: SessionState, phase: str, here: str, cols: int) -> _Ranked:
     pipeline = pipeline_of(state)
     detail = _DETAIL.get(pipeline[phase].kind)
-    says = clean(detail(state)) if detail is not None else ""
+    says = clean(detail(state, phase)) if detail is not None else ""
     mark, style, rank = LATER, Style.PLAIN, _Rank.PHASE
     if phase == here:
         failed = state.phase == Phase.FAILED
@@ -195,25 +196,34 @@ def _phase(state: SessionState, phase: str, here: str, cols: int) -> _Ranked:
     return rank, (Segment(left, style), Segment(right, Style.DIM))
 
 
-def _subplans(state: SessionState) -> str:
+def _subplans(state: SessionState, _: str) -> str:
     count = state.subplan_count
     return f"{len(state.completed_subplans)}/{count} sub-plans" if count else ""
 
 
-def _verdicts(state: SessionState) -> str:
-    if state.review_outcome == CAPPED:
+def _verdicts(state: SessionState, phase: str) -> str:
+    found = result_of(state, phase)
+    if found.outcome == CAPPED:
         return f"{CAPPED}, did not pass"
-    if kind_of(state) is not Kind.REVIEW:
-        return state.review_outcome or ""
-    count = len(state.reviewer_nominations)
-    return f"{len(state.verdicts)}/{count} verdicts" if count else ""
+    if state.phase != phase:
+        return found.outcome
+    count = len(reviewers(state, phase))
+    return f"{len(found.verdicts)}/{count} verdicts" if count else ""
 
 
-def _iteration(state: SessionState) -> str:
+def _outcome(state: SessionState, phase: str) -> str:
+    said = result_of(state, phase).outcome
+    return f"{CAPPED}, did not pass" if said == CAPPED else said
+
+
+def _iteration(state: SessionState, _: str) -> str:
+    if state.fix is not None and state.fix.sender:
+        sent = fixes(state, state.fix.sender)
+        return f"{state.fix.sender} {sent}/{state.max_review_iterations}"
     return f"iteration {state.iteration}/{state.max_review_iterations}"
 
 
-def _commit(state: SessionState) -> str:
+def _commit(state: SessionState, _: str) -> str:
     if kind_of(state) is Kind.COMPLETE and state.approval is not None:
         waits = state.commit is not None and state.commit.status == DELAYED
         doing = _DOING.get(open_step(state) or "", "committing")
@@ -225,8 +235,9 @@ def _commit(state: SessionState) -> str:
 
 
 _DOING: Final = {MERGE: "merging", PUSH: "pushing"}
-_DETAIL: Final[Mapping[Kind, Callable[[SessionState], str]]] = {
+_DETAIL: Final[Mapping[Kind, Callable[[SessionState, str], str]]] = {
     Kind.WORK: _subplans,
+    Kind.CHECK: _outcome,
     Kind.REVIEW: _verdicts,
     Kind.FIX: _iteration,
     Kind.COMPLETE: _commit,
@@ -412,7 +423,7 @@ def _decision(state: SessionState) -> Iterator[tuple[str, ...]]:
         return
     if failure(state):
         yield (failure(state),)
-    capped = " (the review did not pass)" if state.review_outcome == CAPPED else ""
+    capped = " (the review did not pass)" if outcome(state) == CAPPED else ""
     keys = ("approve: press a here (shows it first)", "request changes: press c here")
     if state.summary_submitted:
         here = pipeline_of(state)[state.phase]

@@ -13,7 +13,7 @@ from agentmux.core.codec.frozen import dataclass
 if TYPE_CHECKING:  # who only needs tmux must not import the core
     from agentmux.core.conversation.resume_choice import CheckpointState
     from agentmux.core.decisions.next_actions import Exit
-    from agentmux.core.fold.implied import Implied
+    from agentmux.core.fold.implied_file import Implied
     from agentmux.core.fold.loaded_session import LoadedSession
     from agentmux.core.journal.events import Event, LaunchChosen
     from agentmux.core.journal.state import Archive, SessionState

@@ -18,7 +18,8 @@ from agentmux.core.documents.review import (
 from agentmux.core.documents.review import review_files as names_of
 from agentmux.core.fold.acceptance import Answer, Judgement, judge
 from agentmux.core.fold.apply import advance
-from agentmux.core.fold.implied import Implied, implied
+from agentmux.core.fold.implied import implied
+from agentmux.core.fold.implied_file import Implied
 from agentmux.core.journal.events import (
     AgentLaunched,
     ArchitectureDone,

@@ -23,7 +23,8 @@ from agentmux.core.decisions.inference import Inference, infer
 from agentmux.core.decisions.next_actions import Facts, LaunchFact, next_actions
 from agentmux.core.documents.review import review_file
 from agentmux.core.fold.apply import advance
-from agentmux.core.fold.implied import Implied, implied
+from agentmux.core.fold.implied import implied
+from agentmux.core.fold.implied_file import Implied
 from agentmux.core.journal.events import (
     ArchitectureDone,
     ArtifactsArchived,

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.disk.front_matter import read_front_matter
+from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.plan import ExecutionPlan, check_execution_plan
 from agentmux.core.documents.review import (
     Verdict,
@@ -29,6 +30,7 @@ from agentmux.core.names import layout
 from agentmux.core.names.phase import REVIEWERS
 from agentmux.core.pipeline.architecture import check_architecture
 from agentmux.core.pipeline.artifacts import (
+    RESULTS,
     REVIEW_MD,
     TEXT_MAX,
     Artifacts,
@@ -36,7 +38,7 @@ from agentmux.core.pipeline.artifacts import (
     kept_review,
     nominations,
 )
-from agentmux.core.pipeline.completion import ARCHITECTURE, EXECUTION_PLAN
+from agentmux.core.pipeline.completion import ARCHITECTURE, PLAN_FILE
 from agentmux.core.pipeline.registry import pipeline_of
 
 YAML_MAX: Final = 1 << 20
@@ -59,11 +61,12 @@ class _Reader:
     def __init__(self, session: Path, state: SessionState) -> None:
         self._session = session
         self._state = state
+        self._pipeline = pipeline_of(state)
         self._sizes: dict[str, int] = {}
         self._problems: dict[str, str] = {}
 
     def read(self) -> Artifacts:
-        for folder in pipeline_of(self._state).folders:
+        for folder in self._pipeline.folders:
             self._list(folder)
         for path in (kept_fix_request(self._state), kept_review(self._state)):
             self._note(path)
@@ -76,6 +79,7 @@ class _Reader:
             nominations=named,
             verdicts=verdicts,
             reviews=reviews,
+            results=self._results(),
             problems=self._problems,
         )
 
@@ -118,14 +122,30 @@ class _Reader:
         except ValueError:  # it has changed since it was listed
             return None
 
+    def _results(self) -> dict[str, str]:
+        """Return the outcome in each ``results.yaml``, by path; version 1 has none."""
+        found: dict[str, str] = {}
+        phases = self._pipeline.of_kind(Kind.CHECK, Kind.REVIEW)
+        for path in (f"{each.folder}/{RESULTS}" for each in phases):
+            data = self._bytes(path) if self._state.pipeline is not None else None
+            fields = self._parsed(path, data) if data is not None else None
+            outcome = fields.get("outcome") if isinstance(fields, dict) else None
+            if isinstance(outcome, str):
+                found[path] = outcome
+            elif data is not None:
+                self._problems.setdefault(path, "not valid: no outcome")
+        return found
+
     def _execution_plan(self) -> ExecutionPlan | None:
-        data = self._bytes(EXECUTION_PLAN)
-        if data is None:
-            return None
-        plan, problems = check_execution_plan(self._parsed(EXECUTION_PLAN, data))
-        if plan is None:
-            self._problems.setdefault(EXECUTION_PLAN, f"not valid: {'; '.join(problems[:3])}")
-        return plan
+        for path in (f"{e.folder}/{PLAN_FILE}" for e in self._pipeline.of_kind(Kind.PLAN)):
+            data = self._bytes(path)
+            if data is None:
+                return None
+            plan, problems = check_execution_plan(self._parsed(path, data))
+            if plan is None:
+                self._problems.setdefault(path, f"not valid: {'; '.join(problems[:3])}")
+            return plan
+        return None
 
     def _parsed(self, path: str, data: bytes) -> Any:  # noqa: ANN401 (plain values)
         """Return the value of a YAML document; on a mistake, note the problem and return None.
@@ -158,6 +178,8 @@ class _Reader:
     def _reviews(self, nominated: tuple[str, ...]) -> tuple[dict[str, Verdict], dict[str, Any]]:
         verdicts: dict[str, Verdict] = {}
         reviews: dict[str, Any] = {}
+        if self._state.pipeline is not None:  # it has `results.yaml`, which its state confirms
+            return verdicts, reviews
         for path, role in self._review_files(nominated):
             data = self._bytes(path) or b""
             review, problems = check_review(self._parsed(path, data), role, strict=False)

@@ -26,7 +26,7 @@ from agentmux.core.codec.records import FieldError, from_fields
 from agentmux.core.conversation.resume_choice import CheckpointState
 from agentmux.core.decisions.next_actions import Exit
 from agentmux.core.fold.apply import fold
-from agentmux.core.fold.implied import Implied
+from agentmux.core.fold.implied_file import Implied
 from agentmux.core.journal.events import Event, LaunchChosen, encode
 from agentmux.core.journal.state import Archive, SessionState
 from agentmux.core.journal.state import encode as encode_state

@@ -41,7 +41,8 @@ from agentmux.core.decisions.next_actions import settlement
 from agentmux.core.decisions.workplace import left_branch
 from agentmux.core.definitions.definition import definition_from
 from agentmux.core.fold.apply import advance, apply
-from agentmux.core.fold.implied import Implied, implied, overlay
+from agentmux.core.fold.implied import implied, overlay
+from agentmux.core.fold.implied_file import Implied
 from agentmux.core.fold.repinned import with_pipeline
 from agentmux.core.journal.events import ORCHESTRATOR, Event, Fact, PhaseSettled, Resumed
 from agentmux.core.journal.state import SessionState
@@ -261,7 +262,8 @@ def _branch_news(world: World, plan: ResumePlan) -> Iterator[str]:
 
 def _lacks_commit(world: World, state: SessionState) -> bool:
     """Whether the session's own options rule out a commit that git and configuration allow."""
-    if state.options.commit or not world.settings.completion.commit or state.phase == Phase.DONE:
+    expected = world.settings.completion.commit and not state.is_report
+    if state.options.commit or not expected or state.phase == Phase.DONE:
         return False
     with suppress(AgentmuxError, OSError):  # without git nobody expects a commit
         return world.repository.top_level() is not None

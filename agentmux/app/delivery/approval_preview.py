@@ -9,11 +9,11 @@ from agentmux.app.delivery.commit import left_out, made_already, preview, reason
 from agentmux.app.delivery.merge import merge_obstacle
 from agentmux.app.delivery.ways import goes
 from agentmux.app.session.changes import changes_of, held_by_base
-from agentmux.core.documents.review import short
-from agentmux.core.names import layout
+from agentmux.core.documents.review import label
 from agentmux.core.names.status_labels import left_out_label
 from agentmux.core.names.statuses import CAPPED, MERGE
-from agentmux.core.pipeline.artifacts import TEXT_MAX
+from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
+from agentmux.core.pipeline.results import all_results, all_reviews, all_verdicts
 from agentmux.core.pipeline.verified import verified_lines
 from agentmux.core.terminal.markdown import rendered
 from agentmux.errors import AgentmuxError, MissingError
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from agentmux.ports.session_files import SessionFiles
 
 _SHOWN: Final = 40
-_SUMMARY: Final = f"{layout.COMPLETION}/summary.md"
 
 
 def preview_lines(
@@ -40,11 +39,12 @@ def preview_lines(
         state: Its state.
         where: Where the result goes, as `destination` returns it.
     """
-    yield from _summary(files)
+    yield from _summary(files, state)
     yield from verified_lines(state)
     yield from _verdicts(state)
-    if not state.options.commit:
-        yield "nothing will be committed: commits are turned off for this session"
+    if not state.commits:
+        off = "commits are turned off for this session"
+        yield f"nothing will be committed: {'the result is a report' if state.is_report else off}"
         return
     message, paths = preview(world, state)
     if not paths:
@@ -81,24 +81,29 @@ def files_label(count: int) -> str:
     return "1 file" if count == 1 else f"{count} files"
 
 
-def _summary(files: SessionFiles) -> Iterator[str]:
+def _summary(files: SessionFiles, state: SessionState) -> Iterator[str]:
     """Yield the reviewer's summary of the work, if there is one."""
-    data, _ = files.read_artifact(_SUMMARY, TEXT_MAX)
+    data, _ = files.read_artifact(summary_path(state), TEXT_MAX)
     lines = list(rendered((data or b"").decode("utf-8", "replace")))
     yield from lines[:_SHOWN]
     if len(lines) > _SHOWN:
-        yield f"… {len(lines) - _SHOWN} more lines: {files.path / _SUMMARY}"
+        yield f"… {len(lines) - _SHOWN} more lines: {files.path / summary_path(state)}"
     if lines:
         yield ""
 
 
 def _verdicts(state: SessionState) -> Iterator[str]:
-    for role, verdict in state.verdicts.items():
-        said = str(state.reviews.get(role, {}).get("summary") or "").strip()
+    reviews = all_reviews(state)
+    for role, verdict in all_verdicts(state).items():
+        said = str(reviews.get(role, {}).get("summary") or "").strip()
         first = f": {said.splitlines()[0]}" if said else ""
-        yield f"review {short(role)}: {verdict}{first}"
-    if state.review_outcome == CAPPED:
+        yield f"review {label(role)}: {verdict}{first}"
+    capped = [phase for phase, e in all_results(state).items() if e.outcome == CAPPED]
+    if state.pipeline is None and capped:
         yield f"the review did not pass within {state.max_review_iterations} iterations"
+    elif capped:
+        most = f"{state.max_review_iterations} iterations"
+        yield from (f"{phase} did not pass within {most}" for phase in capped)
 
 
 def _nothing(world: World, state: SessionState, where: str) -> Iterator[str]:

@@ -24,7 +24,7 @@ def preview(world: World, state: SessionState) -> tuple[str, tuple[str, ...]]:
 
     In a worktree they are the files of the whole result, with those that are committed already.
     """
-    if not state.options.commit:
+    if not state.commits:
         return message(state), ()
     base = result_base(world.repository, state)
     if state.worktree and base:
@@ -34,7 +34,7 @@ def preview(world: World, state: SessionState) -> tuple[str, tuple[str, ...]]:
 
 def uncommitted(world: World, state: SessionState) -> tuple[str, ...]:
     """Return the files that an approval would commit now; others of the result are committed."""
-    return world.repository.changed_since(state.options.dirty) if state.options.commit else ()
+    return world.repository.changed_since(state.options.dirty) if state.commits else ()
 
 
 def made_already(world: World, state: SessionState) -> tuple[str, ...]:
@@ -48,14 +48,14 @@ def left_out(world: World, state: SessionState) -> tuple[str, ...]:
 
     Repositories that existed at the start belong to the user, and are not returned.
     """
-    if not state.options.commit:
+    if not state.commits:
         return ()
     return tuple(path for path in world.repository.nested() if path not in state.options.dirty)
 
 
 def moved(world: World, state: SessionState) -> GitError | None:
     """Return why no commit can be made at the current HEAD, with hints; None where one can."""
-    if not state.options.commit:
+    if not state.commits:
         return None
     began, head = _began(state), world.repository.head()
     if state.worktree:

@@ -23,7 +23,7 @@ def delivered_lines(world: World, state: SessionState) -> tuple[str, ...]:
     """
     made = state.commit.commit if state.commit is not None else None
     if made is None:
-        return ("nothing was committed",) if state.options.commit else ()
+        return ("nothing was committed",) if state.commits else ()
     committed = f"committed {made[:12]}"
     if is_kept(state):
         return (committed, f"get it with: {how_to_get(world, state)}")

@@ -9,7 +9,7 @@ from agentmux.app.delivery.work import Record, StepWork
 from agentmux.app.session.forge_place import forge_places, target
 from agentmux.core.documents.secret_values import secrets_of, without
 from agentmux.core.forges.spec import Place, read_url
-from agentmux.core.names import layout
+from agentmux.core.pipeline.artifacts import summary_path
 from agentmux.core.pipeline.result_text import request_body, request_title
 from agentmux.errors import UsageError
 from agentmux.ports.forge import ForgeError, ForgeRequest, NewRequest
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState
     from agentmux.ports.forge import Forge
 
-_SUMMARY: Final = f"{layout.COMPLETION}/summary.md"
 _SUMMARY_MAX: Final = 1_000_000
 
 
@@ -149,7 +148,8 @@ def _ours(forge: Forge, record: Record) -> ForgeRequest | None:
 
 
 def _new(work: StepWork, forge: Forge, record: Record) -> NewRequest:
-    data = work.world.files(work.home).read_artifact(_SUMMARY, _SUMMARY_MAX)[0] or b""
+    summary = summary_path(work.state)
+    data = work.world.files(work.home).read_artifact(summary, _SUMMARY_MAX)[0] or b""
     body = request_body(
         work.state, data.decode("utf-8", "replace"), closes=_closes(forge, work.state, record)
     )

@@ -31,7 +31,7 @@ def way_of(world: World, state: SessionState, asked: str, *, alone: bool = False
     completion = world.settings.completion
     configured = completion.then_alone if alone else completion.then
     way = asked or configured
-    if not state.options.commit:
+    if not state.commits:
         if asked not in {"", KEEP}:
             raise UsageError(f"`--{asked}`: commits are turned off for this session")
         return KEEP

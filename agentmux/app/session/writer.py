@@ -225,7 +225,7 @@ def resumed_values(state: SessionState, artifacts: Artifacts, phase: str) -> dic
 
     ``phase`` is the phase in which the session resumes.
     """
-    values = to_fields(state_from_disk(state, without_drafts(state, artifacts)))
+    values = to_fields(state_from_disk(state, without_drafts(state, artifacts), phase))
     pipeline = pipeline_of(state)
     reviewing = phase in pipeline and pipeline[phase].kind is Kind.REVIEW
     if not reviewing and state.reviews:

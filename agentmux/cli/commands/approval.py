@@ -125,7 +125,7 @@ def _show_result(
     files = world.files(entry.path)
     for line in preview_lines(world, files, state, destination(world, files, state, way)):
         say(line)
-    lock = world.repository.index_lock() if state.options.commit else None
+    lock = world.repository.index_lock() if state.commits else None
     if lock is not None:
         render.note(f"warning: {reason(IndexBusyError(lock))}")
 

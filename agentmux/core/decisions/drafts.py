@@ -11,30 +11,27 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from agentmux.core.codec.frozen import replace
+from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.review import review_files
 from agentmux.core.fold.acceptance import working_phase
+from agentmux.core.journal.events import PmDone
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.layout import REVIEW
-from agentmux.core.names.phase import CODER, Phase
 from agentmux.core.pipeline.artifacts import (
+    RESULTS,
     REVIEW_MD,
     Artifacts,
     done_marker,
     nominations,
     subplan_count,
 )
-from agentmux.core.pipeline.completion import ARCHITECTURE, DESIGN, EXECUTION_PLAN, PM_DONE
+from agentmux.core.pipeline.completion import PLAN_FILE, PM_DONE
+from agentmux.core.pipeline.kinds import PhaseDescriptor
 from agentmux.core.pipeline.registry import pipeline_of
 
+_PLANS: Final = {PLAN_FILE}
+_NOMINATING: Final = {"architecture.md"}
 NOT_HANDED_IN: Final = "a draft that was not handed in"
-# The artifact that decides a phase with a single seat.
-_OF_ONE: Final[Mapping[str, str]] = {
-    Phase.PRODUCT_MANAGEMENT: PM_DONE,
-    Phase.ARCHITECTING: ARCHITECTURE,
-    Phase.PLANNING: EXECUTION_PLAN,
-    Phase.DESIGNING: DESIGN,
-    Phase.FIXING: done_marker(1),
-}
 
 
 def without_drafts(state: SessionState, artifacts: Artifacts) -> Artifacts:
@@ -42,13 +39,15 @@ def without_drafts(state: SessionState, artifacts: Artifacts) -> Artifacts:
     found = frozenset(_drafts(state, artifacts))
     if not found:
         return artifacts
+    names = {path.rpartition("/")[2] for path in found}
     return replace(
         artifacts,
         sizes={path: size for path, size in artifacts.sizes.items() if path not in found},
-        execution_plan=None if EXECUTION_PLAN in found else artifacts.execution_plan,
-        nominations=None if ARCHITECTURE in found else artifacts.nominations,
+        execution_plan=None if _PLANS & names else artifacts.execution_plan,
+        nominations=None if _NOMINATING & names else artifacts.nominations,
         verdicts={path: each for path, each in artifacts.verdicts.items() if path not in found},
         reviews={path: each for path, each in artifacts.reviews.items() if path not in found},
+        results={path: each for path, each in artifacts.results.items() if path not in found},
         problems={**artifacts.problems, **dict.fromkeys(sorted(found), NOT_HANDED_IN)},
     )
 
@@ -58,24 +57,59 @@ def _lies(path: str, artifacts: Artifacts) -> bool:
 
 
 def _drafts(state: SessionState, artifacts: Artifacts) -> Iterator[str]:
-    pipeline = pipeline_of(state)
-    for phase, path in _OF_ONE.items():
-        if phase not in pipeline or not _lies(path, artifacts):
-            continue
-        if _owes(state, pipeline[phase].startup_role, phase):
-            yield path
+    for here in pipeline_of(state).phases:
+        match here.kind:
+            case Kind.WORK:
+                yield from _markers(state, artifacts, here)
+            case Kind.REVIEW if state.pipeline is None:
+                yield from (e for e in _verdicts(state, artifacts, here) if _lies(e, artifacts))
+            case Kind.REVIEW | Kind.CHECK:
+                yield from _unrecorded(state, artifacts, here)
+            case _:
+                there = (path for path in _decisive(here) if _lies(path, artifacts))
+                yield from (e for e in there if _owes(state, here.startup_role, here.phase))
+
+
+def _decisive(here: PhaseDescriptor) -> tuple[str, ...]:
+    """Return the artifacts that decide a phase with a single seat."""
+    match here.kind:
+        case Kind.PLAN:
+            return (f"{here.folder}/{PLAN_FILE}",)
+        case Kind.FIX:
+            return (done_marker(1, here.folder),)
+        case Kind.DOCUMENT if here.signal == PmDone.kind:
+            return (PM_DONE,)
+        case Kind.DOCUMENT:
+            return tuple(f"{here.folder}/{name}" for name in here.leaves)
+        case _:
+            return ()
+
+
+def _unrecorded(state: SessionState, artifacts: Artifacts, here: PhaseDescriptor) -> Iterator[str]:
+    """Yield the outcome of a check or review if the state does not have it.
+
+    AgentMux alone writes it, after the event that the state follows from. Without a state, the
+    artifacts have to do.
+    """
+    path = f"{here.folder}/{RESULTS}"
+    known = state.results.get(here.phase)
+    if state.journal_id and artifacts.results.get(path, "") != (known.outcome if known else ""):
+        yield path
+
+
+def _markers(state: SessionState, artifacts: Artifacts, here: PhaseDescriptor) -> Iterator[str]:
+    role = here.startup_role
     for index in range(1, subplan_count(state, artifacts) + 1):
-        path, seats = done_marker(index), (CODER, f"{CODER}-{index}")
+        path, seats = done_marker(index, here.folder), (role, f"{role}-{index}")
         if index in state.completed_subplans or not _lies(path, artifacts):
             continue
-        if any(_owes(state, seat, Phase.IMPLEMENTING) for seat in seats):
+        if any(_owes(state, seat, here.phase) for seat in seats):
             yield path
-    yield from (path for path in _verdicts(state, artifacts) if _lies(path, artifacts))
 
 
-def _verdicts(state: SessionState, artifacts: Artifacts) -> Iterator[str]:
+def _verdicts(state: SessionState, artifacts: Artifacts, here: PhaseDescriptor) -> Iterator[str]:
     nominated = nominations(state, artifacts)
-    at_work = [role for role in nominated if _owes(state, role, Phase.REVIEWING)]
+    at_work = [role for role in nominated if _owes(state, role, here.phase)]
     for role in (role for role in at_work if role not in state.verdicts):
         # A `review.md` that holds for all reviewers also holds for this one.
         names = review_files(role, alone=len(nominated) == 1)

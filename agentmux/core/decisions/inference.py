@@ -55,15 +55,12 @@ class Inference:
     disagreement: str | None = None
 
 
-def walk(
-    state: SessionState, artifacts: Artifacts, pipeline: Pipeline | None = None
-) -> tuple[Evidence, ...]:
+def walk(state: SessionState, artifacts: Artifacts) -> tuple[Evidence, ...]:
     """Return the results of the phases' checks, in order.
 
-    The last one is that of the first phase that is not complete. ``pipeline`` is that of the
-    session by default.
+    The last one is that of the first phase that is not complete.
     """
-    return _walk(state, artifacts, (pipeline or pipeline_of(state)).phases)
+    return _walk(state, artifacts, pipeline_of(state).phases)
 
 
 def _walk(
@@ -84,9 +81,7 @@ def _look(state: SessionState, artifacts: Artifacts, each: PhaseDescriptor) -> E
     )
 
 
-def is_decided(
-    state: SessionState, artifacts: Artifacts, phase: str, pipeline: Pipeline | None = None
-) -> bool:
+def is_decided(state: SessionState, artifacts: Artifacts, phase: str) -> bool:
     """Whether the artifacts show an outcome of ``phase``: all work or, in a review, a verdict.
 
     The fail of one reviewer is enough. A document that nobody requested has no outcome, nor has a
@@ -96,14 +91,13 @@ def is_decided(
         state: The state of the session.
         artifacts: The artifacts on disk without the drafts (`without_drafts`).
         phase: The phase that the session is in.
-        pipeline: The pipeline with that phase; by default that of the session.
     """
-    given = pipeline or pipeline_of(state)
+    given = pipeline_of(state)
     here = given[phase]
     match here.kind:
-        case Kind.REVIEW:
+        case Kind.REVIEW if state.pipeline is None:
             return state.review_outcome == CAPPED or review_outcome(state, artifacts) is not None
-        case Kind.FIX:
+        case Kind.FIX if state.pipeline is None:
             return state.review_outcome == CAPPED or _is_fixed(state, artifacts, here, given)
         case _ if here.when is When.REQUESTED:
             return here.check(replace(state, product_manager=True), artifacts).complete
@@ -136,7 +130,8 @@ def _beyond(
     """
     here = pipeline[decided]
     before = tuple(_look(state, artifacts, each) for each in pipeline.before(decided))
-    failed = here.kind is Kind.REVIEW and review_outcome(state, artifacts) is Verdict.FAIL
+    of_1 = state.pipeline is None and here.kind is Kind.REVIEW
+    failed = of_1 and review_outcome(state, artifacts) is Verdict.FAIL
     if here.kind is Kind.FIX or failed:
         return (*before, _look(state, artifacts, here))
     if here.kind is Kind.REVIEW:  # a fix may come between it and what follows
@@ -151,7 +146,6 @@ def infer(
     *,
     state_is_known: bool = True,
     pending: int = 0,
-    pipeline: Pipeline | None = None,
 ) -> Inference:
     """Return the phase in which the session resumes, and why.
 
@@ -161,11 +155,10 @@ def infer(
         state_is_known: False if no state could be read, so that ``state.phase`` means nothing.
         pending: How many events of the journal the state on disk does not contain yet. If there are
             any, they explain that state and artifacts differ.
-        pipeline: The session's pipeline; by default the one in ``state``.
     """
-    given = pipeline or pipeline_of(state)
+    given = pipeline_of(state)
     artifacts = without_drafts(state, artifacts)
-    evidence = walk(state, artifacts, given)
+    evidence = walk(state, artifacts)
     on_disk = evidence[-1].phase
 
     def answer(phase: str, because: str, disagreement: str | None = None) -> Inference:
@@ -190,7 +183,7 @@ def infer(
     difference = None
     if not pending:
         difference = f"the state says {said}, the artifacts say {on_disk}"
-    if is_decided(state, artifacts, said, given):
+    if is_decided(state, artifacts, said):
         evidence = _beyond(state, artifacts, said, given)
         because = f"the artifacts show the outcome of {said}, the recorded phase"
         return answer(evidence[-1].phase, because, difference)

@@ -94,7 +94,7 @@ def rewound_phase(state: SessionState, to: TreeCheckpoint) -> str:
 
 def _after(state: SessionState, phase: str) -> str:
     pipeline = pipeline_of(state)
-    if pipeline[phase].kind in {Kind.REVIEW, Kind.COMPLETE}:
+    if pipeline[phase].kind in {Kind.CHECK, Kind.REVIEW, Kind.COMPLETE}:
         return phase  # its verdicts, or its summary, are made again
     following = pipeline[phase].next
     while not pipeline[following].takes_part(state):

@@ -116,7 +116,7 @@ def left_branch(state: SessionState, commit: str | None, branch: str | None) -> 
     place = f"git -C {shlex.quote(state.worktree)}" if state.worktree else "git"
     back = f"switch {shlex.quote(began)}" if began else f"switch --detach {base}"
     where = f"{state.worktree} is" if state.worktree else "your checkout is"
-    cannot = " and nothing could be committed at the end" if state.options.commit else ""
+    cannot = " and nothing could be committed at the end" if state.commits else ""
     return (
         f"{where} on {_place(commit, branch)} now, but the session began on {_place(base, began)}:"
         f" agents would work on other files{',' * bool(cannot)}{cannot}; go back: {place} {back}"

@@ -98,6 +98,16 @@ def long(role: str) -> str:
     return PREFIX + short(role)
 
 
+def label(role: str) -> str:
+    """Return how people see a reviewer: the short name of a built-in one, else the role itself."""
+    return role.removeprefix(PREFIX)
+
+
+def full(role: str) -> str:
+    """Return the role that ``role`` means: the long name of a built-in reviewer, else itself."""
+    return long(role) if is_reviewer(role) else role
+
+
 def seat_named(text: str) -> str:
     """Return the role or seat that a person typed, as AgentMux spells it.
 
@@ -109,7 +119,7 @@ def seat_named(text: str) -> str:
 
 def review_file(role: str) -> str:
     """Return the name of the file that a reviewer leaves in the review folder."""
-    return f"review_{short(role)}.yaml"
+    return f"review_{label(role)}.yaml"
 
 
 def review_files(role: str, *, alone: bool) -> tuple[str, ...]:
@@ -117,8 +127,8 @@ def review_files(role: str, *, alone: bool) -> tuple[str, ...]:
 
     ``alone`` says whether the reviewer is the only one that is nominated.
     """
-    names = (review_file(role), f"review_{long(role)}.yaml")
-    return (*names, "review.yaml") if alone else names
+    names = dict.fromkeys((review_file(role), f"review_{full(role)}.yaml"))
+    return (*names, "review.yaml") if alone else tuple(names)
 
 
 def check_review(
@@ -128,7 +138,7 @@ def check_review(
 
     Args:
         value: Plain values, as parsed from the file.
-        role: The short or the long name of a reviewer.
+        role: The short or the long name of a reviewer, or a role of a pipeline of one's own.
         strict: Whether to check every rule, as for a submission. Else only the verdict is required
             and unknown fields are ignored, for files that an older or newer version accepted.
 
@@ -141,7 +151,7 @@ def check_review(
         optional=("findings", "commit_message"), closed=strict,
     )  # fmt: skip
     review = Review(
-        role=long(role),
+        role=full(role),
         verdict=_verdict(top),
         summary=top.text("summary") if strict or top.values.get("summary") else "",
         findings=_findings(top, strict=strict),
@@ -244,7 +254,7 @@ def review_md(reviews: Sequence[Review]) -> str:
     """Return the text of ``review.md``: the line ``Verdict:`` for all reviews, then each review."""
     parts = [f"# Review\n\nVerdict: {overall(reviews).value}\n"]
     for review in reviews:
-        head = f"## {short(review.role)}: {review.verdict.value}\n\n{review.summary}\n"
+        head = f"## {label(review.role)}: {review.verdict.value}\n\n{review.summary}\n"
         parts.append("\n".join([head, *_finding_blocks(review)]))
     return "\n".join(parts)
 
@@ -260,7 +270,7 @@ def fix_request_md(reviews: Sequence[Review], iteration: int) -> str:
     ]
     for review in reviews:
         if review.verdict is Verdict.FAIL:
-            parts.append(f"## From the {short(review.role)} review\n\n{review.summary}\n")
+            parts.append(f"## From the {label(review.role)} review\n\n{review.summary}\n")
             parts.extend(_finding_blocks(review))
     return "\n".join(parts)
 

@@ -19,6 +19,7 @@ from agentmux.core.journal.events import (
     CodeResearchDispatched,
     Event,
     Hello,
+    PhaseDone,
     ResearchDone,
     ReviewDone,
     WebResearchDispatched,
@@ -27,6 +28,7 @@ from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase, ResearchKind, researcher
 from agentmux.core.names.statuses import DISPATCHED, LAUNCHED, STOPPED
 from agentmux.core.pipeline.registry import pipeline_of
+from agentmux.core.pipeline.results import result_of
 
 
 class Answer(StrEnum):
@@ -147,7 +149,10 @@ def _judge_work(state: SessionState, event: Event) -> Judgement:
         return _ignored(f"`{event.seat}` does not work in {phase}")
     if isinstance(fact, CodeDone) and here.kind is Kind.WORK:
         return _judge_subplan(state, event, fact)
-    if isinstance(fact, ReviewDone) and (fact.role != event.seat or fact.role in state.verdicts):
+    if isinstance(fact, PhaseDone) and fact.phase != phase:
+        return _ignored(f"the session is in {phase}, not in {fact.phase}")
+    known = result_of(state, phase).verdicts if isinstance(fact, ReviewDone) else {}
+    if isinstance(fact, ReviewDone) and (fact.role != event.seat or fact.role in known):
         return _ignored(f"no review of `{fact.role}` is expected from `{event.seat}`")
     return _ACCEPTED
 
@@ -168,7 +173,7 @@ def _judge_subplan(state: SessionState, event: Event, fact: CodeDone) -> Judgeme
     if index is None and not pipeline_of(state).is_planned:
         index = 1
     if index is None:
-        return _ignored("implementing needs the sub-plan: --subplan N")
+        return _ignored(f"{working_phase(state)} needs the sub-plan: --subplan N")
     if index in state.completed_subplans:
         return _ignored(f"sub-plan {index} is done already")
     if index not in state.implementation_active_plan_ids:

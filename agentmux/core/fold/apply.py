@@ -36,8 +36,10 @@ from agentmux.core.fold.transitions import (
     go_on,
     known_phase,
     plan_values,
+    reopened,
     schedule,
     unplanned,
+    wish,
 )
 from agentmux.core.journal.events import (
     AgentExited,
@@ -71,6 +73,7 @@ from agentmux.core.journal.events import (
     JournalCreated,
     LaunchChosen,
     LimitsLifted,
+    PhaseDone,
     PhaseSettled,
     PlanDone,
     PmDone,
@@ -126,6 +129,7 @@ from agentmux.core.pipeline.check_phase import tried_again
 from agentmux.core.pipeline.delivery import COMMIT, open_step
 from agentmux.core.pipeline.on_disk import StateFromDisk
 from agentmux.core.pipeline.registry import kind_of, pipeline_of
+from agentmux.core.pipeline.results import result_of, with_result
 from agentmux.core.pipeline.setup import repinned
 from agentmux.core.pipeline.work import wanted
 from agentmux.errors import AgentmuxError
@@ -242,7 +246,9 @@ def _heard(state: SessionState, event: Event) -> SessionState:
 # -- signals -------------------------------------------------------------------------------------
 
 
-def _phase_done(state: SessionState, event: Event, fact: PmDone | DesignDone) -> SessionState:
+def _phase_done(
+    state: SessionState, event: Event, fact: PmDone | DesignDone | PhaseDone
+) -> SessionState:
     return go_on(state)
 
 
@@ -268,11 +274,13 @@ def _code_done(state: SessionState, event: Event, fact: CodeDone) -> SessionStat
 
 
 def _review_done(state: SessionState, event: Event, fact: ReviewDone) -> SessionState:
-    given = replace(
-        state,
-        verdicts={**state.verdicts, fact.role: fact.verdict},
-        reviews={**state.reviews, fact.role: fact.review},
+    known = result_of(state, state.phase)
+    found = replace(
+        known,
+        verdicts={**known.verdicts, fact.role: fact.verdict},
+        reviews={**known.reviews, fact.role: fact.review},
     )
+    given = with_result(state, state.phase, found)
     return decide_review(_without_seat(given, event.seat))
 
 
@@ -323,7 +331,7 @@ def _with_tasks(state: SessionState, kind: ResearchKind, tasks: Mapping[str, str
 def _approved(state: SessionState, event: Event, fact: Approved) -> SessionState:
     # From here on no summary is waited for, even if the commit fails.
     approved = replace(state, approval=event.id, summary_submitted=True, seats={})
-    if not state.options.commit:
+    if not state.commits:
         return enter(approved, Phase.DONE)
     return delivery.open_delivery(approved, fact.then)
 
@@ -331,12 +339,13 @@ def _approved(state: SessionState, event: Event, fact: Approved) -> SessionState
 def _changes_requested(state: SessionState, event: Event, fact: ChangesRequested) -> SessionState:
     request = change_request_path(state)
     pipeline = pipeline_of(state)
-    entered = enter(state, fact.phase if fact.phase in pipeline else pipeline.again)
-    small = kind_of(entered) is Kind.FIX
+    target = fact.phase if fact.phase in pipeline else pipeline.again
+    if pipeline[target].kind is Kind.FIX:
+        began = wish(state, target)
+    else:
+        began = replace(enter(state, target), cycle=state.cycle + 1, fix=None)
     # Signals count only in their launch's cycle, so research under way is launched again.
-    began = replace(entered, cycle=state.cycle + 1, change_request=request, seats={})
-    # As after a failed review: the cap on iterations counts from there.
-    return replace(began, review_iteration=1) if small else began
+    return replace(began, change_request=request, seats={})
 
 
 # -- facts ---------------------------------------------------------------------------------------
@@ -492,9 +501,16 @@ def _settled(state: SessionState, event: Event, fact: PhaseSettled) -> SessionSt
         return state
     found = from_fields(StateFromDisk, fact.found, where="`phase_settled` event")
     known = replace(state, **found.values())
+    if state.pipeline is not None:
+        return go_on(_without_fields_of_1(known))
     if kind_of(state) is Kind.REVIEW:
         return decide_review(known)
     return go_on(known)
+
+
+def _without_fields_of_1(state: SessionState) -> SessionState:
+    """Return the state of a session that has ``results`` and ``fix`` instead of these fields."""
+    return replace(state, review_iteration=None, verdicts={}, reviews={})
 
 
 def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
@@ -512,6 +528,8 @@ def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
     if pipeline.nominates_from(phase):
         # Nobody is nominated yet; a default kept here would override the front matter to come.
         known = replace(known, reviewer_nominations=())
+    if state.pipeline is not None:
+        known = reopened(_without_fields_of_1(known), phase)
     if fact.override:
         return enter(known, phase)
     last = pipeline.last
@@ -522,8 +540,8 @@ def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
     if kind_of(here) is Kind.WORK:
         single = state.implementation_single_coder or state.options.single_coder
         return schedule(unplanned(replace(here, implementation_single_coder=single)))
-    if phase == last and not here.review_outcome and decided(here) is Verdict.PASS:
-        return replace(here, review_outcome=PASSED)
+    if state.pipeline is None and phase == last and not here.review_outcome:
+        return replace(here, review_outcome=PASSED if decided(here) is Verdict.PASS else None)
     return here
 
 
@@ -689,6 +707,7 @@ _STEPS: Final[Mapping[type[Fact], FoldStep]] = {
     ArchitectureDone: _architecture_done,
     PlanDone: _plan_done,
     DesignDone: _phase_done,
+    PhaseDone: _phase_done,
     CodeDone: _code_done,
     ReviewDone: _review_done,
     ResearchDone: _researched,

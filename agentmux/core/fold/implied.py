@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json
 from agentmux.core.codec.shape import writable
 from agentmux.core.definitions.definition import Kind
@@ -23,6 +23,8 @@ from agentmux.core.documents.review import (
 )
 from agentmux.core.fold.acceptance import is_signal, working_kind, working_phase
 from agentmux.core.fold.apply import counted, research_kind
+from agentmux.core.fold.implied_file import Implied
+from agentmux.core.fold.implied_results import of_results
 from agentmux.core.journal.events import (
     Approved,
     ChangesRequested,
@@ -46,25 +48,11 @@ from agentmux.core.pipeline.artifacts import (
     Artifacts,
     change_request_path,
     done_marker,
+    fix_request,
     kept_fix_request,
 )
-from agentmux.core.pipeline.completion import EXECUTION_PLAN, PM_DONE
+from agentmux.core.pipeline.completion import PLAN_FILE, PM_DONE
 from agentmux.core.pipeline.registry import kind_of, pipeline_of
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Implied:
-    """One file to add to a session, at a path relative to the session's directory.
-
-    Exactly one of these is given: ``text``, the content; ``fields``, the content as a mapping, to
-    be written as JSON (which is also YAML); or ``copy_of``, the path of a copy from which the file
-    is restored if it is missing.
-    """
-
-    path: str
-    text: str | None = None
-    fields: Json | None = None
-    copy_of: str | None = None
 
 
 def implied(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
@@ -74,11 +62,12 @@ def implied(before: SessionState, event: Event, after: SessionState) -> tuple[Im
     """
     if is_signal(event) and not counted(before, after):
         return ()  # a signal that does not count, or could not be handled
+    found = _of_review if after.pipeline is None else of_results
     return (
         *_of_event(before, event),
         *_of_repin(event),
         *_of_wish(event, after),
-        *_of_review(before, event, after),
+        *found(before, event, after),
         *_of_fixing(after),
     )
 
@@ -88,17 +77,19 @@ def _of_event(before: SessionState, event: Event) -> tuple[Implied, ...]:
         case PmDone():
             return (Implied(path=PM_DONE, text=""),)
         case PlanDone(plan=plan):
-            return _of_plan(plan)
+            return _of_plan(plan, pipeline_of(before)[working_phase(before)].folder)
         case CodeDone(subplan_index=index):
-            fixed = working_kind(before) is Kind.FIX
-            return (Implied(path=done_marker(1 if fixed else index or 1), text=""),)
+            here = pipeline_of(before)[working_phase(before)]
+            number = 1 if here.kind is Kind.FIX else index or 1
+            return (Implied(path=done_marker(number, here.folder), text=""),)
         case CodeResearchDispatched() | WebResearchDispatched():
             return _of_research(before, event.fact)
         case ResearchDone(research=kind, topic=topic):
             return (Implied(path=f"{layout.research(kind, topic)}/done", text=""),)
         case Approved():
             approval: Json = {"event": event.id, "at": event.at, "by": event.seat}
-            return (Implied(path=f"{layout.COMPLETION}/approval.json", fields=approval),)
+            folder = pipeline_of(before)[working_phase(before)].folder
+            return (Implied(path=f"{folder}/approval.json", fields=approval),)
         case ChangesRequested(text=text):
             return (Implied(path=change_request_path(before), text=text),)
         case _:
@@ -110,11 +101,10 @@ def _of_repin(event: Event) -> tuple[Implied, ...]:
     return () if patterns is None else (Implied(path=layout.COPIED, text=patterns),)
 
 
-def _of_plan(value: Json) -> tuple[Implied, ...]:
+def _of_plan(value: Json, folder: str) -> tuple[Implied, ...]:
     plan, _ = check_plan(value)
     if plan is None:
         return ()
-    folder = layout.PLANNING
     texts = [Implied(path=f"{folder}/plan.md", text=plan_md(plan))]
     for each in plan.subplans:
         texts += [
@@ -122,7 +112,10 @@ def _of_plan(value: Json) -> tuple[Implied, ...]:
             Implied(path=f"{folder}/{tasks_file(each.index)}", text=tasks_md(plan, each.index)),
         ]
     # Last, because this file alone says that planning is complete.
-    return (*texts, Implied(path=EXECUTION_PLAN, fields=plan.execution.to_fields()))
+    return (
+        *texts,
+        Implied(path=f"{folder}/{PLAN_FILE}", fields=plan.execution.to_fields()),
+    )
 
 
 def _of_research(
@@ -188,13 +181,13 @@ def _of_wish(event: Event, after: SessionState) -> tuple[Implied, ...]:
         return ()
     text = wish_md(event.fact.text)
     kept = Implied(path=kept_fix_request(after), text=text)
-    return (kept, Implied(path=FIX_REQUEST, text=text))
+    return (kept, Implied(path=fix_request(after), text=text))
 
 
 def _of_fixing(after: SessionState) -> tuple[Implied, ...]:
     if kind_of(after) is not Kind.FIX:
         return ()
-    return (Implied(path=FIX_REQUEST, copy_of=kept_fix_request(after)),)
+    return (Implied(path=fix_request(after), copy_of=kept_fix_request(after)),)
 
 
 def overlay(artifacts: Artifacts, added: Iterable[Implied], state: SessionState) -> Artifacts:
@@ -209,6 +202,6 @@ def overlay(artifacts: Artifacts, added: Iterable[Implied], state: SessionState)
         if each.path in gone or each.path.partition("/")[0] in gone or each.copy_of is not None:
             continue
         sizes[each.path] = len((each.text or "").encode()) if each.fields is None else 1
-        if each.path == EXECUTION_PLAN:
+        if each.path.endswith(f"/{PLAN_FILE}"):
             plan, _ = check_execution_plan(each.fields)
     return replace(artifacts, sizes=sizes, execution_plan=plan)

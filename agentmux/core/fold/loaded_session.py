@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from agentmux.core.codec.frozen import dataclass
 
 if TYPE_CHECKING:  # a signal does not need these
-    from agentmux.core.fold.implied import Implied
+    from agentmux.core.fold.implied_file import Implied
     from agentmux.core.journal.events import Event
     from agentmux.core.journal.state import SessionState
 

@@ -7,7 +7,8 @@ from typing import Final
 
 from agentmux.core.codec.frozen import replace
 from agentmux.core.fold.apply import advance, fold
-from agentmux.core.fold.implied import Implied, implied
+from agentmux.core.fold.implied import implied
+from agentmux.core.fold.implied_file import Implied
 from agentmux.core.journal.events import (
     AgentExited,
     AgentLaunched,

@@ -26,7 +26,8 @@ def with_pipeline(
     commands have changed, no longer count.
     """
     before = pipeline_of(state)
-    is_plain = pipeline == FEATURE
+    # A session with results stays one of a recorded pipeline: version 1 has other fields for them.
+    is_plain = pipeline == FEATURE and not state.results and state.fix is None
     taken = replace(
         state,
         pipeline=None if is_plain else pipeline,

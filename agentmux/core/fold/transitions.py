@@ -16,10 +16,11 @@ from agentmux.core.documents.review import DEFAULT_NOMINATIONS, Verdict, outcome
 from agentmux.core.journal.state import Archive, SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import CHECK, ENDS
-from agentmux.core.names.statuses import CAPPED, PASSED
+from agentmux.core.names.statuses import CAPPED, FAILED, PASSED
 from agentmux.core.pipeline.artifacts import done_marker
 from agentmux.core.pipeline.check_phase import verdict_of
-from agentmux.core.pipeline.registry import kind_of, pipeline_of
+from agentmux.core.pipeline.registry import Pipeline, kind_of, pipeline_of
+from agentmux.core.pipeline.results import fixes, result_of, reviewers, with_fix, with_result
 
 # The fields that a phase decides: reset when it, or a phase before it, is entered anew.
 _DECIDED_BY: Final[Mapping[Kind, Mapping[str, object]]] = {
@@ -40,11 +41,15 @@ _DECIDED_BY: Final[Mapping[Kind, Mapping[str, object]]] = {
     Kind.REVIEW: {"verdicts": {}, "reviews": {}, "review_outcome": None},
     Kind.COMPLETE: {"summary_submitted": False, "approval": None, "commit": None, "delivery": None},
 }
+_OF_FEATURE_1: Final = frozenset({"verdicts", "reviews", "review_outcome", "review_iteration"})
+"""Those of them that a recorded pipeline has ``results`` and ``fix`` for."""
 _NOMINATED: Final[Mapping[str, object]] = {"reviewer_nominations": ()}
 """The document of architecting decides who reviews."""
 
 
-def enter(state: SessionState, phase: str, *, over: str | None = None) -> SessionState:
+def enter(
+    state: SessionState, phase: str, *, over: str | None = None, left: SessionState | None = None
+) -> SessionState:
     """Return the state in which the session has just entered ``phase``.
 
     What earlier attempts at the phase decided is reset, the files that they left will be archived,
@@ -53,12 +58,13 @@ def enter(state: SessionState, phase: str, *, over: str | None = None) -> Sessio
     Args:
         over: The first phase before ``phase`` that is skipped. The files that earlier attempts left
             from there on will be archived, too.
+        left: The state before, if ``state`` is in another cycle or iteration already.
     """
-    pipeline = pipeline_of(state)
+    pipeline, place = pipeline_of(state), left or state
     if known_phase(state, phase) not in pipeline:
         return replace(state, phase=phase, seats={})
     archive = Archive(
-        to=layout.history(state.cycle, state.iteration), paths=pipeline[over or phase].archives
+        to=layout.history(place.cycle, place.iteration), paths=pipeline[over or phase].archives
     )
     researchers = {name: s for name, s in state.seats.items() if s.topic and s.role != CHECK}
     entered = replace(
@@ -126,11 +132,10 @@ def again(state: SessionState, phase: str, subplans: tuple[int, ...]) -> Session
     entered = enter(state, phase)
     if kind_of(entered) is not Kind.WORK or not subplans:
         return entered
+    here = pipeline_of(entered)[phase]
     others = (n for n in range(1, state.subplan_count + 1) if n not in subplans)
-    archive = replace(
-        entered.pending_archive[-1],
-        paths=(*map(done_marker, others), layout.REVIEW, layout.COMPLETION),
-    )
+    left = (done_marker(n, here.folder) for n in others)
+    archive = replace(entered.pending_archive[-1], paths=(*left, *here.archives[1:]))
     return schedule(
         replace(
             entered,
@@ -150,7 +155,51 @@ def forget(state: SessionState, phase: str) -> SessionState:
         if pipeline.places[each.phase] >= pipeline.places[at]:
             forgotten.update(_DECIDED_BY.get(each.kind, {}))
             forgotten.update(_NOMINATED if each.phase == pipeline.nominating else {})
-    return replace(state, **forgotten)
+    if state.pipeline is None:
+        return replace(state, **forgotten)
+    known = {name: each for name, each in forgotten.items() if name not in _OF_FEATURE_1}
+    sender = state.fix.sender if state.fix is not None and here.kind is Kind.FIX else ""
+    return _without_results(replace(state, **known), pipeline, at, sender)
+
+
+def _without_results(state: SessionState, pipeline: Pipeline, at: str, sender: str) -> SessionState:
+    """Return the state without what ``at`` and the phases after it have found.
+
+    ``sender``, which has just asked for a fix, keeps its result: it says what is to be fixed. If
+    the work is done anew, no fix of it is under way. The iteration stays: no two attempts of a
+    cycle may have the same one.
+    """
+    places = pipeline.places
+    kept = {
+        phase: result
+        for phase, result in state.results.items()
+        if phase == sender or (phase in places and places[phase] < places[at])
+    }
+    fix = state.fix
+    if fix is not None and fix.sender:
+        work = pipeline.mended(pipeline[fix.sender].on_fail or "")
+        if work is not None and places[work.phase] >= places[at]:
+            fix = replace(fix, sender="", sent={})
+    return replace(state, results=kept, fix=fix)
+
+
+def reopened(state: SessionState, phase: str) -> SessionState:
+    """Return the state without the outcomes from ``phase`` on, where a session resumes.
+
+    It resumes before a phase with an outcome if the file with it is lost. What was found of an open
+    one stays, and so does the result that the present fix mends.
+    """
+    places, sender = pipeline_of(state).places, state.fix.sender if state.fix is not None else ""
+    if phase not in places:
+        return state
+    kept = {
+        each: result
+        for each, result in state.results.items()
+        if places.get(each, 0) < places[phase]
+        or (each == phase and not result.outcome)
+        or (each == sender and result.outcome == FAILED)
+    }
+    return replace(state, results=kept)
 
 
 def go_on(state: SessionState) -> SessionState:
@@ -217,34 +266,57 @@ def plan_values(plan: ExecutionPlan) -> dict[str, Any]:
 
 
 def decided(state: SessionState) -> Verdict | None:
-    """Return the outcome of reviewing by the verdicts in the state; None if it is open."""
-    given = {role: Verdict(verdict) for role, verdict in state.verdicts.items()}
-    return outcome(state.reviewer_nominations, given)
+    """Return the outcome of the session's review by the verdicts so far; None if it is open."""
+    return _decided(state, state.phase)
+
+
+def _decided(state: SessionState, phase: str) -> Verdict | None:
+    found = result_of(state, phase).verdicts
+    given = {role: Verdict(verdict) for role, verdict in found.items()}
+    return outcome(reviewers(state, phase), given)
 
 
 def decide_review(state: SessionState) -> SessionState:
-    """Return the state after reviewing, if the verdicts decide it; else ``state`` itself.
-
-    After a pass the next phase follows, after a fail its fix. A fail in the last allowed iteration,
-    or without a fix, ends the review, too: the outcome is ``capped``, the next phase follows.
-    """
+    """Return the state after reviewing, if the verdicts decide it; else ``state`` itself."""
     verdict = decided(state)
-    if verdict is None:
-        return state
-    if verdict is Verdict.PASS:
-        return replace(go_on(state), review_outcome=PASSED)
-    fix = pipeline_of(state)[state.phase].on_fail
-    if fix is None or state.iteration >= state.max_review_iterations:
-        return replace(go_on(state), review_outcome=CAPPED)
-    fixing = enter(state, fix)
-    return replace(fixing, review_iteration=state.iteration + 1)
+    return state if verdict is None else conclude(state, passed=verdict is Verdict.PASS)
 
 
 def decide_check(state: SessionState) -> SessionState:
-    """TEMPORARY until the walk has it."""
-    verdict = verdict_of(state, state.phase)
-    if not verdict:
-        return state
-    result = replace(state.results[state.phase], outcome=verdict)
-    told = replace(state, results={**state.results, state.phase: result})
-    return go_on(told)
+    """Return the state after a check, if its commands decide it; else ``state`` itself."""
+    said = verdict_of(state, state.phase)
+    return conclude(state, passed=said == PASSED) if said else state
+
+
+def conclude(state: SessionState, *, passed: bool) -> SessionState:
+    """Return the state after the session's check or review has passed or failed.
+
+    After a pass the next phase follows, after a fail its fix. A fail in the last allowed iteration,
+    or without a fix, ends the phase, too: the outcome is ``capped``, the next phase follows.
+    """
+    fix = pipeline_of(state)[state.phase].on_fail
+    if passed:
+        return go_on(_concluded(state, PASSED))
+    if fix is None or fixes(state, state.phase) >= state.max_review_iterations:
+        return go_on(_concluded(state, CAPPED))
+    return _sent_back(_concluded(state, FAILED), fix)
+
+
+def _concluded(state: SessionState, said: str) -> SessionState:
+    known = result_of(state, state.phase)
+    return with_result(state, state.phase, replace(known, outcome=said))
+
+
+def _sent_back(state: SessionState, fix: str) -> SessionState:
+    return enter(with_fix(state, state.phase), fix, left=state)
+
+
+def wish(state: SessionState, fix: str) -> SessionState:
+    """Return the state in which the user's wish is fixed in a new cycle; `enter` is as there.
+
+    The cycle begins at iteration 1, and the cap on fixes counts from there.
+    """
+    sender = pipeline_of(state).sender(fix)
+    fresh = replace(state, cycle=state.cycle + 1, fix=None)
+    fresh = fresh if state.pipeline is not None else replace(fresh, review_iteration=0)
+    return enter(with_fix(fresh, sender, counts=False), fix, left=state)

@@ -61,6 +61,20 @@ class DesignDone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseDone:
+    """The agent of a document that has no signal of its own handed in all that it leaves.
+
+    Attributes:
+        phase: The name of the phase.
+        sha256: Of the file; of several files, the digest of their digests.
+    """
+
+    kind: ClassVar[str] = "submit_phase"
+    phase: str
+    sha256: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CodeDone:
     """A coder finished a sub-plan, or the fix (then ``subplan_index`` is None)."""
 
@@ -657,6 +671,7 @@ Signal: TypeAlias = (
     | ArchitectureDone
     | PlanDone
     | DesignDone
+    | PhaseDone
     | CodeDone
     | ReviewDone
     | ResearchDone

@@ -13,6 +13,7 @@ from agentmux.core.codec.frozen import dataclass, field, fields, replace
 from agentmux.core.codec.records import FieldError, Json, decode_field, from_fields, to_fields
 from agentmux.core.definitions.definition import (
     PipelineDefinition,
+    Result,
     definition_fields,
     definition_from,
 )
@@ -428,6 +429,16 @@ class SessionState:
     def subject(self) -> str:
         """What the session is about in few words: the issue's title, else the feature."""
         return self.issue.title if self.issue is not None else self.feature
+
+    @property
+    def is_report(self) -> bool:
+        """Whether the session leaves only its files: nothing is committed or delivered."""
+        return self.pipeline is not None and self.pipeline.result is Result.REPORT
+
+    @property
+    def commits(self) -> bool:
+        """Whether the result is to be committed once it is approved."""
+        return self.options.commit and not self.is_report
 
     def tasks(self, kind: ResearchKind) -> Mapping[str, str]:
         """Return the research of one kind: the status (see `statuses`) of each topic."""

@@ -15,6 +15,10 @@ from agentmux.core.names.phase import REVIEWER_LOGIC
 
 FIX_REQUEST = f"{layout.REVIEW}/fix_request.md"
 REVIEW_MD = f"{layout.REVIEW}/review.md"
+RESULTS: Final = "results.yaml"
+"""The file in the folder of a check or a review with its outcome; version 1 has none."""
+OUTPUT: Final = "output"
+"""The folder, in that of a check, with what its commands wrote."""
 
 TEXT_MAX: Final = 8 << 20
 """The greatest size of a text, in bytes: a larger one cannot be submitted and counts as missing."""
@@ -32,6 +36,7 @@ class Artifacts:
             nominates nobody.
         verdicts: Maps the path of each review file (or of ``review.md``) to its verdict.
         reviews: Maps the path of each review file to its parsed fields.
+        results: Maps the path of each ``results.yaml`` to its outcome.
         problems: Maps the path of each file that exists but does not count to the reason.
     """
 
@@ -40,6 +45,7 @@ class Artifacts:
     nominations: tuple[str, ...] | None = None
     verdicts: Mapping[str, Verdict] = field(default_factory=dict)
     reviews: Mapping[str, Json] = field(default_factory=dict)
+    results: Mapping[str, str] = field(default_factory=dict)
     problems: Mapping[str, str] = field(default_factory=dict)
 
     def exists(self, path: str) -> bool:
@@ -51,9 +57,12 @@ class Artifacts:
         return self.sizes.get(path, 0) > 0
 
 
-def done_marker(index: int) -> str:
-    """Return the path of the marker: the empty file that says that a sub-plan is done."""
-    return f"{layout.IMPLEMENTATION}/done_{index}"
+def done_marker(index: int, folder: str = layout.IMPLEMENTATION) -> str:
+    """Return the path of the marker: the empty file that says that a sub-plan is done.
+
+    ``folder`` is that of the work, or of the fix.
+    """
+    return f"{folder}/done_{index}"
 
 
 def subplan_count(state: SessionState, artifacts: Artifacts) -> int:
@@ -63,10 +72,12 @@ def subplan_count(state: SessionState, artifacts: Artifacts) -> int:
     return state.subplan_count
 
 
-def completed_subplans(state: SessionState, artifacts: Artifacts) -> tuple[int, ...]:
+def completed_subplans(
+    state: SessionState, artifacts: Artifacts, folder: str = layout.IMPLEMENTATION
+) -> tuple[int, ...]:
     """Return the indices of the sub-plans that have a marker (`done_marker`), in order."""
     count = subplan_count(state, artifacts)
-    return tuple(i for i in range(1, count + 1) if artifacts.exists(done_marker(i)))
+    return tuple(i for i in range(1, count + 1) if artifacts.exists(done_marker(i, folder)))
 
 
 def needs_design(state: SessionState, artifacts: Artifacts) -> bool:
@@ -141,15 +152,37 @@ def is_fix_iteration(state: SessionState, artifacts: Artifacts) -> bool:
 
 def kept_fix_request(state: SessionState) -> str:
     """Return the path, in history, of the copy of the current iteration's fix request."""
-    return f"{layout.history(state.cycle, max(state.iteration - 1, 0))}/{FIX_REQUEST}"
+    return f"{layout.history(state.cycle, max(state.iteration - 1, 0))}/{fix_request(state)}"
 
 
 def kept_review(state: SessionState) -> str:
     """Return the path, in history, of the review before the current iteration; it may not exist."""
-    return f"{layout.history(state.cycle, max(state.iteration - 1, 0))}/{REVIEW_MD}"
+    before = layout.history(state.cycle, max(state.iteration - 1, 0))
+    return f"{before}/{_sender_folder(state)}/review.md"
+
+
+def fix_request(state: SessionState) -> str:
+    """Return the path of the present fix request: it is in the folder of who asked for the fix."""
+    return f"{_sender_folder(state)}/fix_request.md"
+
+
+def _sender_folder(state: SessionState) -> str:
+    if state.pipeline is None or state.fix is None:
+        return layout.REVIEW
+    phases = state.pipeline.phases
+    return next((e.folder for e in phases if e.phase == state.fix.sender), layout.REVIEW)
 
 
 def change_request_path(state: SessionState) -> str:
     """Return the path of the file for a change request that the user makes now, in ``state``."""
-    folder = f"{layout.history(state.cycle, state.iteration)}/{layout.COMPLETION}"
-    return f"{folder}/changes.md"
+    return f"{layout.history(state.cycle, state.iteration)}/{_completion(state)}/changes.md"
+
+
+def summary_path(state: SessionState) -> str:
+    """Return the path of the summary of the work, which the user decides by."""
+    return f"{_completion(state)}/summary.md"
+
+
+def _completion(state: SessionState) -> str:
+    ends = () if state.pipeline is None else state.pipeline.walk[-1:]
+    return ends[0].folder if ends else layout.COMPLETION

@@ -21,7 +21,9 @@ from agentmux.core.pipeline.artifacts import (
 
 PM_DONE = f"{layout.PRODUCT_MANAGEMENT}/done"
 ARCHITECTURE = f"{layout.ARCHITECTING}/architecture.md"
-EXECUTION_PLAN = f"{layout.PLANNING}/execution_plan.yaml"
+PLAN_FILE = "execution_plan.yaml"
+"""The file, in the folder of a plan, that says that the plan was accepted."""
+EXECUTION_PLAN = f"{layout.PLANNING}/{PLAN_FILE}"
 PLAN = f"{layout.PLANNING}/plan.yaml"
 DESIGN = f"{layout.DESIGN}/design.md"
 
@@ -52,7 +54,8 @@ def _file_size(size: int) -> str:
     return f"{size / 1000:.1f} kB" if size < 1_000_000 else f"{size / 1e6:.1f} MB"
 
 
-def _with_content(artifacts: Artifacts, path: str) -> Completion:
+def with_content(artifacts: Artifacts, path: str) -> Completion:
+    """Return whether a file has content, and says so in words."""
     name = path.rpartition("/")[2]
     if artifacts.has_content(path):
         return _yes(f"{name}, {_file_size(artifacts.sizes[path])}", path)
@@ -73,7 +76,7 @@ def product_management(state: SessionState, artifacts: Artifacts) -> Completion:
 
 def architecting(state: SessionState, artifacts: Artifacts) -> Completion:
     """Check architecting: complete if ``architecture.md`` has content."""
-    return _with_content(artifacts, ARCHITECTURE)
+    return with_content(artifacts, ARCHITECTURE)
 
 
 def planning(state: SessionState, artifacts: Artifacts) -> Completion:
@@ -93,7 +96,7 @@ def designing(state: SessionState, artifacts: Artifacts) -> Completion:
     """Check designing: complete if no design is needed, or if ``design.md`` has content."""
     if not needs_design(state, artifacts):
         return _yes("no design needed")
-    return _with_content(artifacts, DESIGN)
+    return with_content(artifacts, DESIGN)
 
 
 def implementing(state: SessionState, artifacts: Artifacts) -> Completion:

@@ -7,10 +7,12 @@ and nowhere else, by the name of the phase: its sessions go on as they began.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Final, TypeAlias
 
-from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.definitions.definition import (
+    Expect,
     Kind,
     PhaseDefinition,
     PipelineDefinition,
@@ -23,6 +25,7 @@ from agentmux.core.journal.events import (
     ArchitectureDone,
     CodeDone,
     DesignDone,
+    PhaseDone,
     PlanDone,
     PmDone,
     ReviewDone,
@@ -30,10 +33,10 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase
-from agentmux.core.pipeline import completion
-from agentmux.core.pipeline.artifacts import Artifacts
+from agentmux.core.pipeline import completion, kind_checks
+from agentmux.core.pipeline.artifacts import OUTPUT, RESULTS, Artifacts
 from agentmux.core.pipeline.completion import Completion
-from agentmux.errors import DataError
+from agentmux.core.pipeline.verify_commands import check_commands
 
 Check: TypeAlias = Callable[[SessionState, Artifacts], Completion]
 
@@ -49,13 +52,15 @@ class PhaseDescriptor:
         roles: The roles that work in the phase; the first one starts it (the start-up role).
         prompt: The name of the prompt template, by role.
         leaves: The artifacts that the agents leave, relative to ``folder``.
-        signal: The kind of the event by which an agent says that it is done.
+        signal: The kind of the event by which an agent says that it is done; empty for a check.
         check: Decides by the artifacts whether the phase is complete.
         archives: The paths to move to history when a session enters the phase: what earlier
             attempts at it, and at the phases that build on it, have left.
         on_fail: The fix that follows where a check or review fails; None: the walk goes on.
         next: The phase that follows; `transitions` in ``fold`` knows the exceptions.
         when: When a session goes through the phase, by the definition.
+        run: The names of the commands that a check runs; empty for all.
+        expect: What a check expects of them.
         takes_part: Whether a session goes through the phase; None if that is not known yet.
     """
 
@@ -71,27 +76,24 @@ class PhaseDescriptor:
     on_fail: str | None
     next: str
     when: When
+    run: tuple[str, ...]
+    expect: Expect
     takes_part: Callable[[SessionState], bool | None]
 
     @property
     def startup_role(self) -> str:
-        """The role that starts the phase: the first one of ``roles``."""
-        return self.roles[0]
+        """The role that starts the phase: the first one of ``roles``; empty for a check."""
+        return next(iter(self.roles), "")
 
 
 _SIGNALS: Final[Mapping[Kind, str]] = {
+    Kind.DOCUMENT: PhaseDone.kind,
+    Kind.CHECK: "",
     Kind.PLAN: PlanDone.kind,
     Kind.WORK: CodeDone.kind,
     Kind.REVIEW: ReviewDone.kind,
     Kind.FIX: CodeDone.kind,
     Kind.COMPLETE: SummaryDone.kind,
-}
-_CHECKS: Final[Mapping[Kind, Check]] = {
-    Kind.PLAN: completion.planning,
-    Kind.WORK: completion.implementing,
-    Kind.REVIEW: completion.reviewing,
-    Kind.FIX: completion.fixing,
-    Kind.COMPLETE: completion.completing,
 }
 
 _SIGNALS_OF_1: Final[Mapping[str, str]] = {
@@ -103,25 +105,46 @@ _SIGNALS_OF_1: Final[Mapping[str, str]] = {
 _CHECKS_OF_1: Final[Mapping[str, Check]] = {
     Phase.PRODUCT_MANAGEMENT: completion.product_management,
     Phase.ARCHITECTING: completion.architecting,
+    Phase.PLANNING: completion.planning,
     Phase.DESIGNING: completion.designing,
+    Phase.IMPLEMENTING: completion.implementing,
+    Phase.REVIEWING: completion.reviewing,
+    Phase.FIXING: completion.fixing,
+    Phase.COMPLETING: completion.completing,
 }
-"""Product management of version 1 is complete with a marker, not with what it leaves."""
+"""Version 1 reads the verdicts themselves, and can have files that nobody was launched for."""
 
 
-def described(pipeline: PipelineDefinition) -> tuple[PhaseDescriptor, ...]:
-    """Return what the program knows of each phase of a pipeline, in order.
+def described(pipeline: PipelineDefinition, sender: str = "") -> tuple[PhaseDescriptor, ...]:
+    """Return what the program knows of each phase of a pipeline, in the order of the definition.
 
-    Raises:
-        DataError: The pipeline has a phase that this version cannot run. It runs those of
-            `FEATURE`, exactly as they are there, in any selection.
+    Args:
+        pipeline: A pipeline that `check_definition` has accepted.
+        sender: The check or review that asked for the last fix; empty for none.
     """
-    strange = [each.phase for each in pipeline.phases if each not in FEATURE.phases]
-    if strange:
-        raise DataError(f"pipeline `{pipeline.name}`: the phase `{strange[0]}` cannot be run yet")
-    return tuple(_described(pipeline, each) for each in pipeline.phases)
+    return tuple(_described(pipeline, each, sender) for each in pipeline.phases)
 
 
-def _described(pipeline: PipelineDefinition, phase: PhaseDefinition) -> PhaseDescriptor:
+def described_1() -> tuple[PhaseDescriptor, ...]:
+    """Return what the program knows of each phase of ``feature`` in version 1."""
+    return tuple(
+        replace(
+            each,
+            check=_CHECKS_OF_1[each.phase],
+            archives=tuple(path for path in each.archives if not path.endswith(f"/{RESULTS}")),
+            takes_part=_was_fixed if each.kind is Kind.FIX else each.takes_part,
+        )
+        for each in described(FEATURE)
+    )
+
+
+def _was_fixed(state: SessionState) -> bool:
+    return state.iteration > 0
+
+
+def _described(
+    pipeline: PipelineDefinition, phase: PhaseDefinition, sender: str
+) -> PhaseDescriptor:
     return PhaseDescriptor(
         phase=phase.phase,
         kind=phase.kind,
@@ -129,14 +152,56 @@ def _described(pipeline: PipelineDefinition, phase: PhaseDefinition) -> PhaseDes
         roles=phase.roles,
         prompt={role: phase.prompt or role for role in phase.roles},
         leaves=_leaves(phase),
-        signal=_SIGNALS_OF_1.get(phase.phase) or _SIGNALS[phase.kind],
-        check=_CHECKS_OF_1.get(phase.phase) or _CHECKS[phase.kind],
-        archives=_archives(pipeline, phase),
+        signal=_signal(phase),
+        check=_check(pipeline, phase),
+        archives=_archives(pipeline, phase, sender),
         on_fail=phase.on_fail or None,
-        next=_next(pipeline, phase),
+        next=_next(pipeline, phase, sender),
         when=phase.when,
-        takes_part=_takes_part(phase),
+        run=phase.run,
+        expect=phase.expect,
+        takes_part=_takes_part(pipeline, phase),
     )
+
+
+def _signal(phase: PhaseDefinition) -> str:
+    """Return the signal of a phase: that of version 1 for the same documents, whoever asks."""
+    same = next((each for each in FEATURE.phases if each.phase == phase.phase), None)
+    known = _SIGNALS_OF_1.get(phase.phase, "")
+    if known and same == replace(phase, prompt="", when=same.when if same else phase.when):
+        return known
+    return _SIGNALS[phase.kind]
+
+
+def _check(pipeline: PipelineDefinition, phase: PhaseDefinition) -> Check:
+    optional = partial(kind_checks.optional, _takes_part(pipeline, phase))
+    match phase.kind:
+        case Kind.DOCUMENT if _signal(phase) == PmDone.kind:
+            return completion.product_management
+        case Kind.DOCUMENT:
+            return optional(kind_checks.document(phase))
+        case Kind.PLAN:
+            return kind_checks.plan(phase)
+        case Kind.WORK:
+            return kind_checks.work(phase, _fixed_by(pipeline, phase))
+        case Kind.CHECK | Kind.REVIEW:
+            return optional(kind_checks.results(phase))
+        case Kind.FIX:
+            return kind_checks.fix(phase, _senders(pipeline, phase))
+        case Kind.COMPLETE:
+            return completion.completing
+
+
+def _fixed_by(pipeline: PipelineDefinition, work: PhaseDefinition) -> frozenset[str]:
+    """Return the checks and reviews whose fixes mend this work."""
+    walk = pipeline.walk
+    behind = walk[walk.index(work) + 1 :]
+    later = next((at for at, each in enumerate(behind) if each.kind is Kind.WORK), len(behind))
+    return frozenset(each.phase for each in behind[:later] if each.on_fail)
+
+
+def _senders(pipeline: PipelineDefinition, fix: PhaseDefinition) -> frozenset[str]:
+    return frozenset(each.phase for each in pipeline.walk if each.on_fail == fix.phase)
 
 
 def _leaves(phase: PhaseDefinition) -> tuple[str, ...]:
@@ -151,25 +216,43 @@ def _leaves(phase: PhaseDefinition) -> tuple[str, ...]:
             return tuple(each.file for each in phase.leaves)
 
 
-def _archives(pipeline: PipelineDefinition, phase: PhaseDefinition) -> tuple[str, ...]:
+def _archives(pipeline: PipelineDefinition, phase: PhaseDefinition, sender: str) -> tuple[str, ...]:
     """Return what is moved to history on entering a phase: its own files and all later ones.
 
-    A review keeps the rest of its folder, where the fix request is. A fix clears its own marker,
-    and the verdicts that the walk will ask for again.
+    Checks and reviews keep the rest of their folders, where the fix request is. A fix clears its
+    own marker, and the results that the walk will ask for again.
     """
     match phase.kind:
         case Kind.FIX:
-            again = _named(pipeline, _next(pipeline, phase))
-            return (f"{phase.folder}/done_1", *_archives(pipeline, again))
-        case Kind.REVIEW:
-            return (*_verdicts(phase), *_folders(_behind(pipeline, phase)))
+            again = _named(pipeline, _next(pipeline, phase, sender))
+            return (f"{phase.folder}/done_1", *_archives(pipeline, again, sender))
+        case Kind.CHECK | Kind.REVIEW:
+            found = (_found(each) for each in (phase, *_behind(pipeline, phase)))
+            return tuple(dict.fromkeys(path for paths in found for path in paths))
         case _:
-            return _folders((phase, *_behind(pipeline, phase)))
+            mending = _own_folders(pipeline, phase)
+            return tuple(dict.fromkeys((*_folders((phase, *_behind(pipeline, phase))), *mending)))
 
 
-def _verdicts(phase: PhaseDefinition) -> tuple[str, ...]:
-    names = (name for role in phase.roles for name in review_files(role, alone=True))
-    return tuple(f"{phase.folder}/{name}" for name in dict.fromkeys((*names, "review.md")))
+def _own_folders(pipeline: PipelineDefinition, phase: PhaseDefinition) -> tuple[str, ...]:
+    """Return the folders that only fixes have, of those that follow what comes behind a phase."""
+    behind = {each.on_fail for each in _behind(pipeline, phase)}
+    shared = {each.folder for each in pipeline.walk}
+    fixes = (each for each in pipeline.phases if each.kind is Kind.FIX and each.phase in behind)
+    return tuple(each.folder for each in fixes if each.folder not in shared)
+
+
+def _found(phase: PhaseDefinition) -> tuple[str, ...]:
+    """Return the paths at which a phase behind a fix leaves what does not count after the next."""
+    match phase.kind:
+        case Kind.CHECK:
+            return (f"{phase.folder}/{RESULTS}", f"{phase.folder}/{OUTPUT}")
+        case Kind.REVIEW:
+            names = (name for role in phase.roles for name in review_files(role, alone=True))
+            all_ = dict.fromkeys((*names, "review.md", RESULTS))
+            return tuple(f"{phase.folder}/{name}" for name in all_)
+        case _:
+            return (phase.folder,)
 
 
 def _folders(phases: tuple[PhaseDefinition, ...]) -> tuple[str, ...]:
@@ -185,17 +268,22 @@ def _named(pipeline: PipelineDefinition, name: str) -> PhaseDefinition:
     return next(each for each in pipeline.phases if each.phase == name)
 
 
-def _next(pipeline: PipelineDefinition, phase: PhaseDefinition) -> str:
+def _next(pipeline: PipelineDefinition, phase: PhaseDefinition, sender: str) -> str:
     if phase.kind is Kind.FIX:
-        failed = next(each.phase for each in pipeline.walk if each.on_fail == phase.phase)
-        return first_after_fix(pipeline, failed)
+        senders = [each.phase for each in pipeline.walk if each.on_fail == phase.phase]
+        return first_after_fix(pipeline, sender if sender in senders else senders[-1])
     behind = _behind(pipeline, phase)
     return behind[0].phase if behind else Phase.DONE.value
 
 
-def _takes_part(phase: PhaseDefinition) -> Callable[[SessionState], bool | None]:
+def _takes_part(
+    pipeline: PipelineDefinition, phase: PhaseDefinition
+) -> Callable[[SessionState], bool | None]:
     if phase.kind is Kind.FIX:
-        return lambda state: state.iteration > 0
+        senders = _senders(pipeline, phase)
+        return lambda state: state.fix is not None and state.fix.sender in senders
+    if phase.kind is Kind.CHECK:
+        return lambda state: bool(check_commands(state, phase.run))
     match phase.when:
         case When.ALWAYS:
             return lambda _: True

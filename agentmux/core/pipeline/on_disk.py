@@ -7,6 +7,7 @@ from typing import Any
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.records import Json
 from agentmux.core.journal.state import SessionState
+from agentmux.core.names import layout
 from agentmux.core.pipeline.artifacts import (
     Artifacts,
     completed_subplans,
@@ -16,6 +17,7 @@ from agentmux.core.pipeline.artifacts import (
     subplan_count,
     verdicts,
 )
+from agentmux.core.pipeline.registry import pipeline_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,8 +37,16 @@ class StateFromDisk:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-def state_from_disk(state: SessionState, artifacts: Artifacts) -> StateFromDisk:
-    """Return the values that ``artifacts`` show; those that they do not show are from ``state``."""
+def state_from_disk(
+    state: SessionState, artifacts: Artifacts, phase: str | None = None
+) -> StateFromDisk:
+    """Return the values that ``artifacts`` show; those that they do not show are from ``state``.
+
+    ``phase`` is the phase in which the session goes on: the sub-plans are those of its work. By
+    default it is the phase of the session.
+    """
+    here = pipeline_of(state).work_at(phase or state.phase)
+    work = here.folder if here is not None else layout.IMPLEMENTATION
     nominated = nominations(state, artifacts)
     groups = state.implementation_groups
     if artifacts.execution_plan is not None:
@@ -48,7 +58,7 @@ def state_from_disk(state: SessionState, artifacts: Artifacts) -> StateFromDisk:
         needs_design=needs_design(state, artifacts),
         subplan_count=subplan_count(state, artifacts),
         implementation_groups=groups,
-        completed_subplans=completed_subplans(state, artifacts),
+        completed_subplans=completed_subplans(state, artifacts, work),
         verdicts={role: verdict.value for role, verdict in verdicts(nominated, artifacts).items()},
         reviews={**state.reviews, **given},
     )

@@ -10,13 +10,13 @@ import functools
 from collections.abc import Mapping
 from typing import Final
 
-from agentmux.core.codec.frozen import dataclass
-from agentmux.core.definitions.definition import Kind, PipelineDefinition, When
+from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.definitions.definition import Kind, PipelineDefinition, Result, When
 from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.journal.events import ArchitectureDone
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import ENDS
-from agentmux.core.pipeline.kinds import PhaseDescriptor, described
+from agentmux.core.pipeline.kinds import PhaseDescriptor, described, described_1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,18 +24,20 @@ class Pipeline:
     """A pipeline as the program runs it.
 
     Attributes:
-        phases: The phases in the order of the definition.
+        phases: The phases in order; a fix stands before the phase in which the walk goes on.
         by_name: The same, by name.
         folders: The folders of the phases; a fix shares that of another phase.
         places: The place of each phase within an iteration. That of a fix is before the phase in
-            which the walk goes on: fixing of iteration k comes before reviewing of iteration k,
-            but later in the definition.
+            which the walk goes on: fixing of iteration k comes before reviewing of iteration k. In
+            version 1 of ``feature`` it is later in ``phases``.
+        result: What a session leaves.
     """
 
     phases: tuple[PhaseDescriptor, ...]
     by_name: Mapping[str, PhaseDescriptor]
     folders: tuple[str, ...]
     places: Mapping[str, float]
+    result: Result = Result.COMMIT
 
     def __contains__(self, phase: object) -> bool:
         """Whether this is a phase of the pipeline; an end, such as ``done``, is none."""
@@ -46,11 +48,11 @@ class Pipeline:
         return self.by_name[phase]
 
     def from_(self, phase: str) -> tuple[PhaseDescriptor, ...]:
-        """Return a phase and those behind it, in the order of the definition."""
+        """Return a phase and those behind it, in the order of `phases`."""
         return self.phases[self.phases.index(self[phase]) :]
 
     def before(self, phase: str) -> tuple[PhaseDescriptor, ...]:
-        """Return the phases before a phase, in the order of the definition."""
+        """Return the phases before a phase, in the order of `phases`."""
         return self.phases[: self.phases.index(self[phase])]
 
     @property
@@ -84,6 +86,20 @@ class Pipeline:
         works = [e for e in self.before(self[fix].next) if e.kind is Kind.WORK]
         return works[-1] if works else None
 
+    def sender(self, fix: str) -> str:
+        """Return the last check or review that this fix follows."""
+        return [each.phase for each in self.phases if each.on_fail == fix][-1]
+
+    def work_at(self, phase: str) -> PhaseDescriptor | None:
+        """Return the work that is done, or was done last, in a phase; None if none was yet."""
+        upto = (*self.before(phase), self[phase]) if phase in self else self.phases
+        works = [each for each in upto if each.kind is Kind.WORK]
+        return works[-1] if works else None
+
+    def of_kind(self, *kinds: Kind) -> tuple[PhaseDescriptor, ...]:
+        """Return the phases of these kinds, in order."""
+        return tuple(each for each in self.phases if each.kind in kinds)
+
     def earlier(self, one: str, other: str) -> str:
         """Return the one of two phases that comes first within an iteration.
 
@@ -92,25 +108,41 @@ class Pipeline:
         return min(one, other, key=self.places.__getitem__)
 
 
-@functools.lru_cache(maxsize=8)
-def running(definition: PipelineDefinition) -> Pipeline:
+@functools.lru_cache(maxsize=32)
+def running(definition: PipelineDefinition, sender: str = "") -> Pipeline:
     """Return a pipeline as the program runs it.
 
-    Raises:
-        DataError: It has a phase that this version cannot run.
+    Args:
+        definition: The pipeline.
+        sender: The check or review that asked for the last fix. A fix stands where the walk goes on
+            after it, and that depends on who asked for it.
     """
-    phases = described(definition)
-    places = {each.phase: float(place) for place, each in enumerate(phases)}
-    fixes = {each.phase: places[each.next] - 0.5 for each in phases if each.kind is Kind.FIX}
+    phases = described(definition, sender)
+    walk = [each for each in phases if each.kind is not Kind.FIX]
+    for fix in (each for each in phases if each.kind is Kind.FIX):
+        before = next(at for at, each in enumerate(walk) if each.phase == fix.next)
+        walk.insert(before, fix)
+    return _pipeline(definition, tuple(walk))
+
+
+def _pipeline(definition: PipelineDefinition, phases: tuple[PhaseDescriptor, ...]) -> Pipeline:
     return Pipeline(
         phases=phases,
         by_name={each.phase: each for each in phases},
         folders=tuple(dict.fromkeys(each.folder for each in phases)),
-        places={**places, **fixes},
+        places={each.phase: float(place) for place, each in enumerate(phases)},
+        result=definition.result,
     )
 
 
-FEATURE_PIPELINE: Final = running(FEATURE)
+def _version_1() -> Pipeline:
+    """Return ``feature`` as version 1 has it: its fix stands behind the review in the walk."""
+    made = _pipeline(FEATURE, described_1())
+    fixes = {e.phase: made.places[e.next] - 0.5 for e in made.phases if e.kind is Kind.FIX}
+    return replace(made, places={**made.places, **fixes})
+
+
+FEATURE_PIPELINE: Final = _version_1()
 
 PHASE_REGISTRY: Final = FEATURE_PIPELINE.phases
 
@@ -118,12 +150,19 @@ PIPELINE: Final = FEATURE_PIPELINE.by_name
 
 
 def pipeline_of(state: SessionState) -> Pipeline:
-    """Return the pipeline of a session: ``feature`` if its state holds none.
+    """Return the pipeline of a session: version 1 of ``feature`` if its state holds none."""
+    if state.pipeline is None:
+        return FEATURE_PIPELINE
+    sender = state.fix.sender if state.fix is not None else ""
+    known, made = _LAST.get(sender, (None, FEATURE_PIPELINE))
+    if known is not state.pipeline:  # to compare definitions costs more than the rest
+        made = running(state.pipeline, sender)
+        _LAST[sender] = (state.pipeline, made)
+    return made
 
-    Raises:
-        DataError: The session has a phase that this version cannot run.
-    """
-    return FEATURE_PIPELINE if state.pipeline is None else running(state.pipeline)
+
+_LAST: Final[dict[str, tuple[PipelineDefinition, Pipeline]]] = {}
+"""By the sender of the last fix: the definition that was asked for last, and its pipeline."""
 
 
 def kind_of(state: SessionState) -> Kind | None:

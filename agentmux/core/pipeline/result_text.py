@@ -7,8 +7,9 @@ from typing import Final
 
 from agentmux.core.codec.shape import is_control
 from agentmux.core.documents.outside_text import cleaned, title_line
-from agentmux.core.documents.review import check_review, commit_message, short
+from agentmux.core.documents.review import check_review, commit_message, label
 from agentmux.core.journal.state import SessionState
+from agentmux.core.pipeline.results import all_reviews, all_verdicts
 
 BODY_MAX: Final = 60_000
 """How many characters of a request's body are kept; GitHub takes 65,536."""
@@ -21,7 +22,7 @@ _CUT: Final = "\n\n[The rest was cut off.]"
 def message(state: SessionState) -> str:
     """Return the commit message: a reviewer's proposal, else the first line of the feature."""
     reviews = (
-        check_review(fields, role, strict=False)[0] for role, fields in state.reviews.items()
+        check_review(fields, role, strict=False)[0] for role, fields in all_reviews(state).items()
     )
     proposed = _kept(commit_message([review for review in reviews if review is not None]) or "")
     if proposed.strip():
@@ -73,7 +74,8 @@ def _plan(state: SessionState) -> Iterator[str]:
 
 
 def _verdicts(state: SessionState) -> Iterator[str]:
-    for role, verdict in state.verdicts.items():
-        found = state.reviews.get(role, {}).get("summary")
+    reviews = all_reviews(state)
+    for role, verdict in all_verdicts(state).items():
+        found = reviews.get(role, {}).get("summary")
         said = title_line(found) if isinstance(found, str) else ""
-        yield f"- {short(role)}: {verdict}{f': {said}' if said else ''}"
+        yield f"- {label(role)}: {verdict}{f': {said}' if said else ''}"

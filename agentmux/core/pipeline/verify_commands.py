@@ -33,6 +33,12 @@ def recorded_commands(commands: Iterable[VerifyCommand]) -> tuple[Json, ...]:
     )
 
 
+def check_commands(state: SessionState, run: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the names of the commands that a check with this ``run`` has, in their order."""
+    names = tuple(str(each.get("name", "")) for each in state.verify)
+    return tuple(name for name in names if not run or name in run)
+
+
 def frozen_commands(state: SessionState) -> tuple[VerifyCommand, ...]:
     """Return the commands of the session's checks, in the order of the configuration.
 

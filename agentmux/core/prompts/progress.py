@@ -10,6 +10,7 @@ from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import ResearchKind
 from agentmux.core.names.statuses import RESEARCHED
 from agentmux.core.pipeline.registry import pipeline_of
+from agentmux.core.pipeline.results import all_verdicts
 
 
 def handed_in(state: SessionState) -> tuple[str, ...]:
@@ -28,7 +29,7 @@ def _handed_in(state: SessionState) -> Iterator[str]:
             yield f"phase {each.phase}"
     for index in state.completed_subplans:
         yield f"sub-plan {index}"
-    for role, verdict in state.verdicts.items():
+    for role, verdict in all_verdicts(state).items():
         yield f"review of {role}: {verdict}"
     for kind in ResearchKind:
         for topic, status in state.tasks(kind).items():

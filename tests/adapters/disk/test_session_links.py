@@ -19,7 +19,7 @@ from agentmux.adapters.trees.checkpoints import GitCheckpoints
 from agentmux.adapters.wake import pipe
 from agentmux.adapters.wake.pipe import WakeFifo
 from agentmux.cli.fast import orchestrator
-from agentmux.core.fold.implied import Implied
+from agentmux.core.fold.implied_file import Implied
 from agentmux.core.journal.events import SessionInterrupted
 from agentmux.core.journal.state import Archive
 from agentmux.core.names import layout

@@ -10,16 +10,15 @@ from hypothesis import strategies as st
 
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.inference import infer
-from agentmux.core.definitions.definition import Kind, PipelineDefinition
+from agentmux.core.definitions.definition import Leaf, PipelineDefinition
 from agentmux.core.definitions.feature import FEATURE
+from agentmux.core.journal.results import Fix, PhaseResult
 from agentmux.core.names.phase import Phase
-from agentmux.core.pipeline.registry import FEATURE_PIPELINE, running
-from agentmux.errors import DataError
+from agentmux.core.pipeline.artifacts import Artifacts
+from agentmux.core.pipeline.registry import running
 from tests.core.builders import artifacts
 from tests.core.decisions.test_inference import (
     ANY_STATE,
-    BUILT,
-    CLEARED,
     DAMAGED,
     disk,
     state,
@@ -33,9 +32,17 @@ def of(*names: str) -> PipelineDefinition:
     return PipelineDefinition(name="some", phases=tuple(BY_NAME[name] for name in names))
 
 
-QUICK = running(of("implementing", "reviewing", "fixing", "completing"))
+QUICK = of("implementing", "reviewing", "fixing", "completing")
 ONE: dict[str, Any] = {"subplan_count": 1}
-FIX = {**ONE, "review_iteration": 1}
+FIX = {**ONE, "fix": Fix(sender="reviewing", iteration=1, sent={"reviewing": 1})}
+PASSED = {**ONE, "results": {"reviewing": PhaseResult(outcome="passed")}}
+
+
+def found(names: str) -> Artifacts:
+    """Return the artifacts with these names; ``passed`` is the outcome of a review."""
+    outcome = "passed" in names.split()
+    made = artifacts(disk(" ".join(name for name in names.split() if name != "passed")))
+    return replace(made, results={"07_review/results.yaml": "passed"} if outcome else {})
 
 
 @pytest.mark.parametrize(
@@ -43,30 +50,30 @@ FIX = {**ONE, "review_iteration": 1}
     [
         ("implementing", "", ONE, "implementing"),
         ("implementing", "done_1", ONE, "reviewing"),
-        ("reviewing", "done_1 logic+", ONE, "completing"),
-        ("reviewing", "done_1 logic-", ONE, "reviewing"),  # an event has to record the fail
+        ("reviewing", "done_1", ONE, "reviewing"),
+        ("reviewing", "done_1 passed", PASSED, "completing"),
+        ("reviewing", "done_1 passed", ONE, "reviewing"),  # no event has recorded it
+        ("reviewing", "done_1 logic+", ONE, "reviewing"),  # a verdict alone is none
         ("fixing", "fix", FIX, "fixing"),
         ("fixing", "fix done_1", FIX, "fixing"),  # an event has to record the fix
         ("reviewing", "fix done_1", FIX, "reviewing"),
-        ("completing", "done_1 logic+ summary", ONE, "completing"),
-        # what the walk does not have is no gap in it
-        ("planning", "", ONE, "implementing"),
+        ("completing", "done_1 passed summary", PASSED, "completing"),
+        ("completing", "done_1 summary", PASSED, "reviewing"),  # the outcome is lost
         ("failed", "done_1", ONE, "reviewing"),
     ],
 )
 def test_a_short_pipeline_resumes_in_its_own_phases(
     said: str, files: str, values: dict[str, Any], expected: str
 ) -> None:
-    inferred = infer(state(said, **values), artifacts(disk(files)), pipeline=QUICK)
+    session = replace(state(said, **values), pipeline=QUICK, journal_id="j")
+    inferred = infer(session, found(files))
     assert inferred.phase == expected
-    assert {each.phase for each in inferred.evidence} <= set(QUICK.by_name)
+    assert {each.phase for each in inferred.evidence} <= set(running(QUICK).by_name)
 
 
-def test_the_long_pipeline_is_that_of_every_session() -> None:
-    for files in ("", "arch", BUILT, CLEARED):
-        for said in Phase:
-            session, on_disk = state(said), artifacts(disk(files))
-            assert infer(session, on_disk) == infer(session, on_disk, pipeline=FEATURE_PIPELINE)
+def test_without_a_state_the_artifacts_have_to_do() -> None:
+    session = replace(state("failed", **ONE), pipeline=QUICK)
+    assert infer(session, found("done_1 passed"), state_is_known=False).phase == "completing"
 
 
 # A fix without a review has nobody who asks for it, and the check refuses it.
@@ -82,10 +89,8 @@ SELECTIONS = st.builds(
 def test_the_answer_is_a_phase_of_the_pipeline_and_no_gap_is_skipped(
     definition: PipelineDefinition, session: Any, files: dict[str, str], known: bool, pending: int
 ) -> None:
-    pipeline = running(definition)
-    inferred = infer(
-        session, artifacts(files), state_is_known=known, pending=pending, pipeline=pipeline
-    )
+    pipeline, session = running(definition), replace(session, pipeline=definition)
+    inferred = infer(session, artifacts(files), state_is_known=known, pending=pending)
     if known and session.phase == Phase.DONE:
         assert inferred.phase == Phase.DONE
         return
@@ -97,14 +102,17 @@ def test_the_answer_is_a_phase_of_the_pipeline_and_no_gap_is_skipped(
 
 
 def test_what_follows_from_a_definition_is_that_of_its_own_phases() -> None:
-    implementing, reviewing, fixing, completing = QUICK.phases
+    quick = running(QUICK)
+    implementing, fixing, reviewing, completing = quick.phases
     assert implementing.archives == ("06_implementation", "07_review", "08_completion")
-    assert [each.next for each in QUICK.phases] == [
-        Phase.REVIEWING, Phase.COMPLETING, Phase.REVIEWING, Phase.DONE,
+    assert [each.next for each in quick.phases] == [
+        Phase.REVIEWING, Phase.REVIEWING, Phase.COMPLETING, Phase.DONE,
     ]  # fmt: skip
     assert fixing.archives == ("06_implementation/done_1", *reviewing.archives)
+    assert "07_review/results.yaml" in reviewing.archives
+    assert "07_review" not in reviewing.archives  # the fix request stays
     assert completing.archives == ("08_completion",)
-    assert QUICK.mended(Phase.FIXING) is implementing
+    assert quick.mended(Phase.FIXING) is implementing
     without = running(of("architecting", "implementing", "completing"))
     assert without.phases[0].archives == (
         "02_architecting", "06_implementation", "08_completion",
@@ -112,11 +120,16 @@ def test_what_follows_from_a_definition_is_that_of_its_own_phases() -> None:
     assert without.phases[0].next == Phase.IMPLEMENTING
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [{"folder": "mine"}, {"phase": "threats"}, {"kind": Kind.CHECK}, {"roles": ("planner",)}],
-)
-def test_a_phase_that_cannot_be_run_yet_is_refused(changed: dict[str, Any]) -> None:
-    strange = replace(BY_NAME["architecting"], **changed)
-    with pytest.raises(DataError, match="cannot be run yet"):
-        running(replace(FEATURE, phases=(strange, *FEATURE.phases[2:])))
+def test_a_document_of_version_1_keeps_its_signal_as_long_as_it_is_the_same() -> None:
+    here = BY_NAME["architecting"]
+    expected = {
+        here: "submit_architecture",
+        replace(here, prompt="mine"): "submit_architecture",
+        replace(here, folder="mine"): "submit_phase",
+        replace(here, leaves=(Leaf(file="other.md"),)): "submit_phase",
+        replace(here, phase="threats"): "submit_phase",
+    }
+    for phase, signal in expected.items():
+        ends = (phase, BY_NAME["completing"])
+        made = running(PipelineDefinition(name="some", phases=ends))
+        assert made[phase.phase].signal == signal

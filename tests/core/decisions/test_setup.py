@@ -19,7 +19,7 @@ from agentmux.core.decisions.next_actions import (
     RecordExit,
     next_actions,
 )
-from agentmux.core.fold.implied import Implied
+from agentmux.core.fold.implied_file import Implied
 from agentmux.core.journal.events import AgentExited, Repinned, SetupDone, WorktreeMade
 from agentmux.core.journal.state import Options, decode, encode
 from agentmux.core.names import layout

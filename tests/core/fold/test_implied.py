@@ -9,7 +9,7 @@ import pytest
 
 from agentmux.core.documents.plan import check_execution_plan
 from agentmux.core.documents.review import Verdict, verdict_in
-from agentmux.core.fold.implied import Implied
+from agentmux.core.fold.implied_file import Implied
 from agentmux.core.journal.events import (
     AgentLaunched,
     Approved,

@@ -98,7 +98,7 @@ def test_the_envelope_is_the_documented_one() -> None:
 def test_signals_are_named_like_their_tools() -> None:
     assert {
         "submit_pm_done", "submit_architecture", "submit_plan", "submit_design", "submit_done",
-        "submit_review", "submit_research_done", "submit_summary", "submit_hello",
+        "submit_review", "submit_research_done", "submit_summary", "submit_hello", "submit_phase",
         "research_dispatch_code", "research_dispatch_web",
     } == SIGNALS  # fmt: skip
     assert {"approve", "request_changes"} == USER_DECISIONS

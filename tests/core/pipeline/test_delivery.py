@@ -14,7 +14,7 @@ from agentmux.core.decisions.next_actions import (
     next_actions,
 )
 from agentmux.core.fold.acceptance import Answer, judge, takes_decision
-from agentmux.core.fold.implied import Implied
+from agentmux.core.fold.implied_file import Implied
 from agentmux.core.journal.events import (
     Approved,
     ArtifactsArchived,

@@ -1,0 +1,74 @@
+"""The files that follow from what a check or a review has found, with a recorded pipeline.
+
+Version 1 of ``feature`` has other files (`implied`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agentmux.core.checks import report
+from agentmux.core.definitions.definition import Kind
+from agentmux.core.documents.review import Review, check_review, fix_request_md, review_md
+from agentmux.core.fold.implied_file import Implied
+from agentmux.core.journal.events import ChangesRequested, Event
+from agentmux.core.journal.results import PhaseResult, result_fields
+from agentmux.core.journal.state import SessionState
+from agentmux.core.names import layout
+from agentmux.core.names.statuses import FAILED
+from agentmux.core.pipeline.artifacts import RESULTS, fix_request, kept_fix_request
+from agentmux.core.pipeline.check_phase import red_before
+from agentmux.core.pipeline.kinds import PhaseDescriptor
+from agentmux.core.pipeline.registry import pipeline_of
+from agentmux.core.pipeline.verify_commands import frozen_commands
+
+
+def of_results(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
+    """Return the files of every check or review that ``event`` has decided.
+
+    A result that counts lies in the folder of its phase, as ``results.yaml``. After a fail it is
+    written straight to the history, and a fix request into the folder.
+    """
+    if isinstance(event.fact, ChangesRequested):
+        return ()
+    return tuple(_decided(before, after))
+
+
+def _decided(before: SessionState, after: SessionState) -> Iterator[Implied]:
+    pipeline = pipeline_of(after)
+    for phase, result in after.results.items():
+        if not result.outcome or phase not in pipeline or before.results.get(phase) == result:
+            continue
+        here = pipeline[phase]
+        yield from _result(here, result, before)
+        if result.outcome == FAILED:
+            text = _fix_request(after, here, result)
+            yield Implied(path=kept_fix_request(after), text=text)
+            yield Implied(path=fix_request(after), text=text)
+
+
+def _result(here: PhaseDescriptor, result: PhaseResult, before: SessionState) -> Iterator[Implied]:
+    folder = here.folder
+    if result.outcome == FAILED:
+        folder = f"{layout.history(before.cycle, before.iteration)}/{folder}"
+    reviews = _reviews(result)
+    if reviews:
+        yield Implied(path=f"{folder}/review.md", text=review_md(reviews))
+    # Last, because this file alone says that the phase is complete.
+    yield Implied(path=f"{folder}/{RESULTS}", fields=result_fields(result))
+
+
+def _reviews(result: PhaseResult) -> tuple[Review, ...]:
+    checked = (
+        check_review(fields, role, strict=False)[0] for role, fields in result.reviews.items()
+    )
+    return tuple(review for review in checked if review is not None)
+
+
+def _fix_request(after: SessionState, here: PhaseDescriptor, result: PhaseResult) -> str:
+    if here.kind is Kind.REVIEW:
+        return fix_request_md(_reviews(result), after.iteration)
+    commands = {each.name: each.run for each in frozen_commands(after)}
+    return report.fix_request(
+        result, commands, after.iteration, expect=here.expect, red_before=red_before(after)
+    )
