@@ -17,7 +17,7 @@ from agentmux.adapters.disk import files
 from agentmux.adapters.disk.artifacts import read_artifacts
 from agentmux.adapters.disk.handover import discard_pipes
 from agentmux.adapters.disk.journal import encode_line
-from agentmux.adapters.disk.signal_files import BLANK, FileSignals
+from agentmux.adapters.disk.signal_files import BLANK, FileSignals, lines_version
 from agentmux.adapters.system.ids import new_id
 from agentmux.core.checks.tail import KEEP_BYTES
 from agentmux.core.codec.digests import sha256
@@ -152,7 +152,8 @@ class FileSession(FileSignals):
             files.make_dir(sessions)
             files.put(sessions / _IGNORE, b"*\n")
             files.make_dir(made.path)
-            made.journal.create(*(encode(event) for event in events))
+            version = lines_version(fold(BLANK, ((event, 0) for event in events)))
+            made.journal.create(*(encode(event, version) for event in events))
             for path, text in texts.items():
                 made.write(path, text)
             made.save(fold(BLANK, made.tail(0)), after=None)
@@ -188,7 +189,7 @@ class FileSession(FileSignals):
 
     def append(self, event: Event) -> None:
         """Append the event to the journal as one line, durably."""
-        self.journal.append(encode(event))
+        self.journal.append(encode(event, self._lines))
 
     def save(self, state: SessionState, *, after: int | None) -> None:
         """Write ``state`` to ``state.json`` durably, then copy its offset to the cursor file.
@@ -199,6 +200,7 @@ class FileSession(FileSignals):
             SupersededError: ``state.json`` has another revision: another process has written it.
         """
         self._store.save(encode_state(state), after=after)
+        self._lines = lines_version(state)
         self._store.save_cursor(
             applied_offset=state.applied_offset,
             last_event_id=state.last_event_id,

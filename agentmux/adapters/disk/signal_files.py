@@ -20,6 +20,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import FieldError
 from agentmux.core.fold.loaded_session import LoadedSession
 from agentmux.core.journal.events import (
+    PLAIN_VERSION,
     VERSION,
     Event,
     JournalCreated,
@@ -40,6 +41,11 @@ BLANK: Final = SessionState(phase=Phase.FAILED)
 _FEATURE_MAX: Final = 1 << 20
 
 
+def lines_version(state: SessionState) -> int:
+    """Return the version of the journal lines of a session in this state."""
+    return PLAIN_VERSION if state.pipeline is None else VERSION
+
+
 class FileTransaction:
     """A session while its journal is locked; implements `ports.session_files.Transaction`."""
 
@@ -54,7 +60,7 @@ class FileTransaction:
 
     def append(self, event: Event) -> None:
         """Append the event to the journal; when this returns, its line is on the disk."""
-        self._held.append(encode(event))
+        self._held.append(encode(event, lines_version(self._loaded.state)))
 
 
 class FileSignals:
@@ -68,6 +74,7 @@ class FileSignals:
         self._store = StateStore(path)
         self.journal = FileJournal(path / layout.JOURNAL)
         self._told: set[int] = set()  # offsets of skipped lines that were reported
+        self._lines = PLAIN_VERSION  # of the lines to append, once the session is loaded
 
     @property
     def path(self) -> Path:
@@ -151,6 +158,11 @@ class FileSignals:
         return self._load(self.journal)
 
     def _load(self, journal: FileJournal | HeldJournal) -> LoadedSession:
+        loaded = self._read(journal)
+        self._lines = lines_version(loaded.state)
+        return loaded
+
+    def _read(self, journal: FileJournal | HeldJournal) -> LoadedSession:
         loaded = self._store.load()
         warnings = [loaded.problem] if loaded.problem else []
         first = self.journal.first()
@@ -306,7 +318,7 @@ def _older_event(line: JournalLine) -> Event:
     if fields is None or "v" in fields:
         return _event(line)
     try:
-        return parse({**fields, "v": VERSION})
+        return parse({**fields, "v": PLAIN_VERSION})
     except UnknownEventError as error:
         raise FieldError(error.message) from None
 

@@ -425,8 +425,9 @@ def _check_path(project: Path) -> None:
 
 def _version(own: NewWorktree | None, chosen: ChosenPipeline) -> int:
     """Return the version of the new state: the first one for what version 0.1.0 could do, too."""
-    is_plain = own is None and chosen.recorded is None
-    return layout.PLAIN_VERSION if is_plain else layout.SCHEMA_VERSION
+    if chosen.recorded is not None:
+        return layout.SCHEMA_VERSION
+    return layout.PLAIN_VERSION if own is None else layout.TREE_VERSION
 
 
 def _pipeline(world: World, request: StartRequest) -> ChosenPipeline:

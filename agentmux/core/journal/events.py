@@ -14,7 +14,10 @@ from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.records import Json, from_fields, to_fields
 from agentmux.errors import DataError
 
-VERSION: Final = 1
+VERSION: Final = 2
+"""The newest version of a journal line; that of sessions with a recorded pipeline."""
+PLAIN_VERSION: Final = 1
+"""The version of the lines of every other session, as 0.1.0 reads them."""
 ORCHESTRATOR: Final = "orchestrator"
 USER: Final = "user"
 
@@ -762,10 +765,14 @@ class _Envelope:
     payload: Json = field(default_factory=dict)
 
 
-def encode(event: Event) -> dict[str, object]:
-    """Return the fields of the event's journal line, as a mapping; `parse` is the inverse."""
+def encode(event: Event, version: int = PLAIN_VERSION) -> dict[str, object]:
+    """Return the fields of the event's journal line, as a mapping; `parse` is the inverse.
+
+    ``version`` is what the session's lines have: `VERSION` or `PLAIN_VERSION`, which have the same
+    form. A program that does not know pipelines reads the second one only.
+    """
     return {
-        "v": VERSION,
+        "v": version,
         "id": event.id,
         "at": event.at,
         "event": event.fact.kind,
@@ -780,14 +787,14 @@ def parse(fields: Json) -> Event:
     """Return the event that the fields of a journal line describe; the inverse of `encode`.
 
     Raises:
-        UnknownEventError: The kind is unknown, or the version is not the one this program reads.
+        UnknownEventError: The kind is unknown, or this program does not read the version.
         FieldError: A field is missing or of another type.
     """
     version = fields.get("v")
-    if type(version) is not int or version != VERSION:
+    if type(version) is not int or not PLAIN_VERSION <= version <= VERSION:
         is_newer = type(version) is int and version > VERSION
         raise UnknownEventError(
-            f"journal line of version {version!r}, but this agentmux reads version {VERSION}",
+            f"journal line of version {version!r}, but this agentmux reads up to {VERSION}",
             hints=("update agentmux",) if is_newer else (),
         )
     envelope = from_fields(_Envelope, fields, where="journal line")

@@ -54,7 +54,8 @@ def open_delivery(state: SessionState, then: str) -> SessionState:
     if way == KEEP and not state.worktree:
         return replace(state, delivery=None)
     opened = Delivery(id=state.approval or "", then=way)
-    return replace(state, delivery=opened, schema_version=layout.SCHEMA_VERSION)
+    version = max(state.schema_version, layout.TREE_VERSION)
+    return replace(state, delivery=opened, schema_version=version)
 
 
 def open_step(state: SessionState) -> str | None:

@@ -98,20 +98,20 @@ def test_state_without_version_or_phase_is_taken_as_it_is(store: StateStore, her
 @pytest.mark.parametrize("name", ["state.json", "state.json.bak"])
 def test_a_newer_state_is_refused_untouched(store: StateStore, here: Path, name: str) -> None:
     (here / "state.json").write_bytes(b"{")
-    (here / name).write_text('{"schema_version": 3, "phase": "x"}')
+    (here / name).write_text('{"schema_version": 4, "phase": "x"}')
     before = listing(here)
-    with pytest.raises(DataError, match=r"newer agentmux \(schema 3"):
+    with pytest.raises(DataError, match=r"newer agentmux \(schema 4"):
         store.load()
     assert listing(here) == before
-    newer = StateStore(here, supported=3).load()
-    assert newer.fields == {"schema_version": 3, "phase": "x"}
+    newer = StateStore(here, supported=4).load()
+    assert newer.fields == {"schema_version": 4, "phase": "x"}
 
 
 def test_a_newer_state_is_not_overwritten_either(store: StateStore, here: Path) -> None:
-    (here / "state.json").write_text('{"schema_version": 3}')
+    (here / "state.json").write_text('{"schema_version": 4}')
     with pytest.raises(DataError):
         store.save({"phase": "x"})
-    assert listing(here) == {"state.json": b'{"schema_version": 3}'}
+    assert listing(here) == {"state.json": b'{"schema_version": 4}'}
 
 
 def test_forbidden_is_neither_missing_nor_corrupt(

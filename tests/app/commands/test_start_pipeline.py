@@ -6,6 +6,7 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -15,6 +16,7 @@ from agentmux.app.session.frozen_files import frozen_text, require_frozen
 from agentmux.app.session.pipeline_choice import WHOLE
 from agentmux.core.codec.digests import sha256
 from agentmux.core.config.settings import Defaults
+from agentmux.core.journal.events import Event, SessionInterrupted
 from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
@@ -68,6 +70,32 @@ def test_another_pipeline_is_frozen_by_its_content(studio: Studio) -> None:
     assert whole["verify"] == []
     first = json.loads((files.path / layout.JOURNAL).read_text().splitlines()[1])
     assert first["payload"]["state"]["pipeline_files"] == {WHOLE: name}
+
+
+def test_an_older_program_refuses_the_session_by_each_of_its_files(studio: Studio) -> None:
+    files, state = begun(studio, request(pipeline="quick"))
+    files.append(an_event())  # by the orchestrator
+    with files.transact() as held:  # by a signal
+        held.append(an_event())
+    assert versions(FileSession(files.path)) == [2, 2, 2, 2]
+    # Programs that know worktrees read 2, which 0.1.0 refuses, and would start this one over.
+    assert state.schema_version == 3
+
+
+def test_0_1_0_reads_the_lines_of_a_session_that_it_could_have_begun(studio: Studio) -> None:
+    files, _ = begun(studio, request())
+    files.append(an_event())
+    assert versions(files) == [1, 1, 1]
+
+
+def versions(files: FileSession) -> list[int]:
+    lines = (files.path / layout.JOURNAL).read_text().splitlines()
+    return [json.loads(line)["v"] for line in lines]
+
+
+def an_event() -> Event:
+    fact = SessionInterrupted(cause="x")
+    return Event(id=uuid4().hex, at="", seat="user", launch="", cycle=1, fact=fact)
 
 
 def test_a_frozen_file_that_differs_is_refused(studio: Studio) -> None:

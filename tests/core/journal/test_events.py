@@ -15,6 +15,7 @@ from agentmux.core.journal.events import (
     FACTS,
     SIGNALS,
     USER_DECISIONS,
+    VERSION,
     Approved,
     CodeDone,
     Event,
@@ -104,11 +105,17 @@ def test_signals_are_named_like_their_tools() -> None:
     assert {"approve", "request_changes"} == USER_DECISIONS
 
 
-@pytest.mark.parametrize("version", [2, 0, None, "1", True])
+@pytest.mark.parametrize("version", [3, 0, None, "1", True])
 def test_another_version_stops_everything(version: object) -> None:
     line = {**encode(event(Approved(), "user")), "v": version}
     with pytest.raises(UnknownEventError, match="version"):
         parse(line)
+
+
+def test_lines_of_both_versions_are_read_alike() -> None:
+    made = event(Approved(), "user")
+    assert [encode(made)["v"], encode(made, VERSION)["v"]] == [1, 2]
+    assert parse(encode(made, VERSION)) == parse(encode(made)) == made
 
 
 def test_an_unknown_kind_stops_everything() -> None:
