@@ -32,7 +32,7 @@ from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.codec.shape import is_control, writable
 from agentmux.core.decisions.workplace import free_port_base
-from agentmux.core.definitions.definition import When
+from agentmux.core.definitions.definition import Kind, PipelineDefinition, Result, When
 from agentmux.core.fold.transitions import begun
 from agentmux.core.journal.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
 from agentmux.core.journal.state import (
@@ -444,7 +444,28 @@ def _pipeline(world: World, request: StartRequest) -> ChosenPipeline:
             f"pipeline `{chosen.definition.name}` has no phase for --product-manager",
             hints=(f"see it: agentmux pipelines show {chosen.definition.name}",),
         )
+    _require_kinds(chosen.definition, of=request.of is not None)
     return chosen
+
+
+def _require_kinds(pipeline: PipelineDefinition, *, of: bool) -> None:
+    """Check that a pipeline that works works, and that one that only reviews has a branch to see.
+
+    Raises:
+        UsageError: It is the other way round.
+    """
+    kinds = {each.kind for each in pipeline.phases}
+    works = bool(kinds & {Kind.WORK, Kind.FIX})
+    if of and (works or pipeline.result is not Result.REPORT):
+        raise UsageError(
+            f"--of looks at a branch and changes nothing, but pipeline `{pipeline.name}` does",
+            hints=("agentmux start --pipeline review --of BRANCH",),
+        )
+    if not of and not works and Kind.REVIEW in kinds:
+        raise UsageError(
+            f"pipeline `{pipeline.name}` only reviews: say which branch or request",
+            hints=(f"agentmux start --pipeline {pipeline.name} --of BRANCH",),
+        )
 
 
 def _feature(request: StartRequest) -> str:
@@ -530,7 +551,10 @@ def _within(path: str, top: Path) -> str | None:
 
 
 def _options(
-    world: World, request: StartRequest, head: Head | None, dirty: tuple[str, ...]
+    world: World,
+    request: StartRequest,
+    head: Head | None,
+    dirty: tuple[str, ...],
 ) -> Options:
     settings = world.settings
     agents, models = flags(request.agent, request.roles, settings.own_roles)

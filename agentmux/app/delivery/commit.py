@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from contextlib import suppress
+from typing import Final
 
 from agentmux.app.session.changes import result_base
 from agentmux.app.world import World
@@ -17,6 +18,8 @@ from agentmux.core.journal.state import SessionState
 from agentmux.core.pipeline.result_text import message
 from agentmux.errors import AgentmuxError, of_system
 from agentmux.ports.repository import GitError, Head, IndexBusyError, Repository
+
+_NAMED: Final = 5
 
 
 def preview(world: World, state: SessionState) -> tuple[str, tuple[str, ...]]:
@@ -54,7 +57,12 @@ def left_out(world: World, state: SessionState) -> tuple[str, ...]:
 
 
 def moved(world: World, state: SessionState) -> GitError | None:
-    """Return why no commit can be made at the current HEAD, with hints; None where one can."""
+    """Return why the result cannot be taken from the current HEAD, with hints; None where it can.
+
+    A session that only looks at a branch must have left it as it is.
+    """
+    if state.reviewed is not None:
+        return _touched(world, state)
     if not state.commits:
         return None
     began, head = _began(state), world.repository.head()
@@ -69,6 +77,30 @@ def moved(world: World, state: SessionState) -> GitError | None:
     return GitError(
         f"a {head.in_progress} is in progress in this repository" if stayed else what,
         hints=(f"{_way_back(began, head)}, then approve again",),
+    )
+
+
+def _touched(world: World, state: SessionState) -> GitError | None:
+    """Return what was changed where a session was only to look; None for nothing."""
+    place = f"git -C {shlex.quote(state.worktree or '')}"
+    head = world.repository.head()
+    if head.commit != state.options.base:
+        began = (state.options.base or "")[:12]
+        return GitError(
+            f"the branch under review was to stay as it is, but HEAD is {head.describe()}",
+            hints=(f"go back: {place} switch --detach {began}, then approve again",),
+        )
+    changed = world.repository.changed_since(state.options.dirty)
+    if not changed:
+        return None
+    more = f" and {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
+    return GitError(
+        "the branch under review was to stay as it is, but these files were changed:"
+        f" {', '.join(changed[:_NAMED])}{more}",
+        hints=(
+            f"see them: {place} status",
+            f"put them back: {place} stash --include-untracked, then approve again",
+        ),
     )
 
 

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from agentmux.app.delivery.commit import commit, left_out, reason
+from agentmux.app.delivery.commit import commit, left_out, moved, reason
 from agentmux.app.delivery.ways import way_of
 from agentmux.app.launch.launcher import Launcher, PreparedLaunch, PreparedStep, label
 from agentmux.app.launch.stopped_pane import PaneManner
@@ -84,7 +84,7 @@ from agentmux.core.names.statuses import (
     STOPPED,
     TIMED_OUT,
 )
-from agentmux.errors import AgentmuxError, UsageError
+from agentmux.errors import AgentmuxError
 from agentmux.ports.repository import IndexBusyError
 from agentmux.ports.terminal import NewPane, TerminalUnreachableError
 
@@ -371,8 +371,11 @@ class Performer:
         if found:
             return "", f"the commit leaves out {', '.join(found)}"
         try:
+            touched = moved(self._world, state) if state.reviewed is not None else None
+            if touched is not None:
+                return "", reason(touched)
             return way_of(self._world, state, "", alone=True), ""
-        except UsageError as error:
+        except AgentmuxError as error:
             return "", reason(error)
 
     async def _end_panes(self, action: EndPanes, facts: Facts) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from agentmux.adapters.disk.handover import ReadyPipe
-from agentmux.app.commands.continued_branch import find_continued
+from agentmux.app.commands.continued_branch import find_continued, find_reviewed
 from agentmux.app.commands.issue import read_issue
 from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedSession
 from agentmux.app.commands.start import (
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from agentmux.app.world import World
     from agentmux.cli.face import Face
 
+REVIEW: Final = "review"
+"""The pipeline of ``--of``, if none is named."""
 QUICK: Final = "quick"
 """The pipeline of ``--quick``."""
 
@@ -117,6 +119,13 @@ def start_feature(
             metavar="BRANCH|PR", help="Continue a branch, or a request by its number or URL."
         ),
     ] = None,
+    of: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BRANCH|PR",
+            help="Look at a branch, or a request by its number or URL: --pipeline review.",
+        ),
+    ] = None,
     issue: Annotated[
         str | None,
         typer.Option(metavar="N|URL", help="Build what this issue of the forge describes."),
@@ -146,13 +155,14 @@ def start_feature(
     face: Face = ctx.obj
     world = face.world()
     attachment.require_place(face, world.terminal(None).socket, asked=attach)
-    text = _words(feature, file, issue=issue, comments=comments)
+    text = _words(feature, file, issue=issue, of=of, comments=comments)
     if agent is None and face.interactive and not (yes or dry_run or json):
         agent = _chosen_agent(face, world)
         if agent is not None:
             trust_own_edit(face, world, keys=("defaults.agent",))
             world = face.world()  # with what was just written into the configuration
-    taken = _pipeline_name(pipeline, quick=quick) or world.settings.defaults.pipeline
+    taken = _pipeline_name(pipeline, quick=quick) or (REVIEW if of is not None else None)
+    taken = taken or world.settings.defaults.pipeline
     found = None if issue is None else read_issue(world, issue, words=text, comments=comments)
     request = StartRequest(
         feature=text,
@@ -163,14 +173,16 @@ def start_feature(
         roles=read_roles(role or ()),
         branch="" if branch == "auto" else branch,
         worktree=worktree,
-        base=base,
+        base=base if of is None else None,
+        of=None if of is None else find_reviewed(world, of, base),
         on=None if on is None else find_continued(world, on),
         include=tuple(_real(absolute(Path(path))) for path in include or ()),
         pipeline=taken,
         unwatched=not _goes_there(face, attach, json=json),
     )
     effect = through(_playing(world, request, taken), taken)
-    effect = placed_by(effect, asked=True if base is not None or on is not None else worktree)
+    elsewhere = any(each is not None for each in (base, on, of))
+    effect = placed_by(effect, asked=True if elsewhere else worktree)
     told: tuple[str, ...] = ()
     if dry_run:
         world, told = foreseen(world, effect)
@@ -225,8 +237,12 @@ def _playing(world: World, request: StartRequest, pipeline: str) -> Effect:
     return playing(*flags(request.agent, request.roles, whole.settings.own_roles), roles)
 
 
-def _words(feature: str | None, file: Path | None, *, issue: str | None, comments: bool) -> str:
+def _words(
+    feature: str | None, file: Path | None, *, issue: str | None, of: str | None, comments: bool
+) -> str:
     """Return what the user says to build; beside an issue it may be nothing.
+
+    With ``of`` it is what the user wants to know of the branch.
 
     Raises:
         UsageError: Nothing says what to build, or ``--comments`` was given without ``--issue``.
@@ -235,6 +251,8 @@ def _words(feature: str | None, file: Path | None, *, issue: str | None, comment
         raise UsageError("--comments are those of an issue: it needs --issue")
     if issue is not None and feature is None and file is None:
         return ""
+    if of is not None and feature is None and file is None:
+        return f"Review {of}."
     return read_text(feature, file, what="what to build")
 
 

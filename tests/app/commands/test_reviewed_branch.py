@@ -65,7 +65,9 @@ def test_nothing_to_review_and_no_such_branch_are_refused(scene: Scene) -> None:
 def planned(scene: Scene, tmux: TmuxTerminal, **more: Any) -> StartPlan:
     world = replace(scene.world, terminal=lambda socket: tmux)
     of = found(scene, "fix")
-    return plan_start(world, StartRequest(feature="x", agent="demo", of=of, **more), {})
+    return plan_start(
+        world, StartRequest(feature="x", agent="demo", of=of, pipeline="review", **more), {}
+    )
 
 
 def test_it_is_shown_in_a_worktree_without_a_branch(scene: Scene, tmux: TmuxTerminal) -> None:

@@ -13,7 +13,7 @@ from agentmux.app.delivery.commit import commit, made_already, moved, preview, r
 from agentmux.app.session.own_worktree import placed
 from agentmux.app.world import World
 from agentmux.core.documents.trailer import TRAILER
-from agentmux.core.journal.state import Base, Options, SessionState
+from agentmux.core.journal.state import Base, Options, Reviewed, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, MissingError
 from agentmux.ports.repository import GitError, HeadMovedError, IndexBusyError
@@ -42,6 +42,23 @@ def state(world: World) -> SessionState:
     return SessionState(
         phase=Phase.COMPLETING, feature="Add it", branch=head.branch, options=options
     )
+
+
+def test_a_branch_that_was_only_looked_at_must_be_as_it_was(
+    project: Path, world: World, state: SessionState
+) -> None:
+    seen = Reviewed(name="fix", commit="c" * 40, base="main", since="b" * 40)
+    options = replace(state.options, commit=False)
+    state = replace(state, reviewed=seen, options=options, worktree=str(project))
+    error = moved(world, state)
+    assert error is not None
+    assert "these files were changed: agent.txt" in error.message
+    (project / "agent.txt").unlink()
+    assert moved(world, state) is None
+    git(project, "commit", "-q", "--allow-empty", "-m", "An agent's")
+    error = moved(world, state)
+    assert error is not None
+    assert f"switch --detach {str(state.options.base)[:12]}" in error.hints[0]
 
 
 def write_hook(project: Path, name: str, body: str) -> None:
