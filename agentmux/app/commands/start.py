@@ -551,10 +551,7 @@ def _within(path: str, top: Path) -> str | None:
 
 
 def _options(
-    world: World,
-    request: StartRequest,
-    head: Head | None,
-    dirty: tuple[str, ...],
+    world: World, request: StartRequest, head: Head | None, dirty: tuple[str, ...]
 ) -> Options:
     settings = world.settings
     agents, models = flags(request.agent, request.roles, settings.own_roles)
