@@ -49,6 +49,7 @@ from agentmux.core.journal.state import SessionState
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import Artifacts
+from agentmux.core.pipeline.check_phase import commands_ahead
 from agentmux.core.pipeline.work import agents_work
 from agentmux.errors import AgentmuxError, BlockedError, NotFoundError
 from agentmux.ports.processes import LOCK_WAIT_S
@@ -443,6 +444,7 @@ def plan_fields(plan: ResumePlan, world: World) -> dict[str, object]:
         "unapplied_events": plan.unapplied,
         "changed_settings": list(plan.changed),
         "setup": list(plan.setup),
+        "checks": list(commands_ahead(plan.resumed)) if plan.phase != Phase.DONE else [],
         "panes": [pane_fields(each, plan.tree) for each in plan.panes],
         "warnings": list(plan.warnings),
     }

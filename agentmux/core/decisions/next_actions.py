@@ -335,9 +335,10 @@ def check_exit(name: str, seat: Seat, record: Exit | None) -> RecordExit | Recor
     Args:
         name: The name of the seat.
         seat: The command's.
-        record: Its exit record; None if there is none: then it runs again, but only once.
+        record: Its exit record. If there is none, or its pane was closed, it was not finished: it
+            runs again, but only once.
     """
-    if record is None and seat.attempt < MAX_ATTEMPTS:
+    if (record is None or record.hup) and seat.attempt < MAX_ATTEMPTS:
         return RecordExit(seat=name, launch=seat.launch, cause=CRASHED)
     end = record or Exit()
     kind = RecordBase if seat.role == BASE else RecordCheck

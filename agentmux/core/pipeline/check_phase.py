@@ -66,6 +66,16 @@ def next_command(state: SessionState, phase: str) -> VerifyCommand | None:
     return next((each for each in check_commands(state, phase) if each.name not in checks), None)
 
 
+def commands_ahead(state: SessionState) -> tuple[str, ...]:
+    """Return the commands of the present check that a resume runs, if the files are the same."""
+    checks = _checks(state, state.phase)
+    return tuple(
+        each.name
+        for each in check_commands(state, state.phase)
+        if each.name not in checks or _is_open(checks[each.name])
+    )
+
+
 def red_before(state: SessionState) -> frozenset[str]:
     """Return the commands that had failed before the session changed anything."""
     base = state.base_checks

@@ -33,11 +33,14 @@ class Work:
 def wanted(state: SessionState) -> tuple[Work, ...]:
     """Return the work to be done now: the next step of an unfinished setup, else that of agents.
 
-    Empty once the result is approved, and in a session that is done or has failed.
+    With that of agents comes the next command of a check, and that of the run on the base. Empty
+    once the result is approved, and in a session that is done or has failed.
     """
     if is_setting_up(state):
         return _setup_work(state) if state.phase in pipeline_of(state) else ()
-    return agents_work(state)
+    if not _is_open(state):
+        return ()
+    return (*agents_work(state), *_check_work(state), *_base_work(state))
 
 
 def agents_work(state: SessionState) -> tuple[Work, ...]:
@@ -45,9 +48,11 @@ def agents_work(state: SessionState) -> tuple[Work, ...]:
 
     A setup that is not finished has to come before it.
     """
-    if state.phase not in pipeline_of(state) or state.approval is not None:
-        return ()
-    return (*_phase_work(state), *_research_work(state), *_base_work(state))
+    return (*_phase_work(state), *_research_work(state)) if _is_open(state) else ()
+
+
+def _is_open(state: SessionState) -> bool:
+    return state.phase in pipeline_of(state) and state.approval is None
 
 
 def is_setting_up(state: SessionState) -> bool:
@@ -76,7 +81,7 @@ def _phase_work(state: SessionState) -> tuple[Work, ...]:
             waiting = (r for r in reviewers(state, state.phase) if r not in known)
             return tuple(Work(seat=role, role=role) for role in waiting)
         case Kind.CHECK:
-            return _check_work(state)
+            return ()
         case Kind.COMPLETE:
             role = writer(state, here)
             return () if state.summary_submitted else (Work(seat=role, role=role),)
@@ -84,12 +89,11 @@ def _phase_work(state: SessionState) -> tuple[Work, ...]:
             return (Work(seat=here.startup_role, role=here.startup_role),)
 
 
-def _check_work(state: SessionState) -> tuple[Work, ...]:
-    """Return the next command of a check; none while others run on the base."""
+def _check_work(state: SessionState) -> Iterator[Work]:
+    """Yield the next command of a check; none while others run on the base."""
     following = None if is_base_open(state) else next_command(state, state.phase)
-    if following is None:
-        return ()
-    return (Work(seat=check_seat(following.name), role=CHECK, topic=following.name),)
+    if following is not None:
+        yield Work(seat=check_seat(following.name), role=CHECK, topic=following.name)
 
 
 def _base_work(state: SessionState) -> Iterator[Work]:
