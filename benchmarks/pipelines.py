@@ -7,6 +7,7 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Final
 
 from benchmarks.rows import Row, milliseconds, p50
@@ -147,6 +148,35 @@ def pipeline_overhead(*, quick: bool) -> Iterator[Row]:
             bare.append(sandbox.time(PASS))
     note = f"{len(found)} times, 9 agents each and a commit; {_meanwhile(bare)}"
     yield Row(name="pipeline overhead", value=p50(found), unit="s", limit=3, note=note)
+
+
+def quick_overhead(*, quick: bool) -> Iterator[Row]:
+    """Measure the pipeline `quick`: from the start to the decision, with one check that passes.
+
+    The check runs on the base, too, beside the coder.
+    """
+    scenario = {"default": {"think": _THINK_S}}
+    check = "verify:\n- {name: tests, run: ['true'], timeout: 1m}\n"
+    found: list[float] = []
+    bare: list[float] = []
+    with Sandbox(scenario, check) as sandbox:
+        for number in range(2 if quick else 5):
+            sandbox.trace_file.unlink(missing_ok=True)
+            begun_s = time.time()
+            name = f"run-{number}"
+            session = sandbox.start("fix the typo", "--quick", "--name", name)
+            wait_until(lambda: _is_summed_up(session), "the summary is handed in")  # noqa: B023 (called at once)
+            ended_s = _unix_s(json.loads((session / "state.json").read_text())["updated_at"])
+            found.append(ended_s - begun_s - _thinking_s(sandbox.trace()))
+            sandbox.run(AGENTMUX, "approve", session.name, "--yes")
+            wait_until(lambda: not sandbox.processes(), "the session is closed")
+            bare.append(sandbox.time(PASS))
+    note = f"{len(found)} times, 3 agents and a check each; {_meanwhile(bare)}"
+    yield Row(name="start --quick to decision", value=p50(found), unit="s", limit=1.5, note=note)
+
+
+def _is_summed_up(session: Path) -> bool:
+    return bool(json.loads((session / "state.json").read_text()).get("summary_submitted"))
 
 
 def _thinking_s(trace: Sequence[Fields]) -> float:

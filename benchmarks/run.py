@@ -28,6 +28,7 @@ _BENCHMARKS: Final[dict[str, Callable[..., Iterator[Row]]]] = {
     "worktree": worktrees.start_in_worktree,
     "resume": pipelines.resume_to_prompts,
     "pipeline": pipelines.pipeline_overhead,
+    "quick": pipelines.quick_overhead,
     "checkpoint": checkpoints.checkpoint,
     "idle": idle.idle,
 }
