@@ -85,6 +85,20 @@ class SignalFiles(Protocol):
     def read_yaml(self, data: bytes) -> tuple[object, tuple[str, ...]]:
         """Decode one YAML document strictly; return its value, and a sentence for each problem."""
 
+    def frozen(self, digest: str, name: str) -> str:
+        """Return a text that the session froze at its start.
+
+        Args:
+            digest: Its SHA-256, in hex.
+            name: What the session's pipeline calls it, for messages.
+
+        Raises:
+            DataError: The file is gone, or is not the one that was frozen.
+        """
+
+    def schema_problems(self, schema: str, value: object) -> tuple[str, ...]:
+        """Return a sentence for each rule of a JSON Schema that plain values break."""
+
     def turn(self, launch: str) -> Turn:
         """Return what an agent's hooks last reported about its turn, such as begun or ended.
 

@@ -30,7 +30,7 @@ AT = "2026-01-01T10:15:00.000Z"
 class OnDisk:
     """A session directory with a committed state, and the facts that were added by ``tell``."""
 
-    def __init__(self, path: Path, phase: Phase = Phase.ARCHITECTING, **values: Any) -> None:
+    def __init__(self, path: Path, phase: str = Phase.ARCHITECTING, **values: Any) -> None:
         path.mkdir(parents=True)
         self.path = path
         self.files = FileSession(path)

@@ -16,6 +16,7 @@ from agentmux.adapters.disk import files
 from agentmux.adapters.disk.front_matter import read_front_matter
 from agentmux.adapters.disk.journal import FileJournal, HeldJournal, JournalLine, parse_line
 from agentmux.adapters.disk.state_store import StateStore
+from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import FieldError
 from agentmux.core.fold.loaded_session import LoadedSession
@@ -35,6 +36,8 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.names.turn import Turn
 from agentmux.errors import DataError, NotFoundError
 
+FROZEN_MAX: Final = 1 << 18
+"""The size limit of one frozen file in bytes."""
 BLANK: Final = SessionState(phase=Phase.FAILED)
 """The state before the first event: events of a journal are applied to it."""
 
@@ -127,6 +130,29 @@ class FileSignals:
 
         loaded = load_yaml(data)
         return loaded.value, loaded.problems
+
+    def frozen(self, digest: str, name: str) -> str:
+        """Return a text that the session froze at its start; ``name`` is for messages.
+
+        Raises:
+            DataError: The file is gone, or its content does not have this SHA-256.
+        """
+        path = layout.frozen(digest)
+        data, why = self.read_artifact(path, FROZEN_MAX)
+        if data is not None and sha256(data).hexdigest() != digest:
+            data, why = None, "it was changed"
+        if data is None:
+            raise DataError(
+                f"`{self._path / path}`, the file `{name}` of the session's pipeline: {why}",
+                hints=(f"take the present one: agentmux resume {self._path.name} --repin",),
+            )
+        return data.decode("utf-8")
+
+    def schema_problems(self, schema: str, value: object) -> tuple[str, ...]:
+        """Return a sentence for each rule of a JSON Schema that plain values break."""
+        from agentmux.adapters.yaml.json_schema import violations  # noqa: PLC0415 (slow to load)
+
+        return violations(schema, value)
 
     def read_front_matter(self, text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
         """Return a Markdown text's front matter as a mapping, and a sentence for each problem."""

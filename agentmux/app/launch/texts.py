@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from agentmux.app.launch.seat_player import SeatPlayer
+from agentmux.app.session.frozen_files import frozen_text
 from agentmux.app.signals.checks import QUESTION_MAX
 from agentmux.app.world import World
 from agentmux.core.agents.spec import StrategyKind
@@ -17,9 +18,9 @@ from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.review import review_files
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
-from agentmux.core.names.phase import CODER, REVIEWERS, ResearchKind
+from agentmux.core.names.phase import RESEARCHERS, ResearchKind
 from agentmux.core.names.statuses import RESEARCHED
-from agentmux.core.pipeline.registry import kind_of
+from agentmux.core.pipeline.registry import kind_of, pipeline_of
 from agentmux.core.pipeline.verified import told_lines
 from agentmux.core.pipeline.work import Work
 from agentmux.core.prompts import prompt
@@ -52,13 +53,30 @@ class LaunchTexts:
     def texts(self, work: Work, inputs: PromptInputs, history: SeatHistory) -> tuple[str, str]:
         """Return the full prompt, and the short message to a conversation that comes back."""
         again = self.is_again(work, history)
-        name = prompt.template_for(self._state.phase, work.role, single=self._is_single(work))
-        text = self._world.templates.template
+        name = prompt.template_for(
+            *(self._state.phase, work.role),
+            single=self._is_single(work),
+            pipeline=pipeline_of(self._state),
+        )
+        text = self._template
         full = prompt.render(text(name, again=again), inputs)
         kept = self._kept_prompt(work, history)
         if kept and kept != prompt.render(text(name), inputs):
             full = self._around(kept, inputs, again=again)
         return full, prompt.render(text(prompt.CONTINUE), inputs)
+
+    def _template(self, name: str, *, again: bool = False) -> str:
+        """Return a built-in template, or a prompt of one's own as the session froze it.
+
+        Raises:
+            DataError: The prompt is gone, or was changed.
+        """
+        built_in = self._world.templates.template
+        if name not in self._state.pipeline_files:
+            return built_in(name, again=again)
+        before = [built_in("opening"), *([built_in("fresh-again")] if again else [])]
+        own = frozen_text(self._files, self._state, name).strip()
+        return "".join((*before, f"{own}\n\n", built_in("ending")))
 
     def _kept_prompt(self, work: Work, history: SeatHistory) -> str:
         """Return the researcher's earlier prompt from the topic's folder; users may edit it there.
@@ -93,7 +111,7 @@ class LaunchTexts:
 
     def _is_single(self, work: Work) -> bool:
         implementing = kind_of(self._state) is Kind.WORK
-        return work.role == CODER and work.subplan is None and implementing
+        return work.role not in RESEARCHERS and work.subplan is None and implementing
 
     def inputs(
         self, work: Work, player: SeatPlayer, paths: tuple[str, ...], launch: str
@@ -112,6 +130,7 @@ class LaunchTexts:
         made = PromptInputs(
             session_dir=base,
             project_dir=str(self._world.tree),
+            pipeline=pipeline_of(state),
             phase=state.phase,
             role=work.role,
             seat=work.seat,
@@ -155,12 +174,13 @@ class LaunchTexts:
     def _reviews(self, inputs: PromptInputs) -> tuple[str, ...]:
         """Return all paths, relative to the session, at which a review by this reviewer may be.
 
-        There are none unless ``inputs`` are those of a reviewer in the reviewing phase.
+        There are none unless ``inputs`` are those of a reviewer in a review.
         """
-        if kind_of(self._state) is not Kind.REVIEW or inputs.role not in REVIEWERS:
+        if kind_of(self._state) is not Kind.REVIEW or inputs.role in RESEARCHERS:
             return ()
+        folder = pipeline_of(self._state)[self._state.phase].folder
         alone = self._state.reviewer_nominations == (inputs.role,)
-        return tuple(f"{layout.REVIEW}/{name}" for name in review_files(inputs.role, alone=alone))
+        return tuple(f"{folder}/{name}" for name in review_files(inputs.role, alone=alone))
 
     def _asked(self, seat: str) -> Iterator[Asked]:
         """Yield the research that this seat has asked for."""

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from agentmux.core.codec.digests import sha256
-from agentmux.core.names import layout
-from agentmux.errors import DataError
-
-if TYPE_CHECKING:  # importing these costs time, and a signal needs little of them
+if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState
     from agentmux.ports.session_files import SignalFiles
-
-FROZEN_MAX: Final = 1 << 18
-"""The size limit of one frozen file in bytes."""
 
 
 def frozen_text(files: SignalFiles, state: SessionState, name: str) -> str:
@@ -24,17 +17,7 @@ def frozen_text(files: SignalFiles, state: SessionState, name: str) -> str:
     Raises:
         DataError: The file is gone, or differs from what the session froze.
     """
-    digest = state.pipeline_files[name]
-    path = layout.frozen(digest)
-    data, why = files.read_artifact(path, FROZEN_MAX)
-    if data is not None and sha256(data).hexdigest() != digest:
-        data, why = None, "it was changed"
-    if data is None:
-        raise DataError(
-            f"`{files.path / path}`, the file `{name}` of the session's pipeline: {why}",
-            hints=(f"take the present one: agentmux resume {files.path.name} --repin",),
-        )
-    return data.decode("utf-8")
+    return files.frozen(state.pipeline_files[name], name)
 
 
 def require_frozen(files: SignalFiles, state: SessionState) -> None:

@@ -14,7 +14,15 @@ from typing import Final, TypeAlias
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import writable
+from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.review import review_file
+from agentmux.core.journal.events import (
+    ArchitectureDone,
+    DesignDone,
+    PlanDone,
+    PmDone,
+    SummaryDone,
+)
 from agentmux.core.journal.state import Issue, Reviewed
 from agentmux.core.names import layout
 from agentmux.core.names.phase import (
@@ -28,10 +36,13 @@ from agentmux.core.names.phase import (
     Phase,
 )
 from agentmux.core.pipeline.artifacts import done_marker
-from agentmux.core.pipeline.registry import PIPELINE
+from agentmux.core.pipeline.kinds import PhaseDescriptor
+from agentmux.core.pipeline.registry import FEATURE_PIPELINE, Pipeline
 
 FIX: Final = "coder-fix"
 SINGLE: Final = "coder-single"
+REQUEST: Final = "coder-request"
+REPRODUCE: Final = "coder-reproduce"
 SUMMARY: Final = "summary"
 REPORT: Final = "report"
 CONTEXT: Final = "context"
@@ -44,7 +55,7 @@ MAY_ASK: Final = (PRODUCT_MANAGER, ARCHITECT, PLANNER, DESIGNER)
 """The roles whose prompts say how to ask for research."""
 
 WORK_TEMPLATES: Final = (
-    *MAY_ASK, *RESEARCHERS, CODER, SINGLE, FIX, *REVIEWERS, SUMMARY, REPORT,
+    *MAY_ASK, *RESEARCHERS, CODER, SINGLE, REQUEST, REPRODUCE, FIX, *REVIEWERS, SUMMARY, REPORT,
 )  # fmt: skip
 """The templates that describe a whole piece of work.
 
@@ -69,16 +80,11 @@ QUESTION_SHOWN: Final = 200
 # A name alone on its line whose text is empty is removed with the empty line after it.
 _NAME = re.compile(r"^\{\{(?P<block>\w+)\}\}\n(?:\n|\Z)|\{\{(?P<word>\w+)\}\}", re.MULTILINE)
 _SIGNALS: Final = {
-    PRODUCT_MANAGER: "pm-done",
-    ARCHITECT: "architecture",
-    PLANNER: "plan",
-    DESIGNER: "design",
-}
-_ARTIFACTS: Final = {
-    PRODUCT_MANAGER: f"{layout.PRODUCT_MANAGEMENT}/requirements.md",
-    ARCHITECT: f"{layout.ARCHITECTING}/architecture.md",
-    PLANNER: f"{layout.PLANNING}/plan.yaml",
-    DESIGNER: f"{layout.DESIGN}/design.md",
+    PmDone.kind: "pm-done",
+    ArchitectureDone.kind: "architecture",
+    DesignDone.kind: "design",
+    PlanDone.kind: "plan",
+    SummaryDone.kind: "summary",
 }
 
 
@@ -99,6 +105,7 @@ class PromptInputs:
     Attributes:
         session_dir: The folder of the session.
         project_dir: The folder of the project.
+        pipeline: The session's.
         subplan: The sub-plan of a coder's seat; None in fixing and in single-coder mode.
         subplans: In single-coder mode: index and title of each sub-plan that is still to do.
         topic: The topic of a researcher's seat.
@@ -125,6 +132,7 @@ class PromptInputs:
 
     session_dir: str
     project_dir: str
+    pipeline: Pipeline = FEATURE_PIPELINE
     phase: str = Phase.ARCHITECTING
     role: str = ""
     seat: str = ""
@@ -155,18 +163,25 @@ Filler: TypeAlias = Callable[[PromptInputs], str]
 """A function that returns the text that replaces a name in a template."""
 
 
-def template_for(phase: str, role: str, *, single: bool = False) -> str:
+def template_for(
+    phase: str, role: str, *, single: bool = False, pipeline: Pipeline = FEATURE_PIPELINE
+) -> str:
     """Return the name of the template for what ``role`` does in ``phase``.
 
     Args:
         phase: The phase that needs the seat.
         role: The role of the seat; a researcher's template does not depend on the phase.
         single: Whether one coder does the whole plan.
+        pipeline: The session's.
     """
-    if phase not in PIPELINE:
+    if phase not in pipeline:
         return role
-    template = PIPELINE[phase].prompt.get(role, role)
-    return SINGLE if single and template == CODER else template
+    template = pipeline[phase].prompt.get(role, role)
+    if template != CODER:
+        return template
+    if not pipeline.is_planned:
+        return REQUEST
+    return SINGLE if single else template
 
 
 def parts(name: str, *, again: bool = False) -> tuple[str, ...]:
@@ -192,28 +207,36 @@ def artifacts(inputs: PromptInputs) -> tuple[str, ...]:
     return tuple(f"{inputs.session_dir}/{path}" for path in _artifacts(inputs))
 
 
+def _here(inputs: PromptInputs) -> PhaseDescriptor | None:
+    """Return the phase in which the seat works; None for a researcher, and where none is given."""
+    known = inputs.phase in inputs.pipeline and inputs.role not in RESEARCHERS
+    return inputs.pipeline[inputs.phase] if known else None
+
+
 def _artifacts(inputs: PromptInputs) -> tuple[str, ...]:
-    if inputs.phase == Phase.COMPLETING and inputs.role in REVIEWERS:
-        return (f"{layout.COMPLETION}/summary.md",)
-    if inputs.role in REVIEWERS:
-        return (f"{layout.REVIEW}/{review_file(inputs.role)}",)
     if inputs.role in RESEARCHERS:
         folder = layout.research(inputs.role.partition("-")[0], inputs.topic)
         return (f"{folder}/summary.md", f"{folder}/detail.md")
-    return (_ARTIFACTS[inputs.role],) if inputs.role in _ARTIFACTS else ()
+    here = _here(inputs)
+    if here is None or inputs.role not in here.roles:
+        return ()
+    names = (review_file(inputs.role),) if here.kind is Kind.REVIEW else here.leaves
+    return tuple(f"{here.folder}/{name}" for name in names)
 
 
 def markers(inputs: PromptInputs) -> tuple[str, ...]:
     """Return the paths of the markers that AgentMux makes when a coder's work is done.
 
-    They are relative to the session. Empty for roles but ``coder``.
+    They are relative to the session. Empty in phases but work and fix.
     """
-    if inputs.role != CODER:
+    here = _here(inputs)
+    if here is not None and here.kind is Kind.FIX:
+        return (done_marker(1, here.folder),)
+    if here is None or here.kind is not Kind.WORK:
         return ()
-    if inputs.phase == Phase.FIXING:
-        return (done_marker(1),)
     own = () if inputs.subplan is None else (inputs.subplan,)
-    return tuple(done_marker(n) for n in own or (index for index, _ in inputs.subplans))
+    indices = own or tuple(index for index, _ in inputs.subplans)
+    return tuple(done_marker(index, here.folder) for index in indices)
 
 
 def signals(inputs: PromptInputs) -> tuple[str, ...]:
@@ -222,23 +245,22 @@ def signals(inputs: PromptInputs) -> tuple[str, ...]:
 
 
 def _signals(inputs: PromptInputs) -> tuple[str, ...]:
-    if inputs.role == CODER:
-        return _coder_signals(inputs)
-    if inputs.phase == Phase.COMPLETING and inputs.role in REVIEWERS:
-        return ("summary",)
-    if inputs.role in REVIEWERS:
-        return (f"review --role {inputs.role}",)
     if inputs.role in RESEARCHERS:
         return (f"research-done --topic {inputs.topic}",)
-    return (_SIGNALS[inputs.role],) if inputs.role in _SIGNALS else ()
-
-
-def _coder_signals(inputs: PromptInputs) -> tuple[str, ...]:
-    if inputs.phase == Phase.FIXING:
-        return ("done",)
-    if inputs.subplan is not None:
-        return (f"done --subplan {inputs.subplan}",)
-    return tuple(f"done --subplan {index}" for index, _ in inputs.subplans)
+    here = _here(inputs)
+    if here is None or inputs.role not in here.roles:
+        return ()
+    match here.kind:
+        case Kind.FIX:
+            return ("done",)
+        case Kind.WORK if inputs.subplan is not None:
+            return (f"done --subplan {inputs.subplan}",)
+        case Kind.WORK:
+            return tuple(f"done --subplan {index}" for index, _ in inputs.subplans)
+        case Kind.REVIEW:
+            return (f"review --role {inputs.role}",)
+        case _:
+            return (_SIGNALS.get(here.signal, f"phase {here.phase}"),)
 
 
 def render(template_text: str, inputs: PromptInputs) -> str:

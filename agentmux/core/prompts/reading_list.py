@@ -5,13 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.plan import subplan_file, tasks_file
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
-from agentmux.core.names.phase import CODER, RESEARCHERS, Phase, ResearchKind
+from agentmux.core.names.phase import RESEARCHERS, Phase, ResearchKind
 from agentmux.core.names.statuses import RESEARCHED
-from agentmux.core.pipeline.artifacts import FIX_REQUEST, REVIEW_MD, Artifacts, kept_review
+from agentmux.core.pipeline.artifacts import (
+    FIX_REQUEST,
+    REVIEW_MD,
+    Artifacts,
+    fix_request,
+    kept_review,
+)
 from agentmux.core.pipeline.completion import ARCHITECTURE, DESIGN, PLAN
+from agentmux.core.pipeline.registry import kind_of, pipeline_of
 from agentmux.core.pipeline.work import Work
 
 PM_REQUIREMENTS: Final = f"{layout.PRODUCT_MANAGEMENT}/requirements.md"
@@ -27,7 +35,6 @@ _BEFORE: Final[dict[str, tuple[str, ...]]] = {
     Phase.FIXING: (FIX_REQUEST, ARCHITECTURE, PLAN_MD, DESIGN),
     Phase.COMPLETING: (PM_REQUIREMENTS, ARCHITECTURE, PLAN_MD, REVIEW_MD),
 }
-_RESEARCH_FOR: Final = frozenset({Phase.ARCHITECTING, Phase.PLANNING, Phase.DESIGNING})
 
 
 def reading(state: SessionState, work: Work, artifacts: Artifacts) -> tuple[str, ...]:
@@ -44,21 +51,41 @@ def _reading(state: SessionState, work: Work, artifacts: Artifacts) -> Iterator[
         return
     if state.change_request is not None:
         yield state.change_request
-    for path in _BEFORE.get(state.phase, ()):
+    before = _BEFORE.get(state.phase, ()) if state.pipeline is None else _before(state)
+    for path in before:
         if artifacts.has_content(path):
             yield path
-    if work.role == CODER and state.phase == Phase.IMPLEMENTING:
+    pipeline, kind = pipeline_of(state), kind_of(state)
+    if kind is Kind.WORK and pipeline.is_planned:
         yield from _plan_of(state, work)
-    if state.phase == Phase.REVIEWING and state.iteration > 0:
+    if kind is Kind.REVIEW and state.iteration > 0:
         yield from _of_last_review(state, artifacts)
-    if state.phase in _RESEARCH_FOR:
+    if kind in {Kind.DOCUMENT, Kind.PLAN} and state.phase != Phase.PRODUCT_MANAGEMENT:
         yield from _research(state)
+
+
+def _before(state: SessionState) -> Iterator[str]:
+    """Yield what earlier phases may have left, for a pipeline other than version 1 of `feature`.
+
+    A fix begins with its request. The last phase also has what the reviews said.
+    """
+    pipeline = pipeline_of(state)
+    kind = pipeline[state.phase].kind
+    if kind is Kind.FIX:
+        yield fix_request(state)
+    for each in pipeline.before(state.phase):
+        if each.kind is Kind.DOCUMENT:
+            yield from (f"{each.folder}/{leaf}" for leaf in each.leaves)
+        elif each.kind is Kind.PLAN:
+            yield f"{each.folder}/{'plan.yaml' if kind is Kind.REVIEW else 'plan.md'}"
+        elif each.kind is Kind.REVIEW and kind is Kind.COMPLETE:
+            yield f"{each.folder}/review.md"
 
 
 def _of_last_review(state: SessionState, artifacts: Artifacts) -> Iterator[str]:
     if artifacts.has_content(kept_review(state)):  # there is none where the cycle began in fixing
         yield kept_review(state)
-    yield FIX_REQUEST
+    yield fix_request(state)
 
 
 def _plan_of(state: SessionState, work: Work) -> Iterator[str]:

@@ -88,6 +88,15 @@ WORK = [
         [],
         ["agentmux submit done --subplan 1", "agentmux submit done --subplan 3"],
     ),
+    *(
+        (
+            name,
+            inputs(phase=Phase.IMPLEMENTING, role="coder", subplan=1),
+            [],
+            ["agentmux submit done --subplan 1"],
+        )
+        for name in ("coder-request", "coder-reproduce")
+    ),
     (
         "coder-fix",
         inputs(phase=Phase.FIXING, role="coder", iteration=2),
