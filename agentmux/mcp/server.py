@@ -57,6 +57,7 @@ SubplanArg = Annotated[
 Role = Annotated[
     str, Field(default="", description="logic, quality or expert (default: that of your seat).")
 ]
+PhaseName = Annotated[str, Field(description="The name of the phase, as in your instructions.")]
 OwnTopic = Annotated[str, Field(default="", description="The topic (default: that of your seat).")]
 Topic = Annotated[str, Field(description="A short name: a-z, 0-9 and hyphens.")]
 Question = Annotated[
@@ -118,6 +119,11 @@ def _add_submits(server: MCPServer, send: Send) -> None:
     def submit_done(subplan_index: SubplanArg = None) -> ToolAnswer:
         """Tell that the code of a sub-plan, or of a fix, is complete."""
         return send(Submission(signal="submit_done", subplan=subplan_index))
+
+    @server.tool()
+    def submit_phase(phase: PhaseName) -> ToolAnswer:
+        """Hand in all files of a phase that has no tool of its own."""
+        return send(Submission(signal="submit_phase", phase=phase))
 
     @server.tool()
     def submit_review(role: Role = "") -> ToolAnswer:

@@ -16,6 +16,7 @@ from mcp import Client, StdioServerParameters
 from mcp.server import MCPServer
 
 from agentmux.app.signals.submission import identity_from
+from agentmux.core.definitions.definition import Kind, Leaf, PhaseDefinition, PipelineDefinition
 from agentmux.core.journal.events import SIGNALS
 from agentmux.core.names.phase import Phase
 from agentmux.mcp.server import build
@@ -34,13 +35,27 @@ class Case:
     argv: tuple[str, ...]
     tool: str
     arguments: dict[str, Any] = field(default_factory=dict)
-    phase: Phase = Phase.ARCHITECTING
+    phase: str = Phase.ARCHITECTING
     seat: str = "architect"
     role: str = ""
     topic: str = ""
     leaves: dict[str, Any] = field(default_factory=dict)
     times: int = 1
 
+
+OWN = PipelineDefinition(
+    name="mine",
+    phases=(
+        PhaseDefinition(
+            phase="threats",
+            kind=Kind.DOCUMENT,
+            folder="found",
+            roles=("security",),
+            leaves=(Leaf(file="a.md"), Leaf(file="b.yaml")),
+        ),
+        PhaseDefinition(phase="end", kind=Kind.COMPLETE, folder="end", roles=("security",)),
+    ),
+)
 
 CASES = {
     "pm-done": Case(
@@ -175,6 +190,24 @@ CASES = {
         arguments={"topic": "auth", "question": "how?"},
         times=2,
     ),
+    "a phase of one's own": Case(
+        result="accepted",
+        argv=("submit", "phase", "threats"),
+        tool="submit_phase",
+        arguments={"phase": "threats"},
+        phase="threats",
+        seat="security",
+        leaves={"found/a.md": "x", "found/b.yaml": "a: 1"},
+    ),
+    "a phase of one's own, half": Case(
+        result="refused",
+        argv=("submit", "phase", "threats"),
+        tool="submit_phase",
+        arguments={"phase": "threats"},
+        phase="threats",
+        seat="security",
+        leaves={"found/b.yaml": "a: 1: 2"},
+    ),
     "research, no topic": Case(
         result="refused",
         argv=("research", "web", "--topic", "../x", ""),
@@ -187,6 +220,8 @@ CASES = {
 def prepared(path: Path, case: Case) -> tuple[OnDisk, dict[str, str]]:
     if case.phase == Phase.IMPLEMENTING:
         session = implementing(path, 2)
+    elif case.phase == "threats":
+        session = OnDisk(path, case.phase, pipeline=OWN)
     else:
         session = OnDisk(path, case.phase, product_manager=True, reviewer_nominations=REVIEWERS)
     for name, content in case.leaves.items():

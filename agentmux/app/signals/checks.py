@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Final
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import writable
+from agentmux.core.definitions.definition import Kind
+from agentmux.core.definitions.feature import FEATURE
+from agentmux.core.definitions.reading import plain, shown
 from agentmux.core.documents.plan import check_plan
-from agentmux.core.documents.review import DEFAULT_NOMINATIONS, check_review, review_files
+from agentmux.core.documents.review import DEFAULT_NOMINATIONS, check_review, full, review_files
 from agentmux.core.documents.review import long as long_role
 from agentmux.core.fold.apply import fold
 from agentmux.core.journal import events
@@ -22,9 +25,12 @@ from agentmux.core.names.phase import RESEARCHERS, ResearchKind
 from agentmux.core.pipeline.architecture import check_architecture
 from agentmux.core.pipeline.artifacts import TEXT_MAX
 from agentmux.core.pipeline.completion import ARCHITECTURE
+from agentmux.core.pipeline.registry import kind_of, pipeline_of
 
 if TYPE_CHECKING:  # importing `ports` costs time, and a signal needs little of it
+    from agentmux.core.definitions.definition import Leaf, PhaseDefinition
     from agentmux.core.journal.events import Signal
+    from agentmux.core.journal.state import SessionState
     from agentmux.ports.session_files import SignalFiles
 
 YAML_MAX: Final = 1 << 18
@@ -68,6 +74,7 @@ class Submission:
             role of the seat.
         topic: For research.
         question: For a request for research.
+        phase: For ``submit_phase``: the name of the phase.
     """
 
     signal: str
@@ -75,6 +82,7 @@ class Submission:
     role: str = ""
     topic: str = ""
     question: str = ""
+    phase: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,7 +222,9 @@ def _architecture(checker: _Checker) -> Checked:
 
 
 def _plan(checker: _Checker) -> Checked:
-    value = checker.yaml(f"{layout.PLANNING}/plan.yaml")
+    loaded = checker.files.load()
+    folder = _folder(fold(loaded.state, loaded.tail), Kind.PLAN, layout.PLANNING)
+    value = checker.yaml(f"{folder}/plan.yaml")
     if not checker.problems:
         checker.note(check_plan(value)[1])
     plan = value if isinstance(value, dict) and not checker.problems else {}
@@ -224,6 +234,45 @@ def _plan(checker: _Checker) -> Checked:
 def _design(checker: _Checker) -> Checked:
     checker.text(f"{layout.DESIGN}/design.md")
     return checker.checked(events.DesignDone(sha256=checker.sha256))
+
+
+def _phase(checker: _Checker) -> Checked:
+    """Check what the agent of a document leaves: texts, and YAML files by their schemas."""
+    name, files = checker.submission.phase, checker.files
+    loaded = files.load()
+    state = fold(loaded.state, loaded.tail)
+    documents = _documents(state)
+    if name not in documents:
+        known = ", ".join(f"`{each}`" for each in documents) or "none"
+        checker.note((f"no phase {shown(name)} is handed in by this command; it is for: {known}",))
+        return checker.checked(events.PhaseDone(phase=plain(name[:60])), name[:60])
+    phase = documents[name]
+    for leaf in phase.leaves:
+        _leaf(checker, state, f"{phase.folder}/{leaf.file}", leaf)
+    return checker.checked(events.PhaseDone(phase=name, sha256=checker.sha256), name)
+
+
+def _documents(state: SessionState) -> Mapping[str, PhaseDefinition]:
+    """Return the documents of the session's pipeline that have no signal of their own, by name."""
+    pipeline = pipeline_of(state)
+    defined = (state.pipeline or FEATURE).phases
+    return {
+        each.phase: each for each in defined if pipeline[each.phase].signal == events.PhaseDone.kind
+    }
+
+
+def _leaf(checker: _Checker, state: SessionState, path: str, leaf: Leaf) -> None:
+    if not leaf.file.endswith(".yaml"):
+        checker.text(path)
+        return
+    data = checker.data(path, YAML_MAX)
+    if data is None:
+        return
+    value, problems = checker.files.read_yaml(data)
+    if not problems and leaf.schema:
+        schema = checker.files.frozen(state.pipeline_files[leaf.schema], leaf.schema)
+        problems = checker.files.schema_problems(schema, value)
+    checker.note(tuple(f"{path}: {each}" for each in problems))
 
 
 def _code(checker: _Checker) -> Checked:
@@ -236,9 +285,14 @@ def _code(checker: _Checker) -> Checked:
 
 
 def _review(checker: _Checker) -> Checked:
-    role = long_role(checker.submission.role or checker.identity.role)
-    names = review_files(role, alone=len(_nominated(checker.files)) == 1)
-    value = checker.yaml(checker.first_of(tuple(f"{layout.REVIEW}/{name}" for name in names)))
+    loaded = checker.files.load()
+    state = fold(loaded.state, loaded.tail)
+    given = checker.submission.role or checker.identity.role
+    role = full(given) if state.pipeline is not None else long_role(given)
+    alone = len(state.reviewer_nominations or DEFAULT_NOMINATIONS) == 1
+    folder = _folder(state, Kind.REVIEW, layout.REVIEW)
+    names = tuple(f"{folder}/{name}" for name in review_files(role, alone=alone))
+    value = checker.yaml(checker.first_of(names))
     if checker.problems:
         return checker.checked(events.ReviewDone(role=role, verdict=""), role)
     review, problems = check_review(value, role)
@@ -251,9 +305,11 @@ def _review(checker: _Checker) -> Checked:
     return checker.checked(fact, role)
 
 
-def _nominated(files: SignalFiles) -> tuple[str, ...]:
-    loaded = files.load()
-    return fold(loaded.state, loaded.tail).reviewer_nominations or DEFAULT_NOMINATIONS
+def _folder(state: SessionState, kind: Kind, usual: str) -> str:
+    """Return the folder of the session's phase if it is of this kind, else the usual one."""
+    if state.pipeline is None or kind_of(state) is not kind:
+        return usual
+    return pipeline_of(state)[state.phase].folder
 
 
 def _research(checker: _Checker) -> Checked:
@@ -272,7 +328,9 @@ def _research(checker: _Checker) -> Checked:
 
 
 def _summary(checker: _Checker) -> Checked:
-    checker.text(f"{layout.COMPLETION}/summary.md")
+    loaded = checker.files.load()
+    folder = _folder(fold(loaded.state, loaded.tail), Kind.COMPLETE, layout.COMPLETION)
+    checker.text(f"{folder}/summary.md")
     return checker.checked(events.SummaryDone(sha256=checker.sha256))
 
 
@@ -295,6 +353,7 @@ _CHECKS: Final[Mapping[str, Callable[[_Checker], Checked]]] = {
     events.ArchitectureDone.kind: _architecture,
     events.PlanDone.kind: _plan,
     events.DesignDone.kind: _design,
+    events.PhaseDone.kind: _phase,
     events.CodeDone.kind: _code,
     events.ReviewDone.kind: _review,
     events.ResearchDone.kind: _research,

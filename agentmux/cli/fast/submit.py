@@ -34,6 +34,7 @@ WHAT:
   architecture     architecture.md of the architect
   plan             plan.yaml of the planner
   design           design.md of the designer
+  phase NAME       what the phase NAME of a pipeline of one's own leaves
   done             the code of a coder
   review           the review file of a reviewer
   research-done    summary.md and detail.md of a researcher
@@ -70,12 +71,14 @@ _SIGNALS: Final = {
     "architecture": "submit_architecture",
     "plan": "submit_plan",
     "design": "submit_design",
+    "phase": "submit_phase",
     "done": "submit_done",
     "review": "submit_review",
     "research-done": "submit_research_done",
     "summary": "submit_summary",
     "hello": "submit_hello",
 }
+_PHASE: Final = "phase"
 _RESEARCH: Final = {"code": "research_dispatch_code", "web": "research_dispatch_web"}
 _QUESTION_BYTES: Final = 4 * (QUESTION_MAX + 1)
 """How many bytes of a question are read: enough to see that it is too long."""
@@ -184,6 +187,9 @@ def _submit_request(given: _Words) -> Submission:
         raise UsageError("missing argument WHAT", hints=("agentmux submit --help",))
     what, *more = given.words
     signal = _chosen(what, _SIGNALS, "agentmux submit --help")
+    phase = more.pop(0) if what == _PHASE and more else ""
+    if what == _PHASE and not phase:
+        raise UsageError("missing argument NAME", hints=("agentmux submit phase NAME",))
     if more:
         raise UsageError(f"unexpected argument `{more[0]}` after `submit {what}`")
     for option in given.options:
@@ -194,6 +200,7 @@ def _submit_request(given: _Words) -> Submission:
         subplan=_subplan(given.options.get("--subplan")),
         role=given.options.get("--role", ""),
         topic=given.options.get("--topic", ""),
+        phase=phase,
     )
 
 
