@@ -197,7 +197,8 @@ _PIPELINES: Final = """# Pipelines
 A pipeline is a list of phases. `agentmux start` takes the pipeline `feature`, or the one that
 `defaults.pipeline` names; `start --pipeline NAME` takes another one, and `start --quick` the one
 called `quick`. `agentmux pipelines` lists them; `agentmux pipelines show NAME` draws one and checks
-it. [Definitions](definitions.md) says how to write one.
+it. [Write a pipeline of your own](../how-to/own-pipeline.md) takes you through it;
+[definitions](definitions.md) has every key.
 
 ## The built-in pipelines
 

@@ -18,13 +18,14 @@ WRONG_REVIEW: Final = "verdict: perhaps\nfindings: none\n"
 WRONG_TEXT: Final = "\n"
 
 
-def draft(path: str, seat: OwnSeat, life: Life, *, wrong: bool = False) -> str:
+def draft(path: str, seat: OwnSeat, life: Life, *, example: str = "", wrong: bool = False) -> str:
     """Return the text of an artifact.
 
     Args:
         path: Path of the artifact; its file name tells what it is.
         seat: The agent's seat.
         life: The agent's behaviour; may give parts of the text.
+        example: The form of a YAML file that the agent does not know.
         wrong: Return a text that AgentMux must refuse.
     """
     name = PurePath(path).name
@@ -32,6 +33,8 @@ def draft(path: str, seat: OwnSeat, life: Life, *, wrong: bool = False) -> str:
         return WRONG_REVIEW if name.startswith("review") else WRONG.get(name, WRONG_TEXT)
     if name.startswith("review"):
         return _review(seat, life)
+    if name.endswith(".yaml") and name not in _DRAFTS and example:
+        return example
     return _DRAFTS.get(name, _text)(seat, life)
 
 

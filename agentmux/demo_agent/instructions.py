@@ -10,6 +10,7 @@ _READ_FILE = re.compile(r"\s*Read the file (?P<path>.+) and do what it says\.?\s
 _WRITE = re.compile(r"^[ \t]*(?:[-*] +)?\**Write:\** *(?P<span>`.+)", re.MULTILINE)
 _CODE = re.compile(r"(?P<fence>`+)(?!`)(?P<code>.+?)(?<!`)(?P=fence)(?!`)")
 _FENCE = re.compile(r"^```(?:sh|bash|shell)[ \t]*\n(?P<body>.*?)^```", re.MULTILINE | re.DOTALL)
+_EXAMPLE = re.compile(r"^```yaml[ \t]*\n(?P<body>.*?)^```", re.MULTILINE | re.DOTALL)
 _HELLO: Final = "agentmux submit hello"
 _PLACEHOLDER = re.compile(r"[<>…]")
 
@@ -21,11 +22,13 @@ class Instructions(NamedTuple):
         artifacts: Paths of the files to write.
         signals: The ``agentmux submit`` commands to run, as argv.
         hello: Whether to run ``agentmux submit hello`` first.
+        example: The first YAML in a code block: the form of a file to write; empty for none.
     """
 
     artifacts: tuple[str, ...]
     signals: tuple[tuple[str, ...], ...]
     hello: bool
+    example: str = ""
 
     @property
     def has_work(self) -> bool:
@@ -52,8 +55,12 @@ def parse(text: str) -> Instructions:
         for line in fence["body"].splitlines()
         if (words := _signal(line.strip()))
     ]
+    example = _EXAMPLE.search(text)
     return Instructions(
-        artifacts=artifacts, signals=tuple(dict.fromkeys(signals)), hello=_HELLO in text
+        artifacts=artifacts,
+        signals=tuple(dict.fromkeys(signals)),
+        hello=_HELLO in text,
+        example=example["body"] if example else "",
     )
 
 

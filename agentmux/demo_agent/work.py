@@ -19,7 +19,8 @@ from agentmux.demo_agent.trace import Trace
 REFUSED: Final = 8
 """The exit status of ``agentmux submit`` for a signal that was refused."""
 
-FIX_REQUEST: Final = "07_review/fix_request.md"
+FIX_REQUEST: Final = "[!h]*/fix_request.md"
+"""In any folder of the session but its history."""
 PLAN: Final = "04_planning/plan.yaml"
 
 
@@ -48,6 +49,7 @@ class SeatWork:
         self._seat, self._life, self._trace = seat, life, trace
         self._run, self._counters = run, counters
         self._tries = 0
+        self._example = ""
         self._changed: list[str] = []
 
     def do(self, asked: Instructions) -> str:
@@ -56,8 +58,9 @@ class SeatWork:
         Raises:
             QuitError: The scenario wants a crash.
         """
+        self._example = asked.example
         self._crash_at("before_write")
-        if self._seat.role == "coder":
+        if any(signal[2:3] == ("done",) for signal in asked.signals) or self._seat.role == "coder":
             return self._code(asked)
         self._write(asked.artifacts)
         self._crash_at("after_write")
@@ -104,7 +107,8 @@ class SeatWork:
         for path in artifacts:
             if how == "none":
                 continue
-            text = draft(path, self._seat, self._with_finding(), wrong=wrong)
+            life = self._with_finding()
+            text = draft(path, self._seat, life, example=self._example, wrong=wrong)
             if how == "half" and not fixed:
                 text = text[: len(text) // 2]
             code_files.write_whole(Path(path), text)
@@ -140,16 +144,23 @@ class SeatWork:
         if self._life.write == "none":
             return
         root, seat = Path.cwd(), self._seat
-        request = Path(seat.session_dir, FIX_REQUEST) if seat.session_dir else None
-        is_fixing = subplan is None and seat.seat == "coder"
+        request = self._fix_request()
+        is_fixing = subplan is None and seat.seat == seat.role
         files = self._life.files or {}
-        if is_fixing and request and request.is_file():
+        if is_fixing and request is not None:
             text = request.read_text(encoding="utf-8", errors="replace")
             names = code_files.fix(root, text, f"{seat.cycle}.{seat.iteration}", files)
         else:
             names = code_files.build(root, self._plan(), subplan or seat.subplan or 1, files)
         self._changed += names
         self._trace.did("wrote", " ".join(names))
+
+    def _fix_request(self) -> Path | None:
+        """Return the newest fix request: it is in the folder of who asked for the fix."""
+        if not self._seat.session_dir:
+            return None
+        found = Path(self._seat.session_dir).glob(FIX_REQUEST)
+        return max(found, key=lambda path: path.stat().st_mtime, default=None)
 
     def _plan(self) -> dict[str, Any]:
         path = Path(self._seat.session_dir or ".", PLAN)
