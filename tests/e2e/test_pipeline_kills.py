@@ -52,6 +52,16 @@ def at_work(session: Session, phase: str) -> bool:
             ["implementing", "verifying", "fixing", "reviewing", "completing"],
             ["done", "done", "review", "summary"],
         ),
+        (
+            "fix",
+            ["reproducing", "confirming", "implementing", "verifying", "reviewing", "completing"],
+            ["done", "done", "review", "summary"],
+        ),
+        (
+            "plan",
+            ["architecting", "planning", "completing"],
+            ["architecture", "plan", "summary"],
+        ),
         ("review", ["reviewing", "completing"], ["review", "summary"]),
     ],
 )
