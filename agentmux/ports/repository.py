@@ -46,6 +46,16 @@ class HeadMovedError(GitError):
         )
 
 
+class ResultChangedError(GitRefusedError):
+    """The files are not those that were approved: nothing was committed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the files have changed since they were shown for the approval: nothing was committed",
+            hints=("look at them, then approve again",),
+        )
+
+
 class IndexBusyError(GitError):
     """The user's index cannot be updated to a new commit now.
 
@@ -210,6 +220,12 @@ class Repository(Protocol):
         The branch stays if it has moved since then, or if git refuses; that is no error.
         """
 
+    def result_tree(self, paths: Collection[str]) -> str:
+        """Return git's id of all files that the commit of these ``paths`` would have now.
+
+        It is that of HEAD's files if there are no paths. Nothing is kept.
+        """
+
     def commit(
         self,
         message: str,
@@ -217,6 +233,7 @@ class Repository(Protocol):
         *,
         trailer: tuple[str, str],
         onto: Head | None = None,
+        tree: str = "",
     ) -> str:
         """Commit exactly these files as they are on the disk, and return the commit's id.
 
@@ -227,8 +244,11 @@ class Repository(Protocol):
             paths: The files; one that is not on the disk is committed as deleted.
             trailer: Key and value of a line to add to the message, for `find_commit`.
             onto: Where HEAD must be; None allows any place.
+            tree: What `result_tree` must return for the paths; empty allows any files. Hooks may
+                change them later.
 
         Raises:
+            ResultChangedError: It returns something else.
             IndexBusyError: The user's index cannot be updated. The commit may have been made all
                 the same: ask `find_commit`.
             HeadMovedError: HEAD is not at ``onto``.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import hashlib
 import itertools
 import json
 import os
@@ -41,7 +42,7 @@ from agentmux.core.pipeline.delivery import failure
 from agentmux.core.terminal.keys import Pressed
 from agentmux.errors import ExitCode
 from agentmux.ports.display import Picture
-from agentmux.ports.repository import ChangeRange, Head
+from agentmux.ports.repository import ChangeRange, Head, ResultChangedError
 from agentmux.ports.terminal import (
     CreatedSession,
     Delivery,
@@ -644,10 +645,11 @@ class NotedRepository:
         *,
         trailer: tuple[str, str],
         onto: Head | None = None,
+        tree: str = "",
     ) -> str:
-        before = self.commits()
-        files, now = dict(before[-1]["files"]), self._files()
-        files.update({path: now[path] for path in paths})
+        before, files = self.commits(), self._committing(paths)
+        if tree not in {"", self.result_tree(paths)}:
+            raise ResultChangedError
         made = {
             "id": f"{len(before):040x}",
             "message": message,
@@ -656,6 +658,14 @@ class NotedRepository:
         }
         _leave(self._path, json.dumps([*before, made]))
         return str(made["id"])
+
+    def result_tree(self, paths: Collection[str]) -> str:
+        made = json.dumps(self._committing(paths), sort_keys=True)
+        return hashlib.sha256(made.encode()).hexdigest()
+
+    def _committing(self, paths: Collection[str]) -> dict[str, str]:
+        files, now = dict(self.commits()[-1]["files"]), self._files()
+        return {**files, **{path: now[path] for path in paths}}
 
     def _files(self) -> dict[str, str]:
         found = (path for path in self._project.iterdir() if path.is_file())

@@ -26,7 +26,7 @@ from agentmux.adapters.git.program import (
     refused,
     split,
 )
-from agentmux.adapters.git.session_objects import reading
+from agentmux.adapters.git.session_objects import places, reading, writing
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError, UsageError
@@ -38,6 +38,7 @@ from agentmux.ports.repository import (
     HeadMovedError,
     IndexBusyError,
     InProgress,
+    ResultChangedError,
 )
 
 HEADS: Final = "refs/heads/"
@@ -45,6 +46,7 @@ HEADS: Final = "refs/heads/"
 _STAT_COLUMNS: Final = 76
 _STAT_FILES: Final = "--stat-count=40"
 _SCRATCH: Final = "agentmux-commit-"
+_TREE: Final = "agentmux-tree-"
 _MARK: Final = "lock"
 _LOCK: Final = "index.lock"
 _SETTLE_TRIES: Final = 2
@@ -334,6 +336,21 @@ class Git:
             if before.commit is not None and self.head().branch != name:
                 self._git.run("update-ref", "-d", f"refs/heads/{name}", before.commit)
 
+    def result_tree(self, paths: Collection[str]) -> str:
+        """Return git's id of all files that the commit of these paths would have now.
+
+        Git writes into a temporary folder: the repository gets no objects.
+        """
+        found = places(self._git)
+        with tempfile.TemporaryDirectory(prefix=_TREE) as scratch:
+            index, objects = Path(scratch, "index"), Path(scratch, "objects")
+            objects.mkdir()
+            with suppress(FileNotFoundError):
+                shutil.copyfile(found.index, index)
+            extra = {"GIT_INDEX_FILE": str(index), **writing(objects, found.objects)}
+            self._fill(paths, extra, unborn=self.head().commit is None)
+            return self._tree_in(extra)
+
     def commit(
         self,
         message: str,
@@ -341,6 +358,7 @@ class Git:
         *,
         trailer: tuple[str, str],
         onto: Head | None = None,
+        tree: str = "",
     ) -> str:
         """Commit exactly these paths, as they are on disk; return the commit's id.
 
@@ -353,8 +371,10 @@ class Git:
             paths: As from `changed_since`.
             trailer: Key and value of a line to add at the end of the message, for `find_commit`.
             onto: What HEAD must be; None accepts any HEAD.
+            tree: What `result_tree` must return for the paths; empty accepts any files.
 
         Raises:
+            ResultChangedError: The files are others.
             IndexBusyError: The user's index is locked. Either nothing was committed, or the commit
                 exists and `settle_index` is still to be done.
             HeadMovedError: HEAD is not at ``onto``.
@@ -377,6 +397,8 @@ class Git:
                 # Copied for the file data that git caches in it; the entries are replaced.
                 shutil.copyfile(git_dir / "index", index)
             self._stage(paths, index)
+            if tree not in {"", self._tree_in({"GIT_INDEX_FILE": str(index)})}:
+                raise ResultChangedError
             # In a file, since git reads it after the first hook: we may have been killed by then.
             wording = scratch / "message"
             wording.write_bytes(text)
@@ -470,6 +492,13 @@ class Git:
         """
         extra = {"GIT_INDEX_FILE": str(index)}
         unborn = self.head().commit is None
+        self._fill(paths, extra, unborn=unborn)
+        base = self._empty_tree() if unborn else "HEAD"
+        if self._git.run("diff-index", "--cached", "--quiet", base, extra=extra).status == 0:
+            raise GitRefusedError("there is nothing to commit")
+
+    def _fill(self, paths: Collection[str], extra: Mapping[str, str], *, unborn: bool) -> None:
+        """Fill the index that ``extra`` names with HEAD's files, and the paths as on disk."""
         steps: tuple[tuple[tuple[str, ...], bytes], ...] = (
             (("read-tree", "--empty") if unborn else ("read-tree", "--reset", "HEAD"), b""),
             (
@@ -481,9 +510,13 @@ class Git:
             reply = self._git.run(*argv, stdin=stdin, extra=extra)
             if reply.status != 0:
                 raise refused("git could not add the files", reply)
-        base = self._empty_tree() if unborn else "HEAD"
-        if self._git.run("diff-index", "--cached", "--quiet", base, extra=extra).status == 0:
-            raise GitRefusedError("there is nothing to commit")
+
+    def _tree_in(self, extra: Mapping[str, str]) -> str:
+        """Return git's id of the files in the index that ``extra`` names."""
+        reply = self._git.run("write-tree", extra=extra)
+        if reply.status != 0:
+            raise refused("git could not name the files", reply)
+        return decoded(reply.out).strip()
 
     def _empty_tree(self) -> str:
         # Git computes it: its id depends on the repository's hash algorithm.

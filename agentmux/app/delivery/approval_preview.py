@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.delivery.commit import left_out, made_already, preview, reason, uncommitted
+from agentmux.app.delivery.commit import reason
 from agentmux.app.delivery.merge import merge_obstacle
 from agentmux.app.delivery.ways import goes
-from agentmux.app.session.changes import changes_of, held_by_base
+from agentmux.app.session.changes import changes_of
 from agentmux.core.documents.review import label
 from agentmux.core.names.status_labels import left_out_label
 from agentmux.core.names.statuses import CAPPED, MERGE
@@ -19,6 +19,7 @@ from agentmux.core.terminal.markdown import rendered
 from agentmux.errors import AgentmuxError, MissingError
 
 if TYPE_CHECKING:
+    from agentmux.app.delivery.deliverable import Deliverable
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
     from agentmux.ports.session_files import SessionFiles
@@ -27,7 +28,7 @@ _SHOWN: Final = 40
 
 
 def preview_lines(
-    world: World, files: SessionFiles, state: SessionState, where: str
+    world: World, files: SessionFiles, state: SessionState, found: Deliverable, where: str
 ) -> Iterator[str]:
     """Yield the lines that tell a user what an approval would do now.
 
@@ -37,6 +38,7 @@ def preview_lines(
         world: The world of the session, `placed` in its work tree.
         files: The session's directory.
         state: Its state.
+        found: Its result, as `deliverable` returns it.
         where: Where the result goes, as `destination` returns it.
     """
     yield from _summary(files, state)
@@ -46,34 +48,36 @@ def preview_lines(
         off = "commits are turned off for this session"
         yield f"nothing will be committed: {'the result is a report' if state.is_report else off}"
         return
-    message, paths = preview(world, state)
-    if not paths:
-        yield from _nothing(world, state, where)
+    if not found.paths:
+        yield from _nothing(found, where)
         return
-    yield from _branch(world, state)
-    yield from _files(world, files, state, message, paths)
+    yield from _branch(world, state, found)
+    yield from _files(world, files, state, found)
     if where:
         yield where
     yield f"see every change: agentmux diff {files.path.name}"
 
 
-def destination(world: World, files: SessionFiles, state: SessionState, way: str) -> str:
+def destination(
+    world: World, files: SessionFiles, state: SessionState, found: Deliverable, way: str
+) -> str:
     """Return where the result goes, or why it could not go there now; empty if it stays.
 
     Args:
         world: As for `preview_lines`.
         files: The session's directory.
         state: Its state.
+        found: Its result, as `deliverable` returns it.
         way: Where the result goes, as `way_of` returns it.
     """
     where = goes(world, state, way)
-    if way == MERGE and held_by_base(world.repository, state) and not uncommitted(world, state):
+    if way == MERGE and found.held_by_base and not found.uncommitted:
         return ""
     try:
-        found = merge_obstacle(world, state, files.path) if way == MERGE else None
+        obstacle = merge_obstacle(world, state, files.path) if way == MERGE else None
     except (MissingError, OSError) as error:
         return f"{where}; whether that can be done now is not known: {reason(error)}"
-    return where if found is None else f"it cannot be merged now: {reason(found)}"
+    return where if obstacle is None else f"it cannot be merged now: {reason(obstacle)}"
 
 
 def files_label(count: int) -> str:
@@ -106,29 +110,28 @@ def _verdicts(state: SessionState) -> Iterator[str]:
         yield from (f"{phase} did not pass within {most}" for phase in capped)
 
 
-def _nothing(world: World, state: SessionState, where: str) -> Iterator[str]:
+def _nothing(found: Deliverable, where: str) -> Iterator[str]:
     """Say why there is nothing to commit."""
-    held = held_by_base(world.repository, state)
-    if not held:
+    if not found.held_by_base:
         yield "nothing was changed: there is nothing to commit"
         return
-    yield f"nothing is left to commit: {held}"
+    yield f"nothing is left to commit: {found.held_by_base}"
     if where:
         yield where
 
 
 def _files(
-    world: World, files: SessionFiles, state: SessionState, message: str, paths: tuple[str, ...]
+    world: World, files: SessionFiles, state: SessionState, found: Deliverable
 ) -> Iterator[str]:
-    now = uncommitted(world, state)
+    now, count = found.uncommitted, len(found.paths)
     if not now:
-        yield f"the result is committed already: {files_label(len(paths))}"
+        yield f"the result is committed already: {files_label(count)}"
     else:
-        more = f" of the {files_label(len(paths))} of the result" if len(now) < len(paths) else ""
-        said = message.splitlines()[0]
+        more = f" of the {files_label(count)} of the result" if len(now) < count else ""
+        said = found.message.splitlines()[0]
         yield f"to be committed: {files_label(len(now))}{more}, with the message “{said}”"
-    yield from (f"  {line}" for line in _stat(world, files, state, paths))
-    yield from map(left_out_label, left_out(world, state))
+    yield from (f"  {line}" for line in _stat(world, files, state, found.paths))
+    yield from map(left_out_label, found.left_out)
 
 
 def _stat(
@@ -148,14 +151,14 @@ def _stat(
             yield f"… {len(paths) - _SHOWN} more"
 
 
-def _branch(world: World, state: SessionState) -> Iterator[str]:
+def _branch(world: World, state: SessionState, found: Deliverable) -> Iterator[str]:
     """Say on which branch of its own the result is, and what is committed there already."""
     if not state.worktree or state.base is None:
         return
     base = state.base
     began = f"{base.branch} at {base.commit[:12]}" if base.branch else base.commit[:12]
     yield f"on branch {state.branch}, from {began}"
-    yield from (f"committed there already: {each}" for each in made_already(world, state)[-_SHOWN:])
+    yield from (f"committed there already: {each}" for each in found.made_already[-_SHOWN:])
     hooks = world.repository.missing_hooks()
     if hooks is not None:
         yield f"no hooks will run: `core.hooksPath` is {hooks}, which the worktree does not have"

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.approval_preview import destination, files_label, preview_lines
-from agentmux.app.delivery.commit import left_out, moved, preview, reason, uncommitted
+from agentmux.app.delivery.commit import moved, reason
+from agentmux.app.delivery.deliverable import decision_digest, deliverable
 from agentmux.app.delivery.ways import way_of
-from agentmux.app.session.changes import held_by_base
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.fold.acceptance import working_phase
+from agentmux.core.journal.events import Approved
 from agentmux.core.names.status_labels import left_out_label
 from agentmux.core.terminal.console import READ_S
 from agentmux.errors import AgentmuxError
@@ -16,6 +18,7 @@ from agentmux.errors import AgentmuxError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from agentmux.app.delivery.deliverable import Deliverable
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
     from agentmux.ports.session_files import SessionFiles
@@ -30,12 +33,12 @@ class ApprovalQuestion:
 
     Attributes:
         text: What another press of the key would do, or why the result cannot be approved now.
-        way: Where that takes the result, as `way_of` returns it; empty where it cannot be approved.
+        approval: The approval of what is shown; None where it cannot be approved.
         lines: The preview to read first; empty where it cannot be approved.
     """
 
     text: str
-    way: str = ""
+    approval: Approved | None = None
     lines: tuple[str, ...] = ()
 
 
@@ -49,35 +52,58 @@ def approval_question(world: World, files: SessionFiles, state: SessionState) ->
         hindrance = moved(world, state)
         if hindrance is not None:
             return _refused(hindrance)
-        where = destination(world, files, state, way)
-        text = f"{_AGAIN} {_doing(world, state, where)}"
+        found = deliverable(world, state)
+        where = destination(world, files, state, found, way)
+        made = approval_of(files, state, found, way)
     except (AgentmuxError, OSError) as error:
         return _refused(error)
-    return ApprovalQuestion(text=text, way=way, lines=tuple(_lines(world, files, state, where)))
+    return ApprovalQuestion(
+        text=f"{_AGAIN} {_doing(found, where)}",
+        approval=made,
+        lines=tuple(_lines(world, files, state, found, where)),
+    )
+
+
+def approval_of(files: SessionFiles, state: SessionState, found: Deliverable, way: str) -> Approved:
+    """Return the approval of this result, and of no other.
+
+    Args:
+        files: The session's directory.
+        state: Its state.
+        found: Its result, as `deliverable` returned it for what the user is shown.
+        way: Where it goes, as `way_of` returns it.
+    """
+    return Approved(
+        then=way,
+        of_phase=working_phase(state),
+        digest=decision_digest(files, state, found),
+        tree=found.tree,
+    )
 
 
 def _refused(error: AgentmuxError | OSError) -> ApprovalQuestion:
     return ApprovalQuestion(text=f"not approved: {reason(error)}")
 
 
-def _lines(world: World, files: SessionFiles, state: SessionState, where: str) -> Iterator[str]:
+def _lines(
+    world: World, files: SessionFiles, state: SessionState, found: Deliverable, where: str
+) -> Iterator[str]:
     try:
-        yield from preview_lines(world, files, state, where)
+        yield from preview_lines(world, files, state, found, where)
     except (AgentmuxError, OSError) as error:
         yield f"more cannot be shown: {reason(error)}"
 
 
-def _doing(world: World, state: SessionState, where: str) -> str:
+def _doing(found: Deliverable, where: str) -> str:
     """Return what an approval does, after ``to``."""
-    _, paths = preview(world, state)
-    without = "".join(f"; {left_out_label(path)}" for path in left_out(world, state))
+    without = "".join(f"; {left_out_label(path)}" for path in found.left_out)
     then = f"; {where}" if where else ""
-    if not paths:
-        held = held_by_base(world.repository, state)
+    if not found.paths:
+        held = found.held_by_base
         left = f"nothing is left to commit: {held}{then}" if held else "there is nothing to commit"
         return f"approve; {left}{without}"
-    now = uncommitted(world, state)
+    now = found.uncommitted
     if not now:
-        return f"approve {files_label(len(paths))}, committed already{then}{without}"
+        return f"approve {files_label(len(found.paths))}, committed already{then}{without}"
     named = ", ".join(now[:_NAMED]) + (", …" if len(now) > _NAMED else "")
     return f"commit {files_label(len(now))}: {named}{then}{without}"

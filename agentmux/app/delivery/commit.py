@@ -10,40 +10,21 @@ import shlex
 from contextlib import suppress
 from typing import Final
 
-from agentmux.app.session.changes import result_base
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
 from agentmux.core.documents.trailer import TRAILER
 from agentmux.core.journal.state import SessionState
 from agentmux.core.pipeline.result_text import message
 from agentmux.errors import AgentmuxError, of_system
-from agentmux.ports.repository import GitError, Head, IndexBusyError, Repository
+from agentmux.ports.repository import (
+    GitError,
+    Head,
+    IndexBusyError,
+    Repository,
+    ResultChangedError,
+)
 
 _NAMED: Final = 5
-
-
-def preview(world: World, state: SessionState) -> tuple[str, tuple[str, ...]]:
-    """Return the message of the commit that an approval would make now, and its files.
-
-    In a worktree they are the files of the whole result, with those that are committed already.
-    """
-    if not state.commits:
-        return message(state), ()
-    base = result_base(world.repository, state)
-    if state.worktree and base:
-        return message(state), world.repository.changed_from(base, state.options.dirty)
-    return message(state), world.repository.changed_since(state.options.dirty)
-
-
-def uncommitted(world: World, state: SessionState) -> tuple[str, ...]:
-    """Return the files that an approval would commit now; others of the result are committed."""
-    return world.repository.changed_since(state.options.dirty) if state.commits else ()
-
-
-def made_already(world: World, state: SessionState) -> tuple[str, ...]:
-    """Return the commits of the result that agents, or the user, have made in the worktree."""
-    base = result_base(world.repository, state)
-    return world.repository.subjects(base) if state.worktree and base else ()
 
 
 def left_out(world: World, state: SessionState) -> tuple[str, ...]:
@@ -176,6 +157,7 @@ def commit(world: World, state: SessionState, approval: str) -> tuple[str | None
 
     Raises:
         IndexBusyError: The commit cannot be made or completed until the user's index is free.
+        ResultChangedError: The files are not those that were approved.
         GitError: The commit was not made: a hook, a missing identity, a moved HEAD.
         MissingError: Git is not installed, or git or a hook took too long.
         OSError: The disk is full, or git's folder cannot be written.
@@ -188,12 +170,14 @@ def commit(world: World, state: SessionState, approval: str) -> tuple[str | None
     error = moved(world, state)
     if error is not None:
         raise error
-    paths = repository.changed_since(state.options.dirty)
+    paths, tree = repository.changed_since(state.options.dirty), state.approved_tree
+    if not paths and tree not in {"", repository.result_tree(())}:
+        raise ResultChangedError
     if not paths:
         # A commit of ours in the checkout, or any in a worktree, is the result.
         return (None, False) if began.commit == state.options.base else (began.commit, True)
     try:
-        return repository.commit(message(state), paths, trailer=trailer, onto=began), False
+        made = repository.commit(message(state), paths, trailer=trailer, onto=began, tree=tree)
     except IndexBusyError:
         raise
     except (AgentmuxError, OSError):
@@ -202,8 +186,9 @@ def commit(world: World, state: SessionState, approval: str) -> tuple[str | None
             found = repository.find_commit(trailer, since=state.options.base)
         if found is None:
             raise
-    repository.settle_index(found)
-    return found, False
+        repository.settle_index(found)
+        return found, False
+    return made, False
 
 
 def _adopted(repository: Repository, state: SessionState, trailer: tuple[str, str]) -> str | None:

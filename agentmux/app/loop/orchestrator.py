@@ -88,7 +88,7 @@ class Orchestrator:
         self._kill_session = False
         self._messages: list[str] = []
         self._console = Console()
-        self._way = ""
+        self._approval: Approved | None = None
         self._background = BackgroundTasks(self)
         self._keyboard: int | None = None
         self._finished = False
@@ -316,7 +316,7 @@ class Orchestrator:
             case Wish.ASK:
                 self._ask_again()
             case Wish.APPROVE:
-                self._decide(Approved(then=self._way))
+                self._decide(self._approval or Approved())
             case Wish.CHANGE:
                 self._request_changes(before)
             case Wish.END:
@@ -351,8 +351,8 @@ class Orchestrator:
         look = functools.partial(approval_question, self._world, files, state)
         made = await in_daemon_thread(look)
         if self._console is pressed and self._session.state == state:
-            self._way = made.way
-            wish = Wish.APPROVE if made.lines else Wish.NOTHING
+            self._approval = made.approval
+            wish = Wish.APPROVE if made.approval is not None else Wish.NOTHING
             self._ask(Console(wish=wish, preview=made.lines), made.text)
 
     def _ask(self, console: Console, question: str) -> None:

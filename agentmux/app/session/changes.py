@@ -49,15 +49,15 @@ def result_base(repository: Repository, state: SessionState, head: str = "HEAD")
     return repository.fork(_base(state), since=began, head=head)
 
 
-def held_by_base(repository: Repository, state: SessionState) -> str:
+def held_by_base(repository: Repository, state: SessionState, base: str | None) -> str:
     """Return, for people, that the base has all commits of the worktree's branch; else empty.
 
     Whose they are is not said: that the base was brought to the branch, or the branch to the base,
-    ends in the same history.
+    ends in the same history. ``base`` is what `result_base` returns for HEAD.
     """
     if not state.worktree or state.base is None:
         return ""
-    base, head = result_base(repository, state), repository.head().commit
+    head = repository.head().commit
     if head is None or head == state.options.base or head != base:
         return ""
     return f"{state.base.branch} has all commits of {state.branch} already"
@@ -113,7 +113,7 @@ def _own(found: SessionChanges, state: SessionState) -> SessionChanges:
         base = began  # somebody has merged the result: the base has all of it
     note = found.note
     if until is None and base != began:
-        note = note or held_by_base(found.repository, state)
+        note = note or held_by_base(found.repository, state, base)
     return replace(found, range=replace(found.range, since=base), note=note)
 
 

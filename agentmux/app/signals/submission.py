@@ -150,12 +150,22 @@ def submit(
 
 
 def decide(
-    files: SignalFiles, fact: UserDecision, *, at: str, new_id: Callable[[], str], poke: Poke
+    files: SignalFiles,
+    fact: UserDecision,
+    *,
+    at: str,
+    new_id: Callable[[], str],
+    poke: Poke,
+    cycle: int | None = None,
 ) -> SubmitAnswer:
     """Accept a decision of the user; also while the session is stopped.
 
     An invalid request for changes is refused. A decision that was made already is a duplicate, and
-    not journaled again. The arguments are as in `submit`.
+    not journaled again. The other arguments are as in `submit`.
+
+    Args:
+        cycle: The cycle that was shown to the user, and to which alone the decision applies; None
+            for the present one.
     """
     problems: tuple[str, ...] = ()
     if isinstance(fact, ChangesRequested):
@@ -167,7 +177,8 @@ def decide(
     with files.transact() as held:
         state = _state(held)
         # A new id each time: after a failed commit the user may decide the same again.
-        event = Event(id=new_id(), at=at, seat=USER, launch="", cycle=state.cycle, fact=fact)
+        about = state.cycle if cycle is None else cycle
+        event = Event(id=new_id(), at=at, seat=USER, launch="", cycle=about, fact=fact)
         judgement = judge(state, event)
         if judgement.answer is not Answer.DUPLICATE:
             held.append(event)

@@ -6,7 +6,6 @@ A decision for a session that is not live is applied when the session is resumed
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,7 +13,9 @@ import typer
 from agentmux.adapters.disk.handover import leave_environment, take_approvers
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.delivery.approval_preview import destination, preview_lines
-from agentmux.app.delivery.commit import left_out, moved, reason
+from agentmux.app.delivery.approval_question import approval_of
+from agentmux.app.delivery.commit import moved, reason
+from agentmux.app.delivery.deliverable import decision_digest, deliverable
 from agentmux.app.delivery.outcome import delivered_lines, how_to_get, is_kept
 from agentmux.app.delivery.ways import way_of
 from agentmux.app.delivery.wish import wish
@@ -31,6 +32,7 @@ from agentmux.app.views.delivered import progress, wait_delivered
 from agentmux.app.views.session_view import flat
 from agentmux.app.views.status import is_completing
 from agentmux.cli import render
+from agentmux.cli.ask.beginning import asked_beginning
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.ask.session_argument import meant
@@ -38,29 +40,40 @@ from agentmux.cli.commands.sessions import JsonOpt, SessionArg, require_seconds
 from agentmux.cli.commands.start import read_text
 from agentmux.cli.face import monotonic
 from agentmux.core.agents.environment import handed_on
-from agentmux.core.fold.acceptance import takes_approval
+from agentmux.core.definitions.definition import Kind
+from agentmux.core.fold.acceptance import (
+    Answer,
+    takes_approval,
+    takes_decision,
+    working_phase,
+)
 from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import Approved, ChangesRequested, UserDecision
 from agentmux.core.journal.state import encode
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import left_out_label
 from agentmux.core.names.statuses import KEEP, MERGE, PR, PUSH
+from agentmux.core.pipeline.registry import beginnings, pipeline_of
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, RefusedError, UsageError
 from agentmux.ports.repository import IndexBusyError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from agentmux.app.delivery.deliverable import Deliverable
     from agentmux.app.world import World
     from agentmux.cli.face import Face
     from agentmux.core.journal.state import SessionState
 
 
-class Begin(StrEnum):
-    """The phase in which a cycle of changes begins."""
-
-    FIXING = Phase.FIXING.value
-    ARCHITECTING = Phase.ARCHITECTING.value
+DigestOpt = Annotated[
+    str,
+    typer.Option(
+        "--digest",
+        metavar="D",
+        help="Decide on what was shown with this digest only, as in `status --json`.",
+    ),
+]
 
 
 def approve(  # noqa: PLR0913, PLR0917 (typer)
@@ -82,6 +95,7 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
     pr: Annotated[
         bool, typer.Option("--pr", help="Push it, and open or update a pull or merge request.")
     ] = False,
+    digest: DigestOpt = "",
     timeout: Annotated[
         float,
         typer.Option(
@@ -105,25 +119,42 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
     world, entry = _deciding(face, session, command="approve SESSION")
     loaded = world.files(entry.path).load()
     state = fold(loaded.state, loaded.tail)
-    world, way = placed(world, state), asked
+    world, approval = placed(world, state), Approved(then=asked, digest=digest)
     if takes_approval(state):
         way = way_of(world, state, asked)
         asks = face.interactive and not yes
-        _require_committable(world, entry, state, leave_nested=leave_nested or asks)
+        found = deliverable(world, state)
+        _require_committable(world, entry, state, found, leave_nested=leave_nested or asks)
+        approval = approval_of(world.files(entry.path), state, found, way)
+        if digest not in {"", approval.digest}:
+            return _answer(_changed(digest), entry, Approved.kind, json=json)
         if asks or not json:
-            _show_result(world, state, entry, way, say=render.note if json else render.out)
+            _show_result(world, state, entry, found, way, say=render.note if json else render.out)
         require_consent(face, "Approve?", yes=not asks)
     elif state.phase == Phase.DONE and is_kept(state):
         render.note(f"its result is on branch {state.branch}: {how_to_get(world, state)}")
     # If the session takes no approval now, the answer says why.
-    return _approve(world, entry, way, timeout_s=timeout, json=json)
+    return _approve(world, entry, approval, state.cycle, timeout_s=timeout, json=json)
+
+
+def _changed(digest: str) -> SubmitAnswer:
+    """Return the answer to a decision on something that is not there any more."""
+    reason = f"the result is not what was shown with the digest {digest}: look at it again"
+    return SubmitAnswer(result=Answer.IGNORED, event_id=None, reason=reason)
 
 
 def _show_result(
-    world: World, state: SessionState, entry: SessionEntry, way: str, *, say: Callable[[str], None]
+    world: World,
+    state: SessionState,
+    entry: SessionEntry,
+    found: Deliverable,
+    way: str,
+    *,
+    say: Callable[[str], None],
 ) -> None:
     files = world.files(entry.path)
-    for line in preview_lines(world, files, state, destination(world, files, state, way)):
+    where = destination(world, files, state, found, way)
+    for line in preview_lines(world, files, state, found, where):
         say(line)
     lock = world.repository.index_lock() if state.commits else None
     if lock is not None:
@@ -143,12 +174,14 @@ def _one_way(flags: Mapping[str, bool]) -> str:
     return named[0] if named else ""
 
 
-def _approve(world: World, entry: SessionEntry, way: str, *, timeout_s: float, json: bool) -> int:
+def _approve(
+    world: World, entry: SessionEntry, fact: Approved, cycle: int, *, timeout_s: float, json: bool
+) -> int:
     """Record the approval; wait for the delivery of a live session, and say how it ended."""
     approval = world.new_id()
-    if way not in {"", KEEP}:
+    if fact.then not in {"", KEEP}:
         leave_environment(entry.path, approval, handed_on(world.environment))
-    made, listens = _made(world, entry, Approved(then=way), approval)
+    made, listens = _made(world, entry, fact, approval, cycle)
     if made.result != "accepted" or not listens:
         take_approvers(entry.path, approval)
         return _answer(made, entry, Approved.kind, json=json)
@@ -174,7 +207,12 @@ def _delivery(state: SessionState) -> dict[str, object] | None:
 
 
 def _require_committable(
-    world: World, entry: SessionEntry, state: SessionState, *, leave_nested: bool
+    world: World,
+    entry: SessionEntry,
+    state: SessionState,
+    found: Deliverable,
+    *,
+    leave_nested: bool,
 ) -> None:
     """Check that an approval can be committed, and that the commit has all of the work.
 
@@ -182,6 +220,7 @@ def _require_committable(
         world: The project, with its settings and tools.
         entry: The session.
         state: The state of that session.
+        found: Its result.
         leave_nested: Whether the commit may leave out git repositories inside the project.
 
     Raises:
@@ -192,14 +231,14 @@ def _require_committable(
     error = moved(world, state)
     if error is not None:
         raise BlockedError(error.message, reason="head_moved", hints=error.hints)
-    found = () if leave_nested else left_out(world, state)
-    if found:
+    nested = () if leave_nested else found.left_out
+    if nested:
         raise BlockedError(
-            "; ".join(left_out_label(path) for path in found),
+            "; ".join(left_out_label(path) for path in nested),
             reason="nested_repository",
             hints=(
                 f"to commit everything else: agentmux approve {entry.name} --leave-nested",
-                f"to commit its files too: move {found[0]}.git away, then approve again",
+                f"to commit its files too: move {nested[0]}.git away, then approve again",
             ),
         )
 
@@ -218,35 +257,61 @@ def request_changes(
         str | None, typer.Option("--session", "-s", metavar="SESSION", help="As for `status`.")
     ] = None,
     begins: Annotated[
-        Begin,
-        typer.Option("--from", help="Where the next cycle begins: fixing is for a small wish."),
-    ] = Begin.ARCHITECTING,
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="PHASE",
+            help="Where the next cycle begins: fixing is for a small wish, one coder makes it;"
+            " planning and architecting are for large ones. Without it, a terminal is asked;"
+            " a script begins in the first phase.",
+            show_default=False,
+        ),
+    ] = None,
+    digest: DigestOpt = "",
     json: JsonOpt = False,
 ) -> int:
     """Request changes: the session begins another cycle to make them."""
     face: Face = ctx.obj
     require_person(face, "request-changes")
     command = 'request-changes "…" --session SESSION'
-    small = begins is Begin.FIXING
-    if changes is None and not small:
+    if changes is None and begins is None:
         raise UsageError("what should change?", hints=(f"agentmux {command}",))
     world, entry = _deciding(face, session, command=command)
+    files = world.files(entry.path)
+    loaded = files.load()
+    state = fold(loaded.state, loaded.tail)
+    begins = _named_beginning(state, begins)
+    small = begins in pipeline_of(state) and pipeline_of(state)[begins].kind is Kind.FIX
+    if changes is None and not small:
+        raise UsageError("what should change?", hints=(f"agentmux {command}",))
     text = "" if changes is None else read_text(changes, what="what to change")
     if small:
-        text = _wish(world, entry, text)
-    phase = Phase.FIXING.value if small else ""
-    made, _ = _made(world, entry, ChangesRequested(text=text, phase=phase), world.new_id())
+        text = wish(state, text)
+    if not begins and face.interactive and not json and takes_decision(state):
+        begins = asked_beginning(state)
+    if digest and takes_decision(state):
+        world = placed(world, state)
+        if digest != decision_digest(files, state, deliverable(world, state)):
+            return _answer(_changed(digest), entry, ChangesRequested.kind, json=json)
+    about = working_phase(state) if takes_decision(state) else ""
+    fact = ChangesRequested(text=text, phase=begins, of_phase=about, digest=digest)
+    made, _ = _made(world, entry, fact, world.new_id(), state.cycle)
     return _answer(made, entry, ChangesRequested.kind, json=json)
 
 
-def _wish(world: World, entry: SessionEntry, text: str) -> str:
-    """Return what the coder of a cycle that begins in fixing has to do.
+def _named_beginning(state: SessionState, name: str | None) -> str:
+    """Return the phase in which the next cycle is to begin; empty where that was not said.
 
     Raises:
-        UsageError: There is nothing to do.
+        UsageError: No cycle can begin there.
     """
-    loaded = world.files(entry.path).load()
-    return wish(fold(loaded.state, loaded.tail), text)
+    there = beginnings(state)
+    if name is None or name in there:
+        return name or ""
+    raise UsageError(
+        f"no cycle of this session can begin in `{name}`",
+        hints=(f"choose one of: {', '.join(there)}",),
+    )
 
 
 def _deciding(face: Face, name: str | None, *, command: str) -> tuple[World, SessionEntry]:
@@ -273,7 +338,7 @@ def _deciding(face: Face, name: str | None, *, command: str) -> tuple[World, Ses
 
 
 def _made(
-    world: World, entry: SessionEntry, fact: UserDecision, event: str
+    world: World, entry: SessionEntry, fact: UserDecision, event: str, cycle: int
 ) -> tuple[SubmitAnswer, bool]:
     """Record a decision under this id; return the answer, and whether an orchestrator was woken."""
     woken: list[bool] = []
@@ -283,7 +348,7 @@ def _made(
         return woken[-1]
 
     files, now = world.files(entry.path), stamp(world.now())
-    made = decide(files, fact, at=now, new_id=lambda: event, poke=wake)
+    made = decide(files, fact, at=now, new_id=lambda: event, poke=wake, cycle=cycle)
     return made, any(woken)
 
 

@@ -27,7 +27,7 @@ from agentmux.core.journal.events import (
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase, ResearchKind, researcher
 from agentmux.core.names.statuses import DISPATCHED, LAUNCHED, STOPPED
-from agentmux.core.pipeline.registry import pipeline_of
+from agentmux.core.pipeline.registry import beginnings, pipeline_of
 from agentmux.core.pipeline.results import result_of
 
 
@@ -104,13 +104,23 @@ def takes_approval(state: SessionState) -> bool:
 
 def _judge_decision(state: SessionState, event: Event) -> Judgement:
     assert isinstance(event.fact, (Approved, ChangesRequested))  # noqa: S101 (DECISIONS says so)
+    if event.cycle != state.cycle:
+        return _ignored(f"it is about cycle {event.cycle}, the session is in cycle {state.cycle}")
     if not _is_completing(state):
         return _ignored(f"the session is in {state.phase}, there is nothing to decide yet")
+    if event.fact.of_phase not in {"", working_phase(state)}:
+        return _ignored(f"it is about {event.fact.of_phase}, the session is in {state.phase}")
     if state.approval is not None:
         return _ignored("the result was approved already")
+    if isinstance(event.fact, ChangesRequested) and not _begins(state, event.fact.phase):
+        return _ignored(f"no cycle can begin in `{event.fact.phase}`")
     if isinstance(event.fact, Approved) and _summary_is_coming(state):
         return _ignored("the summary is still being written")
     return _ACCEPTED
+
+
+def _begins(state: SessionState, phase: str) -> bool:
+    return not phase or phase in beginnings(state)
 
 
 def _summary_is_coming(state: SessionState) -> bool:

@@ -330,7 +330,9 @@ def _with_tasks(state: SessionState, kind: ResearchKind, tasks: Mapping[str, str
 
 def _approved(state: SessionState, event: Event, fact: Approved) -> SessionState:
     # From here on no summary is waited for, even if the commit fails.
-    approved = replace(state, approval=event.id, summary_submitted=True, seats={})
+    approved = replace(
+        state, approval=event.id, approved_tree=fact.tree, summary_submitted=True, seats={}
+    )
     if not state.commits:
         return enter(approved, Phase.DONE)
     return delivery.open_delivery(approved, fact.then)

@@ -39,7 +39,13 @@ _DECIDED_BY: Final[Mapping[Kind, Mapping[str, object]]] = {
         "review_iteration": 0,
     },
     Kind.REVIEW: {"verdicts": {}, "reviews": {}, "review_outcome": None},
-    Kind.COMPLETE: {"summary_submitted": False, "approval": None, "commit": None, "delivery": None},
+    Kind.COMPLETE: {
+        "summary_submitted": False,
+        "approval": None,
+        "commit": None,
+        "delivery": None,
+        "approved_tree": "",
+    },
 }
 _OF_FEATURE_1: Final = frozenset({"verdicts", "reviews", "review_outcome", "review_iteration"})
 """Those of them that a recorded pipeline has ``results`` and ``fix`` for."""

@@ -151,10 +151,16 @@ class Approved:
     Attributes:
         then: Where the result goes: ``keep`` (it stays on its branch), ``merge``, ``push`` or
             ``pr``; empty, as in older journals, is ``keep``.
+        of_phase: The phase whose result was shown to the user; empty where nothing was shown.
+        digest: The digest of what was shown, as `decision_digest` returns it; else empty.
+        tree: Git's id of the files that were shown, which alone may be committed; empty for any.
     """
 
     kind: ClassVar[str] = "approve"
     then: str = ""
+    of_phase: str = ""
+    digest: str = ""
+    tree: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,12 +168,16 @@ class ChangesRequested:
     """The user asked for another cycle; ``text`` says what to change.
 
     Attributes:
-        phase: The phase in which the cycle begins: ``fixing``, or empty for ``architecting``.
+        phase: The phase in which the cycle begins; empty for `Pipeline.again`, ``architecting``.
+        of_phase: As in `Approved`.
+        digest: As in `Approved`.
     """
 
     kind: ClassVar[str] = "request_changes"
     text: str
     phase: str = ""
+    of_phase: str = ""
+    digest: str = ""
 
 
 # -- facts ---------------------------------------------------------------------------------------
@@ -765,6 +775,9 @@ class _Envelope:
     payload: Json = field(default_factory=dict)
 
 
+_SHOWN: Final = frozenset({"of_phase", "digest", "tree"})
+
+
 def encode(event: Event, version: int = PLAIN_VERSION) -> dict[str, object]:
     """Return the fields of the event's journal line, as a mapping; `parse` is the inverse.
 
@@ -779,8 +792,15 @@ def encode(event: Event, version: int = PLAIN_VERSION) -> dict[str, object]:
         "seat": event.seat,
         "launch": event.launch,
         "cycle": event.cycle,
-        "payload": to_fields(event.fact),
+        "payload": _payload(event.fact),
     }
+
+
+def _payload(fact: Fact) -> dict[str, object]:
+    fields = to_fields(fact)
+    if isinstance(fact, Approved | ChangesRequested):  # older versions write no such fields
+        return {name: value for name, value in fields.items() if value or name not in _SHOWN}
+    return fields
 
 
 def parse(fields: Json) -> Event:

@@ -352,6 +352,7 @@ class SessionState:
             names in it: the SHA-256 of each. Their content is at `layout.frozen`.
         verify: The commands of the pipeline's checks as they were configured at the start:
             ``name``, ``run``, ``timeout_s`` and ``required``.
+        approved_tree: Git's id of the files that the approval is for; empty for any files.
         parked: The seats that wait for the end of a usage limit, and those that were woken and
             have not handed in since, by name. They outlive their seats: after a reboot a seat is
             launched when its limit is over.
@@ -412,6 +413,7 @@ class SessionState:
     research: Mapping[str, Research] = field(default_factory=dict)
     summary_submitted: bool = False
     approval: str | None = None
+    approved_tree: str = ""
     commit: Commit | None = None
     change_request: str | None = None
     interruption: Interruption | None = None
@@ -569,7 +571,7 @@ _ONLY_WHERE_SET: Final = (
     *("tree_checkpoints", "rewind"),
     *("results", "fix", "skipped_checks", "base_checks"),
     *("issue", "request", "reviewed", "continued", "pipeline", "pipeline_files", "verify"),
-    "parked",
+    *("parked", "approved_tree"),
 )
 """Fields that are written only where they are set, as older versions write their states."""
 _OF_FEATURE_1: Final = ("verdicts", "reviews", "review_iteration", "review_outcome")

@@ -148,6 +148,8 @@ PHASE_REGISTRY: Final = FEATURE_PIPELINE.phases
 
 PIPELINE: Final = FEATURE_PIPELINE.by_name
 
+_MAKING: Final = frozenset({Kind.DOCUMENT, Kind.PLAN, Kind.WORK})
+
 
 def pipeline_of(state: SessionState) -> Pipeline:
     """Return the pipeline of a session: version 1 of ``feature`` if its state holds none."""
@@ -163,6 +165,19 @@ def pipeline_of(state: SessionState) -> Pipeline:
 
 _LAST: Final[dict[str, tuple[PipelineDefinition, Pipeline]]] = {}
 """By the sender of the last fix: the definition that was asked for last, and its pipeline."""
+
+
+def beginnings(state: SessionState) -> tuple[str, ...]:
+    """Return the phases in which a new cycle can begin, in their order.
+
+    They are those in which agents make something, as far as the session goes through them; a fix
+    is for a small wish.
+    """
+    return tuple(
+        each.phase
+        for each in pipeline_of(state).phases
+        if each.kind is Kind.FIX or (each.kind in _MAKING and each.takes_part(state) is not False)
+    )
 
 
 def kind_of(state: SessionState) -> Kind | None:

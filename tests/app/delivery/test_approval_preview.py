@@ -11,6 +11,7 @@ import pytest
 from agentmux.adapters.git.work_tree import MARKER
 from agentmux.app.delivery.approval_preview import destination, preview_lines
 from agentmux.app.delivery.approval_question import approval_question
+from agentmux.app.delivery.deliverable import deliverable
 from agentmux.app.session.changes import changes_of
 from agentmux.app.session.lookup import sessions_dir
 from agentmux.app.session.own_worktree import placed
@@ -63,12 +64,14 @@ def merges_to(project: Path, state: SessionState) -> str:
     home = sessions_dir(project) / NAME
     home.mkdir(parents=True, exist_ok=True)
     files = here.files(home)
-    where = destination(here, files, state, "merge")
+    found = deliverable(here, state)
+    where = destination(here, files, state, found, "merge")
     asked = approval_question(here, files, state)
-    assert list(preview_lines(here, files, state, where)) == list(asked.lines)
+    assert list(preview_lines(here, files, state, found, where)) == list(asked.lines)
     assert where in asked.lines
     assert asked.text.endswith(f"to commit 1 file: one.txt; {where}")
-    assert asked.way == "merge"
+    assert asked.approval is not None
+    assert asked.approval.then == "merge"
     return where
 
 
@@ -126,7 +129,8 @@ def test_a_look_that_fails_keeps_nobody_from_deciding(
             raise error
 
     here = replace(world(project, state), merging=lambda _: cast("Merging", Mute()))
-    where = destination(here, here.files(tmp_path), state, "merge")
+    found = deliverable(here, state)
+    where = destination(here, here.files(tmp_path), state, found, "merge")
     assert where.startswith("then merged into main; whether that can be done now is not known: ")
     assert said in where
 
@@ -141,7 +145,7 @@ def test_what_is_counted_is_what_would_be_committed(project: Path, state: Sessio
     def said() -> tuple[str, str]:
         here = world(project, state)
         files = here.files(home)
-        lines = preview_lines(here, files, state, "")
+        lines = preview_lines(here, files, state, deliverable(here, state), "")
         (counted,) = (each for each in lines if "to be" in each or "the result is" in each)
         return counted, approval_question(here, files, state).text
 
@@ -178,7 +182,9 @@ def test_a_result_that_the_base_has_already_is_not_called_nothing(
         files = here.files(home)
         changes = changes_of(here, state, home)
         assert changes is not None
-        lines = list(preview_lines(here, files, state, destination(here, files, state, way)))
+        found = deliverable(here, state)
+        where = destination(here, files, state, found, way)
+        lines = list(preview_lines(here, files, state, found, where))
         assert lines.pop(0) == NOTHING
         return lines, approval_question(here, files, state).text, changes.note
 

@@ -9,14 +9,20 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.git.repository import Git
-from agentmux.app.delivery.commit import commit, made_already, moved, preview, reason
+from agentmux.app.delivery.commit import commit, moved, reason
+from agentmux.app.delivery.deliverable import deliverable
 from agentmux.app.session.own_worktree import placed
 from agentmux.app.world import World
 from agentmux.core.documents.trailer import TRAILER
 from agentmux.core.journal.state import Base, Options, Reviewed, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, MissingError
-from agentmux.ports.repository import GitError, HeadMovedError, IndexBusyError
+from agentmux.ports.repository import (
+    GitError,
+    HeadMovedError,
+    IndexBusyError,
+    ResultChangedError,
+)
 from agentmux.wiring import build
 from tests.app.driver import git, make_project
 
@@ -198,8 +204,12 @@ def test_the_result_of_a_worktree_is_its_branch_and_what_is_not_committed(
     theirs = git(place, "rev-parse", "HEAD").strip()
     assert commit(world, state, APPROVAL) == (theirs, True)
     (place / "two.txt").write_text("2\n")
-    assert preview(world, state) == ("Add it", ("one.txt", "two.txt"))
-    (subject,) = made_already(world, state)
+    found = deliverable(world, state)
+    assert (found.message, found.paths, found.uncommitted) == (
+        *("Add it", ("one.txt", "two.txt")),
+        ("two.txt",),
+    )
+    (subject,) = found.made_already
     assert subject.endswith(" By an agent")
     made, adopted = commit(world, state, APPROVAL)
     assert (adopted, git(place, "rev-parse", "HEAD^").strip()) == (False, theirs)
@@ -218,16 +228,16 @@ def test_what_came_from_the_base_meanwhile_is_not_of_the_result(
     git(place, "commit", "-qm", "By an agent")
     git(project, "add", "agent.txt")
     git(project, "commit", "-qm", "By somebody else")
-    assert preview(world, state)[1] == ("one.txt",)
+    assert deliverable(world, state).paths == ("one.txt",)
     git(place, "merge", "-q", "--no-edit", "main")
-    assert preview(world, state)[1] == ("one.txt",)
-    assert [each.partition(" ")[2] for each in made_already(world, state)] == [
+    assert deliverable(world, state).paths == ("one.txt",)
+    assert [each.partition(" ")[2] for each in deliverable(world, state).made_already] == [
         "By an agent",
         "Merge branch 'main' into agentmux/x",
     ]
     git(project, "checkout", "-q", "--detach")
     git(project, "branch", "-D", "main")
-    assert preview(world, state)[1] == ("agent.txt", "one.txt")
+    assert deliverable(world, state).paths == ("agent.txt", "one.txt")
 
 
 def test_another_branch_or_a_rewritten_history_is_refused(
@@ -260,3 +270,72 @@ def test_hooks_that_the_worktree_does_not_have_are_named(
     (project / ".husky" / "_").mkdir(parents=True)
     assert world.repository.missing_hooks() == ".husky/_"
     assert build.world(project, environ=dict(os.environ)).repository.missing_hooks() is None
+
+
+# -- only what was shown is committed -----------------------------------------------------------
+
+
+def approved(world: World, state: SessionState) -> SessionState:
+    """Return the state with an approval of the files as they are now."""
+    return replace(state, approval=APPROVAL, approved_tree=deliverable(world, state).tree)
+
+
+def test_the_tree_that_is_shown_is_the_one_that_is_committed(
+    world: World, project: Path, state: SessionState
+) -> None:
+    (project / "README.md").unlink()
+    before = git(project, "count-objects")
+    state = approved(world, state)
+    assert git(project, "count-objects") == before, "a look leaves no objects"
+    made, _ = commit(world, state, APPROVAL)
+    assert made is not None
+    assert git(project, "rev-parse", f"{made}^{{tree}}").strip() == state.approved_tree
+    assert git(project, "status", "--porcelain") == ""
+
+
+def test_a_file_that_changed_after_it_was_shown_is_not_committed(
+    world: World, project: Path, state: SessionState
+) -> None:
+    state, head = approved(world, state), git(project, "rev-parse", "HEAD")
+    for change in (
+        lambda: (project / "agent.txt").write_text("y\n"),
+        lambda: (project / "more.txt").write_text("more\n"),
+        (project / "agent.txt").unlink,
+    ):
+        change()
+        with pytest.raises(ResultChangedError, match="have changed since they were shown"):
+            commit(world, state, APPROVAL)
+        assert git(project, "rev-parse", "HEAD") == head
+    (project / "more.txt").unlink()
+    with pytest.raises(ResultChangedError):  # nothing is left to commit
+        commit(world, state, APPROVAL)
+    (project / "agent.txt").write_text("x\n")
+    assert commit(world, state, APPROVAL)[0] is not None
+
+
+def test_what_an_agent_commits_after_it_was_shown_is_not_delivered(
+    apart: tuple[World, SessionState],
+) -> None:
+    world, state = apart
+    place = Path(str(state.worktree))
+    (place / "one.txt").write_text("1\n")
+    state = approved(world, state)
+    (place / "two.txt").write_text("2\n")
+    git(place, "add", "-A")
+    git(place, "commit", "-qm", "By an agent")
+    with pytest.raises(ResultChangedError):
+        commit(world, state, APPROVAL)
+    git(place, "reset", "-q", "--hard", "HEAD^")
+    (place / "one.txt").write_text("1\n")
+    git(place, "add", "-A")
+    git(place, "commit", "-qm", "Only what was shown")
+    assert commit(world, state, APPROVAL)[1]
+
+
+def test_a_commit_that_was_made_before_a_crash_is_adopted_though_files_have_changed(
+    world: World, project: Path, state: SessionState
+) -> None:
+    state = approved(world, state)
+    made, _ = commit(world, state, APPROVAL)
+    (project / "agent.txt").write_text("the user goes on\n")
+    assert commit(world, state, APPROVAL) == (made, True)

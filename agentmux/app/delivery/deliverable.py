@@ -1,0 +1,105 @@
+"""The result of a session as it is now: what an approval would commit, asked of git once."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from agentmux.app.session.changes import held_by_base, result_base
+from agentmux.core.codec.digests import sha256
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.fold.acceptance import working_phase
+from agentmux.core.journal.state import encode
+from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
+from agentmux.core.pipeline.result_text import message
+
+if TYPE_CHECKING:
+    from agentmux.app.world import World
+    from agentmux.core.journal.state import SessionState
+    from agentmux.ports.session_files import SessionFiles
+
+_DIGEST_LENGTH = 20
+_DECIDED = ("verdicts", "review_outcome", "results")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deliverable:
+    """The result of a session as it is now.
+
+    Attributes:
+        message: The message of the commit that an approval would make.
+        paths: The files of the result. In a worktree they include those that are committed already.
+        uncommitted: The files that an approval would commit.
+        left_out: The folders, ending in ``/``, that a commit leaves out: they are repositories, and
+            were not there at the start.
+        base: The commit after which the changes are the session's own; None for none.
+        held_by_base: That the base has all commits of the worktree's branch, in words; else empty.
+        made_already: The subjects of the commits that agents, or the user, have made in the
+            worktree.
+        tree: Git's id of the files that a commit would have; empty where nothing is committed.
+    """
+
+    message: str
+    paths: tuple[str, ...] = ()
+    uncommitted: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
+    base: str | None = None
+    held_by_base: str = ""
+    made_already: tuple[str, ...] = ()
+    tree: str = ""
+
+
+def deliverable(world: World, state: SessionState) -> Deliverable:
+    """Ask git for the result as it is now; it only reads.
+
+    Args:
+        world: The world of the session, `placed` in its work tree.
+        state: Its state.
+
+    Raises:
+        GitError: Git refuses.
+        MissingError: Git does not answer.
+        OSError: There is no room for what git computes.
+    """
+    if not state.commits:
+        return Deliverable(message=message(state))
+    repository, dirty = world.repository, state.options.dirty
+    base = result_base(repository, state)
+    is_own = bool(state.worktree and base)
+    now = repository.changed_since(dirty)
+    return Deliverable(
+        message=message(state),
+        paths=repository.changed_from(base, dirty) if is_own and base else now,
+        uncommitted=now,
+        left_out=tuple(path for path in repository.nested() if path not in dirty),
+        base=base,
+        held_by_base=held_by_base(repository, state, base),
+        made_already=repository.subjects(base) if is_own and base else (),
+        tree=repository.result_tree(now),
+    )
+
+
+def decision_digest(files: SessionFiles, state: SessionState, found: Deliverable) -> str:
+    """Return the digest of what a user is shown before a decision.
+
+    It is the same for the same files, message, verdicts, results of checks and summary in the same
+    phase of the same cycle, and another one as soon as one of them is another one.
+
+    Args:
+        files: The session's directory.
+        state: Its state.
+        found: Its result as it is now.
+    """
+    summary, _ = files.read_artifact(summary_path(state), TEXT_MAX)
+    fields = encode(state)
+    shown = {
+        "phase": working_phase(state),
+        "cycle": state.cycle,
+        "tree": found.tree,
+        "paths": found.paths,
+        "message": found.message,
+        "summary": sha256(summary or b"").hexdigest(),
+        "decided": {name: fields.get(name) for name in _DECIDED},
+    }
+    text = json.dumps(shown, sort_keys=True)
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
