@@ -83,7 +83,9 @@ class SessionView:
         base: ``branch`` and ``commit`` that its worktree began on; None without one.
         issue: ``url``, ``number`` and ``title`` of the issue that it is about; None for none.
         request: ``url`` and ``number`` of the request for its result; None for none.
-        decision: The session waits for the user to approve or to request changes.
+        decision: The session waits for the user to approve or to request changes. In JSON it is
+            ``phase``, ``cycle`` and ``digest`` of what is decided on; null if it does not wait.
+        digest: The digest of what is decided on; empty where nobody has asked git for it.
         commit: The commit of the approval; None before, and where nothing was to be committed.
         delivery: Where the approved result goes: ``id``, ``then``, ``steps``; None without one.
         interruption: ``cause``, ``seat``, ``phase``, ``at``; None where nothing interrupted it.
@@ -124,6 +126,7 @@ class SessionView:
     warnings: tuple[str, ...] = ()
     delivery: Json | None = None
     checks: tuple[Json, ...] = ()
+    digest: str = ""
     label: str = ""
 
     @property
@@ -136,10 +139,14 @@ class SessionView:
         """Whether the session's panes are there, but no orchestrator drives them."""
         return ORCHESTRATOR_GONE in self.problems
 
+    def _decision(self) -> dict[str, object]:
+        return {"phase": self.phase, "cycle": self.cycle, "digest": self.digest or None}
+
     def as_json(self) -> dict[str, object]:
         """Return the fields of this view for a JSON answer."""
         made: dict[str, object] = _shown_fields(self)
         made["seats"] = [_shown_fields(seat) for seat in self.seats]
+        made["decision"] = self._decision() if self.decision else None
         made["problems"] = list(self.problems)
         made["warnings"] = list(self.warnings)
         made["checks"] = [dict(each) for each in self.checks]
@@ -151,8 +158,11 @@ class SessionView:
         return made
 
 
+_NOT_SHOWN: Final = frozenset({"label", "digest"})
+
+
 def _shown_fields(view: SeatView | SessionView) -> dict[str, object]:
-    return {name: getattr(view, name) for name in view.__slots__ if name != "label"}
+    return {name: getattr(view, name) for name in view.__slots__ if name not in _NOT_SHOWN}
 
 
 def flat(delivery: Json | None) -> dict[str, object] | None:

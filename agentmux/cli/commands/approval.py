@@ -131,10 +131,16 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
         if asks or not json:
             _show_result(world, state, entry, found, way, say=render.note if json else render.out)
         require_consent(face, "Approve?", yes=not asks)
+        if asks and _digest_now(world, entry, state) != approval.digest:
+            return _answer(_changed(approval.digest), entry, Approved.kind, json=json)
     elif state.phase == Phase.DONE and is_kept(state):
         render.note(f"its result is on branch {state.branch}: {how_to_get(world, state)}")
     # If the session takes no approval now, the answer says why.
     return _approve(world, entry, approval, state.cycle, timeout_s=timeout, json=json)
+
+
+def _digest_now(world: World, entry: SessionEntry, state: SessionState) -> str:
+    return decision_digest(world.files(entry.path), state, deliverable(world, state))
 
 
 def _changed(digest: str) -> SubmitAnswer:
@@ -291,7 +297,7 @@ def request_changes(
         begins = asked_beginning(state)
     if digest and takes_decision(state):
         world = placed(world, state)
-        if digest != decision_digest(files, state, deliverable(world, state)):
+        if digest != _digest_now(world, entry, state):
             return _answer(_changed(digest), entry, ChangesRequested.kind, json=json)
     about = working_phase(state) if takes_decision(state) else ""
     fact = ChangesRequested(text=text, phase=begins, of_phase=about, digest=digest)

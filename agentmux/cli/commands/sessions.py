@@ -22,6 +22,7 @@ from agentmux.app.session.lookup import (
     live,
     select_session,
 )
+from agentmux.app.views.decision import with_digest
 from agentmux.app.views.session_view import SessionView
 from agentmux.app.views.status import look
 from agentmux.app.views.wait import Goal, wait_for
@@ -32,6 +33,7 @@ from agentmux.cli.ask.session_argument import named
 from agentmux.cli.commands import attachment
 from agentmux.cli.face import Face, monotonic
 from agentmux.cli.fast import session_list
+from agentmux.core.codec.frozen import replace
 from agentmux.core.names import layout
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.errors import NotFoundError, UsageError
@@ -69,7 +71,10 @@ def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False
     site, entries = _named_or_going(face, session, command=STATUS)
     result = look(site, entries)
     if json:
-        render.sessions_json(result)
+        world = partial(face.world, site.project, read_only=True)
+        both = zip(result.data, entries, strict=True)
+        views = tuple(with_digest(world, entry.path, view) for view, entry in both)
+        render.sessions_json(replace(result, data=views))
         return result.exit_code
     chosen = _in_full(result.data)
     if chosen is not None:

@@ -176,7 +176,7 @@ def beginnings(state: SessionState) -> tuple[str, ...]:
     return tuple(
         each.phase
         for each in pipeline_of(state).phases
-        if each.kind is Kind.FIX or (each.kind in _MAKING and each.takes_part(state) is not False)
+        if each.kind is Kind.FIX or (each.kind in _MAKING and each.takes_part(state))
     )
 
 

@@ -2,6 +2,9 @@
 
 import json
 import os
+import pty
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,12 +13,14 @@ import pytest
 
 from agentmux.app.session.lookup import sessions_dir
 from agentmux.cli.main import main
+from agentmux.core.journal.events import Approved, ChangesRequested
 from agentmux.core.journal.state import Base, Commit, Options
 from agentmux.core.names.phase import Phase
 from agentmux.errors import ExitCode
 from tests.app.driver import git, make_project
 from tests.app.on_disk import OnDisk
 from tests.cli.test_commands import in_terminal
+from tests.fakes.pseudo_terminal import read_to_end
 
 NAME = "20260101-101500-add-auth"
 Capture = pytest.CaptureFixture[str]
@@ -141,6 +146,87 @@ def test_what_was_kept_is_not_delivered_later_but_git_can(
     assert "takes no such decision now: the session is done" in said
     assert run("status", NAME) == ExitCode.OK
     assert f"  get it with   {way}\n" in capsys.readouterr().out
+
+
+# -- what was shown ------------------------------------------------------------------------------
+
+
+def shown(capsys: Capture) -> dict[str, Any]:
+    """Return the decision that the session waits for, as a face is told."""
+    assert run("status", NAME, "--json") == ExitCode.OK
+    found: dict[str, Any] = json.loads(capsys.readouterr().out)["sessions"][0]["decision"]
+    return found
+
+
+def test_a_decision_is_about_what_was_shown(
+    project: Path, session: OnDisk, capsys: Capture
+) -> None:
+    decision = shown(capsys)
+    assert (decision["phase"], decision["cycle"]) == ("completing", 1)
+    digest = decision["digest"]
+    (project / "agent.py").write_text("y\n")
+    for words in (("approve",), ("request-changes", "More.", "-s", NAME)):
+        assert run(*words, "--digest", digest, "--json") == ExitCode.BLOCKED
+        answer = json.loads(capsys.readouterr().out)
+        assert (answer["result"], answer["event_id"]) == ("ignored", None)
+        assert answer["reason"].startswith("the result is not what was shown with the digest")
+    assert {"approve", "request_changes"}.isdisjoint(session.kinds)
+
+    assert run("approve", "--digest", shown(capsys)["digest"]) == ExitCode.OK
+    (approved,) = [each.fact for each in session.events if isinstance(each.fact, Approved)]
+    assert approved.of_phase == "completing"
+    assert approved.digest != digest
+    (project / "agent.py").unlink()
+    git(project, "checkout", "-q", "-b", "tree")
+    (project / "agent.py").write_text("y\n")
+    git(project, "add", "agent.py")
+    assert git(project, "write-tree").strip() == approved.tree
+
+
+def test_a_session_that_waits_for_nothing_shows_no_decision(project: Path, capsys: Capture) -> None:
+    OnDisk(sessions_dir(project) / NAME, Phase.PLANNING)
+    assert shown(capsys) is None
+
+
+@pytest.mark.usefixtures("project")
+def test_what_changes_while_a_person_is_asked_is_not_approved(
+    project: Path, session: OnDisk
+) -> None:
+    master, slave = pty.openpty()
+    argv = [sys.executable, "-m", "agentmux", "approve"]
+    process = subprocess.Popen(argv, stdin=slave, stdout=subprocess.DEVNULL, stderr=slave)
+    os.close(slave)
+    told = b""
+    while b"Approve?" not in told:
+        told += os.read(master, 1000)
+    (project / "late.py").write_text("x\n")
+    os.write(master, b"y\n")
+    assert process.wait(20) == ExitCode.BLOCKED
+    assert "the result is not what was shown" in read_to_end(master)
+    assert "approve" not in session.kinds
+
+
+@pytest.mark.usefixtures("project")
+def test_where_a_cycle_begins_is_chosen_or_asked(session: OnDisk, capsys: Capture) -> None:
+    assert run("request-changes", "More.", "--from", "reviewing") == ExitCode.USAGE
+    said = capsys.readouterr().err
+    assert "no cycle of this session can begin in `reviewing`" in said
+    assert "choose one of: architecting, planning, implementing, fixing" in said
+    code, _, told = in_terminal("request-changes", "More.", typed="planning\n")
+    assert code == ExitCode.OK
+    assert "a small wish: one coder makes it" in told
+    (asked,) = [each.fact for each in session.events if isinstance(each.fact, ChangesRequested)]
+    assert (asked.phase, asked.of_phase) == ("planning", "completing")
+
+
+@pytest.mark.parametrize("phase", ["fixing", "planning"])
+@pytest.mark.usefixtures("project")
+def test_a_script_says_where_a_cycle_begins(session: OnDisk, capsys: Capture, phase: str) -> None:
+    assert run("request-changes", "More.", "--from", phase) == ExitCode.OK
+    assert run("request-changes", "Again.") == ExitCode.BLOCKED
+    capsys.readouterr()
+    asked = [each.fact for each in session.events if isinstance(each.fact, ChangesRequested)]
+    assert [fact.phase for fact in asked] == [phase, ""]
 
 
 # -- nested repositories -------------------------------------------------------------------------

@@ -319,6 +319,36 @@ def test_approving_does_not_wait_for_a_summary_that_nobody_writes() -> None:
     assert decision(session, Approved()) == "accepted: "
 
 
+DECISIONS = [Approved(of_phase="completing"), ChangesRequested(text="x", of_phase="completing")]
+
+
+@pytest.mark.parametrize("fact", DECISIONS)
+def test_a_decision_counts_only_in_the_cycle_and_phase_that_were_shown(fact: Approved) -> None:
+    """A phone that shows cycle 1 must not decide on cycle 2."""
+    session = at(Phase.COMPLETING).summed_up()
+    session.state = replace(session.state, cycle=2)
+    late = answer(session, fact, "user", "", cycle=1)
+    assert late == "ignored: it is about cycle 1, the session is in cycle 2"
+    other = answer(session, replace(fact, of_phase="reporting"), "user", "")
+    assert other == "ignored: it is about reporting, the session is in completing"
+    assert answer(session, fact, "user", "").startswith("accepted")
+    assert answer(session, replace(fact, of_phase=""), "user", "").startswith("accepted")
+
+
+@pytest.mark.parametrize(
+    ("phase", "counts"),
+    [
+        *(("", True), ("fixing", True), ("implementing", True), ("planning", True)),
+        *(("designing", False), ("reviewing", False), ("completing", False), ("odd", False)),
+        *(("product_management", False), ("architecting", True)),
+    ],
+)
+def test_a_cycle_begins_where_agents_make_something(phase: str, counts: bool) -> None:
+    session = at(Phase.COMPLETING).summed_up()
+    found = answer(session, ChangesRequested(text="x", phase=phase), "user", "")
+    assert found.startswith("accepted" if counts else "ignored: no cycle can begin in")
+
+
 def test_an_approval_stands() -> None:
     session = at(Phase.COMPLETING)
     session.state = replace(session.state, options=replace(session.state.options, commit=True))

@@ -50,6 +50,7 @@ from agentmux.core.journal.events import (
 from agentmux.core.journal.state import Archive, Commit, Options, SessionState, decode, encode
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
+from agentmux.core.pipeline.artifacts import done_marker
 from agentmux.core.pipeline.registry import PIPELINE
 from agentmux.core.pipeline.work import wanted
 from tests.core.builders import (
@@ -435,6 +436,61 @@ def test_a_change_request_starts_the_next_cycle_at_architecting() -> None:
     assert state.pending_archive[-1] == Archive(
         to="history/1.1", paths=PIPELINE[Phase.ARCHITECTING].archives
     )
+
+
+def small_wish() -> Session:
+    session = at(Phase.REVIEWING, LOGIC, QUALITY)
+    session.reviewed(LOGIC, "pass").reviewed(QUALITY, "pass").summed_up()
+    session.tell(ArtifactsArchived())
+    session.tell(ChangesRequested(text="in blue", phase="fixing"), "user")
+    return session
+
+
+def test_a_small_wish_goes_to_one_coder_as_a_fix_request() -> None:
+    session = small_wish()
+    state = session.state
+    assert (state.phase, state.cycle, state.iteration) == (Phase.FIXING, 2, 1)
+    assert [work.seat for work in wanted(state)] == ["coder"]
+    assert "in blue" in session.text("07_review/fix_request.md")
+    assert state.completed_subplans == (1,)
+    assert (state.verdicts, state.review_outcome, state.summary_submitted) == ({}, None, False)
+
+
+def test_a_small_wish_archives_verdicts_and_summary_only() -> None:
+    (archive,) = small_wish().state.pending_archive
+    assert archive.to == "history/1.0"
+    folders = {path.partition("/")[0] for path in archive.paths}
+    assert folders == {"06_implementation", "07_review", "08_completion"}
+    assert {path for path in archive.paths if path.startswith("06")} == {done_marker(1)}
+    assert "07_review" not in archive.paths, "the fix request lies there"
+
+
+def test_the_cap_on_iterations_counts_from_a_small_wish_on() -> None:
+    session = small_wish().fixed()
+    for iteration in range(2, session.state.max_review_iterations + 1):
+        session.reviewed(LOGIC, "fail")
+        assert (session.state.phase, session.state.iteration) == (Phase.FIXING, iteration)
+        session.fixed()
+    session.reviewed(LOGIC, "fail")
+    assert (session.state.phase, session.state.review_outcome) == (Phase.COMPLETING, "capped")
+
+
+@pytest.mark.parametrize("phase", ["planning", "implementing"])
+def test_a_cycle_that_begins_later_keeps_what_was_before(phase: str) -> None:
+    session = at(Phase.COMPLETING).summed_up()
+    session.tell(ArtifactsArchived())
+    state = session.tell(ChangesRequested(text="in blue", phase=phase), "user")
+    assert (state.phase, state.cycle, state.iteration) == (phase, 2, 0)
+    assert state.pending_archive[-1].paths == PIPELINE[phase].archives
+    assert state.reviewer_nominations == (LOGIC,)
+    assert state.change_request == "history/1.0/08_completion/changes.md"
+
+
+def test_only_the_approved_files_are_remembered() -> None:
+    session = at(Phase.COMPLETING, options=Options(commit=True)).summed_up()
+    assert session.tell(Approved(tree="t1"), "user").approved_tree == "t1"
+    session.tell(CommitFailed(reason="a hook"))
+    assert session.tell(Approved(), "user").approved_tree == ""
 
 
 def test_nothing_of_the_first_cycle_counts_in_the_second() -> None:

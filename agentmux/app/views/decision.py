@@ -1,0 +1,42 @@
+"""The decision that a session waits for, with the digest of what the user would decide on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentmux.app.delivery.deliverable import decision_digest, deliverable
+from agentmux.app.session.own_worktree import placed
+from agentmux.core.codec.frozen import replace
+from agentmux.core.fold.apply import fold
+from agentmux.errors import AgentmuxError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from agentmux.app.views.session_view import SessionView
+    from agentmux.app.world import World
+
+
+def with_digest(world: Callable[[], World], path: Path, view: SessionView) -> SessionView:
+    """Return the view of a session with the digest of what it shows for a decision.
+
+    The view stays as it is if the session waits for no decision, or if git cannot say now what
+    would be delivered.
+
+    Args:
+        world: Returns the world of the session's project.
+        path: The session's directory.
+        view: The view.
+    """
+    if not view.decision:
+        return view
+    try:
+        found = world()
+        files = found.files(path)
+        loaded = files.load()
+        state = fold(loaded.state, loaded.tail)
+        result = deliverable(placed(found, state), state)
+        return replace(view, digest=decision_digest(files, state, result))
+    except (AgentmuxError, OSError):
+        return view
