@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.app.delivery.deliverable import SUMMARY, decision_digest, deliverable
+from agentmux.app.delivery.deliverable import decision_digest, deliverable
 from agentmux.app.session.lookup import sessions_dir
 from agentmux.core.journal.state import Options, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.wiring import build
 from tests.app.driver import make_project
+
+SUMMARY = "08_completion/summary.md"
 
 
 class Shown:
