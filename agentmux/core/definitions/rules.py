@@ -242,6 +242,22 @@ def _fixes(phases: Phases, _: int) -> Placed:
             yield each.line, f"no `on_fail` names the fix {shown(each.phase.phase)}"
 
 
+def _shared(phases: Phases, _: int) -> Placed:
+    for fix in (each for each in phases if each.kind is Kind.FIX):
+        owner = next(
+            (each for each in phases if each.phase.folder == fix.phase.folder and each is not fix),
+            fix,
+        )
+        if owner.kind in {Kind.FIX, None}:
+            continue
+        senders = [each for each in phases if each.phase.on_fail == fix.phase.phase]
+        early = [each for each in senders if phases.index(each) < phases.index(owner)]
+        if owner.kind is not Kind.WORK or early:
+            is_late = owner.kind is Kind.WORK and early
+            which = f" that comes before {shown(early[0].phase.phase)}" if is_late else ""
+            yield fix.at("folder"), f"a fix can share only the folder of a work{which}"
+
+
 def _plans(phases: Phases, _: int) -> Placed:
     plans = [place for place, each in enumerate(phases) if each.kind is Kind.PLAN]
     works = [place for place, each in enumerate(phases) if each.kind is Kind.WORK]
@@ -255,4 +271,6 @@ def _plans(phases: Phases, _: int) -> Placed:
             yield each.at("when"), what
 
 
-_ALL: Final[tuple[Callable[[Phases, int], Placed], ...]] = (*(_different, _ends, _fixes, _plans),)
+_ALL: Final[tuple[Callable[[Phases, int], Placed], ...]] = (
+    *(_different, _ends, _fixes, _shared, _plans),
+)

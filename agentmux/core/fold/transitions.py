@@ -179,7 +179,8 @@ def _without_results(state: SessionState, pipeline: Pipeline, at: str, sender: s
     kept = {
         phase: result
         for phase, result in state.results.items()
-        if phase == sender or (phase in places and places[phase] < places[at])
+        if (phase == sender and result.outcome == FAILED)
+        or (phase in places and places[phase] < places[at])
     }
     fix = state.fix
     if fix is not None and fix.sender:

@@ -5,7 +5,7 @@ Every function here returns the check of a phase, as `PhaseDescriptor.check` has
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
 from agentmux.core.definitions.definition import PhaseDefinition
@@ -108,8 +108,15 @@ def results(phase: PhaseDefinition) -> Check:
     return checked
 
 
-def fix(phase: PhaseDefinition, senders: frozenset[str]) -> Check:
-    """Return the check of a fix: its marker exists, or nothing that it follows has failed."""
+def fix(phase: PhaseDefinition, senders: Mapping[str, str]) -> Check:
+    """Return the check of a fix: its marker exists, or nothing that it follows has failed.
+
+    Once who asked for it has passed, the marker no longer matters: later work may have cleared it.
+
+    Args:
+        phase: The fix.
+        senders: The folder of each check and review that it follows, by the phase's name.
+    """
     marker = done_marker(1, phase.folder)
 
     def checked(state: SessionState, artifacts: Artifacts) -> Completion:
@@ -117,6 +124,9 @@ def fix(phase: PhaseDefinition, senders: frozenset[str]) -> Check:
             return _yes("nothing to fix")
         if artifacts.exists(marker):
             return _yes("done_1 exists", marker)
+        result = f"{senders[state.fix.sender]}/{RESULTS}"
+        if artifacts.results.get(result) in {PASSED, CAPPED}:
+            return _yes(f"{state.fix.sender} has passed since", result)
         return _no(f"done_1 is missing: {state.fix.sender} asked for a fix", marker)
 
     return checked

@@ -193,15 +193,20 @@ def _check(pipeline: PipelineDefinition, phase: PhaseDefinition) -> Check:
 
 
 def _fixed_by(pipeline: PipelineDefinition, work: PhaseDefinition) -> frozenset[str]:
-    """Return the checks and reviews whose fixes mend this work."""
-    walk = pipeline.walk
-    behind = walk[walk.index(work) + 1 :]
+    """Return the checks and reviews whose fixes mend this work, or clear its first marker."""
+    behind = _behind(pipeline, work)
     later = next((at for at, each in enumerate(behind) if each.kind is Kind.WORK), len(behind))
-    return frozenset(each.phase for each in behind[:later] if each.on_fail)
+    sharing = {each.phase for each in pipeline.phases if each.folder == work.folder}
+    return frozenset(
+        each.phase
+        for at, each in enumerate(behind)
+        if each.on_fail and (at < later or each.on_fail in sharing)
+    )
 
 
-def _senders(pipeline: PipelineDefinition, fix: PhaseDefinition) -> frozenset[str]:
-    return frozenset(each.phase for each in pipeline.walk if each.on_fail == fix.phase)
+def _senders(pipeline: PipelineDefinition, fix: PhaseDefinition) -> Mapping[str, str]:
+    """Return the folder of each check and review that a fix follows, by the phase's name."""
+    return {each.phase: each.folder for each in pipeline.walk if each.on_fail == fix.phase}
 
 
 def _leaves(phase: PhaseDefinition) -> tuple[str, ...]:
@@ -230,16 +235,7 @@ def _archives(pipeline: PipelineDefinition, phase: PhaseDefinition, sender: str)
             found = (_found(each) for each in (phase, *_behind(pipeline, phase)))
             return tuple(dict.fromkeys(path for paths in found for path in paths))
         case _:
-            mending = _own_folders(pipeline, phase)
-            return tuple(dict.fromkeys((*_folders((phase, *_behind(pipeline, phase))), *mending)))
-
-
-def _own_folders(pipeline: PipelineDefinition, phase: PhaseDefinition) -> tuple[str, ...]:
-    """Return the folders that only fixes have, of those that follow what comes behind a phase."""
-    behind = {each.on_fail for each in _behind(pipeline, phase)}
-    shared = {each.folder for each in pipeline.walk}
-    fixes = (each for each in pipeline.phases if each.kind is Kind.FIX and each.phase in behind)
-    return tuple(each.folder for each in fixes if each.folder not in shared)
+            return _folders((phase, *_behind(pipeline, phase)))
 
 
 def _found(phase: PhaseDefinition) -> tuple[str, ...]:

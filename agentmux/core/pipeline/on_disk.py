@@ -48,6 +48,8 @@ def state_from_disk(
     here = pipeline_of(state).work_at(phase or state.phase)
     work = here.folder if here is not None else layout.IMPLEMENTATION
     nominated = nominations(state, artifacts)
+    if state.pipeline is not None:  # it may have reviewers of its own, and need no nominated one
+        nominated = state.reviewer_nominations or artifacts.nominations or ()
     groups = state.implementation_groups
     if artifacts.execution_plan is not None:
         fields = artifacts.execution_plan.to_fields()["groups"]

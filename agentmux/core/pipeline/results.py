@@ -58,7 +58,7 @@ def reviewers(state: SessionState, phase: str) -> tuple[str, ...]:
     nominated = state.reviewer_nominations or DEFAULT_NOMINATIONS
     others = tuple(role for role in roles if role not in REVIEWERS)
     named = tuple(role for role in nominated if role in roles)
-    return (*named, *others) or roles
+    return tuple(dict.fromkeys((*named, *others))) or roles
 
 
 def all_results(state: SessionState) -> Mapping[str, PhaseResult]:

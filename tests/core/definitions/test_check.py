@@ -201,6 +201,9 @@ WRONG = [
     ("kind: document", "kind: work", [
         "7: a work has no `leaves`",
     ]),
+    ("folder: implementing", "folder: reviewing", [
+        "21: a fix can share only the folder of a work",
+    ]),
 ]  # fmt: skip
 
 
@@ -209,6 +212,15 @@ def test_what_cannot_work_is_refused_with_its_line(old: str, new: str, expected:
     assert old in GOOD
     assert said(GOOD.replace(old, new)) == expected
     assert checked(GOOD.replace(old, new)).pipeline is None
+
+
+def test_a_fix_shares_no_folder_that_is_cleared_before_it_is_looked_at() -> None:
+    work = "  - phase: more\n    kind: work\n    roles: [coder]\n"
+    later = GOOD.replace("  - phase: reviewing\n", f"{work}  - phase: reviewing\n")
+    assert said(later) == []
+    assert said(later.replace("folder: implementing", "folder: more")) == [
+        "24: a fix can share only the folder of a work that comes before `verifying`",
+    ]
 
 
 def test_all_problems_are_told_at_once() -> None:
