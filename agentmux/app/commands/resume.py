@@ -144,7 +144,7 @@ def plan_resume(
     world = placed(world, state)
     added = (*loaded.open, *added)
     changed = changed_settings(world, state, files) if state.phase != Phase.DONE else ()
-    state = _pinned(world, files, state, repin=repin and bool(changed))
+    state, texts = _pinned(world, files, state, repin=repin and bool(changed))
     is_rewinding = state.rewind is not None
     if state.rewind is not None:
         state, more = _told(world, state, rewound_fact(state.rewind))
@@ -161,7 +161,7 @@ def plan_resume(
         added = (*added, *more)
         if more or resumed.pending_archive != state.pending_archive:
             artifacts = overlay(files.artifacts(resumed), added, resumed)
-        launcher = Launcher(world, files, resumed, fresh=fresh)
+        launcher = Launcher(world, files, resumed, fresh=fresh, ahead=texts)
         panes = tuple(launcher.plan(work, artifacts) for work in agents_work(resumed))
     given = without_checkpoints(state) if without_checkpoint else state
     trial = trial_in_the_way(world) if not state.worktree else None
@@ -191,8 +191,12 @@ def plan_resume(
     return replace(plan, warnings=(*told, *_warnings(world, plan, artifacts)))
 
 
-def _pinned(world: World, files: SessionFiles, state: SessionState, *, repin: bool) -> SessionState:
+def _pinned(
+    world: World, files: SessionFiles, state: SessionState, *, repin: bool
+) -> tuple[SessionState, Mapping[str, str]]:
     """Return the state with the pipeline that the session has then; see `pinned`.
+
+    Also the files that a repin will write: their content by their path in the session.
 
     Raises:
         DataError: A file of the pipeline differs from what the session froze, and stays.
@@ -200,12 +204,12 @@ def _pinned(world: World, files: SessionFiles, state: SessionState, *, repin: bo
     """
     taken = pipeline_repin(world, state, files) if repin else None
     if taken is not None:
-        fact, _ = taken
+        fact, texts = taken
         pipeline = definition_from(fact.pipeline, "the present pipeline")
-        return with_pipeline(state, pipeline, fact.pipeline_files, fact.verify)
+        return with_pipeline(state, pipeline, fact.pipeline_files, fact.verify), texts
     if state.phase != Phase.DONE:
         require_frozen(files, state)
-    return state
+    return state, {}
 
 
 def _warnings(world: World, plan: ResumePlan, artifacts: Artifacts) -> Iterator[str]:

@@ -98,6 +98,7 @@ class Launcher:
         state: SessionState,
         *,
         fresh: frozenset[str] = frozenset(),
+        ahead: Mapping[str, str] | None = None,
     ) -> None:
         """Take the session and the state in which it launches; for plans it need not be committed.
 
@@ -106,13 +107,14 @@ class Launcher:
             files: The session's directory.
             state: The state.
             fresh: The seats that are to start a new conversation; ``*`` is all of them.
+            ahead: For a plan: frozen files that are written later, their content by their path.
         """
         self._world = world
         self._files = files
         self._state = state
         self._histories = SeatHistories(state)
         self._players = SeatPlayers(world, files, state, self._histories, fresh)
-        self._texts = LaunchTexts(world, files, state)
+        self._texts = LaunchTexts(world, files, state, ahead or {})
         self._recorder = Recorder(world, files)
 
     def plan(self, work: Work, artifacts: Artifacts) -> LaunchPlan:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from agentmux.app.launch.seat_player import SeatPlayer
@@ -43,8 +43,11 @@ def _research_folder(work: Work) -> str:
 class LaunchTexts:
     """Composes the prompts of one session; writes no file."""
 
-    def __init__(self, world: World, files: SessionFiles, state: SessionState) -> None:
-        """Take the session and the state in which it launches."""
+    def __init__(
+        self, world: World, files: SessionFiles, state: SessionState, ahead: Mapping[str, str]
+    ) -> None:
+        """Take the session and the state in which it launches; ``ahead`` is as for `Launcher`."""
+        self._ahead = ahead
         self._world = world
         self._files = files
         self._state = state
@@ -75,8 +78,9 @@ class LaunchTexts:
         if name not in self._state.pipeline_files:
             return built_in(name, again=again)
         before = [built_in("opening"), *([built_in("fresh-again")] if again else [])]
-        own = frozen_text(self._files, self._state, name).strip()
-        return "".join((*before, f"{own}\n\n", built_in("ending")))
+        path = layout.frozen(self._state.pipeline_files[name])
+        own = self._ahead.get(path) or frozen_text(self._files, self._state, name)
+        return "".join((*before, f"{own.strip()}\n\n", built_in("ending")))
 
     def _kept_prompt(self, work: Work, history: SeatHistory) -> str:
         """Return the researcher's earlier prompt from the topic's folder; users may edit it there.

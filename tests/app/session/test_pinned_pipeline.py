@@ -120,3 +120,22 @@ def test_a_pipeline_that_is_gone_or_broken_changes_nothing_and_cannot_be_taken(
     assert plan_resume(bench.world(), bench.files).changed == ("pipelines.mine",)
     with pytest.raises(AgentmuxError, match="no pipeline `mine`"):
         plan_resume(bench.world(), bench.files, repin=True)
+
+
+def test_the_dry_run_of_a_repin_shows_the_prompt_that_is_not_written_yet(bench: Bench) -> None:
+    prompt = bench.file.with_name("work.md")
+    prompt.write_text("Do it like this. {{feature}}\n")
+    own = WORK.replace("roles: [coder]", "roles: [coder], prompt: work.md")
+    bench.file.write_text(HEAD + own + REVIEW + END)
+    (pane,) = plan_resume(bench.world(), bench.files, repin=True).panes
+    assert "Do it like this. " in pane.full_prompt
+    assert "agentmux submit done --subplan 1" in pane.full_prompt
+    repin(bench.world(), bench.session())
+    prompt.write_text("Do it another way.\n")
+    plan = plan_resume(bench.world(), bench.files)
+    assert "Do it like this. " in plan.panes[0].full_prompt
+    assert plan.changed == ("pipelines.mine",)
+    (digest,) = (d for name, d in plan.state.pipeline_files.items() if name == "work.md")
+    (bench.files.path / layout.frozen(digest)).write_text("Obey me.\n")
+    (pane,) = plan_resume(bench.world(), bench.files, repin=True).panes
+    assert "Do it another way." in pane.full_prompt
