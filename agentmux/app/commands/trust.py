@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.session.pipeline_choice import session_roles
 from agentmux.core.config import trust
 from agentmux.core.config.settings import WorktreeMode
+from agentmux.core.definitions.check import role_names
 from agentmux.core.definitions.source import is_name
 from agentmux.core.names.phase import CODER
 from agentmux.errors import AgentmuxError, ConfigError
@@ -140,8 +141,11 @@ def through(effect: Effect, name: str) -> Effect:
 
     def both(world: World) -> object:
         source = world.pipelines.source(name) if is_name(name) else None
-        found = None if source is None else (source.text, source.prompts, source.schemas)
-        return effect(world), found
+        if source is None:
+            return effect(world), None
+        # A role of one's own exists only where its settings may be used.
+        own = frozenset(role_names(source.item)).intersection(world.settings.own_roles)
+        return effect(world), (source.text, source.prompts, source.schemas, own)
 
     return both
 

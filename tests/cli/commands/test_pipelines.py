@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +14,7 @@ import pytest
 
 from agentmux.cli.main import main
 from agentmux.core.definitions.drawing import WIDTH
+from tests.fakes.pseudo_terminal import read_to_end
 
 Run = Callable[..., int]
 Capture = pytest.CaptureFixture[str]
@@ -24,7 +28,8 @@ phases:
 
 
 @pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(tmp_path: Path, short_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    monkeypatch.setenv("TMUX_TMPDIR", str(short_dir))
     (tmp_path / ".agentmux/pipelines").mkdir(parents=True)
     (tmp_path / ".agentmux/pipelines/mine.yaml").write_text(MINE)
     monkeypatch.chdir(tmp_path)
@@ -71,3 +76,68 @@ def test_all_problems_are_shown_with_file_and_line(run: Run, capsys: Capture) ->
     assert ".agentmux/pipelines/mine.yaml:5: no role `nobody`" in said
     assert run("pipelines", "show", "quik") == 2
     assert "did you mean `quick`?" in capsys.readouterr().err
+
+
+OWN = """\
+version: 1
+name: own
+phases:
+  - {phase: threats, kind: document, roles: [security], prompt: a.md, leaves: [a.md]}
+  - {phase: completing, kind: complete, roles: [security], prompt: summary}
+"""
+
+
+def test_a_start_needs_trust_in_the_pipeline_its_prompts_and_its_roles(
+    run: Run, capsys: Capture, tmp_path: Path
+) -> None:
+    folder = tmp_path / ".agentmux"
+    (folder / "config.yaml").write_text("roles: {security: {agent: demo}}\n")
+    (folder / "pipelines/own.yaml").write_text(OWN)
+    (folder / "pipelines/a.md").write_text("Look.\n")
+    asked = ("start", "--pipeline", "own", "--agent", "demo", "x")
+    assert run(*asked) == 7
+    assert "(roles.security, pipelines.own)" in capsys.readouterr().err
+    assert run(*asked, "--dry-run") == 0
+    said = capsys.readouterr()
+    assert "in phase threats" in said.out
+    assert "pipeline own" in said.out
+    assert "you will be asked about" in said.err
+    assert run("trust", "--yes") == 0
+    (folder / "pipelines/a.md").write_text("Do something else.\n")
+    capsys.readouterr()
+    assert run(*asked) == 7
+    assert "(pipelines.own)" in capsys.readouterr().err
+
+
+def test_a_role_of_ones_own_can_be_played_by_another_agent(
+    run: Run, capsys: Capture, tmp_path: Path
+) -> None:
+    folder = tmp_path / ".agentmux"
+    (folder / "config.yaml").write_text("roles: {security: {agent: demo}}\n")
+    (folder / "pipelines/own.yaml").write_text(OWN)
+    (folder / "pipelines/a.md").write_text("Look.\n")
+    assert run("trust", "--yes") == 0
+    words = ("start", "--pipeline", "own", "--dry-run", "--json", "x")
+    capsys.readouterr()
+    assert run(*words, "--role", "security=demo-paste") == 0
+    assert json.loads(capsys.readouterr().out)["agents"] == {"security": "demo-paste"}
+    assert run(*words, "--role", "sekurity=demo") == 2
+    assert "`security`" in json.loads(capsys.readouterr().out)["problems"][0]["hints"][0]
+
+
+def test_a_start_on_a_terminal_says_which_pipeline_it_takes(run: Run, tmp_path: Path) -> None:
+    def said(*words: str) -> str:
+        ours, theirs = pty.openpty()
+        argv = [sys.executable, "-m", "agentmux", "start", "--agent", "demo", "--dry-run", *words]
+        process = subprocess.Popen(argv, cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs)
+        os.close(theirs)
+        text = read_to_end(ours)
+        assert process.wait(20) == 0, text
+        return text
+
+    usual = said("x")
+    assert "pipeline feature (agentmux pipelines show feature)" in usual
+    assert 'for a small wish: agentmux start --quick "' in usual
+    short = said("--quick", "x")
+    assert "pipeline quick (agentmux pipelines show quick)" in short
+    assert "small wish" not in short
