@@ -14,7 +14,6 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import writable
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.definitions.feature import FEATURE
-from agentmux.core.definitions.reading import plain, shown
 from agentmux.core.documents.plan import check_plan
 from agentmux.core.documents.review import DEFAULT_NOMINATIONS, check_review, full, review_files
 from agentmux.core.documents.review import long as long_role
@@ -243,6 +242,8 @@ def _phase(checker: _Checker) -> Checked:
     state = fold(loaded.state, loaded.tail)
     documents = _documents(state)
     if name not in documents:
+        from agentmux.core.definitions.reading import plain, shown  # noqa: PLC0415 (after a mistake)
+
         known = ", ".join(f"`{each}`" for each in documents) or "none"
         checker.note((f"no phase {shown(name)} is handed in by this command; it is for: {known}",))
         return checker.checked(events.PhaseDone(phase=plain(name[:60])), name[:60])
