@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.result import OperationResult, envelope
-from agentmux.core.names import layout
 from agentmux.core.names.phase import SETUP
 from agentmux.core.names.status_labels import (
     NATIVE_MARK,
@@ -32,7 +31,6 @@ _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "m"))
 _CODES: Final[Mapping[str, str]] = {"green": "32", "yellow": "33", "red": "31", "magenta": "35"}
 """The number of each colour in a terminal's escape sequences (SGR)."""
 _NATIVE: Final = f"{NATIVE_MARK} "
-_SUMMARY: Final = f"{layout.COMPLETION}/summary.md"
 
 
 def out(text: str) -> None:
@@ -363,7 +361,7 @@ def status_lines(
     if _is_kept(view):
         lines.append(f"  get it with   {_how_to_get(view, remote)}")
     if view.decision and not any(seat.holds_up for seat in view.seats):
-        lines.append(f"  summary       {view.path}/{_SUMMARY}")
+        lines.append(f"  summary       {view.path}/{view.summary}")
     lines += [f"  problem       {problem}" for problem in view.problems]
     lines += [f"  warning       {warning}" for warning in view.warnings]
     if view.seats:

@@ -94,6 +94,7 @@ class SessionView:
         problems: For people, one sentence each.
         warnings: What the user should know before deciding; one sentence each.
         label: Its status in words; not in JSON.
+        summary: The path of the summary of its work, relative to its directory; not in JSON.
     """
 
     session: str
@@ -128,6 +129,7 @@ class SessionView:
     checks: tuple[Json, ...] = ()
     digest: str = ""
     label: str = ""
+    summary: str = ""
 
     @property
     def is_parked(self) -> bool:
@@ -158,7 +160,7 @@ class SessionView:
         return made
 
 
-_NOT_SHOWN: Final = frozenset({"label", "digest"})
+_NOT_SHOWN: Final = frozenset({"label", "digest", "summary"})
 
 
 def _shown_fields(view: SeatView | SessionView) -> dict[str, object]:

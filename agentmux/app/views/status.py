@@ -19,6 +19,7 @@ from agentmux.app.views.seat_views import seat_views, session_label
 from agentmux.app.views.session_view import ORCHESTRATOR_GONE, SeatView, SessionView
 from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import Kind
+from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import SessionStatus, left_out_label, status_label
 from agentmux.core.names.statuses import (
@@ -127,6 +128,7 @@ def session_view(
         state_source=entry.source,
         status=status,
         label=session_label(status, seats),
+        summary=_summary(entry.fields),
         cycle=number(entry.fields, "cycle", 1),
         review_iteration=number(entry.fields, "review_iteration", 0),
         review_outcome=entry.text("review_outcome") or None,
@@ -151,6 +153,15 @@ def session_view(
         delivery=mapping(entry.fields, "delivery") or None,
         checks=_checks(entry.fields),
     )
+
+
+def _summary(fields: Json) -> str:
+    """Return the path of the summary: in the folder of the last phase of the session's pipeline."""
+    phases = mapping(fields, "pipeline").get("phases")
+    ends = phases if isinstance(phases, list) else []
+    found = [each for each in ends if isinstance(each, dict) and each.get("kind") == Kind.COMPLETE]
+    last = found[-1] if found else {}
+    return f"{last.get('folder') or last.get('phase') or layout.COMPLETION}/summary.md"
 
 
 def _checks(fields: Json) -> tuple[Json, ...]:

@@ -89,10 +89,12 @@ def _of_last_review(state: SessionState, artifacts: Artifacts) -> Iterator[str]:
 
 
 def _plan_of(state: SessionState, work: Work) -> Iterator[str]:
+    phases = pipeline_of(state).phases
+    folder = next(each.folder for each in phases if each.kind is Kind.PLAN)
     ids = state.implementation_active_plan_ids if work.subplan is None else (work.subplan,)
     for index in ids:
-        yield f"{layout.PLANNING}/{subplan_file(index)}"
-        yield f"{layout.PLANNING}/{tasks_file(index)}"
+        yield f"{folder}/{subplan_file(index)}"
+        yield f"{folder}/{tasks_file(index)}"
 
 
 def _research(state: SessionState) -> Iterator[str]:

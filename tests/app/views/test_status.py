@@ -11,7 +11,7 @@ import pytest
 from agentmux.app.result import Problem
 from agentmux.app.session.lookup import Liveness, SessionEntry, entry_at
 from agentmux.app.views.session_view import SessionView
-from agentmux.app.views.status import look, session_view, wants_decision
+from agentmux.app.views.status import _summary, look, session_view, wants_decision
 from agentmux.cli.render import next_step, session_list, standing, status_lines
 from agentmux.core.fold.acceptance import takes_approval
 from agentmux.core.journal.state import (
@@ -515,3 +515,14 @@ def test_before_a_decision_repositories_that_came_later_are_named(tmp_path: Path
     site = replace(site, nested=lambda path: ("new/", "old/"))
     (found,) = look(site, (entry_at(site, made.path),)).data
     assert found.warnings == ("`new/` is a git repository of its own: the commit leaves it out",)
+
+
+def test_the_summary_is_in_the_folder_of_the_last_phase() -> None:
+    assert _summary({}) == "08_completion/summary.md"
+    phases = [{"phase": "work", "kind": "work"}, {"phase": "ending", "kind": "complete"}]
+    assert _summary({"pipeline": {"phases": phases}}) == "ending/summary.md"
+    phases[1]["folder"] = "end"
+    assert _summary({"pipeline": {"phases": phases}}) == "end/summary.md"
+    odd: tuple[object, ...] = (5, {"phases": [5]}, {"phases": {}})
+    for each in odd:
+        assert _summary({"pipeline": each}) == "08_completion/summary.md"
