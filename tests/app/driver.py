@@ -33,11 +33,11 @@ from agentmux.app.signals.checks import Submission as Handin
 from agentmux.app.signals.submission import SubmitAnswer, decide, identity_from, submit
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec
-from agentmux.core.config.settings import SetupStep
+from agentmux.core.config.settings import SetupStep, VerifyCommand
 from agentmux.core.journal.events import Approved, ChangesRequested, Event
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
-from agentmux.core.names.phase import SETUP, Phase
+from agentmux.core.names.phase import COMMANDS, SETUP, Phase
 from agentmux.core.pipeline.delivery import failure
 from agentmux.core.terminal.keys import Pressed
 from agentmux.errors import ExitCode
@@ -264,6 +264,7 @@ class Studio:
         checkpoints: bool = True,
         short: bool = False,
         setup: tuple[SetupStep, ...] = (),
+        verify: tuple[VerifyCommand, ...] = (),
     ) -> None:
         self.project = project
         self.worktree = worktree
@@ -273,7 +274,7 @@ class Studio:
         self.world: World = build.world(project, environ=environ)
         settings = self.world.settings
         chosen = replace(settings.git, checkpoints=real_git and checkpoints, setup=setup)
-        self.world = replace(self.world, settings=replace(settings, git=chosen))
+        self.world = replace(self.world, settings=replace(settings, git=chosen, verify=verify))
         if not real_git:
             self.world = replace(self.world, repository=NotedRepository(project))
         self.short = short
@@ -290,7 +291,7 @@ class Studio:
         self.accepted: list[str] = []
         """Ids of the signals that were answered with `accepted`, in order."""
         self.ran: list[str] = []
-        """The names of the setup's steps that ran, in order."""
+        """The names of the commands without an agent that ran, in order."""
 
     # -- the session -------------------------------------------------------------------------
 
@@ -386,14 +387,14 @@ class Studio:
         if pane.shows:
             pane.step = "waiting"
             return
-        if pane.seat == SETUP:
+        if pane.seat == SETUP or pane.seat.partition("-")[0] in COMMANDS:
             self._set_up(pane)
             return
         agent = SimAgent(self, pane.launch)
         pane.step = "over" if agent.work(told=told) else "waiting"
 
     def _set_up(self, pane: SimPane) -> None:
-        """Run a step of the setup, as the program in its pane does."""
+        """Run a step of the setup, or a command of a check, as the program in its pane does."""
         folder = self.session / layout.launch(pane.launch)
         fields = json.loads((folder / "launch.json").read_text())
         self.ran.append(fields["name"])
@@ -497,8 +498,9 @@ class SimAgent:
             self._code(f"part_{subplan}.py", f"PART = {subplan}\nCYCLE = {self._cycle}\n")
             self._hand_in("submit_done", subplan=int(subplan))
             return
-        request = self._session / layout.REVIEW / "fix_request.md"
-        assert request.read_text().strip(), "a fix without a request"
+        senders = (layout.REVIEW, "verifying")
+        requests = [self._session / each / "fix_request.md" for each in senders]
+        assert any(each.exists() and each.read_text().strip() for each in requests)
         self._code("fixed.py", f"CYCLE = {self._cycle}\nITERATION = {self._iteration}\n")
         self._hand_in("submit_done")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.core.config.settings import SetupStep
+from agentmux.core.config.settings import SetupStep, VerifyCommand
 from agentmux.core.journal.events import Resumed
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
@@ -31,13 +31,14 @@ def begin(
     worktree: bool = False,
     checkpoints: bool = False,
     setup: tuple[SetupStep, ...] = (),
+    verify: tuple[VerifyCommand, ...] = (),
     environ: Mapping[str, str] | None = None,
 ) -> Studio:
     """Make a project with real git, and a short session in it that is still to be started."""
     project = make_project(folder / "ground" / "project" if worktree else folder / "project")
     return Studio(
         project, {**os.environ, **(environ or {})}, cycles=1, real_git=True, short=True,
-        worktree=worktree, checkpoints=checkpoints, setup=setup,
+        worktree=worktree, checkpoints=checkpoints, setup=setup, verify=verify,
     )  # fmt: skip
 
 
@@ -73,10 +74,12 @@ def gone_on(studio: Studio, image: Image, mode: str) -> Studio:
     else:
         foreseen = after.resume()
     assert after.drive(mode) is ExitCode.OK
-    assert not done.intersection(after.ran), "a step of the setup ran twice"
+    assert not done.intersection(after.ran), "a command ran twice"
     if foreseen not in {"", Phase.DONE.value}:
         resumed = [e.fact for e, _ in after.events() if isinstance(e.fact, Resumed)]
-        assert [fact.phase for fact in resumed] == [foreseen], "a dry run said something else"
+        assert [fact.phase for fact in resumed] == [foreseen], (
+            f"a dry run said something else: {foreseen}, {resumed}"
+        )
     return after
 
 

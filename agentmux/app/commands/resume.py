@@ -12,6 +12,7 @@ from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedS
 from agentmux.app.launch.launcher import Launcher
 from agentmux.app.launch.plan import LaunchPlan
 from agentmux.app.launch.stopped_pane import unheard
+from agentmux.app.session.check_record import adoptable
 from agentmux.app.session.checkout import require_free, trial_in_the_way
 from agentmux.app.session.frozen_files import require_frozen
 from agentmux.app.session.lookup import (
@@ -146,11 +147,8 @@ def plan_resume(
     changed = changed_settings(world, state, files) if state.phase != Phase.DONE else ()
     state, texts = _pinned(world, files, state, repin=repin and bool(changed))
     is_rewinding = state.rewind is not None
-    if state.rewind is not None:
-        state, more = _told(world, state, rewound_fact(state.rewind))
-        added = (*added, *more)
-    for seat, launch, choice in unheard(state, files):
-        state = apply(state, replace(_event(world, choice, state), seat=seat, launch=launch))
+    state, more = _found(world, files, state)
+    added = (*added, *more)
     artifacts = overlay(files.artifacts(state), added, state)
     inference = infer(state, artifacts, state_is_known=loaded.known, pending=len(loaded.tail))
     entered, resumed = inference.phase, state
@@ -333,10 +331,26 @@ def settled_state(
     return _told(world, state, found)
 
 
-def _told(
-    world: World, state: SessionState, fact: Fact
+def _found(
+    world: World, files: SessionFiles, state: SessionState
 ) -> tuple[SessionState, tuple[Implied, ...]]:
-    event = _event(world, fact, state)
+    """Return the state after what a resume records first.
+
+    That is the end of a rewind, choices of the user in panes, and the ends of commands.
+    """
+    added: tuple[Implied, ...] = ()
+    if state.rewind is not None:
+        state, added = _told(world, state, rewound_fact(state.rewind))
+    for seat, launch, fact in (*unheard(state, files), *adoptable(world, state, files)):
+        state, more = _told(world, state, fact, seat=seat, launch=launch)
+        added = (*added, *more)
+    return state, added
+
+
+def _told(
+    world: World, state: SessionState, fact: Fact, *, seat: str = ORCHESTRATOR, launch: str = ""
+) -> tuple[SessionState, tuple[Implied, ...]]:
+    event = replace(_event(world, fact, state), seat=seat, launch=launch)
     after = apply(state, event)
     return after, implied(state, event, after)
 

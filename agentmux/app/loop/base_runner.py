@@ -6,9 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from agentmux.app.session.base_worktree import base_spec
+from agentmux.app.session.check_record import base_fact
 from agentmux.core.checks.report import check_words
 from agentmux.core.decisions.check_actions import EndBase, MakeBase, RecordBase
-from agentmux.core.journal.events import BaseChecked, BaseDone, BaseMade
+from agentmux.core.journal.events import BaseDone, BaseMade
 from agentmux.errors import AgentmuxError
 from agentmux.threads import in_daemon_thread
 
@@ -50,15 +51,8 @@ class BaseRunner:
 
     async def record(self, action: RecordBase, facts: Facts) -> None:
         """Record what a command has shown on the base."""
-        fact = BaseChecked(
-            name=action.name,
-            outcome=action.outcome,
-            status=action.status,
-            signal=action.signal,
-            timed_out=action.timed_out,
-        )
         self._watcher.look_at((action.launch,))
-        self._session.record(fact, seat=action.seat, launch=action.launch)
+        self._session.record(base_fact(action), seat=action.seat, launch=action.launch)
         base = self._session.state.base_checks
         if base is not None and action.name in base.checks:
             self._loop.say(f"on the base, {check_words(action.name, base.checks[action.name])}")

@@ -22,7 +22,7 @@ from agentmux.app.launch.stopped_pane import PaneManner, unheard
 from agentmux.app.loop.orchestrator import Orchestrator
 from agentmux.app.loop.tools import SessionGoneError, Tools
 from agentmux.app.loop.watcher import Watcher
-from agentmux.app.session.check_record import adopt_check
+from agentmux.app.session.check_record import adopt_checks
 from agentmux.app.session.first_texts import first_texts
 from agentmux.app.session.own_worktree import make_worktree, placed, without_checkpoints
 from agentmux.app.session.succeeded_step import adopt_step
@@ -182,7 +182,7 @@ def begin(world: World, session: Session, request: OrchestratorRequest, socket: 
     if request.mode == "reattach":
         session.record(SessionReattached())
     if request.mode == "resume":
-        adopt_check(world, session)
+        adopt_checks(world, session)
     while request.mode == "resume" and not _is_resumed(session, request, socket):
         pass  # a signal or a decision came meanwhile
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from agentmux.core.checks.tail import tail
-from agentmux.core.decisions.check_actions import RecordCheck
-from agentmux.core.decisions.next_actions import check_exit
+from agentmux.core.decisions.check_actions import RecordBase, RecordCheck
+from agentmux.core.decisions.next_actions import check_exit, is_command
 from agentmux.core.fold.acceptance import working_phase
-from agentmux.core.journal.events import CheckDone
-from agentmux.core.names.phase import CHECK
+from agentmux.core.journal.events import BaseChecked, CheckDone
 from agentmux.core.names.statuses import LAUNCHED, PASSED
 from agentmux.core.pipeline.check_phase import command_of
 from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from agentmux.app.session.writer import Session
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
@@ -42,33 +43,56 @@ def check_fact(state: SessionState, files: SessionFiles, action: RecordCheck) ->
     )
 
 
-def adopt_check(world: World, session: Session) -> None:
-    """Record a command that has ended since the last orchestrator was killed; or it runs again.
+def adopt_checks(world: World, session: Session) -> None:
+    """Record commands that have ended since the last orchestrator was killed; or they run again.
 
-    It counts only if it ran on the files as they are now. The session's events have to be applied
-    before.
+    The session's events have to be applied before.
     """
-    ended = _ended(session)
-    if ended is None:
-        return
-    fact = check_fact(session.state, session.files, ended)
-    if fact.tree and fact.tree == _tree(world, session):
-        session.record(fact, seat=ended.seat, launch=ended.launch)
+    for seat, launch, fact in adoptable(world, session.state, session.files):
+        session.record(fact, seat=seat, launch=launch)
 
 
-def _ended(session: Session) -> RecordCheck | None:
-    for name, seat in session.state.seats.items():
-        if seat.role == CHECK and seat.status == LAUNCHED:
-            end = session.files.launch_record(seat.launch).exit
+def adoptable(
+    world: World, state: SessionState, files: SessionFiles
+) -> tuple[tuple[str, str, CheckDone | BaseChecked], ...]:
+    """Return seat, launch and fact of each command that has ended, and whose end is not recorded.
+
+    One of a check counts only if it ran on the files as they are now; on the base they are always
+    the same. Git is asked only if there is such a command; nothing is changed.
+    """
+    found: list[tuple[str, str, CheckDone | BaseChecked]] = []
+    for ended in _ended(state, files):
+        fact = (
+            base_fact(ended) if isinstance(ended, RecordBase) else check_fact(state, files, ended)
+        )
+        if isinstance(fact, BaseChecked) or (fact.tree and fact.tree == _tree(world, state, files)):
+            found.append((ended.seat, ended.launch, fact))
+    return tuple(found)
+
+
+def base_fact(action: RecordBase) -> BaseChecked:
+    """Return the fact that records the end of a command on the base."""
+    return BaseChecked(
+        name=action.name,
+        outcome=action.outcome,
+        status=action.status,
+        signal=action.signal,
+        timed_out=action.timed_out,
+    )
+
+
+def _ended(state: SessionState, files: SessionFiles) -> Iterator[RecordCheck | RecordBase]:
+    for name, seat in state.seats.items():
+        if is_command(name, seat) and seat.status == LAUNCHED:
+            end = files.launch_record(seat.launch).exit
             action = None if end is None else check_exit(name, seat, end)
-            if isinstance(action, RecordCheck):
-                return action
-    return None
+            if isinstance(action, RecordCheck | RecordBase):
+                yield action
 
 
-def _tree(world: World, session: Session) -> str | None:
-    home = session.files.path.resolve()
+def _tree(world: World, state: SessionState, files: SessionFiles) -> str | None:
+    store = world.checkpoints(world.tree, files.path.resolve(), state.session_id)
     try:
-        return world.checkpoints(world.tree, home, session.state.session_id).tree(limit_s=TREE_S)
+        return store.tree(limit_s=TREE_S)
     except (AgentmuxError, OSError):
         return None  # it runs again

@@ -318,13 +318,13 @@ def _exits(state: SessionState, facts: Facts) -> Iterator[_Recording]:
         gone = not fact.alive and (fact.exit is not None or fact.started or fact.pane is not None)
         if seat.status == STOPPED and fact.choice is not None:
             yield RecordChoice(seat=name, launch=seat.launch, choice=fact.choice)
-        elif seat.status in _HELD and gone and _is_command(name, seat):
+        elif seat.status in _HELD and gone and is_command(name, seat):
             yield check_exit(name, seat, fact.exit)
         elif seat.status in _HELD and (gone or (fact.alive and is_rejected(seat, fact))):
             yield _exit_of(name, seat, fact)
 
 
-def _is_command(name: str, seat: Seat) -> bool:
+def is_command(name: str, seat: Seat) -> bool:
     """Whether it is the seat of a command of a check, in the session's work tree or on the base."""
     return seat.role == CHECK or (seat.role == BASE and name != BASE)
 

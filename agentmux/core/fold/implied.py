@@ -44,6 +44,7 @@ from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.pipeline.artifacts import (
     FIX_REQUEST,
+    RESULTS,
     REVIEW_MD,
     Artifacts,
     change_request_path,
@@ -198,10 +199,13 @@ def overlay(artifacts: Artifacts, added: Iterable[Implied], state: SessionState)
     """
     gone = {path for each in state.pending_archive for path in each.paths}
     sizes, plan = dict(artifacts.sizes), artifacts.execution_plan
+    results = dict(artifacts.results)
     for each in added:
         if each.path in gone or each.path.partition("/")[0] in gone or each.copy_of is not None:
             continue
         sizes[each.path] = len((each.text or "").encode()) if each.fields is None else 1
         if each.path.endswith(f"/{PLAN_FILE}"):
             plan, _ = check_execution_plan(each.fields)
-    return replace(artifacts, sizes=sizes, execution_plan=plan)
+        if each.path.endswith(f"/{RESULTS}") and each.fields is not None:
+            results[each.path] = str(each.fields.get("outcome", ""))
+    return replace(artifacts, sizes=sizes, execution_plan=plan, results=results)
