@@ -40,6 +40,22 @@ def parked_until(reset: datetime | None, *, now: datetime, retry_s: float) -> da
     return now + timedelta(seconds=retry_s)
 
 
+def says_later(parked: Parked, said: str, reset: datetime | None, *, now: datetime) -> bool:
+    """Whether new words of a parked agent mean that its limit ends at another time to come.
+
+    At the end of a limit, claude draws its words anew: with the same time, in another form.
+
+    Args:
+        parked: The parked seat.
+        said: When the limit ends, in the agent's words now; empty where it does not say.
+        reset: What that means; None for nothing.
+        now: The current time, aware.
+    """
+    if said in {"", parked.said} or reset is None:
+        return False
+    return reset > now and reset != time_of(parked.until)
+
+
 def is_parked(state: SessionState, seat: str) -> bool:
     """Whether this seat waits for the end of a usage limit."""
     parked = state.parked.get(seat)

@@ -217,3 +217,15 @@ def test_who_shows_a_later_end_when_it_is_due_is_not_woken(looking: Looking) -> 
     found = parked(looking)
     assert found is not None
     assert found.said == "17:10"
+
+
+def test_words_drawn_anew_when_it_is_due_park_nobody_again(looking: Looking) -> None:
+    """Claude says at the end of a limit when it has ended, in another form."""
+    looking.show(f"{PROMPT}{UNTIL}")
+    looking.look()
+    looking.set_clock(hours=12)
+    looking.show(f"{PROMPT}{UNTIL.replace('12:10', '12:10pm')}")
+    looking.look()
+    found = parked(looking)
+    assert found is not None
+    assert found.said == "12:10"

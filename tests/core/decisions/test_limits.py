@@ -14,6 +14,7 @@ from agentmux.core.decisions.limits import (
     is_parked,
     next_wake,
     parked_until,
+    says_later,
     to_wake,
 )
 from agentmux.core.decisions.next_actions import Facts, Launch, LaunchFact, Tell, Wake, next_actions
@@ -65,6 +66,27 @@ def test_an_agent_waits_for_the_time_that_it_says(reset_s: float | None, wait_s:
 def test_nobody_is_parked_until_the_past(reset_s: int | None, retry_s: float) -> None:
     reset = None if reset_s is None else NOW + timedelta(seconds=reset_s)
     assert parked_until(reset, now=NOW, retry_s=retry_s) > NOW
+
+
+@pytest.mark.parametrize(
+    ("said", "reset_s", "later"),
+    [
+        ("5pm", 7200, True),
+        ("noon", 7200, False),  # the words that are known
+        ("", None, False),
+        ("soon", None, False),
+        ("12:00 (UTC)", 600, False),  # the known time, in other words
+        ("11am", 0, False),  # it is over by these words
+        ("11am", -600, False),
+        ("12:05", 300, True),  # earlier than it said before
+    ],
+)
+def test_only_another_time_to_come_is_news_of_a_parked_agent(
+    said: str, reset_s: float | None, later: bool
+) -> None:
+    parked = replace(one(600), said="noon")
+    reset = None if reset_s is None else NOW + timedelta(seconds=reset_s)
+    assert says_later(parked, said, reset, now=NOW) is later
 
 
 # -- in which order -------------------------------------------------------------------------------
