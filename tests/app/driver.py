@@ -27,8 +27,11 @@ from agentmux.app.commands.orchestrator_request import OrchestratorReport, Orche
 from agentmux.app.commands.orchestrator_start import OrchestratorStart
 from agentmux.app.commands.resume import plan_resume, resume
 from agentmux.app.commands.start import StartRequest, plan_start, start
+from agentmux.app.delivery.approval_question import approval_of
+from agentmux.app.delivery.deliverable import deliverable
 from agentmux.app.loop.process import drive
 from agentmux.app.loop.tools import Tools
+from agentmux.app.session.own_worktree import placed
 from agentmux.app.signals.checks import Submission as Handin
 from agentmux.app.signals.submission import SubmitAnswer, decide, identity_from, submit
 from agentmux.app.world import World
@@ -230,12 +233,19 @@ class _User:
             asyncio.get_running_loop().call_soon(self._decide, state.cycle)
 
     def _decide(self, cycle: int) -> None:
-        more = cycle < self.studio.cycles
-        fact = ChangesRequested(text="Subtract, too.") if more else Approved(then=self.studio.then)
         files = self.studio.world.files(self.studio.session)
+        more = cycle < self.studio.cycles
+        fact = ChangesRequested(text="Subtract, too.") if more else self._approval()
         self.studio.heard(
             decide(files, fact, at=_now(), new_id=self.studio.world.new_id, poke=poke)
         )
+
+    def _approval(self) -> Approved:
+        """Return the approval of the files as they are now."""
+        state = self.studio.state()
+        world = placed(self.studio.world, state)
+        files = world.files(self.studio.session)
+        return approval_of(files, state, deliverable(world, state), self.studio.then)
 
     def fileno(self) -> int | None:
         return None

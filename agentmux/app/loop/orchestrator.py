@@ -32,7 +32,7 @@ from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.limits import next_wake
 from agentmux.core.decisions.next_actions import next_actions
-from agentmux.core.fold.acceptance import Answer, takes_decision
+from agentmux.core.fold.acceptance import Answer, takes_decision, working_phase
 from agentmux.core.journal.events import (
     Approved,
     ChangesRequested,
@@ -368,7 +368,8 @@ class Orchestrator:
         this text as its draft.
         """
         self._console = written
-        if self._decide(ChangesRequested(text=written.draft or "")):
+        about = working_phase(self._session.state)
+        if self._decide(ChangesRequested(text=written.draft or "", of_phase=about)):
             self._console = Console()
 
     def _decide(self, decision: UserDecision) -> bool:
@@ -378,6 +379,7 @@ class Orchestrator:
             at=stamp(self._world.now()),
             new_id=self._world.new_id,
             poke=lambda _: True,
+            cycle=self._session.state.cycle,
         )
         if made.result == Answer.ACCEPTED:
             return True
