@@ -344,6 +344,7 @@ def status_lines(
         view.session,
         f"  feature       {view.feature or '-'}",
         f"  phase         {where(view)}",
+        *((f"  pipeline      {view.pipeline}",) if view.is_other_pipeline else ()),
         f"  status        {state}, updated {age(view.age_s)} ago",
         f"  tmux          {_tmux(view)}",
         f"  orchestrator  {_orchestrator(view)}",

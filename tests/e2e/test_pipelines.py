@@ -22,6 +22,7 @@ def test_a_small_wish_takes_the_short_way(project: Project) -> None:
     project.ok("approve", session.name, "--yes")
     session.wait("done").gone()
     assert session.launched() == ["coder-1", "reviewer_logic", "reviewer_logic"]
+    assert "  pipeline      quick\n" in project.ok("status", session.name)
     assert project.git("log", "--format=%s") == "fix the typo\nBegin\n"
 
 

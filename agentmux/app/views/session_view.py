@@ -13,6 +13,9 @@ from agentmux.core.names.statuses import BROKEN, LEFT, LIMIT
 if TYPE_CHECKING:
     from agentmux.core.codec.records import Json
 
+FEATURE_NAME: Final = "feature"
+"""The pipeline of a session that holds none."""
+
 ORCHESTRATOR_GONE: Final = "its orchestrator is gone"
 
 
@@ -75,6 +78,7 @@ class SessionView:
     Attributes:
         path: Relative to the project where it is inside, else absolute.
         phase: None where the state cannot be read.
+        pipeline: The name of its pipeline.
         live: None where its tmux server does not answer.
         copy_of: The directory of the live session that this one is a copy of.
         orchestrator: Pid of its orchestrator; None where none runs, or its pid is unknown.
@@ -128,6 +132,7 @@ class SessionView:
     delivery: Json | None = None
     checks: tuple[Json, ...] = ()
     digest: str = ""
+    pipeline: str = FEATURE_NAME
     label: str = ""
     summary: str = ""
 
@@ -135,6 +140,11 @@ class SessionView:
     def is_parked(self) -> bool:
         """Whether agents of the live session wait for the end of their usage limits."""
         return any(seat.parked_until and seat.status == LIMIT for seat in self.seats)
+
+    @property
+    def is_other_pipeline(self) -> bool:
+        """Whether the session goes through another pipeline than `feature`."""
+        return self.pipeline != FEATURE_NAME
 
     @property
     def has_lost_orchestrator(self) -> bool:

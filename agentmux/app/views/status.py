@@ -16,7 +16,12 @@ from agentmux.app.session.lookup import Liveness, SessionEntry, live, shown_path
 from agentmux.app.session.workplace import workplace
 from agentmux.app.views.plain_fields import NOTHING, age, mapping, number, stamp, text
 from agentmux.app.views.seat_views import seat_views, session_label
-from agentmux.app.views.session_view import ORCHESTRATOR_GONE, SeatView, SessionView
+from agentmux.app.views.session_view import (
+    FEATURE_NAME,
+    ORCHESTRATOR_GONE,
+    SeatView,
+    SessionView,
+)
 from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.names import layout
@@ -129,6 +134,7 @@ def session_view(
         status=status,
         label=session_label(status, seats),
         summary=_summary(entry.fields),
+        pipeline=text(mapping(entry.fields, "pipeline"), "name") or FEATURE_NAME,
         cycle=number(entry.fields, "cycle", 1),
         review_iteration=number(entry.fields, "review_iteration", 0),
         review_outcome=entry.text("review_outcome") or None,

@@ -526,3 +526,13 @@ def test_the_summary_is_in_the_folder_of_the_last_phase() -> None:
     odd: tuple[object, ...] = (5, {"phases": [5]}, {"phases": {}})
     for each in odd:
         assert _summary({"pipeline": each}) == "08_completion/summary.md"
+
+
+def test_the_pipeline_is_named_where_it_is_not_the_usual_one() -> None:
+    usual = session_view(entry(), GONE, {}, project=PROJECT, now=NOW)
+    assert usual.as_json()["pipeline"] == "feature"
+    assert not usual.is_other_pipeline
+    short = entry(pipeline={"name": "quick"})
+    found = session_view(short, GONE, {}, project=PROJECT, now=NOW)
+    assert found.as_json()["pipeline"] == "quick"
+    assert found.is_other_pipeline
