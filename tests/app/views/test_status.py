@@ -532,7 +532,8 @@ def test_the_pipeline_is_named_where_it_is_not_the_usual_one() -> None:
     usual = session_view(entry(), GONE, {}, project=PROJECT, now=NOW)
     assert usual.as_json()["pipeline"] == "feature"
     assert not usual.is_other_pipeline
-    short = entry(pipeline={"name": "quick"})
+    short = entry()
+    short = replace(short, fields={**short.fields, "pipeline": {"name": "quick"}})
     found = session_view(short, GONE, {}, project=PROJECT, now=NOW)
     assert found.as_json()["pipeline"] == "quick"
     assert found.is_other_pipeline
