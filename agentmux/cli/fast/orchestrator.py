@@ -17,6 +17,7 @@ from typing import Final
 from agentmux.adapters.disk import files
 from agentmux.adapters.disk.handover import report as send_report
 from agentmux.adapters.disk.handover import take_approvers, take_environment
+from agentmux.adapters.disk.session_folders import glance
 from agentmux.adapters.pane import delivery
 from agentmux.adapters.system import processes
 from agentmux.adapters.system.processes import PidWatch, start_time
@@ -36,9 +37,10 @@ from agentmux.app.loop.tools import SessionGoneError, Tools
 from agentmux.app.world import World
 from agentmux.cli import render
 from agentmux.core.agents.environment import change
+from agentmux.core.definitions.definition import definition_from
 from agentmux.core.fold.apply import fold
 from agentmux.core.names import layout
-from agentmux.core.pipeline.registry import PHASE_REGISTRY
+from agentmux.core.pipeline.registry import FEATURE_PIPELINE, running
 from agentmux.errors import AgentmuxError, ExitCode
 from agentmux.ports.display import Display
 from agentmux.ports.terminal import Target
@@ -48,9 +50,11 @@ logger = logging.getLogger(__name__)
 
 _FOLDERS: Final = (
     *(layout.LAUNCHES, layout.SNAPSHOTS, layout.CHECKPOINTS, layout.HISTORY, layout.RESEARCH),
-    *(each.folder for each in PHASE_REGISTRY if each.folder),
 )
-"""The folders in a session's directory that the orchestrator writes into."""
+"""The folders in a session's directory that the orchestrator writes into, beside those of phases.
+
+Each write looks for links again; here a session with one is refused before anything begins.
+"""
 
 _END_S: Final = 4.0
 _LOG_KEYS: Final = ("session", "phase", "role", "pane")
@@ -106,7 +110,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
             send_report(waiting.pop(), said.encode())
 
     try:
-        for name in _FOLDERS:
+        for name in (*_FOLDERS, *_phase_folders(session)):
             files.inside(session, name, whole=True)
         _log_to(session / layout.LOG)
         own = _required(_own_session(environ))
@@ -124,6 +128,20 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         message = f"the orchestrator crashed: {type(error).__name__}: {error}"
         report(OrchestratorReport(ok=False, exit_code=ExitCode.FAILED, message=message))
         raise
+
+
+def _phase_folders(session: Path) -> tuple[str, ...]:
+    """Return the folders of the phases of a session's pipeline.
+
+    Those of `feature` if its state is damaged: then the journal says later which ones it has.
+
+    Raises:
+        FieldError: The recorded pipeline is damaged.
+    """
+    recorded = (glance(session) or {}).get("pipeline")
+    if recorded is None:
+        return FEATURE_PIPELINE.folders
+    return running(definition_from(recorded, f"`{session / layout.STATE}`")).folders
 
 
 def _given_up(session: Path, request: OrchestratorRequest) -> bool:

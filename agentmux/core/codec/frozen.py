@@ -11,7 +11,10 @@ names here for the standard ones.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Mapping
+from itertools import repeat
+from operator import attrgetter, call
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -24,6 +27,8 @@ _CLASS_VARIABLE: Final = ("ClassVar", "typing.ClassVar")
 _FIELDS: Final = "__frozen_fields__"
 _PLACE: Final = "__frozen_place__"
 """The name of the attribute in which a class maps each field's name to the field's setter."""
+_COPY: Final = "__frozen_copy__"
+"""The name of the attribute with all setters of a class, and a function that returns all values."""
 _STANDARD: Final = ("__dataclass_fields__", "__dataclass_params__")
 """The names of the attributes by which ``dataclasses`` recognises its classes."""
 
@@ -104,8 +109,15 @@ def _made(cls: Any, *, kw_only: bool = False) -> Any:  # noqa: ANN401 (any class
     made.__qualname__ = cls.__qualname__
     place = {name: getattr(made, name).__set__ for name in known}
     setattr(made, _PLACE, place)
+    setattr(made, _COPY, (tuple(place.values()), _values(tuple(place))))
     made.__init__ = _init(made, known, place, kw_only=kw_only)
     return made
+
+
+def _values(names: tuple[str, ...]) -> Callable[[object], tuple[object, ...]]:
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda record: tuple(getattr(record, name) for name in names)
 
 
 def _own_fields(cls: type[Any]) -> dict[str, _Field]:
@@ -173,8 +185,8 @@ def _fields(record: Any) -> tuple[_Field, ...]:  # noqa: ANN401 (one of our clas
 def _replace(record: Any, /, **changes: object) -> Any:  # noqa: ANN401 (of one of our classes)
     made = object.__new__(type(record))
     place = getattr(record, _PLACE)
-    for name, put in place.items():
-        put(made, getattr(record, name))
+    puts, values = getattr(record, _COPY)
+    deque(map(call, puts, repeat(made), values(record)), maxlen=0)  # without a loop in Python
     try:
         for name, value in changes.items():
             place[name](made, value)

@@ -14,7 +14,6 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.review import review_files
 from agentmux.core.fold.acceptance import working_phase
-from agentmux.core.journal.events import PmDone
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.layout import REVIEW
 from agentmux.core.pipeline.artifacts import (
@@ -25,12 +24,13 @@ from agentmux.core.pipeline.artifacts import (
     nominations,
     subplan_count,
 )
-from agentmux.core.pipeline.completion import PLAN_FILE, PM_DONE
+from agentmux.core.pipeline.completion import PLAN_FILE
 from agentmux.core.pipeline.kinds import PhaseDescriptor
 from agentmux.core.pipeline.registry import pipeline_of
 
 _PLANS: Final = {PLAN_FILE}
 _NOMINATING: Final = {"architecture.md"}
+_LOOKING: Final = (Kind.CHECK, Kind.REVIEW)
 NOT_HANDED_IN: Final = "a draft that was not handed in"
 
 
@@ -58,31 +58,20 @@ def _lies(path: str, artifacts: Artifacts) -> bool:
 
 def _drafts(state: SessionState, artifacts: Artifacts) -> Iterator[str]:
     for here in pipeline_of(state).phases:
-        match here.kind:
-            case Kind.WORK:
-                yield from _markers(state, artifacts, here)
-            case Kind.REVIEW if state.pipeline is None:
-                yield from (e for e in _verdicts(state, artifacts, here) if _lies(e, artifacts))
-            case Kind.REVIEW | Kind.CHECK:
-                yield from _unrecorded(state, artifacts, here)
-            case _:
-                there = (path for path in _decisive(here) if _lies(path, artifacts))
-                yield from (e for e in there if _owes(state, here.startup_role, here.phase))
+        for path in here.decisive:
+            if _lies(path, artifacts) and _owes(state, here.startup_role, here.phase):
+                yield path
+        if here.kind is Kind.WORK:
+            yield from _markers(state, artifacts, here)
+        elif here.kind in _LOOKING:
+            yield from _results(state, artifacts, here)
 
 
-def _decisive(here: PhaseDescriptor) -> tuple[str, ...]:
-    """Return the artifacts that decide a phase with a single seat."""
-    match here.kind:
-        case Kind.PLAN:
-            return (f"{here.folder}/{PLAN_FILE}",)
-        case Kind.FIX:
-            return (done_marker(1, here.folder),)
-        case Kind.DOCUMENT if here.signal == PmDone.kind:
-            return (PM_DONE,)
-        case Kind.DOCUMENT:
-            return tuple(f"{here.folder}/{name}" for name in here.leaves)
-        case _:
-            return ()
+def _results(state: SessionState, artifacts: Artifacts, here: PhaseDescriptor) -> Iterator[str]:
+    if state.pipeline is not None:
+        yield from _unrecorded(state, artifacts, here)
+    elif here.kind is Kind.REVIEW:
+        yield from (path for path in _verdicts(state, artifacts, here) if _lies(path, artifacts))
 
 
 def _unrecorded(state: SessionState, artifacts: Artifacts, here: PhaseDescriptor) -> Iterator[str]:

@@ -157,13 +157,14 @@ def advance(state: SessionState, event: Event, offset: int) -> SessionState:
         FieldError: The payload does not have the form that this version writes.
     """
     try:
-        after = apply(state, event)
+        after, noted = _applied(state, event)
     except AgentmuxError:
         raise
     except Exception as error:  # noqa: BLE001 (no error may block the session)
-        after = _unhandled(state, event, error)
+        after, noted = _unhandled(state, event, error), {}
     return replace(
         after,
+        **noted,
         revision=state.revision + 1,
         applied_offset=offset,
         last_event_id=event.id,
@@ -180,14 +181,23 @@ def _unhandled(state: SessionState, event: Event, error: Exception) -> SessionSt
 
 def apply(state: SessionState, event: Event) -> SessionState:
     """Return the state after ``event``; ``state`` itself for a signal that does not count."""
+    after, noted = _applied(state, event)
+    return replace(after, **noted) if noted else after
+
+
+def _applied(state: SessionState, event: Event) -> tuple[SessionState, dict[str, Any]]:
+    """Return the state after ``event``, and the fields that say what happened, by name.
+
+    A state is large: the fields are put into it together with those of `advance`.
+    """
     step = _STEPS[type(event.fact)]
     if not is_signal(event):
         after = parking.pruned(step(state, event, event.fact))
-        return replace(after, last_event=_last_event(state, event))
+        return after, {"last_event": _last_event(state, event)}
     if judge(state, event).answer is not Answer.ACCEPTED:
-        return state
+        return state, {}
     after = parking.pruned(_signalled(state, event, step))
-    return replace(after, last_event=event.fact.kind, signals=(*state.signals, event.id))
+    return after, {"last_event": event.fact.kind, "signals": (*state.signals, event.id)}
 
 
 def counted(before: SessionState, after: SessionState) -> bool:

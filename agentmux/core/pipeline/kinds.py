@@ -34,7 +34,7 @@ from agentmux.core.journal.events import (
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline import completion, kind_checks
-from agentmux.core.pipeline.artifacts import OUTPUT, RESULTS, Artifacts
+from agentmux.core.pipeline.artifacts import OUTPUT, RESULTS, Artifacts, done_marker
 from agentmux.core.pipeline.completion import Completion
 from agentmux.core.pipeline.verify_commands import check_commands
 
@@ -52,6 +52,7 @@ class PhaseDescriptor:
         roles: The roles that work in the phase; the first one starts it (the start-up role).
         prompt: The name of the prompt template, by role.
         leaves: The artifacts that the agents leave, relative to ``folder``.
+        decisive: The artifacts that decide the phase, if it has a single seat.
         signal: The kind of the event by which an agent says that it is done; empty for a check.
         check: Decides by the artifacts whether the phase is complete.
         archives: The paths to move to history when a session enters the phase: what earlier
@@ -70,6 +71,7 @@ class PhaseDescriptor:
     roles: tuple[str, ...]
     prompt: Mapping[str, str]
     leaves: tuple[str, ...]
+    decisive: tuple[str, ...]
     signal: str
     check: Check
     archives: tuple[str, ...]
@@ -152,6 +154,7 @@ def _described(
         roles=phase.roles,
         prompt={role: phase.prompt or role for role in phase.roles},
         leaves=_leaves(phase),
+        decisive=_decisive(phase),
         signal=_signal(phase),
         check=_check(pipeline, phase),
         archives=_archives(pipeline, phase, sender),
@@ -219,6 +222,20 @@ def _leaves(phase: PhaseDefinition) -> tuple[str, ...]:
             return ("summary.md",)
         case _:
             return tuple(each.file for each in phase.leaves)
+
+
+def _decisive(phase: PhaseDefinition) -> tuple[str, ...]:
+    match phase.kind:
+        case Kind.PLAN:
+            return (f"{phase.folder}/{completion.PLAN_FILE}",)
+        case Kind.FIX:
+            return (done_marker(1, phase.folder),)
+        case Kind.DOCUMENT if _signal(phase) == PmDone.kind:
+            return (completion.PM_DONE,)
+        case Kind.DOCUMENT:
+            return tuple(f"{phase.folder}/{each.file}" for each in phase.leaves)
+        case _:
+            return ()
 
 
 def _archives(pipeline: PipelineDefinition, phase: PhaseDefinition, sender: str) -> tuple[str, ...]:

@@ -92,6 +92,7 @@ def _plan_of(state: SessionState, work: Work) -> Iterator[str]:
     phases = pipeline_of(state).phases
     folder = next(each.folder for each in phases if each.kind is Kind.PLAN)
     ids = state.implementation_active_plan_ids if work.subplan is None else (work.subplan,)
+    folder = pipeline_of(state).of_kind(Kind.PLAN)[0].folder
     for index in ids:
         yield f"{folder}/{subplan_file(index)}"
         yield f"{folder}/{tasks_file(index)}"
