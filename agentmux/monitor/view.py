@@ -21,9 +21,11 @@ from agentmux.core.names import statuses
 from agentmux.core.names.phase import SETUP, Phase
 from agentmux.core.names.status_labels import NATIVE_MARK, parked_label, status_label
 from agentmux.core.names.statuses import CAPPED, DELAYED, MERGE, PUSH
+from agentmux.core.pipeline.base_run import is_base_open
+from agentmux.core.pipeline.check_phase import check_commands
 from agentmux.core.pipeline.delivery import failed_step, failure, open_step
 from agentmux.core.pipeline.registry import kind_of, pipeline_of
-from agentmux.core.pipeline.results import fixes, outcome, result_of, reviewers
+from agentmux.core.pipeline.results import all_results, fixes, result_of, reviewers
 from agentmux.core.terminal.text_width import NARROW, clean, cut, spread, wrap
 from agentmux.monitor.preview import draw_preview
 from agentmux.monitor.segments import MonitorLine, Segment, Style, plain
@@ -212,8 +214,13 @@ def _verdicts(state: SessionState, phase: str) -> str:
 
 
 def _outcome(state: SessionState, phase: str) -> str:
-    said = result_of(state, phase).outcome
-    return f"{CAPPED}, did not pass" if said == CAPPED else said
+    """Return how many commands of a check have ended; once it is decided, its outcome."""
+    found = result_of(state, phase)
+    if state.phase != phase or found.outcome:
+        return f"{CAPPED}, did not pass" if found.outcome == CAPPED else found.outcome
+    if is_base_open(state):
+        return "waits for the base"
+    return f"{len(found.checks)}/{len(check_commands(state, phase))} have run"
 
 
 def _iteration(state: SessionState, _: str) -> str:
@@ -358,7 +365,7 @@ _TURNS: Final[Mapping[str, tuple[str, str]]] = {
     statuses.STOPPED: ("waits for your choice in its pane", "go there: prefix o, then r, f or s"),
     statuses.FINISHED: ("ended without handing in its work", _RESTART),
     statuses.ENDED_BY_USER: ("was ended by you", _RESTART),
-    statuses.BROKEN: ("could not run; run it again, or go on without it (--skip)", _RESTART),
+    statuses.BROKEN: ("could not run: run it again, or go on without it (--skip)", _RESTART),
 }
 
 
@@ -423,7 +430,8 @@ def _decision(state: SessionState) -> Iterator[tuple[str, ...]]:
         return
     if failure(state):
         yield (failure(state),)
-    capped = " (the review did not pass)" if outcome(state) == CAPPED else ""
+    stays = [phase for phase, each in all_results(state).items() if each.outcome == CAPPED]
+    capped = f" ({' and '.join(stays)} did not pass)" if stays else ""
     keys = ("approve: press a here (shows it first)", "request changes: press c here")
     if state.summary_submitted:
         here = pipeline_of(state)[state.phase]

@@ -13,6 +13,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from wcwidth import wcswidth
 
+from agentmux.core.codec.frozen import replace as replace_phases
+from agentmux.core.definitions.definition import Kind, PhaseDefinition
+from agentmux.core.definitions.feature import FEATURE
+from agentmux.core.journal.results import BaseChecks, CheckResult, PhaseResult
 from agentmux.core.journal.state import (
     Commit,
     Delivery,
@@ -31,6 +35,24 @@ from agentmux.ports.display import Picture, SeatStatus
 from tests.monitor.pictures import NOW, SLUG, picture, seat, seen
 
 MONITOR = (44, 60)
+
+
+CHECKED = replace_phases(
+    FEATURE,
+    phases=(
+        *FEATURE.phases[:5],
+        PhaseDefinition(phase="verifying", kind=Kind.CHECK, folder="verifying", on_fail="fixing"),
+        *FEATURE.phases[5:],
+    ),
+)
+
+
+CHECK_PASSED = CheckResult(outcome="passed")
+
+
+def checking(phase: str = "verifying", **values: Any) -> Picture:
+    names = ({"name": n, "run": [n], "timeout_s": 60, "required": True} for n in ("tests", "types"))
+    return picture(phase, pipeline=CHECKED, verify=tuple(names), **values)  # type: ignore[arg-type]
 
 
 def text_of(shown: Picture, cols: int = 44, rows: int = 60) -> str:
@@ -238,7 +260,33 @@ PARTS: dict[str, tuple[Picture, str | None, str | None]] = {
     ),
     "capped is said where it is decided": (
         picture(Phase.COMPLETING, review_outcome="capped", summary_submitted=True),
-        "! read the summary and decide (the review",
+        "! read the summary and decide (reviewing did",
+        None,
+    ),
+    "a check counts its commands": (
+        checking(
+            results={"verifying": PhaseResult(checks={"tests": CheckResult(outcome="passed")})}
+        ),
+        " ▶ verifying                    1/2 have run",
+        None,
+    ),
+    "a check waits for the base": (
+        checking(base_checks=BaseChecks(path="/base", commit="c")),
+        " ▶ verifying              waits for the base",
+        None,
+    ),
+    "a check that is capped": (
+        checking(
+            Phase.COMPLETING,
+            summary_submitted=True,
+            results={"verifying": PhaseResult(outcome="capped")},
+        ),
+        "! read the summary and decide (verifying did",
+        "(reviewing",
+    ),
+    "a command that could not run": (
+        checking(seats={"check-tests": seat("check", mode="check", status="broken")}),
+        "! check-tests could not run: run it again,",
         None,
     ),
     "no summary, nothing to decide": (picture(Phase.COMPLETING), None, "Your turn"),
