@@ -236,10 +236,16 @@ class FileSignals:
         events = self._events(lines, warnings, older=not _is_header(first))
         if not events or not isinstance(events[0][0].fact, JournalCreated):
             warnings.append(f"`{self._path}` has no readable state: the artifacts alone decide")
+            from agentmux.adapters.disk.frozen_pipeline import with_frozen_pipeline  # noqa: PLC0415 (as below)
+
             return LoadedSession(
-                state=self._with_feature(BLANK), known=False, source="none", tail=(), foreign=True,
+                state=with_frozen_pipeline(self._with_feature(BLANK), self._path),
+                known=False,
+                source="none",
+                tail=(),
+                foreign=True,
                 warnings=tuple(warnings),
-            )  # fmt: skip
+            )
         from agentmux.core.fold.lost_state import rebuild  # noqa: PLC0415 (a signal needs none)
 
         state, implied = rebuild(BLANK, events)

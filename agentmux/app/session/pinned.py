@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.frozen_files import require_frozen
 from agentmux.app.session.own_worktree import placed, worktree_of
-from agentmux.app.session.pipeline_choice import WHOLE, choose_pipeline
+from agentmux.app.session.pipeline_choice import choose_pipeline
 from agentmux.app.session.succeeded_step import adopt_step, succeeded_step
 from agentmux.core.codec.frozen import replace
 from agentmux.core.config.trust import PIPELINES
-from agentmux.core.definitions.definition import definition_fields
+from agentmux.core.definitions.definition import WHOLE, definition_fields
 from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.definitions.source import resolved
 from agentmux.core.journal.events import Repinned

@@ -11,6 +11,7 @@ from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import Json
 from agentmux.core.definitions.check import Checked, role_names
 from agentmux.core.definitions.definition import (
+    WHOLE,
     Kind,
     PipelineDefinition,
     When,
@@ -37,8 +38,6 @@ if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState
 
 _SHOWN: Final = 60
-WHOLE: Final = "definition"
-"""The name of the frozen file with all that a session freezes; no prompt or schema can have it."""
 
 
 class PipelineError(ConfigError):

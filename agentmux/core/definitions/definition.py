@@ -10,6 +10,8 @@ from agentmux.core.codec.records import FieldError, Json
 
 VERSION: Final = 1
 """The version of the form of a definition."""
+WHOLE: Final = "definition"
+"""The name of the frozen file with all that a session freezes; no prompt or schema can have it."""
 
 
 class Kind(StrEnum):

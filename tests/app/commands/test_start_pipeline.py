@@ -11,11 +11,12 @@ from uuid import uuid4
 import pytest
 
 from agentmux.adapters.disk.session_files import FileSession
+from agentmux.app.commands.resume import plan_resume
 from agentmux.app.commands.start import StartRequest, plan_start, start
 from agentmux.app.session.frozen_files import frozen_text, require_frozen
-from agentmux.app.session.pipeline_choice import WHOLE
 from agentmux.core.codec.digests import sha256
 from agentmux.core.config.settings import Defaults
+from agentmux.core.definitions.definition import WHOLE
 from agentmux.core.journal.events import Event, SessionInterrupted
 from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.names import layout
@@ -133,3 +134,22 @@ def test_only_the_roles_of_the_pipeline_need_an_agent(studio: Studio) -> None:
         "coder", "reviewer_logic", "reviewer_quality", "reviewer_expert",
     }  # fmt: skip
     assert "web-researcher" in plan_start(studio.world, request(), {}).agents
+
+
+def test_a_session_whose_state_and_journal_are_lost_has_its_pipeline_still(studio: Studio) -> None:
+    files, state = begun(studio, request(pipeline="quick"))
+    for name in (layout.STATE, layout.STATE_BACKUP, layout.JOURNAL, layout.CURSOR):
+        (files.path / name).unlink(missing_ok=True)
+    whole = frozen_text(files, state, WHOLE)
+    other = whole.replace('"name": "quick"', '"name": "other"')
+    assert other != whole
+    (files.path / layout.frozen("0" * 64)).write_text(other)  # not what its name says
+    loaded = FileSession(files.path).load()
+    assert (loaded.source, loaded.state.pipeline) == ("none", state.pipeline)
+    assert loaded.state.pipeline_files == state.pipeline_files
+    plan = plan_resume(studio.world, FileSession(files.path))
+    assert plan.phase == Phase.IMPLEMENTING
+    assert [each.work.role for each in plan.panes] == ["coder"]
+    (path,) = (files.path / layout.frozen(each) for each in state.pipeline_files.values())
+    path.write_text(other)
+    assert FileSession(files.path).load().state.pipeline is None

@@ -1,0 +1,57 @@
+"""The pipeline of a session whose state and journal are lost: it is among its frozen files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agentmux.adapters.disk import files
+from agentmux.core.codec.digests import sha256
+from agentmux.core.codec.frozen import replace
+from agentmux.core.codec.records import FieldError
+from agentmux.core.definitions.definition import WHOLE, definition_from
+from agentmux.core.names import layout
+
+if TYPE_CHECKING:
+    from agentmux.core.journal.state import SessionState
+
+_MAX: Final = 1 << 18
+
+
+def with_frozen_pipeline(state: SessionState, session: Path) -> SessionState:
+    """Return the state with the pipeline that was frozen last, its files and commands of checks.
+
+    The state itself if nothing was frozen: then it is `feature`. A file that is not what its name
+    says is passed over.
+
+    Args:
+        state: A state of which only its artifacts are known.
+        session: The session's directory.
+    """
+    for name, data in _newest(session / layout.PIPELINE):
+        try:
+            fields = json.loads(data)
+            return replace(
+                state,
+                pipeline=definition_from(fields["pipeline"], "the frozen pipeline"),
+                pipeline_files={**fields["files"], WHOLE: name},
+                verify=tuple(fields["verify"]),
+                schema_version=layout.SCHEMA_VERSION,
+            )
+        except (ValueError, KeyError, TypeError, FieldError, RecursionError):
+            continue  # a prompt or a schema
+    return state
+
+
+def _newest(folder: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the names and contents of the frozen files that are intact, newest first."""
+    try:
+        found = sorted(folder.iterdir(), key=lambda each: each.lstat().st_mtime_ns, reverse=True)
+    except OSError:
+        return
+    for path in found:
+        data = files.read_limited(path, _MAX)
+        if data is not None and sha256(data).hexdigest() == path.name:
+            yield path.name, data
