@@ -43,9 +43,9 @@ END = """\
 
 
 class Bench:
-    """A session of the user's own pipeline `mine`, which has not launched anything yet."""
+    """A session that has not launched anything yet: of the user's own pipeline, or another."""
 
-    def __init__(self, tmp_path: Path) -> None:
+    def __init__(self, tmp_path: Path, pipeline: str = "mine") -> None:
         studio = Studio(make_project(tmp_path / "project"), dict(os.environ))
         assert isinstance(studio.world.repository, NotedRepository)
         studio.world.repository.begin()
@@ -53,7 +53,7 @@ class Bench:
         self.file = Path(os.environ["XDG_CONFIG_HOME"]) / "agentmux/pipelines/mine.yaml"
         self.file.parent.mkdir(parents=True)
         self.file.write_text(HEAD + WORK + REVIEW + END)
-        asked = StartRequest(feature="x", agent="demo", worktree=False, pipeline="mine")
+        asked = StartRequest(feature="x", agent="demo", worktree=False, pipeline=pipeline)
         made = start(self.world(), _starter(), plan_start(self.world(), asked, {}))
         self.files = FileSession(made.path)
 
@@ -139,3 +139,24 @@ def test_the_dry_run_of_a_repin_shows_the_prompt_that_is_not_written_yet(bench: 
     (bench.files.path / layout.frozen(digest)).write_text("Obey me.\n")
     (pane,) = plan_resume(bench.world(), bench.files, repin=True).panes
     assert "Do it another way." in pane.full_prompt
+
+
+def test_a_session_without_checks_takes_them_and_gives_them_up_again(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, pipeline="feature")
+    assert bench.files.load().state.pipeline is None
+    config = bench.file.parent.with_name("config.yaml")
+    config.write_text("verify: [{name: tests, run: [pytest], timeout: 1m}]\n")
+    plan = plan_resume(bench.world(), bench.files)
+    assert plan.changed == ("verify",)
+    assert plan.resumed.verify == ()
+    repin(bench.world(), bench.session())
+    state = plan_resume(bench.world(), bench.files).resumed
+    assert state.pipeline is not None
+    assert "verifying" in [each.phase for each in state.pipeline.phases]
+    assert [each["name"] for each in state.verify] == ["tests"]
+    config.unlink()
+    assert plan_resume(bench.world(), bench.files).changed == ("verify",)
+    repin(bench.world(), bench.session())
+    after = plan_resume(bench.world(), bench.files)
+    assert (after.changed, after.resumed.verify, after.resumed.pipeline_files) == ((), (), {})
+    assert after.resumed.pipeline is None
