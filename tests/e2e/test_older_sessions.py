@@ -255,7 +255,7 @@ def test_without_a_readable_state_older_lines_are_no_obstacle(project: Project) 
     assert kept(session) == ['{"tool": "x"}\n']
 
 
-@pytest.mark.parametrize("more", [{"v": 2}, {"event": "agent_teleported"}])
+@pytest.mark.parametrize("more", [{"v": 3}, {"event": "agent_teleported"}])
 def test_lines_of_a_newer_version_stop_an_older_session_too(
     project: Project, more: dict[str, Any]
 ) -> None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 
@@ -14,16 +15,28 @@ from tests.app.invariants import check_journal
 from tests.conftest import WaitUntil, _wait_until
 from tests.e2e.conftest import Project, Session
 
-THINKS = {"default": {"think": 1}, "roles": {"planner": {"plan": {"parts": 1}}}}
-"""Agents that are still at work when they are killed."""
+IDLE: list[dict[str, Any]] = [{"when": {"launch": n}, "silent": True} for n in (1, 3)]
+LIFE: Mapping[str, Any] = {
+    "default": {"attempts": IDLE},
+    "roles": {"planner": {"plan": {"parts": 1}, "attempts": IDLE}},
+}
+"""Each agent does nothing until it was killed and resumed; a seat may be needed in two phases."""
 
-FAILS_ONCE = """\
+CHECK = """\
 verify:
   - name: tests
-    run: [sh, -c, 'sleep 1; test -e {root}/failed && exit; test -e demo_part_1.py || exit 0;
-        touch {root}/failed; exit 1']
+    run:
+      - sh
+      - -c
+      - |
+        test -e demo_part_1.py || exit 0
+        echo run >> {root}/runs
+        case $(wc -l < {root}/runs) in
+          1|{hangs}) touch {root}/hangs; sleep 60 ;;
+          2) exit 1 ;;
+        esac
 """
-"""A check that passes on the base, and fails the first time that there is work."""
+"""A check that passes on the base; where there is work, it hangs until it is killed, then fails."""
 
 
 def kill(project: Project, session: Session) -> None:
@@ -32,16 +45,18 @@ def kill(project: Project, session: Session) -> None:
     os.kill(holder["pid"], signal.SIGKILL)
     os.kill(int(project.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
     session.gone()
+    (project.root / "hangs").unlink(missing_ok=True)
     _wait_until(lambda: not SessionLock(session.path).is_held(), 10)
 
 
 def at_work(session: Session, phase: str) -> bool:
-    """Whether the session is in the phase, and a seat of it has begun."""
+    """Whether the session is in the phase, and its agent has its prompt, or its check hangs."""
     state = session.state
-    seats = state["seats"].values()
-    return state["phase"] == phase and any(
-        seat["phase"] == phase and seat["status"] == "launched" for seat in seats
-    )
+    if state["phase"] != phase:
+        return False
+    seats = [each for each in state["seats"].values() if each["phase"] == phase]
+    hangs = (session.project.root / "hangs").exists()
+    return any(each["reached"] or (each["role"] == "check" and hangs) for each in seats)
 
 
 @pytest.mark.parametrize(
@@ -72,14 +87,15 @@ def test_killed_in_each_of_its_phases(
     phases: Sequence[str],
     work: Sequence[str],
 ) -> None:
-    project.scenario(THINKS)
+    project.scenario(LIFE)
     words = ["--pipeline", pipeline]
     if pipeline == "review":
         project.git("branch", "fix")
         project.git("commit", "-q", "--allow-empty", "-m", "More")
         words += ["--of", "fix"]
     else:
-        project.config(FAILS_ONCE.format(root=project.root))
+        hangs = 3 if pipeline == "fix" else 1
+        project.config(CHECK.format(root=project.root, hangs=hangs))
     session = project.start("fix the typo", *words)
     for phase in phases:
         wait_until(lambda: at_work(session, phase), 20)  # noqa: B023 (called at once)
