@@ -47,13 +47,16 @@ class PipelineError(ConfigError):
         problems: Each with its line in the file at ``path``.
     """
 
-    def __init__(self, name: str, path: str, problems: tuple[Problem, ...]) -> None:
+    def __init__(
+        self, name: str, path: str, problems: tuple[Problem, ...], *, is_shown: bool = False
+    ) -> None:
+        """Take what is wrong; ``is_shown``: no hint is needed, since the user looks at it now."""
         self.path, self.problems = path, problems
         lines = [f"{path}:{each.line}: {each.what}" for each in problems]
         count = f"pipeline `{name}` has {len(lines)} problems:\n  "
         super().__init__(
             lines[0] if len(lines) == 1 else count + "\n  ".join(lines),
-            hints=(f"see it: agentmux pipelines show {name}",),
+            hints=() if is_shown else (f"check it again: agentmux pipelines show {name}",),
         )
 
 

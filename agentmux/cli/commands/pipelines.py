@@ -85,7 +85,7 @@ def show(
     if not view.problems:
         return ExitCode.OK
     if not json:
-        render.error(PipelineError(view.name, view.path, view.problems))
+        render.error(PipelineError(view.name, view.path, view.problems, is_shown=True))
     return ExitCode.CONFIG
 
 
