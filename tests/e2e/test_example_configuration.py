@@ -15,6 +15,7 @@ def test_a_feature_with_the_example(project: Project) -> None:
     prompts = session.wait().path.glob("launches/*/prompt.md")
     rules = (EXAMPLE / "prompts" / "coder.md").read_text().splitlines()[-1]
     assert [rules in each.read_text() for each in prompts].count(True) == 1
+    assert session.state["results"]["verifying"]["checks"]["whitespace"]["outcome"] == "passed"
     session.approve()
     assert {each["agent"] for each in session.state["agents"].values()} == {"demo"}
     assert project.git("status", "--porcelain") == "?? .agentmux/\n"

@@ -59,7 +59,8 @@ def test_a_phase_of_ones_own_goes_on_after_everything_was_killed_as_it_began(
     assert plan["changed_settings"] == ["pipelines.careful"]
     project.ok("resume", session.name, "--detach")
     session.wait()
-    assert session.launched() == ["security", "security", "coder-1", "security", "security"]
+    checked = ["coder-1", "check-whitespace"]
+    assert session.launched() == ["security", "security", *checked, "security", "security"]
     assert [each.name for each in (session.path / "security_review").glob("*.yaml")]
     prompts = [each.read_text() for each in session.path.glob("launches/*/*.md")]
     assert not any("Do something else" in each for each in prompts)

@@ -14,7 +14,7 @@ from agentmux.app.commands.continued_branch import ContinuedBranch, ReviewedBran
 from agentmux.app.commands.issue import ReadIssue
 from agentmux.app.commands.orchestrator_request import OrchestratorRequest
 from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedSession, hand_over
-from agentmux.app.commands.start_base import verify_note, with_base
+from agentmux.app.commands.start_base import verify_notes, with_base
 from agentmux.app.commands.start_workplace import (
     NewWorktree,
     WorkplaceWish,
@@ -212,7 +212,7 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
         warnings=warnings,
         notes=(
             *(workplace_notes(world, own, agents.values()) if own is not None else ()),
-            verify_note(state),
+            *verify_notes(world, state),
         ),
         request=request,
         taken=taken,

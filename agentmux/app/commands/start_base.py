@@ -15,13 +15,21 @@ if TYPE_CHECKING:
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
 
+_NO_CHECK: Final = "nothing will be verified: the pipeline has no check"
 _NOTHING: Final = "nothing will be verified: `verify` in the configuration lists no command"
 
 
-def verify_note(state: SessionState) -> str:
-    """Say which commands check the result of a session that is about to begin, or that none do."""
+def verify_notes(world: World, state: SessionState) -> tuple[str, ...]:
+    """Say which commands check the result of a session that is about to begin, or that none do.
+
+    Nothing is said of a report.
+    """
     names = ", ".join(str(each.get("name")) for each in state.verify)
-    return f"the result will be verified by: {names}" if names else _NOTHING
+    if names:
+        return (f"the result will be verified by: {names}",)
+    if state.is_report:
+        return ()
+    return (_NO_CHECK if world.settings.verify else _NOTHING,)
 
 
 def with_base(world: World, state: SessionState, name: str) -> SessionState:

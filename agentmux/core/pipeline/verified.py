@@ -15,12 +15,15 @@ from agentmux.core.pipeline.check_phase import red_before
 
 
 def verified_lines(state: SessionState) -> tuple[str, ...]:
-    """Return what the checks have found, as lines; that nothing was verified where nothing was."""
+    """Return what the checks have found, as lines; that nothing was verified where nothing was.
+
+    Empty for a report without checks.
+    """
     red = red_before(state)
     found = [
         line for phase, each in _results(state) for line in phase_lines(phase, each, red_before=red)
     ]
-    return tuple(found) or (NOTHING,)
+    return tuple(found) or (() if state.is_report else (NOTHING,))
 
 
 def told_lines(state: SessionState) -> tuple[str, ...]:
