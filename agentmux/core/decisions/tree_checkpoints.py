@@ -18,6 +18,7 @@ from agentmux.core.journal.events import (
     DesignDone,
     Event,
     LaunchChosen,
+    PhaseDone,
     PlanDone,
     PmDone,
     PromptReached,
@@ -40,7 +41,7 @@ REWOUND = "rewound"
 # After one of these events of a seat, its agent knows of what happened until then.
 _PROMPTED: Final = (
     *(AgentLaunched, LaunchChosen, PromptReached, AgentNudged, ResearchTold),
-    *(PmDone, ArchitectureDone, PlanDone, DesignDone, CodeDone),
+    *(PmDone, ArchitectureDone, PlanDone, DesignDone, PhaseDone, CodeDone),
     *(ReviewDone, ResearchDone, SummaryDone),
 )
 

@@ -171,9 +171,9 @@ def forget(state: SessionState, phase: str) -> SessionState:
 def _without_results(state: SessionState, pipeline: Pipeline, at: str, sender: str) -> SessionState:
     """Return the state without what ``at`` and the phases after it have found.
 
-    ``sender``, which has just asked for a fix, keeps its result: it says what is to be fixed. If
-    the work is done anew, no fix of it is under way. The iteration stays: no two attempts of a
-    cycle may have the same one.
+    ``sender``, which has just asked for a fix, keeps its result: it says what is to be fixed. A fix
+    is over if the session goes back behind it, and forgotten if the work is done anew. The
+    iteration stays: no two attempts of a cycle may have the same one.
     """
     places = pipeline.places
     kept = {
@@ -184,9 +184,12 @@ def _without_results(state: SessionState, pipeline: Pipeline, at: str, sender: s
     }
     fix = state.fix
     if fix is not None and fix.sender:
-        work = pipeline.mended(pipeline[fix.sender].on_fail or "")
+        fixing = pipeline[fix.sender].on_fail or ""
+        work = pipeline.mended(fixing)
         if work is not None and places[work.phase] >= places[at]:
-            fix = replace(fix, sender="", sent={})
+            fix = replace(fix, sender="", sent={}, over=False)
+        elif places[at] < places[fixing]:
+            fix = replace(fix, sent={}, over=True)
     return replace(state, results=kept, fix=fix)
 
 

@@ -72,11 +72,13 @@ class Fix:
             fix request.
         iteration: 1 for the first fix of the cycle, whoever asked for it, and so on.
         sent: How many fixes each check and review has asked for in this cycle.
+        over: Whether the session went back to a phase before it, and so no longer needs it.
     """
 
     sender: str
     iteration: int
     sent: Mapping[str, int] = field(default_factory=dict)
+    over: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +195,8 @@ def fix_fields(fix: Fix | None) -> dict[str, object] | None:
     """Return a fix as ``state.json`` has it."""
     if fix is None:
         return None
-    return {"from": fix.sender, "iteration": fix.iteration, "sent": dict(fix.sent)}
+    fields = {"from": fix.sender, "iteration": fix.iteration, "sent": dict(fix.sent)}
+    return {**fields, "over": True} if fix.over else fields
 
 
 def fix_from(value: object, where: str) -> Fix | None:
@@ -210,7 +213,11 @@ def fix_from(value: object, where: str) -> Fix | None:
         for name, each in _mapping(given.get("sent", {}), f"{where}.sent").items()
         if type(each) is int
     }
-    renamed: dict[str, Any] = {"sender": given.get("from"), "iteration": given.get("iteration")}
+    renamed: dict[str, Any] = {
+        "sender": given.get("from"),
+        "iteration": given.get("iteration"),
+        "over": given.get("over", False),
+    }
     return replace(from_fields(Fix, renamed, where=where), sent=sent)
 
 

@@ -5,7 +5,7 @@ Every function here returns the check of a phase, as `PhaseDescriptor.check` has
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import TypeAlias
 
 from agentmux.core.definitions.definition import PhaseDefinition
@@ -108,6 +108,11 @@ def results(phase: PhaseDefinition) -> Check:
     return checked
 
 
+def is_under_way(state: SessionState, senders: Container[str]) -> bool:
+    """Whether one of these checks and reviews asked for the last fix, and it is still needed."""
+    return state.fix is not None and state.fix.sender in senders and not state.fix.over
+
+
 def fix(phase: PhaseDefinition, senders: Mapping[str, str]) -> Check:
     """Return the check of a fix: its marker exists, or nothing that it follows has failed.
 
@@ -120,7 +125,7 @@ def fix(phase: PhaseDefinition, senders: Mapping[str, str]) -> Check:
     marker = done_marker(1, phase.folder)
 
     def checked(state: SessionState, artifacts: Artifacts) -> Completion:
-        if state.fix is None or state.fix.sender not in senders:
+        if state.fix is None or not is_under_way(state, senders):
             return _yes("nothing to fix")
         if artifacts.exists(marker):
             return _yes("done_1 exists", marker)

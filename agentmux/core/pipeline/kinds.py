@@ -36,6 +36,7 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline import completion, kind_checks
 from agentmux.core.pipeline.artifacts import OUTPUT, RESULTS, Artifacts, done_marker
 from agentmux.core.pipeline.completion import Completion
+from agentmux.core.pipeline.kind_checks import is_under_way
 from agentmux.core.pipeline.verify_commands import check_commands
 
 Check: TypeAlias = Callable[[SessionState, Artifacts], Completion]
@@ -294,7 +295,7 @@ def _takes_part(
 ) -> Callable[[SessionState], bool | None]:
     if phase.kind is Kind.FIX:
         senders = _senders(pipeline, phase)
-        return lambda state: state.fix is not None and state.fix.sender in senders
+        return lambda state: is_under_way(state, senders)
     if phase.kind is Kind.CHECK:
         return lambda state: bool(check_commands(state, phase.run))
     match phase.when:
