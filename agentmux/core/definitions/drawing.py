@@ -68,4 +68,5 @@ def _work(pipeline: PipelineDefinition, phase: PhaseDefinition) -> str:
             nominated = " (those that are nominated)" if len(phase.roles) > 1 else ""
             return f"reviewed by {', '.join(phase.roles)}{nominated}"
         case Kind.COMPLETE:
-            return "the first reviewer sums up, then you decide"
+            who = "the first reviewer" if len(phase.roles) > 1 else roles
+            return f"{who} sums up, then you decide"

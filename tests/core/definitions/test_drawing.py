@@ -15,6 +15,7 @@ from agentmux.core.definitions.definition import (
 )
 from agentmux.core.definitions.drawing import drawn
 from agentmux.core.definitions.feature import FEATURE
+from agentmux.core.names.phase import REVIEWERS
 
 
 def phase(name: str, kind: Kind, **values: Any) -> PhaseDefinition:
@@ -49,3 +50,12 @@ def test_it_shows_where_a_failure_leads() -> None:
     at = next(n for n, line in enumerate(lines) if line.startswith("o  reviewing"))
     assert r"|    \-- fails --> fixing by coder --> reviewing" in lines[at:]
     assert lines[-1] == "*  a commit of what you approved"
+
+
+@pytest.mark.parametrize(
+    ("roles", "who"), [(("planner",), "planner"), (REVIEWERS, "the first reviewer")]
+)
+def test_who_sums_up_is_named(roles: tuple[str, ...], who: str) -> None:
+    last = phase("completing", Kind.COMPLETE, roles=roles)
+    lines = drawn(PipelineDefinition(name="x", phases=(last,)))
+    assert lines[0] == f"o  completing  {who} sums up, then you decide"
