@@ -46,6 +46,7 @@ class ProjectFiles:
         called at most once. ``user`` is the folder of the user's configuration.
         """
         self._user = user
+        self._sources: dict[tuple[Origin, str], Source | None] = {}
         self._project = project
         self._top = top
         self._layers = layers
@@ -108,14 +109,17 @@ class ProjectFiles:
         """Return a definition by its name; None if there is none, or it is not allowed."""
         for folder in self._folders:
             is_own = folder.origin is Origin.PROJECT
-            found = (
-                self._own_pipelines.get(name)
-                if is_own
-                else pipeline_files.read_source(folder, name)
-            )
+            found = self._own_pipelines.get(name) if is_own else self._read(folder, name)
             if found is not None and (not is_own or self._may_use(found, keys)):
                 return found
         return None
+
+    def _read(self, folder: pipeline_files.PipelineFolder, name: str) -> Source | None:
+        """Read a definition; once, as all files."""
+        key = (folder.origin, name)
+        if key not in self._sources:
+            self._sources[key] = pipeline_files.read_source(folder, name)
+        return self._sources[key]
 
     def _may_use(self, source: Source, keys: frozenset[str] | None) -> bool:
         """Whether a pipeline of the project may be used; one that cannot be read does no harm."""
