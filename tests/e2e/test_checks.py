@@ -12,7 +12,7 @@ from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
 
 FAILS_ONCE = """\
-defaults: {{max_review_iterations: {cap}}}
+git: {{setup: [{{name: build, run: [sh, -c, 'cat local.env > built.env']}}]}}
 verify:
   - name: tests
     run:
@@ -20,7 +20,7 @@ verify:
       - -c
       - |
         env > {root}/env.txt
-        echo x >> {root}/runs.txt
+        cat built.env >> {root}/runs.txt 2> /dev/null || echo checkout >> {root}/runs.txt
         test $(wc -l < {root}/runs.txt) != 2 && exit
         printf '\\033[31mE  it is broken\\033[0m\\n'
         exit 1
@@ -44,15 +44,23 @@ def checked(session: Session) -> dict[str, str]:
 
 
 def test_what_fails_goes_to_a_coder_and_what_passes_is_shown(project: Project) -> None:
-    project.config(FAILS_ONCE.format(root=project.root, cap=3))
+    (project.path / ".gitignore").write_text("*.env\n")
+    (project.path / ".worktreeinclude").write_text("local.env\n")
+    (project.path / "local.env").write_text("base\n")
+    project.git("add", ".gitignore", ".worktreeinclude")
+    project.git("commit", "-qm", "Ignore")
+    project.config(FAILS_ONCE.format(root=project.root))
     said = project.run("start", "--agent", "demo", "--quick", "--detach", "fix the typo")
     assert "the result will be verified by: tests, types\n" in said.stderr
     session = Session(project, *project.sessions()).wait()
     checks = ["check-tests", "check-types"]
-    assert [seat for seat in session.launched() if seat != "base-tests"] == [
+    on_base = [seat for seat in session.launched() if seat.startswith("base")]
+    assert on_base == ["base", "base-tests"]
+    assert [seat for seat in session.launched() if seat not in on_base] == [
         "coder-1", *checks, "coder", *checks, "reviewer_logic", "reviewer_logic",
     ]  # fmt: skip
-    assert runs(project) == 3, "once on the base, and for each iteration"
+    ran = (project.root / "runs.txt").read_text().split()
+    assert ran == ["base", "checkout", "checkout"], "with the copied file, and after the setup"
     assert session.state["base_checks"]["checks"]["tests"]["outcome"] == "passed"
     assert project.git("worktree", "list").count("\n") == 1, "the one of the base is removed"
     # The coder was told what failed, and nothing of what is only reported.
@@ -66,12 +74,13 @@ def test_what_fails_goes_to_a_coder_and_what_passes_is_shown(project: Project) -
     shown = project.ok("status", session.name)
     assert "  check         verifying, tests: passed\n" in shown
     assert "  check         verifying, types: failed (exit 1), not required\n" in shown
-    reviewer = next(
-        event for event in session.events
-        if event["event"] == "agent_launched" and event["seat"] == "reviewer_logic"
-    )  # fmt: skip
-    prompt = session.read(f"launches/{reviewer['launch']}/prompt.md")
-    assert "- verifying, tests: passed\n" in prompt
+    prompts = {
+        event["seat"]: session.read(f"launches/{event['launch']}/prompt.md")
+        for event in session.events
+        if event["event"] == "agent_launched" and event["payload"]["prompt_bytes"]
+    }
+    assert "/verifying/fix_request.md" in prompts["coder"]
+    assert "- verifying, tests: passed\n" in prompts["reviewer_logic"]
     approved = project.ok("approve", session.name, "--yes")
     assert "verifying: passed\n  tests: passed\n" in approved
     session.wait("done").gone()
@@ -155,7 +164,17 @@ def test_a_check_that_was_killed_runs_again_and_a_finished_one_only_on_other_fil
     }
 
 
+def test_the_worktree_of_the_base_goes_with_its_session(project: Project) -> None:
+    project.config("verify: [{name: slow, run: [sleep, '600']}]\n")
+    session = project.start("fix the typo", "--quick").until_seat("base-slow")
+    place = Path(session.state["base_checks"]["path"])
+    assert (place / "calc.py").exists()
+    project.ok("stop", session.name)
+    project.ok("remove", session.name, "--yes")
+    assert not place.parent.exists()
+    assert project.git("worktree", "list").count("\n") == 1
+
+
 def test_nothing_verified_is_said(project: Project) -> None:
     done = project.run("start", "--agent", "demo", "--dry-run", "x")
-    assert "nothing will be verified" in done.stderr
-    assert Path(project.path).exists()
+    assert "nothing will be verified: `verify` in the configuration" in done.stderr

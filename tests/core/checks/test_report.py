@@ -21,6 +21,10 @@ RUN = {"tests": ("pytest", "-q"), "types": ("mypy", ".")}
         (CheckResult(outcome="broken", signal=9), "tests: could not run (signal 9)"),
         (CheckResult(outcome="broken"), "tests: could not run"),
         (
+            CheckResult(outcome="broken", signal=15, timed_out=True),
+            "tests: could not run (it took too long, and was ended)",
+        ),
+        (
             CheckResult(outcome="broken", required=False, skipped=True),
             "tests: could not run, not required, you went on without it",
         ),
