@@ -139,8 +139,8 @@ class Repository(Protocol):
         It is ``since``, or a later commit of ``base`` that was merged meanwhile.
         """
 
-    def changed_from(self, commit: str, dirty_at_start: Collection[str] = ()) -> tuple[str, ...]:
-        """Return the files in which HEAD differs from a commit, and those of `changed_since`."""
+    def committed_since(self, commit: str) -> tuple[str, ...]:
+        """Return the files in which HEAD differs from a commit, without ``.agentmux``."""
 
     def subjects(self, since: str) -> tuple[str, ...]:
         """Return the subjects of the commits after ``since``, oldest first."""

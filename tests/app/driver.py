@@ -603,7 +603,7 @@ class NotedRepository:
         return ()
 
     def changes(self) -> tuple[str, ...]:
-        return self.dirty()
+        return (*self.dirty(), *self.nested())
 
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
         return tuple(path for path in self.dirty() if path not in dirty_at_start)
@@ -614,7 +614,7 @@ class NotedRepository:
     def fork(self, base: str, *, since: str, head: str = "HEAD") -> str:
         raise AssertionError("no test without real git has a worktree")
 
-    def changed_from(self, commit: str, dirty_at_start: Collection[str] = ()) -> tuple[str, ...]:
+    def committed_since(self, commit: str) -> tuple[str, ...]:
         raise AssertionError("no test without real git has a worktree")
 
     def subjects(self, since: str) -> tuple[str, ...]:

@@ -132,16 +132,14 @@ class Git:
         later = self._git.read("merge-base", "--is-ancestor", since, fork)
         return fork if later.status == 0 else since
 
-    def changed_from(self, commit: str, dirty_at_start: Collection[str] = ()) -> tuple[str, ...]:
-        """Return the files in which HEAD differs from a commit, and those of `changed_since`."""
+    def committed_since(self, commit: str) -> tuple[str, ...]:
+        """Return the files in which HEAD differs from a commit, without ``.agentmux``."""
         reply = self._git.must_read(
             "compare the work tree",
             *("diff-tree", "-r", "-z", "--no-renames", "--name-only", commit, "HEAD"),
         )
-        committed = (
-            path for path in split(reply.out) if layout.PROJECT_FOLDER not in path.split("/")
-        )
-        return tuple(sorted({*committed, *self.changed_since(dirty_at_start)}))
+        found = split(reply.out)
+        return tuple(path for path in found if layout.PROJECT_FOLDER not in path.split("/"))
 
     def subjects(self, since: str) -> tuple[str, ...]:
         """Return the subjects of the commits after ``since``, oldest first."""

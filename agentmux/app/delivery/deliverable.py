@@ -63,15 +63,17 @@ def deliverable(world: World, state: SessionState) -> Deliverable:
     """
     if not state.commits:
         return Deliverable(message=message(state))
-    repository, dirty = world.repository, state.options.dirty
+    repository, dirty = world.repository, frozenset(state.options.dirty)
     base = result_base(repository, state)
     is_own = bool(state.worktree and base)
-    now = repository.changed_since(dirty)
+    own = tuple(path for path in repository.changes() if path not in dirty)
+    now = tuple(path for path in own if not path.endswith("/"))
+    committed = repository.committed_since(base) if is_own and base else ()
     return Deliverable(
         message=message(state),
-        paths=repository.changed_from(base, dirty) if is_own and base else now,
+        paths=tuple(sorted({*committed, *now})),
         uncommitted=now,
-        left_out=tuple(path for path in repository.nested() if path not in dirty),
+        left_out=tuple(path for path in own if path.endswith("/")),
         base=base,
         held_by_base=held_by_base(repository, state, base),
         made_already=repository.subjects(base) if is_own and base else (),

@@ -1082,9 +1082,9 @@ def test_a_slow_git_holds_nothing_up_and_only_a_question_that_was_shown_is_answe
     answers = threading.Event()
 
     class Slow(Elsewhere):
-        def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:  # type: ignore[explicit-override]
+        def result_tree(self, paths: Collection[str]) -> str:  # type: ignore[explicit-override]
             assert answers.wait(DEADLINE_S)
-            return super().changed_since(dirty_at_start)
+            return super().result_tree(paths)
 
     async def play() -> None:
         async with stage.driven() as driving:
@@ -1119,7 +1119,7 @@ def test_a_git_that_hangs_keeps_no_orchestrator_from_ending(
     answers, answered = threading.Event(), threading.Event()
 
     class Hanging(NotedRepository):
-        def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:  # type: ignore[explicit-override]
+        def result_tree(self, paths: Collection[str]) -> str:  # type: ignore[explicit-override]
             answers.wait(DEADLINE_S)
             answered.set()
             return ()
@@ -1194,7 +1194,7 @@ def test_a_bug_behind_a_key_is_reported(
     stage: Stage, keyboard: Keyboard, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Broken(NotedRepository):
-        def changed_since(self, dirty_at_start: object) -> tuple[str, ...]:  # type: ignore[explicit-override]
+        def result_tree(self, paths: object) -> str:  # type: ignore[explicit-override]
             raise ZeroDivisionError("no work tree")
 
     stage.world = replace(stage.world, repository=Broken(stage.project))
