@@ -1122,7 +1122,7 @@ def test_a_git_that_hangs_keeps_no_orchestrator_from_ending(
         def result_tree(self, paths: Collection[str]) -> str:  # type: ignore[explicit-override]
             answers.wait(DEADLINE_S)
             answered.set()
-            return ()
+            return ""
 
     async def play() -> None:
         async with stage.driven() as driving:
