@@ -105,4 +105,7 @@ def test_killed_in_each_of_its_phases(
     session.wait()
     check_journal(session.path)
     assert session.kinds(*(f"submit_{name}" for name in set(work))) == [f"submit_{n}" for n in work]
-    assert session.approve().state["phase"] == "done"
+    commits = project.git("rev-list", "--count", "HEAD")
+    session.approve()
+    made = int(project.git("rev-list", "--count", "HEAD")) - int(commits)
+    assert made == (pipeline in {"quick", "fix"}), "the others leave a report"

@@ -1,4 +1,4 @@
-"""Sessions that change no code: each leaves a report."""
+"""A review of a branch: it leaves a report, and the branch alone."""
 
 from pathlib import Path
 
@@ -36,13 +36,3 @@ def test_a_review_of_a_branch_ends_with_a_report_and_leaves_the_branch_alone(
     assert state["commit"] is None
     assert state["reviewed"]["commit"] == tip
     assert project.git("for-each-ref") == before
-
-
-def test_a_plan_ends_with_a_report(project: Project) -> None:
-    session = project.start("add a greeting", "--pipeline", "plan").wait()
-    assert session.launched() == ["architect", "planner", "planner"]
-    assert session.read("04_planning/plan.md")
-    before = project.git("log", "--oneline")
-    project.ok("approve", session.name, "--yes")
-    session.wait("done")
-    assert project.git("log", "--oneline") == before
