@@ -225,7 +225,8 @@ class FileSession(FileSignals):
             kept = path.with_name(f"tool_events.imported-{new_id()[:8]}.jsonl")
             with files.explained(kept):
                 os.link(path, kept)
-        files.replace(path, b"".join(encode_line(encode(event)) for event in events))
+        version = lines_version(state)
+        files.replace(path, b"".join(encode_line(encode(event, version)) for event in events))
         imported = fold(BLANK, self._sorted_out(self.journal.read().lines)[0])
         self._told.clear()
         self.save(replace(imported, revision=state.revision + 1), after=None)

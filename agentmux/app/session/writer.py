@@ -27,6 +27,7 @@ from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.on_disk import state_from_disk
 from agentmux.core.pipeline.registry import pipeline_of
+from agentmux.core.pipeline.results import with_found
 from agentmux.errors import AgentmuxError, DataError
 from agentmux.ports.session_files import SessionFiles
 
@@ -131,6 +132,8 @@ class Session:
             session_name=self.state.session_name or session_name,
             updated_by=ORCHESTRATOR,
         )
+        if not self._loaded.known:
+            taken = with_found(taken, self.artifacts().results)
         for path, text in texts(taken).items():
             if not self.files.has_file(str(self.files.path / path)):
                 self.files.write(path, text)

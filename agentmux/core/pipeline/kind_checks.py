@@ -14,7 +14,6 @@ from agentmux.core.names.statuses import CAPPED, PASSED
 from agentmux.core.pipeline.artifacts import (
     RESULTS,
     Artifacts,
-    completed_subplans,
     done_marker,
     subplan_count,
 )
@@ -71,26 +70,30 @@ def plan(phase: PhaseDefinition) -> Check:
     return checked
 
 
-def work(phase: PhaseDefinition, fixed_by: frozenset[str]) -> Check:
+def work(phase: PhaseDefinition, fixed_by: frozenset[str], *, planned: bool) -> Check:
     """Return the check of work: each sub-plan has a marker, or what was found is being fixed.
 
-    ``fixed_by`` are the checks and reviews whose fixes mend this work.
+    Args:
+        phase: The work.
+        fixed_by: The checks and reviews whose fixes mend it.
+        planned: Whether a plan says how many sub-plans there are; else there is one.
     """
 
     def checked(state: SessionState, artifacts: Artifacts) -> Completion:
         if state.fix is not None and state.fix.sender in fixed_by:
             return _yes("a fix iteration has begun")
-        count = subplan_count(state, artifacts)
+        count = subplan_count(state, artifacts) if planned else 1
         if count == 0:
             return _no("the number of sub-plans is unknown")
-        done = completed_subplans(state, artifacts, phase.folder)
-        missing = [n for n in range(1, count + 1) if n not in done]
+        markers = {n: done_marker(n, phase.folder) for n in range(1, count + 1)}
+        done = [n for n, path in markers.items() if artifacts.exists(path)]
+        missing = [n for n in markers if n not in done]
         if missing:
             names = ", ".join(f"done_{n}" for n in missing)
-            paths = (done_marker(n, phase.folder) for n in missing)
+            paths = (markers[n] for n in missing)
             return _no(f"{names} missing: {len(done)} of {count} sub-plans are done", *paths)
         said = "done_1" if count == 1 else f"done_1 to done_{count}"
-        return _yes(said, *(done_marker(n, phase.folder) for n in done))
+        return _yes(said, *markers.values())
 
     return checked
 

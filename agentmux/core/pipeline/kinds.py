@@ -187,7 +187,8 @@ def _check(pipeline: PipelineDefinition, phase: PhaseDefinition) -> Check:
         case Kind.PLAN:
             return kind_checks.plan(phase)
         case Kind.WORK:
-            return kind_checks.work(phase, _fixed_by(pipeline, phase))
+            planned = any(each.kind is Kind.PLAN for each in pipeline.phases)
+            return kind_checks.work(phase, _fixed_by(pipeline, phase), planned=planned)
         case Kind.CHECK | Kind.REVIEW:
             return optional(kind_checks.results(phase))
         case Kind.FIX:

@@ -17,9 +17,11 @@ from agentmux.core.journal.results import Fix, PhaseResult
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import REVIEWERS
 from agentmux.core.names.statuses import CAPPED, FAILED, PASSED
+from agentmux.core.pipeline.artifacts import RESULTS
 from agentmux.core.pipeline.registry import pipeline_of
 
 _LOOKING: Final = (Kind.CHECK, Kind.REVIEW)
+_COUNT: Final = (PASSED, CAPPED)
 
 
 def result_of(state: SessionState, phase: str) -> PhaseResult:
@@ -59,6 +61,21 @@ def reviewers(state: SessionState, phase: str) -> tuple[str, ...]:
     others = tuple(role for role in roles if role not in REVIEWERS)
     named = tuple(role for role in nominated if role in roles)
     return tuple(dict.fromkeys((*named, *others))) or roles
+
+
+def with_found(state: SessionState, outcomes: Mapping[str, str]) -> SessionState:
+    """Return the state of a session whose journal is lost, with what its checks had decided.
+
+    Args:
+        state: The state by what else is known.
+        outcomes: The outcome in each ``results.yaml``, by its path (`Artifacts.results`).
+    """
+    if state.pipeline is None:
+        return state
+    looking = pipeline_of(state).of_kind(*_LOOKING)
+    found = {each.phase: outcomes.get(f"{each.folder}/{RESULTS}", "") for each in looking}
+    decided = {p: PhaseResult(outcome=each) for p, each in found.items() if each in _COUNT}
+    return replace(state, results={**decided, **state.results})
 
 
 def all_results(state: SessionState) -> Mapping[str, PhaseResult]:

@@ -14,6 +14,9 @@ import pytest
 
 from agentmux.adapters.disk.session_files import FileSession
 from agentmux.app.session.writer import Session
+from agentmux.core.codec.digests import sha256
+from agentmux.core.decisions.inference import infer
+from agentmux.core.definitions.definition import definition_fields
 from agentmux.core.documents.plan import check_plan
 from agentmux.core.journal.events import (
     AgentExited,
@@ -31,6 +34,7 @@ from agentmux.errors import DataError, SupersededError
 from tests.app.invariants import history
 from tests.app.on_disk import AT, OnDisk
 from tests.core.builders import plan, review
+from tests.core.fold.test_pipelines import CHECKED
 from tests.faults.operations import Operation, Operations
 
 
@@ -258,6 +262,30 @@ def waiting(folder: Path, phase: Phase, seat: str, fact: Fact) -> OnDisk:
     disk.commit()
     disk.tell(fact, seat, f"launch-{seat}")
     return disk
+
+
+def test_what_checks_had_decided_counts_though_state_and_journal_are_lost(tmp_path: Path) -> None:
+    checked = {"name": "tests", "run": ["true"], "timeout_s": 9, "required": True}
+    whole = json.dumps(
+        {"pipeline": definition_fields(CHECKED), "files": {}, "verify": [checked], "setup": []}
+    )
+    folder = tmp_path / "s"
+    for path, text in {
+        layout.frozen(sha256(whole.encode()).hexdigest()): whole,
+        "06_implementation/done_1": "",
+        "verifying/results.yaml": '{"iteration": 0, "outcome": "capped"}',
+    }.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text)
+    before = FileSession(folder)
+    loaded = before.load()
+    shown = infer(loaded.state, before.artifacts(loaded.state), state_is_known=False)
+    session = opened(FileSession(folder))
+    session.take_over()
+    assert session.state.results["verifying"].outcome == "capped"
+    assert session.infer().phase == shown.phase == Phase.REVIEWING
+    lines = (folder / layout.JOURNAL).read_text().splitlines()
+    assert [json.loads(line)["v"] for line in lines] == [2, 2]
 
 
 def taken_over(disk: OnDisk) -> tuple[str, str]:
