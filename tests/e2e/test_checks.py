@@ -7,6 +7,7 @@ import os
 import signal
 from pathlib import Path
 
+from agentmux.app.session.check_record import CHANGED
 from agentmux.core.agents.environment import IDENTITY
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
@@ -81,8 +82,10 @@ def test_what_fails_goes_to_a_coder_and_what_passes_is_shown(project: Project) -
     }
     assert "/verifying/fix_request.md" in prompts["coder"]
     assert "- verifying, tests: passed\n" in prompts["reviewer_logic"]
+    (project.path / "calc.py").write_text("changed\n")
     approved = project.ok("approve", session.name, "--yes")
     assert "verifying: passed\n  tests: passed\n" in approved
+    assert f"\n{CHANGED}: " in approved
     session.wait("done").gone()
 
 
@@ -131,6 +134,7 @@ def test_what_could_not_run_asks_the_user_once_and_what_was_red_is_reported(
     approved = project.ok("approve", session.name, "--yes")
     assert "  red: failed (exit 1), as before the session\n" in approved
     assert "  gone: could not run (exit 127), you went on without it\n" in approved
+    assert CHANGED not in approved
 
 
 def test_a_check_that_was_killed_runs_again_and_a_finished_one_only_on_other_files(

@@ -9,6 +9,7 @@ from agentmux.app.delivery.commit import reason
 from agentmux.app.delivery.merge import merge_obstacle
 from agentmux.app.delivery.ways import goes
 from agentmux.app.session.changes import changes_of
+from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.core.documents.review import label
 from agentmux.core.names.status_labels import left_out_label
 from agentmux.core.names.statuses import CAPPED, MERGE
@@ -43,6 +44,8 @@ def preview_lines(
     """
     yield from _summary(files, state)
     yield from verified_lines(state)
+    if has_changed_since_checks(world, state, files):
+        yield f"{CHANGED}: what they said is about other files"
     yield from _verdicts(state)
     if not state.commits:
         off = "commits are turned off for this session"

@@ -7,7 +7,7 @@ from functools import partial
 
 from agentmux.app.loop.background_tasks import Loop
 from agentmux.app.loop.watcher import Watcher
-from agentmux.app.session.check_record import TREE_S, check_fact
+from agentmux.app.session.check_record import TREE_S, UNKNOWN_TREE, check_fact
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.checks.report import check_words
@@ -48,7 +48,7 @@ class Checker:
         except (AgentmuxError, OSError) as error:
             logger.warning("the files of the check have no id: %s", error)
             found = None
-        return found or f"unknown-{self._new_id()}"
+        return found or f"{UNKNOWN_TREE}{self._new_id()}"
 
     async def record(self, action: RecordCheck, facts: Facts) -> None:
         """Record what a command has shown, with the end of its output."""

@@ -24,6 +24,7 @@ from agentmux.app.loop.deliverer import Deliverer
 from agentmux.app.loop.messenger import Messenger
 from agentmux.app.loop.tools import Tools
 from agentmux.app.loop.watcher import Watcher, command_status
+from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec, PromptBy
@@ -370,6 +371,8 @@ class Performer:
         found = left_out(self._world, state)
         if found:
             return "", f"the commit leaves out {', '.join(found)}"
+        if has_changed_since_checks(self._world, state, self._session.files):
+            return "", CHANGED
         try:
             touched = moved(self._world, state) if state.reviewed is not None else None
             if touched is not None:

@@ -11,6 +11,7 @@ from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import BaseChecked, CheckDone
 from agentmux.core.names.statuses import LAUNCHED, PASSED
 from agentmux.core.pipeline.check_phase import command_of
+from agentmux.core.pipeline.verified import checked_tree
 from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
     from agentmux.ports.session_files import SessionFiles
+
+UNKNOWN_TREE: Final = "unknown-"
+"""How the id of files begins that git cannot give one; no two such ids are the same."""
+
+CHANGED: Final = "the files have changed since the checks ran"
 
 TREE_S: Final = 60.0
 """How long the id of the files may take."""
@@ -68,6 +74,17 @@ def adoptable(
         if isinstance(fact, BaseChecked) or (fact.tree and fact.tree == _tree(world, state, files)):
             found.append((ended.seat, ended.launch, fact))
     return tuple(found)
+
+
+def has_changed_since_checks(world: World, state: SessionState, files: SessionFiles) -> bool:
+    """Whether the files are others than those on which the last check ran.
+
+    Git is asked only if there was such a check; where it cannot tell, the answer is no.
+    """
+    checked = checked_tree(state)
+    if not checked or checked.startswith(UNKNOWN_TREE):
+        return False
+    return _tree(world, state, files) not in {None, checked}
 
 
 def base_fact(action: RecordBase) -> BaseChecked:

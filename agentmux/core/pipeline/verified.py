@@ -64,6 +64,16 @@ def verified_fields(state: SessionState) -> list[Json]:
     ]
 
 
+def checked_tree(state: SessionState) -> str:
+    """Return the id of the files on which the last check ran that expects its commands to pass.
+
+    Empty where there is none.
+    """
+    expects = {each.phase: each.expect for each in _phases(state)}
+    found = [each.tree for phase, each in _results(state) if expects[phase] is Expect.PASS]
+    return found[-1] if found else ""
+
+
 def is_proven(state: SessionState) -> bool:
     """Whether the result may be approved without a person.
 
