@@ -159,6 +159,7 @@ def world(
             pipelines=ProjectPipelines(files, there),
         )
 
+    @functools.cache  # each session asks, and the files are read once
     def preview() -> World:
         return allow(frozenset(part.key for part in files.parts), runs=False)
 
