@@ -181,7 +181,7 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
                 if own is not None
                 else None,
                 tmux_socket=terminal.socket,
-                review_iteration=0,
+                review_iteration=0 if chosen.recorded is None else None,
                 max_review_iterations=world.settings.defaults.max_review_iterations,
                 product_manager=request.product_manager,
                 options=options,

@@ -29,9 +29,11 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import SessionStatus, left_out_label, status_label
 from agentmux.core.names.statuses import (
     BROKEN,
+    CAPPED,
     DELAYED,
     FAILED,
     LEFT,
+    PASSED,
     STALLED,
     STOPPED,
     WAITING,
@@ -136,8 +138,8 @@ def session_view(
         summary=_summary(entry.fields),
         pipeline=text(mapping(entry.fields, "pipeline"), "name") or FEATURE_NAME,
         cycle=number(entry.fields, "cycle", 1),
-        review_iteration=number(entry.fields, "review_iteration", 0),
-        review_outcome=entry.text("review_outcome") or None,
+        review_iteration=_iteration(entry.fields),
+        review_outcome=_outcome(entry.fields),
         live=liveness.live,
         because=liveness.because,
         copy_of=str(liveness.copy_of) if liveness.copy_of is not None else None,
@@ -159,6 +161,23 @@ def session_view(
         delivery=mapping(entry.fields, "delivery") or None,
         checks=_checks(entry.fields),
     )
+
+
+def _iteration(fields: Json) -> int:
+    """Return how many fixes the present cycle has seen, or sees now."""
+    fix = mapping(fields, "fix")
+    return number(fix, "iteration", 0) or number(fields, "review_iteration", 0)
+
+
+def _outcome(fields: Json) -> str | None:
+    """Return what checks and reviews have found together; None while that is open."""
+    if not mapping(fields, "pipeline"):
+        return text(fields, "review_outcome") or None
+    results = mapping(fields, "results")
+    found = {text(mapping(results, phase), "outcome") for phase in results}
+    if CAPPED in found:
+        return CAPPED
+    return PASSED if found == {PASSED} else None
 
 
 def _summary(fields: Json) -> str:

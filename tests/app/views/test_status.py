@@ -13,7 +13,9 @@ from agentmux.app.session.lookup import Liveness, SessionEntry, entry_at
 from agentmux.app.views.session_view import SessionView
 from agentmux.app.views.status import _summary, look, session_view, wants_decision
 from agentmux.cli.render import next_step, session_list, standing, status_lines
+from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.fold.acceptance import takes_approval
+from agentmux.core.journal.results import Fix, PhaseResult
 from agentmux.core.journal.state import (
     Base,
     Commit,
@@ -249,6 +251,24 @@ def test_the_json_has_what_scripts_rely_on() -> None:
     assert found["age_s"] == 300.0
     assert isinstance(found["interruption"], dict)
     assert found["interruption"]["cause"] == BROKEN.cause
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "said"),
+    [
+        ((), None),
+        (("passed", "passed"), "passed"),
+        (("passed", ""), None),
+        (("capped", "passed"), "capped"),
+    ],
+)
+def test_checks_and_reviews_of_another_pipeline_are_told_as_one(
+    outcomes: tuple[str, ...], said: str | None
+) -> None:
+    found = {f"p{n}": PhaseResult(outcome=each) for n, each in enumerate(outcomes)}
+    fix = Fix(sender="p0", iteration=2)
+    seen = view(entry(Phase.COMPLETING, pipeline=FEATURE, results=found, fix=fix), GONE)
+    assert (seen.review_iteration, seen.review_outcome) == (2, said)
 
 
 def test_a_session_elsewhere_has_its_whole_path() -> None:
