@@ -8,8 +8,10 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json
 from agentmux.core.definitions.definition import Kind, PipelineDefinition
 from agentmux.core.definitions.feature import FEATURE
+from agentmux.core.journal.results import Fix
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
+from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.registry import Pipeline, pipeline_of
 
 
@@ -41,13 +43,25 @@ def with_pipeline(
     kept = {
         name: each for name, each in state.results.items() if name in after and name not in lost
     }
-    sender = state.fix.sender if state.fix is not None else None
-    return replace(
-        taken,
-        phase=_phase(before, after, state.phase),
-        results=kept,
-        fix=state.fix if sender in after else None,
-    )
+    phase, fix = _phase(before, after, state.phase), None if is_plain else _fix(state, after)
+    if phase in after and after[phase].kind is Kind.FIX and (fix is None or not fix.sender):
+        # Nobody in the new pipeline has asked for this fix.
+        phase = (after.mended(phase) or after.phases[0]).phase
+    return replace(taken, phase=phase, results=kept, fix=fix)
+
+
+def _fix(state: SessionState, after: Pipeline) -> Fix | None:
+    """Return the last fix as the new pipeline has it; that of version 1 is that of its review.
+
+    If who asked for it is gone, only the iteration stays: no two attempts may have the same one.
+    """
+    known = state.fix
+    if known is None and state.iteration > 0:
+        sent = {Phase.REVIEWING.value: state.iteration}
+        known = Fix(sender=Phase.REVIEWING.value, iteration=state.iteration, sent=sent)
+    if known is None or (known.sender in after and after[known.sender].on_fail):
+        return known
+    return replace(known, sender="", sent={}, over=False)
 
 
 def _phase(before: Pipeline, after: Pipeline, phase: str) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import PipelineDefinition, definition_fields
 from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.fold.repinned import with_pipeline
+from agentmux.core.fold.transitions import enter
 from agentmux.core.journal.events import Repinned
 from agentmux.core.journal.results import Fix, PhaseResult
 from agentmux.core.journal.state import SessionState
@@ -65,4 +67,25 @@ def test_results_of_phases_that_are_gone_no_longer_count() -> None:
     )
     assert with_pipeline(state, LONG, {}, ()).results == state.results
     lost = with_pipeline(state, SHORT, {}, ())
-    assert (lost.results, lost.fix) == ({}, None)
+    assert (lost.results, lost.fix) == ({}, Fix(sender="", iteration=1))
+
+
+def test_a_fix_that_nobody_asked_for_leads_back_to_the_work() -> None:
+    fix = Fix(sender="reviewing", iteration=2, sent={"reviewing": 2})
+    state = SessionState(phase="fixing", pipeline=LONG, fix=fix)
+    assert with_pipeline(state, LONG, FILES, ()).phase == "fixing"
+    renamed = replace(BY_NAME["reviewing"], phase="looking")
+    other = replace(LONG, phases=(*SHORT.phases[:1], renamed, *LONG.phases[3:]))
+    taken = with_pipeline(state, other, FILES, ())
+    assert (taken.phase, taken.iteration) == ("implementing", 2)
+    without = replace(BY_NAME["reviewing"], on_fail="")
+    unmended = replace(LONG, phases=(*SHORT.phases[:1], without, *SHORT.phases[1:]))
+    after = with_pipeline(state, unmended, FILES, ())
+    assert enter(after, "implementing").iteration == 2  # its sender has no fix any more
+
+
+def test_the_fix_of_version_1_is_that_of_its_review() -> None:
+    state = SessionState(phase="fixing", review_iteration=1)
+    taken = with_pipeline(state, LONG, FILES, ())
+    fix = Fix(sender="reviewing", iteration=1, sent={"reviewing": 1})
+    assert (taken.phase, taken.fix) == ("fixing", fix)
