@@ -107,7 +107,8 @@ def test_what_could_not_run_asks_the_user_once_and_what_was_red_is_reported(
     project: Project, wait_until: WaitUntil
 ) -> None:
     project.config(
-        "verify:\n- {name: red, run: ['false']}\n- {name: gone, run: [no-such-program]}\n"
+        "verify:\n- {name: red, run: [sh, -c, 'date +%N > report.txt; false']}\n"
+        "- {name: gone, run: [no-such-program]}\n"
     )
     session = project.start("fix the typo", "--quick")
 

@@ -52,7 +52,9 @@ class Checker:
 
     async def record(self, action: RecordCheck, facts: Facts) -> None:
         """Record what a command has shown, with the end of its output."""
-        fact = check_fact(self._session.state, self._session.files, action)
+        now = await self._tree()
+        left = "" if now.startswith(UNKNOWN_TREE) else now
+        fact = check_fact(self._session.state, self._session.files, action, left)
         self._watcher.look_at((action.launch,))
         self._session.record(fact, seat=action.seat, launch=action.launch)
         state = self._session.state

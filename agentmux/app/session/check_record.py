@@ -10,8 +10,8 @@ from agentmux.core.decisions.next_actions import check_exit, is_command
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import BaseChecked, CheckDone
 from agentmux.core.names.statuses import LAUNCHED, PASSED
-from agentmux.core.pipeline.check_phase import command_of
-from agentmux.core.pipeline.verified import checked_tree
+from agentmux.core.pipeline.check_phase import command_of, trees_of
+from agentmux.core.pipeline.verified import checked_trees
 from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
@@ -31,11 +31,20 @@ TREE_S: Final = 60.0
 """How long the id of the files may take."""
 
 
-def check_fact(state: SessionState, files: SessionFiles, action: RecordCheck) -> CheckDone:
-    """Return the fact that records the end of a command of the check in which the session is."""
+def check_fact(
+    state: SessionState, files: SessionFiles, action: RecordCheck, now: str = ""
+) -> CheckDone:
+    """Return the fact that records the end of a command of the check in which the session is.
+
+    Args:
+        state: The session's.
+        files: The session's directory.
+        action: How the command has ended.
+        now: The id of the files after it; empty if unknown.
+    """
     phase, command = working_phase(state), command_of(state, action.name)
     result = state.results.get(phase)
-    passed = action.outcome == PASSED
+    passed, tree = action.outcome == PASSED, "" if result is None else result.tree
     return CheckDone(
         phase=phase,
         name=action.name,
@@ -43,7 +52,8 @@ def check_fact(state: SessionState, files: SessionFiles, action: RecordCheck) ->
         status=action.status,
         signal=action.signal,
         timed_out=action.timed_out,
-        tree="" if result is None else result.tree,
+        tree=tree,
+        left=now if now != tree else "",
         required=command is None or command.required,
         output="" if passed else tail(files.launch_output(action.launch)),
     )
@@ -68,11 +78,12 @@ def adoptable(
     """
     found: list[tuple[str, str, CheckDone | BaseChecked]] = []
     for ended in _ended(state, files):
-        fact = (
-            base_fact(ended) if isinstance(ended, RecordBase) else check_fact(state, files, ended)
-        )
-        if isinstance(fact, BaseChecked) or (fact.tree and fact.tree == _tree(world, state, files)):
-            found.append((ended.seat, ended.launch, fact))
+        if isinstance(ended, RecordBase):
+            found.append((ended.seat, ended.launch, base_fact(ended)))
+            continue
+        result = state.results.get(working_phase(state))
+        if result is not None and _tree(world, state, files) in trees_of(result):
+            found.append((ended.seat, ended.launch, check_fact(state, files, ended)))
     return tuple(found)
 
 
@@ -81,10 +92,10 @@ def has_changed_since_checks(world: World, state: SessionState, files: SessionFi
 
     Git is asked only if there was such a check; where it cannot tell, the answer is no.
     """
-    checked = checked_tree(state)
-    if not checked or checked.startswith(UNKNOWN_TREE):
+    checked = checked_trees(state)
+    if not checked or any(each.startswith(UNKNOWN_TREE) for each in checked):
         return False
-    return _tree(world, state, files) not in {None, checked}
+    return _tree(world, state, files) not in {None, *checked}
 
 
 def base_fact(action: RecordBase) -> BaseChecked:

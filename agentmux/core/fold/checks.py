@@ -43,6 +43,7 @@ def check_done(state: SessionState, event: Event, fact: CheckDone) -> SessionSta
         signal=fact.signal,
         timed_out=fact.timed_out,
         tree=fact.tree,
+        left=fact.left,
         required=fact.required,
         launch=event.launch,
         output=fact.output,

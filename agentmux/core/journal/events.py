@@ -464,6 +464,7 @@ class CheckDone:
     signal: int | None = None
     timed_out: bool = False
     tree: str = ""
+    left: str = ""
     required: bool = True
     output: str = ""
 

@@ -24,6 +24,7 @@ class CheckResult:
         signal: The number of that Unix signal, or None.
         timed_out: Whether it was ended because it took longer than it may.
         tree: The id of the files that the command ran on; empty if unknown.
+        left: The id of the files after it, if it has changed some that git does not ignore.
         required: Whether the check needs it; else it is only reported.
         launch: The launch whose exit record is the evidence.
         output: The end of what a command wrote that did not pass, cleaned for people; else empty.
@@ -35,6 +36,7 @@ class CheckResult:
     signal: int | None = None
     timed_out: bool = False
     tree: str = ""
+    left: str = ""
     required: bool = True
     launch: str = ""
     output: str = ""
@@ -150,7 +152,7 @@ def result_fields(result: PhaseResult) -> dict[str, object]:
 
 def _check_fields(check: CheckResult) -> dict[str, object]:
     given = to_fields(check)
-    unset = {"status": None, "signal": None, "tree": "", "launch": "", "output": ""}
+    unset = {"status": None, "signal": None, "tree": "", "left": "", "launch": "", "output": ""}
     kept = {name: value for name, value in given.items() if value != unset.get(name, ...)}
     if check.required:
         del kept["required"]

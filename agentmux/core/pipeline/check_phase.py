@@ -39,6 +39,14 @@ def result_of(state: SessionState, phase: str) -> PhaseResult | None:
     return state.results.get(phase)
 
 
+def trees_of(result: PhaseResult) -> frozenset[str]:
+    """Return the ids of the files for which a check's results count.
+
+    They are those on which it began, and those that its commands have left.
+    """
+    return frozenset({result.tree, *(each.left for each in result.checks.values())} - {""})
+
+
 def verdict_of(state: SessionState, phase: str) -> str:
     """Return whether a check has passed; see `checks_verdict`."""
     return checks_verdict(
@@ -96,7 +104,7 @@ def began(state: SessionState, phase: str, tree: str) -> SessionState:
 
 
 def _counts(check: CheckResult, tree: str) -> bool:
-    return check.tree == tree and not _is_open(check)
+    return tree in {check.tree, check.left} and not _is_open(check)
 
 
 def _is_open(check: CheckResult) -> bool:

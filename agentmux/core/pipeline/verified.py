@@ -11,7 +11,7 @@ from agentmux.core.definitions.definition import Expect, Kind, PhaseDefinition
 from agentmux.core.journal.results import PhaseResult
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.statuses import CAPPED, PASSED
-from agentmux.core.pipeline.check_phase import red_before
+from agentmux.core.pipeline.check_phase import red_before, trees_of
 
 
 def verified_lines(state: SessionState) -> tuple[str, ...]:
@@ -64,14 +64,14 @@ def verified_fields(state: SessionState) -> list[Json]:
     ]
 
 
-def checked_tree(state: SessionState) -> str:
-    """Return the id of the files on which the last check ran that expects its commands to pass.
+def checked_trees(state: SessionState) -> frozenset[str]:
+    """Return the ids of the files of the last check that expects its commands to pass.
 
-    Empty where there is none.
+    They are those on which it ran, and those that its commands have left; none without a check.
     """
     expects = {each.phase: each.expect for each in _phases(state)}
-    found = [each.tree for phase, each in _results(state) if expects[phase] is Expect.PASS]
-    return found[-1] if found else ""
+    found = [each for phase, each in _results(state) if expects[phase] is Expect.PASS]
+    return trees_of(found[-1]) if found else frozenset()
 
 
 def is_proven(state: SessionState) -> bool:

@@ -141,6 +141,16 @@ def test_what_ran_on_other_files_does_not_count() -> None:
     assert not begin(seated).seats
 
 
+def test_what_a_command_leaves_belongs_to_its_check() -> None:
+    state = ran(begin(begun("a", "b")), "a", "passed", left="t2")
+    for tree in ("t1", "t2"):
+        assert isinstance(actions(state, tree)[0], Launch)
+    assert actions(state, "t3") == [BeginChecks(phase=HERE)]
+    again = replace(state, results={HERE: replace(state.results[HERE], tree="")})
+    assert actions(again, "t2") == [BeginChecks(phase=HERE)]
+    assert begin(again, "t2").results[HERE].checks.keys() == {"a"}
+
+
 @pytest.mark.parametrize(
     ("record", "attempt", "action"),
     [
