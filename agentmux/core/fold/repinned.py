@@ -43,7 +43,10 @@ def with_pipeline(
     kept = {
         name: each for name, each in state.results.items() if name in after and name not in lost
     }
-    phase, fix = _phase(before, after, state.phase), None if is_plain else _fix(state, after)
+    phase = _phase(before, after, state.phase)
+    if is_plain:
+        return replace(taken, phase=phase)
+    fix = _fix(state, after)
     if phase in after and after[phase].kind is Kind.FIX and (fix is None or not fix.sender):
         # Nobody in the new pipeline has asked for this fix.
         phase = (after.mended(phase) or after.phases[0]).phase

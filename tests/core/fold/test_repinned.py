@@ -89,3 +89,4 @@ def test_the_fix_of_version_1_is_that_of_its_review() -> None:
     taken = with_pipeline(state, LONG, FILES, ())
     fix = Fix(sender="reviewing", iteration=1, sent={"reviewing": 1})
     assert (taken.phase, taken.fix) == ("fixing", fix)
+    assert with_pipeline(state, FEATURE, FILES, ()) == state  # it stays one of version 1
