@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json
-from agentmux.core.definitions.definition import Kind, PipelineDefinition
+from agentmux.core.definitions.definition import Kind, PhaseDefinition, PipelineDefinition
 from agentmux.core.definitions.feature import FEATURE
-from agentmux.core.journal.results import Fix
+from agentmux.core.journal.results import BaseChecks, Fix
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
-from agentmux.core.names.phase import Phase
+from agentmux.core.names.phase import BASE, CHECK, Phase
 from agentmux.core.pipeline.registry import Pipeline, pipeline_of
 
 
@@ -24,22 +24,32 @@ def with_pipeline(
     """Return the state with another pipeline, with its files and the commands of its checks.
 
     The session stays in its phase. If the new pipeline has no such phase, it goes back to the
-    nearest earlier one that both have. Results of phases that are gone, and of checks whose
-    commands have changed, no longer count.
+    nearest earlier one that both have. Results of phases that are gone or look at other things,
+    and of checks whose commands have changed, no longer count. What a changed command has shown on
+    the base, and that the user went on without it, was about another command.
     """
     before = pipeline_of(state)
     # A session with results stays one of a recorded pipeline: version 1 has other fields for them.
     is_plain = pipeline == FEATURE and not state.results and state.fix is None
+    known = {str(each.get("name")) for each in verify if each in state.verify}
     taken = replace(
         state,
         pipeline=None if is_plain else pipeline,
         pipeline_files={} if is_plain else files,
         verify=verify,
         schema_version=state.schema_version if is_plain else layout.SCHEMA_VERSION,
+        skipped_checks=tuple(name for name in state.skipped_checks if name in known),
+        base_checks=_base(state.base_checks, known),
+        seats={
+            name: seat
+            for name, seat in state.seats.items()
+            if seat.role not in {CHECK, BASE} or name == BASE or seat.topic in known
+        },
     )
     after = pipeline_of(taken)
     stale = {each.phase for each in after.phases if each.kind is Kind.CHECK}
     lost = stale if verify != state.verify else set()
+    lost |= _looking_elsewhere(state.pipeline or FEATURE, pipeline)
     kept = {
         name: each for name, each in state.results.items() if name in after and name not in lost
     }
@@ -65,6 +75,23 @@ def _fix(state: SessionState, after: Pipeline) -> Fix | None:
     if known is None or (known.sender in after and after[known.sender].on_fail):
         return known
     return replace(known, sender="", sent={}, over=False)
+
+
+def _looking_elsewhere(before: PipelineDefinition, after: PipelineDefinition) -> set[str]:
+    """Return the phases of both whose results would be about other commands or reviewers."""
+    old = {each.phase: _looks_at(each) for each in before.phases}
+    return {each.phase for each in after.phases if old.get(each.phase) != _looks_at(each)}
+
+
+def _looks_at(phase: PhaseDefinition) -> tuple[object, ...]:
+    return phase.kind, phase.folder, phase.roles, phase.run, phase.expect
+
+
+def _base(base: BaseChecks | None, known: Container[str]) -> BaseChecks | None:
+    if base is None:
+        return None
+    checks = {name: each for name, each in base.checks.items() if name in known}
+    return replace(base, checks=checks)
 
 
 def _phase(before: Pipeline, after: Pipeline, phase: str) -> str:

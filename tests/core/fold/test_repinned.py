@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from agentmux.core.codec.frozen import replace
-from agentmux.core.definitions.definition import PipelineDefinition, definition_fields
+from agentmux.core.definitions.definition import (
+    Kind,
+    PhaseDefinition,
+    PipelineDefinition,
+    definition_fields,
+)
 from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.fold.repinned import with_pipeline
 from agentmux.core.fold.transitions import enter
 from agentmux.core.journal.events import Repinned
-from agentmux.core.journal.results import Fix, PhaseResult
-from agentmux.core.journal.state import SessionState
+from agentmux.core.journal.results import BaseChecks, CheckResult, Fix, PhaseResult
+from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names import layout
 from tests.core.builders import Session
 
@@ -90,3 +95,52 @@ def test_the_fix_of_version_1_is_that_of_its_review() -> None:
     fix = Fix(sender="reviewing", iteration=1, sent={"reviewing": 1})
     assert (taken.phase, taken.fix) == ("fixing", fix)
     assert with_pipeline(state, FEATURE, FILES, ()) == state  # it stays one of version 1
+
+
+def test_results_of_other_commands_or_reviewers_no_longer_count() -> None:
+    looks = PhaseDefinition(phase="looking", kind=Kind.CHECK, folder="looking", run=("lint",))
+    state = SessionState(
+        phase="completing",
+        pipeline=replace(LONG, phases=(*LONG.phases, looks)),
+        results={"reviewing": PhaseResult(outcome="passed"), "looking": PhaseResult()},
+    )
+    more = replace(looks, run=("lint", "tests"))
+    changed = replace(LONG, phases=(*LONG.phases, more))
+    assert set(with_pipeline(state, changed, {}, ()).results) == {"reviewing"}
+    review = replace(BY_NAME["reviewing"], roles=("reviewer_expert",))
+    other = tuple(review if each.phase == "reviewing" else each for each in LONG.phases)
+    assert set(with_pipeline(state, replace(LONG, phases=(*other, looks)), {}, ()).results) == {
+        "looking"
+    }
+
+
+def test_what_was_said_of_a_command_is_not_said_of_another_one_with_its_name() -> None:
+    tests, types = (
+        {"name": name, "run": ["true"], "timeout_s": 5, "required": True}
+        for name in ("tests", "types")
+    )
+    red = CheckResult(outcome="failed", status=1)
+    state = SessionState(
+        phase="implementing",
+        pipeline=LONG,
+        verify=(tests, types),
+        skipped_checks=("tests", "types"),
+        base_checks=BaseChecks(path="/b", commit="c", checks={"tests": red, "types": red}),
+        seats={
+            f"base-{name}": Seat(
+                launch="L",
+                role="base",
+                phase="implementing",
+                mode="",
+                reason="",
+                since="",
+                topic=name,
+            )
+            for name in ("tests", "types")
+        },
+    )
+    after = with_pipeline(state, LONG, {}, ({**tests, "run": ["false"]}, types))
+    assert after.base_checks is not None
+    assert list(after.base_checks.checks) == ["types"], "it is not known to have failed before"
+    assert after.skipped_checks == ("types",)
+    assert list(after.seats) == ["base-types"], "what ends there was the command as it was"
