@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from agentmux.ports.processes import Lock, TreeLock
     from agentmux.ports.programs import Programs
     from agentmux.ports.remotes import Remotes
-    from agentmux.ports.repository import Repository
+    from agentmux.ports.repository import Head, Repository
     from agentmux.ports.session_files import SessionFiles
     from agentmux.ports.session_folders import SessionFolders
     from agentmux.ports.templates import Templates
@@ -104,6 +104,7 @@ class World(Site):
         own: The command lines of our own programs.
         repository: The repository around ``tree``.
         repository_at: Returns the repository around a directory.
+        head_at: Returns what is checked out in the repository around a directory; None for none.
         worktrees: The worktrees of sessions, in the repository of the project.
         checkpoints: Takes a directory in a work tree, the directory of a session, and the session's
             uuid. Returns the session's work-tree checkpoints.
@@ -135,6 +136,7 @@ class World(Site):
     pipelines: Pipelines
     repository: Repository
     repository_at: Callable[[Path], Repository]
+    head_at: Callable[[Path], Head | None]
     worktrees: Worktrees
     checkpoints: Callable[[Path, Path, str], TreeCheckpoints]
     merging: Callable[[Mapping[str, str]], Merging]

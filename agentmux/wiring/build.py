@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from agentmux.ports.processes import Lock, TreeLock
     from agentmux.ports.programs import Programs
     from agentmux.ports.remotes import Remotes
+    from agentmux.ports.repository import Head, Repository
     from agentmux.ports.session_files import SessionFiles
     from agentmux.ports.terminal import Terminal
 
@@ -192,6 +193,7 @@ def world(
         nested=lambda folder: _nested(folder, environ),
         repository=Git(project, environ),
         repository_at=lambda folder: Git(folder, environ),
+        head_at=lambda folder: _head_of(Git(folder, environ)),
         worktrees=LinkedWorktrees(GitProgram(project, environ)),
         checkpoints=lambda tree, home, session: GitCheckpoints(
             GitProgram(tree, environ), home, session
@@ -207,6 +209,10 @@ def world(
         preview=preview,
     )
     return made
+
+
+def _head_of(repository: Repository) -> Head | None:
+    return repository.head() if repository.top_level() is not None else None
 
 
 def _zones(environ: Mapping[str, str]) -> Zones:

@@ -255,10 +255,8 @@ def _branch_news(world: World, plan: ResumePlan) -> Iterator[str]:
     if plan.phase == Phase.DONE or plan.news or plan.obstacle is not None:
         return
     with suppress(AgentmuxError, OSError):
-        if world.repository.top_level() is None:
-            return
-        head = world.repository.head()
-        said = left_branch(plan.state, head.commit, head.branch)
+        head = world.head_at(world.tree)
+        said = left_branch(plan.state, head.commit, head.branch) if head is not None else ""
         if said:
             yield said
 

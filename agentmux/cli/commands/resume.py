@@ -261,7 +261,8 @@ def _dry_run(
 ) -> int:
     sessions: list[dict[str, Any]] = []
     problems: list[Problem] = []
-    world = replace(world, programs=_LookedUpOnce(world.programs))
+    once = functools.cache(world.head_at)  # most sessions are in the same work tree
+    world = replace(world, programs=_LookedUpOnce(world.programs), head_at=once)
     lives = live(world, known)
     at_work = busy(lives, known)
     resting = [each for each in entries if lives[each.path].live is False]
