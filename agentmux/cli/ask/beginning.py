@@ -21,18 +21,26 @@ _WORDS: Final[Mapping[Kind, str]] = {
     Kind.WORK: "the plan stays, and is carried out again",
     Kind.PLAN: "a large wish: it is planned anew",
     Kind.DOCUMENT: "a large wish: it begins with this phase",
+    Kind.CHECK: "the session begins anew",
+    Kind.REVIEW: "the session begins anew",
+    Kind.COMPLETE: "the session begins anew",
 }
 
 
 def asked_beginning(state: SessionState) -> str:
-    """Ask a person in which phase the next cycle of this session begins; return its name."""
+    """Ask a person in which phase the next cycle of this session begins; return its name.
+
+    Where there is only one such phase, nothing is asked.
+    """
     pipeline, names = pipeline_of(state), beginnings(state)
+    if len(names) == 1:
+        return names[0]
     for name in names:
         render.note(f"  {name:<20} {_WORDS[pipeline[name].kind]}")
     asked: str = typer.prompt(
         "Where does the next cycle begin?",
         type=click.Choice(names),
-        default=pipeline.again,
+        default=pipeline.again(state),
         show_choices=False,
         err=True,
     )

@@ -6,7 +6,13 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.state import SessionState
 from agentmux.core.pipeline.base_run import is_base_checked, is_base_open
-from agentmux.core.pipeline.check_phase import check_seat, result_of, trees_of, waiting_for_user
+from agentmux.core.pipeline.check_phase import (
+    check_seat,
+    result_of,
+    trees_of,
+    verdict_of,
+    waiting_for_user,
+)
 from agentmux.core.pipeline.registry import kind_of
 from agentmux.core.pipeline.work import is_setting_up
 
@@ -87,10 +93,13 @@ def beginning(state: SessionState, tree: str | None) -> BeginChecks | None:
 def is_stale(state: SessionState, tree: str) -> bool:
     """Whether the check has to begin anew on the files ``tree``.
 
-    It has to if it has not begun, if it was begun on other files, or if the session was resumed
-    since a command could not run: then that command is tried again.
+    It has to if it has not begun, if it was begun on other files, if its commands ended while the
+    session had failed, or if the session was resumed since a command could not run: then that
+    command is tried again.
     """
     result = result_of(state, state.phase)
     if result is None or not result.tree or tree not in trees_of(result):
+        return True
+    if verdict_of(state, state.phase):
         return True
     return any(check_seat(n) not in state.seats for n in waiting_for_user(state, state.phase))

@@ -83,9 +83,9 @@ def rewound_phase(state: SessionState, to: TreeCheckpoint) -> str:
     artifacts are in the history.
     """
     here, pipeline = working_phase(state), pipeline_of(state)
-    target = to.phase if to.phase in pipeline else pipeline.again
+    target = to.phase if to.phase in pipeline else pipeline.again(state)
     if to.cycle != state.cycle:
-        target = pipeline.again
+        target = pipeline.again(state)
     elif to.because == PHASE_ENDED:
         target = _after(state, target)
     elif pipeline[target].kind is Kind.FIX and to.iteration != state.iteration:

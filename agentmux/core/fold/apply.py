@@ -351,7 +351,7 @@ def _approved(state: SessionState, event: Event, fact: Approved) -> SessionState
 def _changes_requested(state: SessionState, event: Event, fact: ChangesRequested) -> SessionState:
     request = change_request_path(state)
     pipeline = pipeline_of(state)
-    target = fact.phase if fact.phase in pipeline else pipeline.again
+    target = fact.phase if fact.phase in pipeline else pipeline.again(state)
     if pipeline[target].kind is Kind.FIX:
         began = wish(state, target)
     else:

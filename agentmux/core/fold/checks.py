@@ -24,8 +24,13 @@ from agentmux.core.pipeline.check_phase import began, check_seat, waiting_for_us
 
 
 def checks_began(state: SessionState, event: Event, fact: ChecksBegan) -> SessionState:
-    """Return the state in which the commands of the check run on these files."""
-    return began(state, fact.phase, fact.tree) if _is_here(state, fact.phase) else state
+    """Return the state in which the commands of the check run on these files.
+
+    If all of them have ended on these files, that decides the check.
+    """
+    if not _is_here(state, fact.phase):
+        return state
+    return decide_check(began(state, fact.phase, fact.tree))
 
 
 def check_done(state: SessionState, event: Event, fact: CheckDone) -> SessionState:

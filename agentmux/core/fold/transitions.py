@@ -293,8 +293,11 @@ def decide_review(state: SessionState) -> SessionState:
 
 
 def decide_check(state: SessionState) -> SessionState:
-    """Return the state after a check, if its commands decide it; else ``state`` itself."""
-    said = verdict_of(state, state.phase)
+    """Return the state after a check, if its commands decide it; else ``state`` itself.
+
+    In a failed session nothing is decided: the check is, once the session goes on.
+    """
+    said = verdict_of(state, state.phase) if kind_of(state) is Kind.CHECK else ""
     return conclude(state, passed=said == PASSED) if said else state
 
 

@@ -60,10 +60,13 @@ class Pipeline:
         """The phase in which the user decides."""
         return next(each.phase for each in self.phases if each.kind is Kind.COMPLETE)
 
-    @property
-    def again(self) -> str:
-        """The phase in which a new cycle begins: the first that every session goes through."""
-        return next(e.phase for e in self.phases if e.when is When.ALWAYS and e.kind != Kind.FIX)
+    def again(self, state: SessionState) -> str:
+        """Return the phase in which a new cycle begins: the first that every session goes through.
+
+        A check in which a session has nothing to verify is none.
+        """
+        always = (e for e in self.phases if e.when is When.ALWAYS and e.kind is not Kind.FIX)
+        return next(each.phase for each in always if each.takes_part(state))
 
     @property
     def nominating(self) -> str | None:
@@ -170,13 +173,17 @@ _LAST: Final[dict[str, tuple[PipelineDefinition, Pipeline]]] = {}
 def beginnings(state: SessionState) -> tuple[str, ...]:
     """Return the phases in which a new cycle can begin, in their order.
 
-    They are those in which agents make something, as far as the session goes through them; a fix
-    is for a small wish.
+    They are those in which agents make something, as far as the session goes through them, and
+    `Pipeline.again`; a fix is for a small wish.
     """
+    pipeline = pipeline_of(state)
+    again = pipeline.again(state)
     return tuple(
         each.phase
-        for each in pipeline_of(state).phases
-        if each.kind is Kind.FIX or (each.kind in _MAKING and each.takes_part(state))
+        for each in pipeline.phases
+        if each.kind is Kind.FIX
+        or each.phase == again
+        or (each.kind in _MAKING and each.takes_part(state))
     )
 
 
