@@ -67,8 +67,11 @@ def with_content(artifacts: Artifacts, path: str) -> Completion:
 
 def product_management(state: SessionState, artifacts: Artifacts) -> Completion:
     """Check product management: complete if not requested, or if its marker ``done`` exists."""
-    if not state.product_manager:
-        return _yes("not requested")
+    return pm_done(state, artifacts) if state.product_manager else _yes("not requested")
+
+
+def pm_done(_: SessionState, artifacts: Artifacts) -> Completion:
+    """Check product management that every session has: complete if its marker ``done`` exists."""
     if artifacts.exists(PM_DONE):
         return _yes("the marker `done` exists", PM_DONE)
     return _no("the marker `done` is missing", PM_DONE)

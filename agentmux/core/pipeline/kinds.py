@@ -181,7 +181,8 @@ def _check(pipeline: PipelineDefinition, phase: PhaseDefinition) -> Check:
     optional = partial(kind_checks.optional, _takes_part(pipeline, phase))
     match phase.kind:
         case Kind.DOCUMENT if _signal(phase) == PmDone.kind:
-            return completion.product_management
+            requested = phase.when is When.REQUESTED
+            return completion.product_management if requested else optional(completion.pm_done)
         case Kind.DOCUMENT:
             return optional(kind_checks.document(phase))
         case Kind.PLAN:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.inference import infer
-from agentmux.core.definitions.definition import Leaf, PipelineDefinition
+from agentmux.core.definitions.definition import Leaf, PipelineDefinition, When
 from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.journal.results import Fix, PhaseResult
 from agentmux.core.names.phase import Phase
@@ -118,6 +118,18 @@ def test_what_follows_from_a_definition_is_that_of_its_own_phases() -> None:
         "02_architecting", "06_implementation", "08_completion",
     )  # fmt: skip
     assert without.phases[0].next == Phase.IMPLEMENTING
+
+
+def test_product_management_that_every_session_has_is_not_skipped() -> None:
+    phases = tuple(
+        replace(e, when=When.ALWAYS) if e.phase == "product_management" else e
+        for e in FEATURE.phases
+    )
+    mine = PipelineDefinition(name="mine", phases=phases)
+    here = state(phase="product_management", pipeline=mine)
+    assert infer(here, Artifacts()).phase == "product_management"
+    done = Artifacts(sizes={"01_product_management/done": 0})
+    assert infer(here, done).phase == "architecting"
 
 
 def test_a_document_of_version_1_keeps_its_signal_as_long_as_it_is_the_same() -> None:
