@@ -522,7 +522,7 @@ def _settled(state: SessionState, event: Event, fact: PhaseSettled) -> SessionSt
 
 def _without_fields_of_1(state: SessionState) -> SessionState:
     """Return the state of a session that has ``results`` and ``fix`` instead of these fields."""
-    return replace(state, review_iteration=None, verdicts={}, reviews={})
+    return replace(state, review_iteration=None, review_outcome=None, verdicts={}, reviews={})
 
 
 def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:

@@ -1,10 +1,9 @@
-"""Checks where a session fails beside them, or where nothing is left to run."""
+"""Checks beside which a session fails, and cycles that begin where nothing can be verified."""
 
 from __future__ import annotations
 
 import pytest
 
-from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.check_actions import BeginChecks, RecordCheck
 from agentmux.core.decisions.next_actions import Exit, LaunchFact
 from agentmux.core.definitions.definition import (
@@ -28,6 +27,7 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import SessionState
 from agentmux.core.pipeline.registry import beginnings
+from agentmux.core.pipeline.verified import is_proven
 from tests.core.builders import event
 from tests.core.decisions.test_check_actions import (
     HERE,
@@ -79,16 +79,6 @@ def test_a_command_is_skipped_in_a_failed_session() -> None:
     assert skipped.results[HERE].checks["tests"].skipped
 
 
-def test_a_check_of_which_nothing_is_left_to_run_is_decided() -> None:
-    state = ran(begin(begun("a", "b")), "a", "passed")
-    phases = tuple(replace(e, run=("a",)) if e.phase == HERE else e for e in pipeline().phases)
-    only_a = definition_fields(replace(pipeline(), phases=phases))
-    repinned = told(state, Repinned(pipeline=only_a, verify=state.verify))
-    resumed = told(repinned, RESUMED)
-    assert actions(resumed, None) == [BeginChecks(phase=HERE)]
-    assert told(resumed, ChecksBegan(phase=HERE, tree="t1")).phase == "completing"
-
-
 @pytest.mark.parametrize("expect", list(Expect))
 def test_a_new_cycle_does_not_begin_in_a_check_without_commands(expect: Expect) -> None:
     first = PhaseDefinition(phase="before", kind=Kind.CHECK, folder="before", expect=expect)
@@ -106,3 +96,10 @@ def test_a_pipeline_without_making_can_begin_again_in_its_review() -> None:
     assert beginnings(state) == ("reviewing",)
     named = ChangesRequested(text="look at the tests", phase="reviewing")
     assert told(state, named, "user").phase == "reviewing"
+
+
+def test_an_outcome_of_version_1_proves_nothing_in_another_pipeline() -> None:
+    of_1 = SessionState(phase="completing", review_outcome="passed")
+    assert is_proven(of_1)
+    taken = told(of_1, Repinned(pipeline=definition_fields(pipeline())))
+    assert not is_proven(told(taken, Resumed(phase="completing", cycle=1, found={})))
