@@ -178,6 +178,9 @@ class Repository(Protocol):
         Git adds none of their files to a commit of this repository.
         """
 
+    def tracked(self, paths: Collection[Path]) -> tuple[str, ...]:
+        """Return the files at or below these places that came with the repository, or will go."""
+
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
         """Return the files of `dirty` that are not in ``dirty_at_start``."""
 

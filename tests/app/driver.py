@@ -592,6 +592,9 @@ class NotedRepository:
     def top_level(self) -> Path | None:
         return self._project
 
+    def tracked(self, _: Collection[Path]) -> tuple[str, ...]:
+        return ()
+
     def head(self) -> Head:
         return Head(commit=self.commits()[-1]["id"], branch="main")
 

@@ -252,6 +252,22 @@ class Git:
         """
         return _folders(self._changes())
 
+    def tracked(self, paths: Collection[Path]) -> tuple[str, ...]:
+        """Return the files at or below these places that are in git's index, or that git hides.
+
+        It is asked for the real places, with capitals and small letters alike. Places outside of
+        the work tree have none.
+        """
+        top = self.top_level()
+        real = [path.resolve() for path in paths]
+        names = [each.relative_to(top) for each in real if top and each.is_relative_to(top)]
+        if not names:
+            return ()
+        words = (f":(top,icase,literal){name}" for name in names)
+        reply = self._git.read("ls-files", "-z", "--", *words, cwd=top)
+        # Git refuses for files of a submodule, which came with the repository, too.
+        return tuple(map(str, names)) if reply.status else tuple(split(reply.out))
+
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
         """Return the paths of `dirty` without those that were dirty at the session's start, sorted.
 

@@ -12,6 +12,7 @@ from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedS
 from agentmux.app.launch.launcher import Launcher
 from agentmux.app.launch.plan import LaunchPlan
 from agentmux.app.launch.stopped_pane import unheard
+from agentmux.app.session.came_along import require_own
 from agentmux.app.session.check_record import adoptable
 from agentmux.app.session.checkout import require_free, trial_in_the_way
 from agentmux.app.session.frozen_files import require_frozen
@@ -138,10 +139,12 @@ def plan_resume(
 
     Raises:
         DataError: The session cannot be read.
+        ConfigError: It came with the repository, and has commands or prompts.
         UsageError: ``phase`` is not a phase, or a later one.
     """
     loaded = files.load()
     state, added = _folded(loaded.state, loaded.tail)
+    require_own(world, state, files.path)
     world = placed(world, state)
     added = (*loaded.open, *added)
     changed = changed_settings(world, state, files) if state.phase != Phase.DONE else ()

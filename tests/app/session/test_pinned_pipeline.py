@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from agentmux.app.session.pinned import repin
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.names import layout
-from agentmux.errors import AgentmuxError, DataError
+from agentmux.errors import AgentmuxError, ConfigError, DataError
 from agentmux.wiring import build
 from tests.app.driver import NotedRepository, Studio, _starter, make_project
 
@@ -160,3 +161,24 @@ def test_a_session_without_checks_takes_them_and_gives_them_up_again(tmp_path: P
     after = plan_resume(bench.world(), bench.files)
     assert (after.changed, after.resumed.verify, after.resumed.pipeline_files) == ((), (), {})
     assert after.resumed.pipeline is None
+
+
+def test_a_session_that_came_with_the_repository_is_not_resumed(bench: Bench) -> None:
+    top, path = bench.studio.project, bench.files.path
+
+    def git(*words: str) -> None:
+        subprocess.run(["git", "-C", str(top), *words], check=True, capture_output=True)
+
+    git("init", "-q")
+    assert plan_resume(bench.world(), bench.files).phase == "implementing"
+    git("add", "-f", str(path / layout.PIPELINE))
+    with pytest.raises(ConfigError, match="came with the repository") as caught:
+        plan_resume(bench.world(), bench.files, repin=True)
+    assert f"git rm -r --cached {path.relative_to(top)}" in caught.value.hints[0]
+    git("rm", "-r", "-q", "--cached", str(path))
+    # A link in the repository leads to files of the repository.
+    path.parent.rename(top / "Elsewhere")
+    path.parent.symlink_to(top / "Elsewhere")
+    git("add", "-f", f"Elsewhere/{path.name}/{layout.JOURNAL}")
+    with pytest.raises(ConfigError, match="came with the repository"):
+        plan_resume(bench.world(), bench.files)

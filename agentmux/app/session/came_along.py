@@ -1,0 +1,59 @@
+"""A session that came with a repository: what it runs was written by somebody else."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.session.lookup import shown_path
+from agentmux.core.names import layout
+from agentmux.errors import ConfigError, MissingError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agentmux.app.world import World
+    from agentmux.core.journal.state import SessionState
+
+_DECISIVE: Final = (layout.STATE, layout.JOURNAL, layout.PIPELINE)
+"""What says which commands and prompts a session has, relative to its directory."""
+
+
+def require_own(world: World, state: SessionState, path: Path) -> None:
+    """Check that the commands and prompts that a session has frozen did not come from elsewhere.
+
+    They were trusted when it began, but only by the user who began it. One whose files git tracks
+    came with a clone, or goes out with the next push.
+
+    Args:
+        world: The session's project; not yet `placed`.
+        state: The session's.
+        path: Its directory.
+
+    Raises:
+        ConfigError: Git tracks its files.
+        GitError: Git refuses to work here.
+    """
+    if not _brings_commands(state):
+        return
+    try:
+        found = world.repository.tracked(tuple(path / name for name in _DECISIVE))
+    except MissingError:  # nothing was cloned without git
+        return
+    if not found:
+        return
+    place = shown_path(path, world.project)
+    raise ConfigError(
+        f"session {path.name} came with the repository (git tracks {place}):"
+        " what it runs and tells agents was not trusted here",
+        hints=(
+            f"if you began it, let git forget it: git rm -r --cached {shlex.quote(place)}",
+            f"else remove it: agentmux remove {path.name}",
+        ),
+    )
+
+
+def _brings_commands(state: SessionState) -> bool:
+    base = state.base_checks
+    own = state.verify or state.pipeline_files or state.setup is not None
+    return bool(own or (base is not None and base.steps))
