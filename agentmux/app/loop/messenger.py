@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from agentmux.app.loop.background_tasks import Loop
@@ -12,11 +13,14 @@ from agentmux.app.loop.tools import Tools
 from agentmux.app.loop.watcher import Watcher
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
+from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.next_actions import Tell
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import AgentNudged, PromptReached, ResearchTold
+from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.statuses import LAUNCHED, WAITING
+from agentmux.core.pipeline.registry import pipeline_of
 from agentmux.core.prompts import prompt as prompts
 from agentmux.core.prompts.prompt import PromptInputs
 from agentmux.ports.terminal import DeliveryResult
@@ -146,20 +150,35 @@ class Messenger:
         return delivery.result
 
     def _message_inputs(self, seat: str, **more: Any) -> PromptInputs:  # noqa: ANN401 (fields of any type)
-        state = self._session.state
-        held, parked = state.seats[seat], state.parked.get(seat)
-        return PromptInputs(
-            session_dir=str(self._session.files.path),
-            project_dir=str(self._world.tree),
-            phase=working_phase(state),
-            role=held.role,
-            seat=seat,
-            subplan=held.subplan,
-            subplans=tuple((n, "") for n in state.implementation_active_plan_ids),
-            # With the time, a limit below this message on the screen is seen to be a new one.
-            time=parked.woken if parked is not None else "",
-            **{"topic": held.topic, **more},
+        made = message_inputs(
+            self._session.state, seat, session=self._session.files.path, tree=self._world.tree
         )
+        return replace(made, **more)
 
     def _message(self, name: str, inputs: PromptInputs) -> str:
         return prompts.render(self._world.templates.template(name), inputs).strip()
+
+
+def message_inputs(state: SessionState, seat: str, *, session: Path, tree: Path) -> PromptInputs:
+    """Return what a message to the agent of a seat can say.
+
+    Args:
+        state: The session's; it has the seat.
+        seat: The seat.
+        session: The session's directory.
+        tree: Where the agent works.
+    """
+    held, parked = state.seats[seat], state.parked.get(seat)
+    return PromptInputs(
+        session_dir=str(session),
+        project_dir=str(tree),
+        pipeline=pipeline_of(state),
+        phase=working_phase(state),
+        role=held.role,
+        seat=seat,
+        subplan=held.subplan,
+        subplans=tuple((n, "") for n in state.implementation_active_plan_ids),
+        topic=held.topic,
+        # With the time, a limit below this message on the screen is seen to be a new one.
+        time=parked.woken if parked is not None else "",
+    )
