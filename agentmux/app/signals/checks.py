@@ -250,6 +250,8 @@ def _phase(checker: _Checker) -> Checked:
     phase = documents[name]
     for leaf in phase.leaves:
         _leaf(checker, state, f"{phase.folder}/{leaf.file}", leaf)
+    if len(phase.leaves) > 1:
+        checker.place = phase.folder  # each problem names its file
     return checker.checked(events.PhaseDone(phase=name, sha256=checker.sha256), name)
 
 

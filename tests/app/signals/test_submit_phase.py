@@ -73,6 +73,7 @@ def test_everything_that_is_wrong_is_listed(session: OnDisk) -> None:
         "found/threats.md: missing",
         "found/threats.yaml: 'threats' is a required property",
     )
+    assert answer.reason.startswith(f"2 problems in `{session.files.path / 'found'}`:")
     session.leave("found/threats.md", " \n")
     session.leave("found/threats.yaml", "a: &b 1\nc: *b\n")
     problems = hand_in(session).problems
