@@ -170,7 +170,7 @@ class Agent:
             text = Path(path).read_text(encoding="utf-8", errors="replace")
             self._conversation.read(text)
             self._held, self._awaited, self._is_answered = None, [], False
-            return instructions.parse(text), f"{prompt}\n{text}"
+            return _with_example(instructions.parse(text)), f"{prompt}\n{text}"
         if self._awaited and not self._is_told(prompt):
             return None, prompt
         held, self._held = self._held, None
@@ -285,3 +285,11 @@ def _names(prompt: str, topic: str) -> bool:
 
 _UNTIL_TOLD: Final = frozenset({"when-told", "killed"})
 _SLASH: Final = frozenset({"/exit", "/quit", "/clear", "/help", "?"})
+
+
+def _with_example(asked: instructions.Instructions) -> instructions.Instructions:
+    """Return instructions with the form of a file that only the full ones show."""
+    if asked.example or not asked.full or not Path(asked.full).is_file():
+        return asked
+    full = Path(asked.full).read_text(encoding="utf-8", errors="replace")
+    return asked._replace(example=instructions.parse(full).example)

@@ -11,6 +11,7 @@ _WRITE = re.compile(r"^[ \t]*(?:[-*] +)?\**Write:\** *(?P<span>`.+)", re.MULTILI
 _CODE = re.compile(r"(?P<fence>`+)(?!`)(?P<code>.+?)(?<!`)(?P=fence)(?!`)")
 _FENCE = re.compile(r"^```(?:sh|bash|shell)[ \t]*\n(?P<body>.*?)^```", re.MULTILINE | re.DOTALL)
 _EXAMPLE = re.compile(r"^```yaml[ \t]*\n(?P<body>.*?)^```", re.MULTILINE | re.DOTALL)
+_FULL = re.compile(r"Your instructions are in\s+(?P<span>`.+)")
 _HELLO: Final = "agentmux submit hello"
 _PLACEHOLDER = re.compile(r"[<>…]")
 
@@ -23,12 +24,14 @@ class Instructions(NamedTuple):
         signals: The ``agentmux submit`` commands to run, as argv.
         hello: Whether to run ``agentmux submit hello`` first.
         example: The first YAML in a code block: the form of a file to write; empty for none.
+        full: Path of the file with the full instructions, in a resumed conversation; else empty.
     """
 
     artifacts: tuple[str, ...]
     signals: tuple[tuple[str, ...], ...]
     hello: bool
     example: str = ""
+    full: str = ""
 
     @property
     def has_work(self) -> bool:
@@ -55,12 +58,14 @@ def parse(text: str) -> Instructions:
         for line in fence["body"].splitlines()
         if (words := _signal(line.strip()))
     ]
-    example = _EXAMPLE.search(text)
+    example, full = _EXAMPLE.search(text), _FULL.search(text)
+    named = _CODE.match(full["span"]) if full else None
     return Instructions(
         artifacts=artifacts,
         signals=tuple(dict.fromkeys(signals)),
         hello=_HELLO in text,
         example=example["body"] if example else "",
+        full=_unpadded(named["code"]) if named else "",
     )
 
 

@@ -239,6 +239,15 @@ def test_every_role_leaves_its_artifacts(world, role, names):
     assert world.calls() == ["|submit x"]
 
 
+def test_the_form_of_a_file_is_looked_up_when_work_goes_on(world):
+    world.play("security")
+    full = world.root / "full instructions.md"
+    full.write_text("```yaml\nthreats: []\n```\n")
+    told = f"Your instructions are in\n`{full}` and still hold."
+    world.run(world.prompt("agentmux submit x", write=("threats.yaml",), text=told))
+    assert (world.session / "threats.yaml").read_text() == "threats: []\n"
+
+
 def test_examples_with_placeholders_are_not_run(world):
     world.play("planner")
     world.run(
