@@ -386,7 +386,7 @@ def _places(view: SessionView) -> Iterator[str]:
     if view.issue:
         yield f"  issue         #{view.issue.get('number')} {view.issue.get('url')}"
     if view.worktree:
-        yield f"  branch        {view.branch}{_began(view)}"
+        yield f"  branch        {view.branch or 'none'}{_began(view)}"
         yield f"  worktree      {view.worktree}"
     elif view.branch:
         yield f"  branch        {view.branch}"

@@ -150,7 +150,7 @@ def _header(picture: Picture, cols: int) -> Iterator[_Ranked]:
     heading = (_Rank.HEADING, _Rank.WHY)
     yield from _text(_name(state), cols, Style.DIM, ranks=heading, lines=2)
     if state.worktree:
-        place = f"{state.branch} in {state.worktree}"
+        place = f"{state.branch} in {state.worktree}" if state.branch else f"in {state.worktree}"
         yield from _text(place, cols, Style.DIM, ranks=(_Rank.DETAIL, _Rank.WHY), lines=2)
     if state.cycle > 1:
         yield from _text(f"cycle {state.cycle}", cols, ranks=heading, lines=1)

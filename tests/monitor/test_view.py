@@ -704,3 +704,9 @@ def test_the_worktree_of_a_session_is_shown_with_its_branch() -> None:
     shown = picture(worktree="/w/calc-worktrees/x", branch="agentmux/x")
     assert "agentmux/x in /w/calc-worktrees/x" in text_of(shown)
     assert "agentmux/x" not in text_of(picture(branch="agentmux/x"))
+
+
+def test_a_worktree_without_a_branch_is_shown_alone() -> None:
+    shown = text_of(picture(worktree="/w/calc-worktrees/review-x"))
+    assert "in /w/calc-worktrees/review-x" in shown
+    assert "None" not in shown

@@ -148,7 +148,7 @@ def pick(
 def _place(entry: SessionEntry) -> str:
     """Return branch and path of the session's own worktree; empty without one."""
     worktree = entry.text("worktree")
-    return f"{entry.text('branch')} in {worktree}" if worktree else ""
+    return f"{entry.text('branch')} in {worktree}".lstrip() if worktree else ""
 
 
 def _choices(project: str, entries: Sequence[SessionEntry]) -> list[Choice]:
