@@ -29,8 +29,8 @@ MINE = PipelineDefinition(
 
 @pytest.mark.parametrize("name", [NUDGE, GO_ON])
 def test_a_reminder_in_a_phase_of_ones_own_names_its_command(name: str) -> None:
-    seats = {"security": Seat(role="security", phase="threats", launch="1")}
-    state = SessionState(phase="threats", pipeline=MINE, seats=seats)
+    seat = Seat(launch="1", role="security", phase="threats", mode="fresh", reason="", since="")
+    state = SessionState(phase="threats", pipeline=MINE, seats={"security": seat})
     inputs = message_inputs(state, "security", session=Path("/s"), tree=Path("/p"))
     text = render((BUILT_IN / f"{name}.md").read_text("utf-8"), inputs)
     assert "`agentmux submit phase threats`" in text
