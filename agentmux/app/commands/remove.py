@@ -67,14 +67,17 @@ def worktree_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None
 
 
 def base_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None:
-    """Return the worktree in which checks run on the session's base; None where it is gone."""
+    """Return the worktree in which checks run on the session's base, or ran; None for none.
+
+    What could not be removed when they ended is removed with the session.
+    """
     if not entry.fields.get("base_checks"):
         return None
     from agentmux.app.session.base_worktree import base_spec  # noqa: PLC0415 (as above)
     from agentmux.core.fold.apply import fold  # noqa: PLC0415 (as above)
 
     loaded = world.files(entry.path).load()
-    return base_spec(world, fold(loaded.state, loaded.tail), entry.path)
+    return base_spec(world, fold(loaded.state, loaded.tail), entry.path, finished=True)
 
 
 def loss_of(world: World, entry: SessionEntry, spec: WorktreeSpec) -> WorktreeLoss:

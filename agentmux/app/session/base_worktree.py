@@ -18,10 +18,15 @@ _PORTS: Final = 25
 """The ports of the base are the upper half of those of the session."""
 
 
-def base_spec(world: World, state: SessionState, home: Path) -> WorktreeSpec | None:
-    """Return the worktree for the base of the session at ``home``; None where it has none."""
+def base_spec(
+    world: World, state: SessionState, home: Path, *, finished: bool = False
+) -> WorktreeSpec | None:
+    """Return the worktree for the base of the session at ``home``; None where it has none.
+
+    With ``finished`` also one that was removed, of which files may have stayed.
+    """
     base = state.base_checks
-    if base is None or base.finished or not base.path:
+    if base is None or (base.finished and not finished) or not base.path:
         return None
     return WorktreeSpec(
         path=Path(base.path),

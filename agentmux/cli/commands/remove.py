@@ -95,7 +95,7 @@ def _removed(face: Face, site: Site, entry: SessionEntry, take_away: Callable[[]
 
 
 def _remove_base(face: Face, site: Site, entry: SessionEntry) -> None:
-    """Remove the worktree of the base; only a session that ended while checks ran there has it."""
+    """Remove the worktree of the base, or what has stayed of it."""
     if entry.fields.get("base_checks"):
         world = face.world(site.project)
         spec = base_to_remove(world, entry)
