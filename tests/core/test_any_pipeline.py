@@ -126,7 +126,11 @@ class Model:
 
     def __init__(self, pipeline: PipelineDefinition, rnd: random.Random) -> None:
         new = SessionState(
-            phase="", journal_id="j", pipeline=pipeline, verify=VERIFY, max_review_iterations=2
+            phase="",
+            journal_id="j",
+            pipeline=pipeline,
+            max_review_iterations=2,
+            verify=rnd.choice((VERIFY, VERIFY, ())),
         )
         self.first = self.state = transitions.begun(new)
         self.random = rnd

@@ -58,7 +58,9 @@ def _lies(path: str, artifacts: Artifacts) -> bool:
 
 def _drafts(state: SessionState, artifacts: Artifacts) -> Iterator[str]:
     for here in pipeline_of(state).phases:
-        for path in here.decisive:
+        # Once a session went back behind a fix, the marker in the folder is that of its work.
+        is_over = here.kind is Kind.FIX and here.takes_part(state) is False
+        for path in () if is_over else here.decisive:
             if _lies(path, artifacts) and _owes(state, here.startup_role, here.phase):
                 yield path
         if here.kind is Kind.WORK:

@@ -86,11 +86,13 @@ def rewound_phase(state: SessionState, to: TreeCheckpoint) -> str:
     target = to.phase if to.phase in pipeline else pipeline.again(state)
     if to.cycle != state.cycle:
         target = pipeline.again(state)
-    elif to.because == PHASE_ENDED:
+    elif to.because == PHASE_ENDED or _is_older_fix(state, to, pipeline[target].kind):
         target = _after(state, target)
-    elif pipeline[target].kind is Kind.FIX and to.iteration != state.iteration:
-        target = pipeline[target].next
     return pipeline.earlier(target, here) if here in pipeline else target
+
+
+def _is_older_fix(state: SessionState, to: TreeCheckpoint, kind: Kind) -> bool:
+    return kind is Kind.FIX and to.iteration != state.iteration
 
 
 def _after(state: SessionState, phase: str) -> str:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.check_actions import BeginChecks, RecordCheck
 from agentmux.core.decisions.next_actions import Exit, LaunchFact
+from agentmux.core.decisions.tree_checkpoints import rewound_phase
 from agentmux.core.definitions.definition import (
     Expect,
     Kind,
@@ -25,7 +27,8 @@ from agentmux.core.journal.events import (
     SeatRestarted,
     SessionFailed,
 )
-from agentmux.core.journal.state import SessionState
+from agentmux.core.journal.results import Fix
+from agentmux.core.journal.state import SessionState, TreeCheckpoint
 from agentmux.core.pipeline.registry import beginnings
 from agentmux.core.pipeline.verified import is_proven
 from tests.core.builders import event
@@ -85,6 +88,15 @@ def test_a_new_cycle_does_not_begin_in_a_check_without_commands(expect: Expect) 
     given = PipelineDefinition(name="mine", phases=(first, *pipeline().phases))
     state = SessionState(phase="completing", pipeline=given)
     assert told(state, ChangesRequested(text="more"), "user").phase == "implementing"
+
+
+def test_a_rewind_does_not_lead_into_a_check_without_commands() -> None:
+    state = SessionState(phase="completing", pipeline=pipeline(), fix=Fix(sender=HERE, iteration=2))
+    to = TreeCheckpoint(
+        number=1, because="stop", phase="fixing", commit="c", cycle=1, iteration=1, subplans=()
+    )
+    assert rewound_phase(state, to) == "completing"
+    assert rewound_phase(replace(state, verify=begun("a").verify), to) == HERE
 
 
 def test_a_pipeline_without_making_can_begin_again_in_its_review() -> None:

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux.core.codec.frozen import replace
+from agentmux.core.decisions.drafts import without_drafts
 from agentmux.core.decisions.inference import infer
 from agentmux.core.definitions.definition import Leaf, PipelineDefinition, When
 from agentmux.core.definitions.feature import FEATURE
@@ -118,6 +119,22 @@ def test_what_follows_from_a_definition_is_that_of_its_own_phases() -> None:
         "02_architecting", "06_implementation", "08_completion",
     )  # fmt: skip
     assert without.phases[0].next == Phase.IMPLEMENTING
+
+
+def test_the_marker_of_work_that_was_done_anew_is_no_draft_of_a_fix_before() -> None:
+    place = {"phase": "fixing", "cycle": 1, "iteration": 1}
+    gone_back = state(
+        phase="reviewing",
+        pipeline=QUICK,
+        journal_id="j",
+        subplan_count=1,
+        completed_subplans=(1,),
+        agents={"coder": {"place": place, "handed_in": False}},
+        fix=Fix(sender="", iteration=1),
+    )
+    assert infer(gone_back, found("done_1")).phase == "reviewing"
+    asked = replace(gone_back, phase="fixing", fix=Fix(sender="reviewing", iteration=1))
+    assert "06_implementation/done_1" in without_drafts(asked, found("done_1")).problems
 
 
 def test_product_management_that_every_session_has_is_not_skipped() -> None:
