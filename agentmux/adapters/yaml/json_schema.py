@@ -9,14 +9,22 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from math import comb
 from typing import Any, Final
 
 PROBLEMS_MAX: Final = 50
 STEPS_MAX: Final = 100_000
 """How many keywords of a schema are applied to one document; a large review needs thousands."""
 _DEPTH_MAX: Final = 40
+_BY_KEY: Final = frozenset({"patternProperties", "additionalProperties", "unevaluatedProperties"})
+"""The keywords that match the patterns of ``patternProperties`` with keys."""
 _PATTERN_MAX: Final = 200
 _SHOWN: Final = 300
+_TRIES_MAX: Final = 5_000_000_000
+"""How many ways of matching patterns with one document there may be; a thousand million of them
+take about a second."""
+_NO_CHOICE: Final = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|\(\?")
+_CHOICE: Final = re.compile(r"[*+?|]|\{\d*,")
 _QUANTIFIED_GROUP: Final = re.compile(r"\)[*+{]")
 """A group that repeats: on a text that does not match, it may take exponential time."""
 
@@ -111,6 +119,17 @@ def _expensive(pattern: str) -> Iterator[str]:
         )
 
 
+def _tries(pattern: str, length: int) -> int:
+    """Return how many ways there are at most to match a text of ``length`` characters.
+
+    Each repetition, option and alternative of the pattern ends at one of the places of the text,
+    and so does its beginning, unless it is anchored.
+    """
+    choices = len(_CHOICE.findall(_NO_CHOICE.sub("x", pattern)))
+    free = choices + (not pattern.startswith("^"))
+    return comb(length + free, free)
+
+
 def _not_a_schema(schema: dict[str, object]) -> str:
     from jsonschema.exceptions import SchemaError  # noqa: PLC0415 (slow to load)
 
@@ -134,18 +153,40 @@ def _validator(schema: dict[str, object]) -> Any:  # noqa: ANN401 (as above)
     from referencing import Registry  # noqa: PLC0415 (slow to load)
 
     made = _validator_class(schema)
-    left = [STEPS_MAX]
-    counted = {key: _counted(apply, left) for key, apply in made.VALIDATORS.items()}
+    budget = _Budget()
+    counted = {key: _counted(key, apply, budget) for key, apply in made.VALIDATORS.items()}
     # An empty registry: by default, a reference to a URL is fetched.
     bounded: Any = extend(made, validators=counted)  # type: ignore[no-untyped-call]  # so are its stubs
     return bounded(schema, registry=Registry())
 
 
-def _counted(apply: Callable[..., Any], left: list[int]) -> Callable[..., Any]:
-    def counting(*args: object) -> Any:  # noqa: ANN401 (as above)
-        left[0] -= 1
-        if left[0] < 0:
-            raise _TooLongError
-        return apply(*args)
+def _counted(key: str, apply: Callable[..., Any], budget: _Budget) -> Callable[..., Any]:
+    def counting(validator: object, value: Any, instance: object, schema: Any) -> Any:  # noqa: ANN401 (as above)
+        budget.take_step()
+        if key == "pattern":
+            budget.take_tries((value,), (instance,))
+        elif key in _BY_KEY and isinstance(instance, Mapping):
+            budget.take_tries(schema.get("patternProperties", ()), instance)
+        return apply(validator, value, instance, schema)
 
     return counting
+
+
+class _Budget:
+    """What a schema may cost on one document."""
+
+    def __init__(self) -> None:
+        self._steps, self._tries = STEPS_MAX, _TRIES_MAX
+
+    def take_step(self) -> None:
+        """Count a keyword that is applied."""
+        self._steps -= 1
+        if self._steps < 0:
+            raise _TooLongError
+
+    def take_tries(self, patterns: Iterable[str], texts: Iterable[object]) -> None:
+        """Count the ways of matching each of ``patterns`` with each of ``texts``."""
+        lengths = [len(each) for each in texts if isinstance(each, str)]
+        self._tries -= sum(_tries(each, length) for each in patterns for length in lengths)
+        if self._tries < 0:
+            raise _TooLongError

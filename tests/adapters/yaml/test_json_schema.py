@@ -65,3 +65,35 @@ def test_a_schema_cannot_run_forever() -> None:
         assert schema_problem(text) == ""
         assert said in violations(text, {})[0]
     assert time.perf_counter() - began < 10
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("^a*a*a*a*a*a*a*a*a*b$", "a" * 100),
+        ("^" + "a?" * 40 + "a" * 40 + "$", "a" * 40),
+        ("^" + "(a|a)" * 30 + "b$", "a" * 30),
+    ],
+)
+def test_a_pattern_without_a_repeated_group_cannot_run_for_ever_either(
+    pattern: str, text: str
+) -> None:
+    by_key = {"patternProperties": {pattern: {}}, "additionalProperties": False}
+    for schema, document in (({"pattern": pattern}, text), (by_key, {text: 1})):
+        assert schema_problem(json.dumps(schema)) == ""
+        began = time.monotonic()
+        assert "too long" in violations(json.dumps(schema), document)[0]
+        assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        (r"\S", "a b\n" * 2_000),
+        (r"^https?://[^/?*+|]+/.+$", "https://example.org/" + "a" * 200),
+        (r"^(0|[1-9]\d*)\.(0|[1-9]\d*)\.(0|[1-9]\d*)$", "10.20.30"),
+        (r"^[^:]+:[0-9]+(-[0-9]+)?$", "a" * 200 + ".py:12-14"),
+    ],
+)
+def test_usual_patterns_are_matched(pattern: str, text: str) -> None:
+    assert violations(json.dumps({"pattern": pattern}), text) == ()
