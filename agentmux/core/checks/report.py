@@ -36,13 +36,23 @@ def _how(check: CheckResult) -> str:
 
 
 def phase_lines(
-    phase: str, result: PhaseResult, *, red_before: Container[str] = ()
+    phase: str,
+    result: PhaseResult,
+    *,
+    expect: Expect = Expect.PASS,
+    red_before: Container[str] = (),
 ) -> tuple[str, ...]:
-    """Return what a check has found: a line for the phase, and one for each command, indented."""
+    """Return what a check has found: a line for the phase, and one for each command, indented.
+
+    A check whose commands were all skipped, or red before, is over, but is not said to have passed.
+    """
     mark = {CAPPED: " (capped: it still fails, and no further fix was allowed)"}
     head = f"{phase}: {_WORDS.get(result.outcome, result.outcome or 'under way')}"
     if result.outcome == CAPPED:
         head = f"{phase}: failed{mark[CAPPED]}"
+    shown = {each.outcome for each in result.checks.values()}
+    if result.outcome == PASSED and expect is Expect.PASS and shown and PASSED not in shown:
+        head = f"{phase}: over, but no command has passed"
     rows = (check_words(name, each, red_before=red_before) for name, each in result.checks.items())
     return (head, *(f"  {row}" for row in rows))
 

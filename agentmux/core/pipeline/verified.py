@@ -20,8 +20,11 @@ def verified_lines(state: SessionState) -> tuple[str, ...]:
     Empty for a report without checks.
     """
     red = red_before(state)
+    expects = {each.phase: each.expect for each in _phases(state)}
     found = [
-        line for phase, each in _results(state) for line in phase_lines(phase, each, red_before=red)
+        line
+        for phase, each in _results(state)
+        for line in phase_lines(phase, each, expect=expects[phase], red_before=red)
     ]
     return tuple(found) or (() if state.is_report else (NOTHING,))
 

@@ -45,6 +45,15 @@ def test_a_phase_is_told_with_its_commands() -> None:
     assert phase_lines("verifying", PhaseResult(outcome="passed")) == ("verifying: passed",)
 
 
+def test_a_phase_in_which_no_command_has_passed_is_not_said_to_have_passed() -> None:
+    gone = CheckResult(outcome="broken", status=127, skipped=True)
+    result = PhaseResult(checks={"tests": FAIL, "types": gone}, outcome="passed")
+    head, *_ = phase_lines("verifying", result, red_before={"tests"})
+    assert head == "verifying: over, but no command has passed"
+    head, *_ = phase_lines("reproducing", result, expect=Expect.FAIL)
+    assert head == "reproducing: passed"
+
+
 def test_a_fix_request_has_what_failed_with_its_output_as_a_quotation() -> None:
     result = PhaseResult(checks={"tests": FAIL, "types": FAIL, "docs": PASS}, outcome="failed")
     text = fix_request(result, RUN, 2, red_before={"types"})
