@@ -6,9 +6,10 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import FrameType
 
 from agentmux.core.checks.verdict import outcome_of
 from agentmux.core.journal.results import CheckResult
@@ -22,24 +23,45 @@ def try_command(
 ) -> CheckResult:
     """Run a command, and return what it has shown; its output goes to stderr.
 
-    It gets no input. After ``limit_s`` seconds, or if the user presses Ctrl-C, all of its process
-    group is killed.
+    It gets no input. After ``limit_s`` seconds, or if this process is to end (Ctrl-C, a closed
+    terminal), all of its process group is killed. Call it in the main thread.
     """
     try:
-        with subprocess.Popen(
-            argv,
-            cwd=folder,
-            env=dict(environ),
-            stdin=subprocess.DEVNULL,
-            stdout=sys.stderr,
-            stderr=sys.stderr,
-            process_group=0,
-        ) as process:
+        with (
+            _interrupted_by(signal.SIGHUP, signal.SIGTERM),
+            subprocess.Popen(
+                argv,
+                cwd=folder,
+                env=dict(environ),
+                stdin=subprocess.DEVNULL,
+                stdout=sys.stderr,
+                stderr=sys.stderr,
+                process_group=0,
+            ) as process,
+        ):
             return _ended(process, limit_s)
     except OSError as error:
         missing = isinstance(error, FileNotFoundError | NotADirectoryError)
         status = _NOT_FOUND if missing else _NOT_STARTED
         return CheckResult(outcome=outcome_of(status, None, stopped=False), status=status)
+
+
+@contextmanager
+def _interrupted_by(*numbers: signal.Signals) -> Iterator[None]:
+    """Let these Unix signals do what Ctrl-C does, except those that are ignored."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> None:
+        raise KeyboardInterrupt
+
+    before = {each: signal.getsignal(each) for each in numbers}
+    taken = [each for each in numbers if before[each] is not signal.SIG_IGN]
+    for each in taken:
+        signal.signal(each, interrupt)
+    try:
+        yield
+    finally:
+        for each in taken:
+            signal.signal(each, before[each])
 
 
 def _ended(process: subprocess.Popen[bytes], limit_s: float) -> CheckResult:

@@ -1,6 +1,9 @@
 """A command that is run once: what it has shown, and that nothing of it stays."""
 
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -33,3 +36,25 @@ def test_a_command_that_takes_too_long_is_ended_with_all_of_its_group(
     assert (seen.outcome, seen.timed_out) == ("broken", True)
     child = int((tmp_path / "child").read_text())
     wait_until(lambda: not is_alive(child))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_it_ends_with_us(number: int, tmp_path: Path, wait_until: WaitUntil) -> None:
+    code = (
+        "import os, pathlib; from agentmux.adapters.system.tried_command import try_command;"
+        "try_command(('sh', '-c', 'sleep 1000 & echo $! > new; mv new child; wait'),"
+        " pathlib.Path(), os.environ, limit_s=1000)"
+    )
+    made = tmp_path / "child"
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=tmp_path, stderr=subprocess.DEVNULL
+    ) as ours:
+        wait_until(made.exists)
+        ours.send_signal(number)
+        assert ours.wait(10)
+    child = int(made.read_text())
+    try:
+        wait_until(lambda: not is_alive(child))
+    finally:
+        if is_alive(child):
+            os.kill(child, signal.SIGKILL)
