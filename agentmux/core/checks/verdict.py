@@ -49,7 +49,7 @@ def checks_verdict(
         return ""
     failed = [name for name in required if required[name] and checks[name].outcome == FAILED]
     if expect is Expect.FAIL:
-        if failed:
+        if failed or not any(required.values()):  # what is only reported never fails
             return PASSED
         return "" if _broken(required, checks) else FAILED
     if _broken(required, checks):

@@ -51,6 +51,12 @@ def test_every_required_command_has_to_pass(
     assert checks_verdict(BOTH, {"a": one, "b": other}) == found
 
 
+def test_optional_commands_alone_never_fail_a_check() -> None:
+    for expect in Expect:
+        assert checks_verdict({"a": False}, {"a": PASS}, expect=expect) == "passed"
+        assert checks_verdict({"a": False}, {"a": BROKE}, expect=expect) == "passed"
+
+
 def test_a_check_is_open_until_every_command_has_a_result() -> None:
     assert checks_verdict(BOTH, {"a": FAIL}) == ""
     assert checks_verdict({"a": True, "b": False}, {"a": PASS}) == ""
