@@ -20,6 +20,7 @@ from agentmux.core.pipeline.artifacts import (
 )
 from agentmux.core.pipeline.completion import ARCHITECTURE, DESIGN, PLAN
 from agentmux.core.pipeline.registry import kind_of, pipeline_of
+from agentmux.core.pipeline.results import fixes
 from agentmux.core.pipeline.work import Work
 
 PM_REQUIREMENTS: Final = f"{layout.PRODUCT_MANAGEMENT}/requirements.md"
@@ -86,6 +87,9 @@ def _of_last_review(state: SessionState, artifacts: Artifacts) -> Iterator[str]:
     if artifacts.has_content(kept_review(state)):  # there is none where the cycle began in fixing
         yield kept_review(state)
     yield fix_request(state)
+    # The last fix may have mended what a check found, after the one that this review asked for.
+    if fixes(state, state.phase) > 0:
+        yield f"{pipeline_of(state)[state.phase].folder}/fix_request.md"
 
 
 def _plan_of(state: SessionState, work: Work) -> Iterator[str]:

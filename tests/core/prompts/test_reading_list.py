@@ -108,3 +108,17 @@ def test_a_coder_without_a_plan_is_told_to_do_the_request() -> None:
     for single in (False, True):
         name = prompt.template_for("building", "builder", single=single, pipeline=pipeline)
         assert name == prompt.REQUEST
+
+
+def test_a_review_reads_its_own_findings_though_a_check_asked_for_the_last_fix() -> None:
+    looking = phase("testing", Kind.CHECK, "", on_fail="mending")
+    given = replace(OWN, phases=(*OWN.phases[:3], replace(looking, roles=()), *OWN.phases[3:]))
+    sent = {"critique": 1, "testing": 1}
+    state = SessionState(
+        phase="critique", pipeline=given, fix=Fix(sender="testing", iteration=2, sent=sent)
+    )
+    read = reading(state, Work(seat="critic", role="critic"), Artifacts())
+    assert read[-2:] == ("in_testing/fix_request.md", "in_critique/fix_request.md")
+    by_test = replace(state, fix=Fix(sender="testing", iteration=1, sent={"testing": 1}))
+    again = reading(by_test, Work(seat="critic", role="critic"), Artifacts())
+    assert "in_critique/fix_request.md" not in again
