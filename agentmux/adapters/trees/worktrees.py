@@ -400,13 +400,16 @@ class LinkedWorktrees:
         return set(split(self._git.must_read("compare commits", *words, old, new).out))
 
     def take_away(self, spec: WorktreeSpec, tip: str | None) -> None:
-        """Remove the worktree with all files in it, and the branch if it is still at ``tip``."""
+        """Remove the worktree with all files in it, and the branch if it is still at ``tip``.
+
+        One of another clone stays: a copy of a session names the worktree of the original.
+        """
         # Renamed first, so that a removal that is killed leaves no worktree with half of its files.
         trash = spec.path.with_name(f"{_REMOVING}{spec.session}")
         with files.explained(spec.path):
             if trash.is_dir():
                 shutil.rmtree(trash)
-            if self._is_marked(spec):
+            if self._is_marked(spec) and self._is_here(spec):
                 spec.path.rename(trash)
             self._clear(spec)
             if trash.is_dir():
@@ -414,6 +417,12 @@ class LinkedWorktrees:
         with suppress(OSError):  # not empty, or not there
             spec.path.parent.rmdir()
         self._let_go(spec, lambda name: None if self.checkout_of(name) is not None else tip)
+
+    def _is_here(self, spec: WorktreeSpec) -> bool:
+        """Whether the worktree is one of this repository."""
+        tree = work_tree(spec.path)
+        folder = self._common() / "worktrees"
+        return tree is not None and os.path.realpath(tree.git_dir.parent) == str(folder)
 
     def _let_go(self, spec: WorktreeSpec, tip_of: Callable[[str], str | None]) -> None:
         """Delete the session's branch, if it has one and is at the tip, or else only our entry."""

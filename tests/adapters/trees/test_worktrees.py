@@ -406,6 +406,15 @@ def test_a_removal_killed_around_a_command_of_git(project: Path, at: int, *, aft
     assert everything(project) == before
 
 
+def test_the_worktree_of_another_clone_stays(project: Path, tmp_path: Path) -> None:
+    spec = spec_of(project)
+    worktrees(project).make(spec, again=False)
+    clone = tmp_path / "clone"
+    git(project, "clone", "-q", str(project), str(clone))
+    worktrees(clone).take_away(replace(spec, home=clone), spec.commit)
+    assert (spec.path / ".git").exists()
+
+
 def test_a_branch_that_moved_or_is_checked_out_stays(project: Path) -> None:
     spec = spec_of(project)
     worktrees(project).make(spec, again=False)
