@@ -25,9 +25,11 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import FieldError, from_fields
 from agentmux.core.conversation.resume_choice import CheckpointState
 from agentmux.core.decisions.next_actions import Exit
+from agentmux.core.definitions.definition import definition_fields
+from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.fold.apply import fold
 from agentmux.core.fold.implied_file import Implied
-from agentmux.core.journal.events import Event, LaunchChosen, encode
+from agentmux.core.journal.events import VERSION, Event, LaunchChosen, Repinned, encode
 from agentmux.core.journal.state import Archive, SessionState
 from agentmux.core.journal.state import encode as encode_state
 from agentmux.core.names import layout
@@ -41,6 +43,12 @@ _IGNORE: Final = ".gitignore"
 _WRAPPER_S: Final = 60.0
 """A temporary file of this age was left by a killed wrapper (the program in an agent's pane):
 writing a small file takes less time."""
+
+
+def _is_fence(event: Event) -> bool:
+    """Whether a session of version 1 takes another pipeline: an older program would drop that."""
+    taken = event.fact.pipeline if isinstance(event.fact, Repinned) else {}
+    return bool(taken) and taken != definition_fields(FEATURE)
 
 
 class FileSession(FileSignals):
@@ -189,7 +197,7 @@ class FileSession(FileSignals):
 
     def append(self, event: Event) -> None:
         """Append the event to the journal as one line, durably."""
-        self.journal.append(encode(event, self._lines))
+        self.journal.append(encode(event, VERSION if _is_fence(event) else self._lines))
 
     def save(self, state: SessionState, *, after: int | None) -> None:
         """Write ``state`` to ``state.json`` durably, then copy its offset to the cursor file.

@@ -16,8 +16,9 @@ from agentmux.app.commands.start import StartRequest, plan_start, start
 from agentmux.app.session.frozen_files import frozen_text, require_frozen
 from agentmux.core.codec.digests import sha256
 from agentmux.core.config.settings import Defaults
-from agentmux.core.definitions.definition import WHOLE
-from agentmux.core.journal.events import Event, SessionInterrupted
+from agentmux.core.definitions.definition import WHOLE, definition_fields
+from agentmux.core.definitions.feature import FEATURE
+from agentmux.core.journal.events import Event, Repinned, SessionInterrupted
 from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
@@ -87,6 +88,15 @@ def test_0_1_0_reads_the_lines_of_a_session_that_it_could_have_begun(studio: Stu
     files, _ = begun(studio, request())
     files.append(an_event())
     assert versions(files) == [1, 1, 1]
+
+
+def test_the_line_by_which_it_takes_another_pipeline_is_not_for_0_1_0(studio: Studio) -> None:
+    files, _ = begun(studio, request())
+    quick = plan_start(studio.world, request(pipeline="quick"), {}).pipeline.definition
+    for pipeline in (FEATURE, quick):
+        fact = Repinned(pipeline=definition_fields(pipeline))
+        files.append(replace(an_event(), fact=fact))
+    assert versions(files) == [1, 1, 1, 2]
 
 
 def versions(files: FileSession) -> list[int]:
