@@ -91,8 +91,8 @@ def test_0_1_0_reads_the_lines_of_a_session_that_it_could_have_begun(studio: Stu
 
 
 def test_the_line_by_which_it_takes_another_pipeline_is_not_for_0_1_0(studio: Studio) -> None:
-    files, _ = begun(studio, request())
     quick = plan_start(studio.world, request(pipeline="quick"), {}).pipeline.definition
+    files, _ = begun(studio, request())
     for pipeline in (FEATURE, quick):
         fact = Repinned(pipeline=definition_fields(pipeline))
         files.append(replace(an_event(), fact=fact))
