@@ -334,6 +334,7 @@ def test_changes_are_asked_for_by_keys(project: Project, wait_until: WaitUntil) 
         says("> greet the$(moon)")
         client.press("\r")  # may be meant for another pane that closed while the user typed
         says("press Enter again within 10 s")
+        says("the next cycle begins in architecting")
         assert not session.kinds("request_changes")
         client.press("\r")
         wait_until(lambda: session.state["cycle"] == 2, 20, lambda: monitor(session))

@@ -41,6 +41,7 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.signal_messages import words_for
 from agentmux.core.names.phase import Phase
+from agentmux.core.pipeline.registry import pipeline_of
 from agentmux.core.terminal.console import ANSWER_S, Console, Wish, ask, press
 from agentmux.core.terminal.keys import Pressed
 from agentmux.errors import AgentmuxError, SupersededError
@@ -331,7 +332,10 @@ class Orchestrator:
             self._console = replace(_LOOKS)  # no other press has this very object
             self._background.run("the approval", self._ask_approval())
         else:
-            self._ask(self._console, f"press {_AGAIN[self._console.wish]}")
+            text, state = f"press {_AGAIN[self._console.wish]}", self._session.state
+            if self._console.wish is Wish.CHANGE:
+                text += f"; the next cycle begins in {pipeline_of(state).again(state)}"
+            self._ask(self._console, text)
 
     async def _ask_approval(self) -> None:
         """Ask whether to approve, once git has said what would be delivered.
