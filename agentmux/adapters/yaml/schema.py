@@ -23,6 +23,7 @@ from agentmux.errors import ConfigError
 _LIMITS: Final = Limits(depth=17)
 _RESOLVER: Final = yaml.resolver.Resolver()
 _UNIT_S: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
+_LONGEST_S: Final = 36_500 * 86_400.0
 _NULL: Final = "tag:yaml.org,2002:null"
 _NOT_TEXT: Final = {
     "tag:yaml.org,2002:bool": bool,
@@ -313,7 +314,8 @@ def whole(least: int, most: int) -> Reader:
 def duration(least_s: float = 0.0) -> Reader:
     """Return a reader of a duration such as ``500ms`` or ``2h``, which becomes a number of seconds.
 
-    ``least_s`` is the shortest duration that the reader accepts.
+    ``least_s`` is the shortest duration that the reader accepts. More than 100 years are 100 years:
+    with more, neither timers nor dates can be computed.
     """
 
     def reader(node: Node, path: str) -> object:
@@ -326,7 +328,7 @@ def duration(least_s: float = 0.0) -> Reader:
         seconds = float(found[1]) * _UNIT_S[found[2]]
         if seconds < least_s:
             wrong(node, path, f"at least {least_s:g}s")
-        return seconds
+        return min(seconds, _LONGEST_S)
 
     return reader
 

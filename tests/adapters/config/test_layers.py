@@ -256,7 +256,14 @@ def test_the_message_reads_as_promised(project: Path) -> None:
 
 @pytest.mark.parametrize(
     ("written", "seconds"),
-    [("500ms", 0.5), ("15s", 15.0), ("10m", 600.0), ("1.5h", 5400.0), ("7d", 604_800.0)],
+    [
+        ("500ms", 0.5),
+        ("15s", 15.0),
+        ("10m", 600.0),
+        ("1.5h", 5400.0),
+        ("7d", 604_800.0),
+        ("999999999d", 36_500 * 86_400.0),  # a timer or a date cannot be more
+    ],
 )
 def test_durations_are_seconds(project: Path, written: str, seconds: float) -> None:
     assert load(project, f"resume: {{max_age: {written}}}").settings.resume.max_age_s == seconds
