@@ -34,6 +34,7 @@ from agentmux.cli.fast.given_text import given_text
 from agentmux.core.agents.environment import handed_on
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import to_fields
+from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.documents.review import seat_named
 from agentmux.core.journal.state import issue_fields
 from agentmux.core.names.phase import PRODUCT_MANAGER
@@ -224,7 +225,8 @@ def _tell(plan: StartPlan, *, person: bool) -> None:
 def _about(plan: StartPlan) -> str:
     """Return a line that says which pipeline the session takes, and how to take the short one."""
     name = plan.pipeline.definition.name
-    short = "" if name == QUICK else '; for a small wish: agentmux start --quick "…"'
+    # Whoever has named another pipeline knows what he wants.
+    short = '; for a small wish: agentmux start --quick "…"' if name == FEATURE.name else ""
     return f"pipeline {name} (agentmux pipelines show {name}){short}"
 
 

@@ -147,6 +147,7 @@ def test_a_start_on_a_terminal_says_which_pipeline_it_takes(run: Run, tmp_path: 
     usual = said("x")
     assert "pipeline feature (agentmux pipelines show feature)" in usual
     assert 'for a small wish: agentmux start --quick "' in usual
+    assert "small wish" not in said("--pipeline", "plan", "x")
     short = said("--quick", "x")
     assert "pipeline quick (agentmux pipelines show quick)" in short
     assert "small wish" not in short
