@@ -69,14 +69,18 @@ def worktree_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None
 def base_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None:
     """Return the worktree in which checks run on the session's base, or ran; None for none.
 
-    What could not be removed when they ended is removed with the session.
+    What could not be removed when they ended is removed with the session. It stays if the session
+    cannot be read: nobody knows then whose it is.
     """
     if not entry.fields.get("base_checks"):
         return None
     from agentmux.app.session.base_worktree import base_spec  # noqa: PLC0415 (as above)
     from agentmux.core.fold.apply import fold  # noqa: PLC0415 (as above)
 
-    loaded = world.files(entry.path).load()
+    try:
+        loaded = world.files(entry.path).load()
+    except DataError:
+        return None
     return base_spec(world, fold(loaded.state, loaded.tail), entry.path, finished=True)
 
 

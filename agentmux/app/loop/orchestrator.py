@@ -44,7 +44,7 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.registry import pipeline_of
 from agentmux.core.terminal.console import ANSWER_S, Console, Wish, ask, press
 from agentmux.core.terminal.keys import Pressed
-from agentmux.errors import AgentmuxError, SupersededError
+from agentmux.errors import AgentmuxError, DataError, SupersededError
 from agentmux.ports.display import Picture
 from agentmux.ports.terminal import HiddenServerError, TerminalGoneError
 from agentmux.threads import in_daemon_thread
@@ -249,7 +249,7 @@ class Orchestrator:
             self.end(error.message)
             return
         text = str(error) or type(error).__name__
-        if isinstance(error, HiddenServerError):
+        if isinstance(error, HiddenServerError | DataError):
             text = "; ".join((text, *error.hints))
         if text != self._problems.get(what):
             logger.error("%s failed: %s", what, text)

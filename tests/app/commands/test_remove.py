@@ -1,12 +1,18 @@
 """Removing a session: refused while anything runs, complete, and continued after a crash."""
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
 from agentmux.adapters.disk.lock import SessionLock
-from agentmux.app.commands.remove import finish_removals, remove_session, require_removable
+from agentmux.app.commands.remove import (
+    base_to_remove,
+    finish_removals,
+    remove_session,
+    require_removable,
+)
 from agentmux.app.session.lookup import SessionEntry, entry_at, list_sessions, sessions_dir
 from agentmux.app.world import Site
 from agentmux.errors import BlockedError, DataError
@@ -36,6 +42,19 @@ def test_nothing_stays(site: Site, entry: SessionEntry) -> None:
     remove_session(site, entry)
     assert list(sessions_dir(site.project).iterdir()) == []
     assert list_sessions(site) == ()
+
+
+def test_a_session_that_cannot_be_read_can_be_removed(site: Site, entry: SessionEntry) -> None:
+    path = entry.path / "state.json"
+    checks = {"path": "/x-base", "commit": "c" * 40}
+    path.write_text(json.dumps({**json.loads(path.read_text()), "base_checks": checks, "seats": 1}))
+    (entry.path / "state.json.bak").unlink(missing_ok=True)
+    damaged = entry_at(site, entry.path)
+    assert damaged.fields["base_checks"] == checks
+    world = build.world(site.project, environ=dict(os.environ))
+    with pytest.raises(DataError):
+        world.files(entry.path).load()
+    assert base_to_remove(world, damaged) is None
 
 
 def test_refused_while_it_is_live(site: Site, entry: SessionEntry, tmux: TmuxTerminal) -> None:
