@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.core.definitions.definition import Kind, PipelineDefinition, Result, When
+from agentmux.core.definitions.definition import Expect, Kind, PipelineDefinition, Result, When
 from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.journal.events import ArchitectureDone
 from agentmux.core.journal.state import SessionState
@@ -174,14 +174,16 @@ def beginnings(state: SessionState) -> tuple[str, ...]:
     """Return the phases in which a new cycle can begin, in their order.
 
     They are those in which agents make something, as far as the session goes through them, and
-    `Pipeline.again`; a fix is for a small wish.
+    `Pipeline.again`; a fix is for a small wish. A fix that only makes commands fail is none: what
+    they have to show is over once the work is done.
     """
     pipeline = pipeline_of(state)
     again = pipeline.again(state)
+    mending = {each.on_fail for each in pipeline.phases if each.expect is Expect.PASS}
     return tuple(
         each.phase
         for each in pipeline.phases
-        if each.kind is Kind.FIX
+        if (each.kind is Kind.FIX and each.phase in mending)
         or each.phase == again
         or (each.kind in _MAKING and each.takes_part(state))
     )

@@ -99,6 +99,23 @@ def test_a_rewind_does_not_lead_into_a_check_without_commands() -> None:
     assert rewound_phase(replace(state, verify=begun("a").verify), to) == HERE
 
 
+def test_no_cycle_begins_in_a_fix_that_only_makes_commands_fail() -> None:
+    one = PhaseDefinition(phase="x", kind=Kind.WORK, folder="x", roles=("coder",))
+    check = replace(one, kind=Kind.CHECK, roles=())
+    phases = (
+        replace(one, phase="reproducing", folder="a"),
+        replace(check, phase="confirming", expect=Expect.FAIL, on_fail="retesting"),
+        replace(one, phase="retesting", kind=Kind.FIX, folder="a"),
+        replace(one, phase="implementing", folder="b"),
+        replace(check, phase="verifying", on_fail="fixing"),
+        replace(one, phase="fixing", kind=Kind.FIX, folder="b"),
+        pipeline().phases[-1],
+    )
+    given = PipelineDefinition(name="mine", phases=phases)
+    found = beginnings(SessionState(phase="completing", pipeline=given))
+    assert sorted(found) == ["fixing", "implementing", "reproducing"]
+
+
 def test_a_pipeline_without_making_can_begin_again_in_its_review() -> None:
     review = PhaseDefinition(
         phase="reviewing", kind=Kind.REVIEW, folder="07", roles=("reviewer_logic",)
