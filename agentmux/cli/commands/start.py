@@ -225,7 +225,7 @@ def _tell(plan: StartPlan, *, person: bool) -> None:
 def _about(plan: StartPlan) -> str:
     """Return a line that says which pipeline the session takes, and how to take the short one."""
     name = plan.pipeline.definition.name
-    # Whoever has named another pipeline knows what he wants.
+    # Whoever has named another pipeline has chosen already.
     short = '; for a small wish: agentmux start --quick "…"' if name == FEATURE.name else ""
     return f"pipeline {name} (agentmux pipelines show {name}){short}"
 
