@@ -18,7 +18,7 @@ from tests.e2e.conftest import Project, Session
 IDLE: list[dict[str, Any]] = [{"when": {"launch": n}, "silent": True} for n in (1, 3)]
 LIFE: Mapping[str, Any] = {
     "default": {"attempts": IDLE},
-    "roles": {"planner": {"plan": {"parts": 1}, "attempts": IDLE}},
+    "roles": {"planner": {"plan": {"parts": 1, "needs_design": True}, "attempts": IDLE}},
 }
 """Each agent does nothing until it was killed and resumed; a seat may be needed in two phases."""
 
@@ -65,10 +65,13 @@ def at_work(session: Session, phase: str) -> bool:
         (
             "feature",
             [
-                *("architecting", "planning", "implementing", "verifying", "fixing"),
-                *("reviewing", "completing"),
+                *("product_management", "architecting", "planning", "designing", "implementing"),
+                *("verifying", "fixing", "reviewing", "completing"),
             ],
-            ["architecture", "plan", "done", "done", "review", "summary"],
+            [
+                *("pm_done", "architecture", "plan", "design"),
+                *("done", "done", "review", "summary"),
+            ],
         ),
         (
             "quick",
@@ -97,6 +100,8 @@ def test_killed_in_each_of_its_phases(
 ) -> None:
     project.scenario(LIFE)
     words = ["--pipeline", pipeline]
+    if pipeline == "feature":
+        words.append("--product-manager")
     if pipeline == "review":
         project.git("branch", "fix")
         project.git("commit", "-q", "--allow-empty", "-m", "More")
