@@ -6,10 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
+from typing import Any, Self
 
 from agentmux.core.checks.verdict import outcome_of
 from agentmux.core.journal.results import CheckResult
@@ -27,9 +28,8 @@ def try_command(
     terminal), all of its process group is killed. Call it in the main thread.
     """
     try:
-        with (
-            _interrupted_by(signal.SIGHUP, signal.SIGTERM),
-            subprocess.Popen(
+        with _Interruption() as interruption:
+            process = subprocess.Popen(
                 argv,
                 cwd=folder,
                 env=dict(environ),
@@ -37,36 +37,55 @@ def try_command(
                 stdout=sys.stderr,
                 stderr=sys.stderr,
                 process_group=0,
-            ) as process,
-        ):
-            return _ended(process, limit_s)
+            )
+            return _ended(process, limit_s, interruption)
     except OSError as error:
         missing = isinstance(error, FileNotFoundError | NotADirectoryError)
         status = _NOT_FOUND if missing else _NOT_STARTED
         return CheckResult(outcome=outcome_of(status, None, stopped=False), status=status)
 
 
-@contextmanager
-def _interrupted_by(*numbers: signal.Signals) -> Iterator[None]:
-    """Let these Unix signals do what Ctrl-C does, except those that are ignored."""
+class _Interruption:
+    """Lets the Unix signals that end this process do what Ctrl-C does, except ignored ones.
 
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
+    One that comes before `allow` is kept until then, so that a command that has just been started
+    is known to whoever ends it.
+    """
 
-    before = {each: signal.getsignal(each) for each in numbers}
-    taken = [each for each in numbers if before[each] is not signal.SIG_IGN]
-    for each in taken:
-        signal.signal(each, interrupt)
-    try:
-        yield
-    finally:
-        for each in taken:
-            signal.signal(each, before[each])
+    def __init__(self) -> None:
+        self._before: dict[signal.Signals, Any] = {}
+        self._allowed = self._came = False
+
+    def __enter__(self) -> Self:
+        for each in (signal.SIGHUP, signal.SIGINT, signal.SIGTERM):
+            if signal.getsignal(each) is not signal.SIG_IGN:
+                self._before[each] = signal.signal(each, self._interrupt)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for each, handler in self._before.items():
+            signal.signal(each, handler)
+        if self._came and not self._allowed:
+            raise KeyboardInterrupt
+
+    def allow(self) -> None:
+        """Raise KeyboardInterrupt at the next signal, or now if one has come."""
+        self._allowed = True
+        if self._came:
+            raise KeyboardInterrupt
+
+    def _interrupt(self, _number: int, _frame: FrameType | None) -> None:
+        self._came = True
+        if self._allowed:
+            raise KeyboardInterrupt
 
 
-def _ended(process: subprocess.Popen[bytes], limit_s: float) -> CheckResult:
+def _ended(
+    process: subprocess.Popen[bytes], limit_s: float, interruption: _Interruption
+) -> CheckResult:
     timed_out = False
     try:
+        interruption.allow()
         process.wait(limit_s)
     except subprocess.TimeoutExpired:
         timed_out = True

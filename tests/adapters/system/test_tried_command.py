@@ -58,3 +58,16 @@ def test_it_ends_with_us(number: int, tmp_path: Path, wait_until: WaitUntil) -> 
     finally:
         if is_alive(child):
             os.kill(child, signal.SIGKILL)
+
+
+def test_it_ends_with_us_even_while_it_is_started(tmp_path: Path, wait_until: WaitUntil) -> None:
+    code = (
+        "import os, pathlib; from agentmux.adapters.system.tried_command import try_command;"
+        "try_command(('sh', '-c', 'echo $$ > child; kill -HUP $PPID; exec sleep 1000'),"
+        " pathlib.Path(), os.environ, limit_s=1000)"
+    )
+    for _ in range(5):
+        argv = [sys.executable, "-c", code]
+        assert subprocess.run(argv, cwd=tmp_path, stderr=subprocess.DEVNULL, check=False).returncode
+        child = int((tmp_path / "child").read_text())
+        wait_until(lambda: not is_alive(child))  # noqa: B023 (called at once)
