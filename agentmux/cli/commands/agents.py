@@ -11,6 +11,7 @@ from agentmux.app.commands.agents import envelope, list_agents, probe_agent, sho
 from agentmux.app.commands.trust import Effect, spec_of
 from agentmux.cli import render
 from agentmux.cli.commands.agents_text import list_lines, probe_lines, show_lines
+from agentmux.cli.commands.group import GroupJsonOpt, group
 from agentmux.cli.commands.trust import TrustOpt, trusted_world
 from agentmux.core.names.status_labels import NATIVE_MARK
 from agentmux.errors import ConfigError
@@ -22,22 +23,12 @@ if TYPE_CHECKING:
     from agentmux.core.agents.spec import AgentSpec, ProbeResult
 
 
-app: Final = typer.Typer(
-    add_completion=False, context_settings={"help_option_names": ["-h", "--help"]}
-)
+app: Final = group()
 
 # Variants of the offline agent, which only tests use.
 _VARIANTS: Final = "demo-"
 
 
-def _also_before(ctx: typer.Context, given: bool) -> bool:
-    """Return whether ``--json`` was given, before the subcommand or after it (``given``)."""
-    return given or (ctx.parent is not None and ctx.parent.params.get("json") is True)
-
-
-AgentsJsonOpt = Annotated[
-    bool, typer.Option("--json", help="Answer as JSON.", callback=_also_before)
-]
 NameArg = Annotated[str, typer.Argument(metavar="NAME", help="An agent's name, or a command.")]
 
 
@@ -48,7 +39,7 @@ def agents(
         bool, typer.Option("--all", help="Include the test variants of the offline agent.")
     ] = False,
     trust: TrustOpt = False,
-    json: AgentsJsonOpt = False,
+    json: GroupJsonOpt = False,
 ) -> int:
     """List the agents, and whether a resume brings their conversations back."""
     if ctx.invoked_subcommand is not None:
@@ -96,7 +87,7 @@ def _is_shown(report: AgentReport) -> bool:
 
 
 @app.command("probe", help="Ask an installed agent what it can do")
-def probe_(ctx: typer.Context, name: NameArg, json: AgentsJsonOpt = False) -> int:
+def probe_(ctx: typer.Context, name: NameArg, json: GroupJsonOpt = False) -> int:
     """Ask an installed agent what it can do."""
     face: Face = ctx.obj
     world = trusted_world(face, face.world(), _one(name))
@@ -115,7 +106,7 @@ def probe_(ctx: typer.Context, name: NameArg, json: AgentsJsonOpt = False) -> in
 
 
 @app.command("show", help="Show how an agent is launched and resumed")
-def show(ctx: typer.Context, name: NameArg, json: AgentsJsonOpt = False) -> int:
+def show(ctx: typer.Context, name: NameArg, json: GroupJsonOpt = False) -> int:
     """Show how an agent is launched and resumed."""
     face: Face = ctx.obj
     found = show_agent(trusted_world(face, face.world(), _one(name)), name)

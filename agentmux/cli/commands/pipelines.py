@@ -11,6 +11,7 @@ from agentmux.app.commands.pipelines import PipelineView, all_pipelines, one_pip
 from agentmux.app.result import SCHEMA
 from agentmux.app.session.pipeline_choice import PipelineError
 from agentmux.cli import render
+from agentmux.cli.commands.group import GroupJsonOpt, group
 from agentmux.core.definitions.drawing import WIDTH, drawn
 from agentmux.errors import ExitCode
 
@@ -18,24 +19,14 @@ if TYPE_CHECKING:
     from agentmux.cli.face import Face
     from agentmux.core.definitions.definition import PipelineDefinition
 
-app: Final = typer.Typer(
-    add_completion=False, context_settings={"help_option_names": ["-h", "--help"]}
-)
+app: Final = group()
 
 
-def _also_before(ctx: typer.Context, given: bool) -> bool:
-    """Return whether ``--json`` was given, before the subcommand or after it (``given``)."""
-    return given or (ctx.parent is not None and ctx.parent.params.get("json") is True)
-
-
-PipelinesJsonOpt = Annotated[
-    bool, typer.Option("--json", help="Answer as JSON.", callback=_also_before)
-]
 NameArg = Annotated[str, typer.Argument(metavar="NAME", help="The name of a pipeline.")]
 
 
 @app.callback(invoke_without_command=True)
-def pipelines(ctx: typer.Context, json: PipelinesJsonOpt = False) -> int:
+def pipelines(ctx: typer.Context, json: GroupJsonOpt = False) -> int:
     """List the pipelines that a start can take."""
     if ctx.invoked_subcommand is not None:
         return 0
@@ -71,7 +62,7 @@ def show(
     ctx: typer.Context,
     name: NameArg,
     yaml: Annotated[bool, typer.Option("--yaml", help="Print its file, to be edited.")] = False,
-    json: PipelinesJsonOpt = False,
+    json: GroupJsonOpt = False,
 ) -> int:
     """Draw a pipeline, and check it."""
     face: Face = ctx.obj
