@@ -46,16 +46,7 @@ def restart(
                 reason="seat_live",
                 hints=(f"look at it: agentmux attach {name}",),
             )
-        held.append(
-            Event(
-                id=world.new_id(),
-                at=stamp(world.now()),
-                seat=seat,
-                launch=known.launch,
-                cycle=state.cycle,
-                fact=SeatRestarted(fresh=fresh),
-            )
-        )
+        held.append(_event(world, state, seat, SeatRestarted(fresh=fresh)))
     poke()
 
 
@@ -75,17 +66,21 @@ def skip(world: World, files: SignalFiles, seat: str, *, poke: Callable[[], bool
                 reason="not_broken",
                 hints=(f"see what waits for you: agentmux status {files.path.name}",),
             )
-        held.append(
-            Event(
-                id=world.new_id(),
-                at=stamp(world.now()),
-                seat=seat,
-                launch=known.launch,
-                cycle=state.cycle,
-                fact=CheckSkipped(name=known.topic),
-            )
-        )
+        held.append(_event(world, state, seat, CheckSkipped(name=known.topic)))
     poke()
+
+
+def _event(
+    world: World, state: SessionState, seat: str, fact: SeatRestarted | CheckSkipped
+) -> Event:
+    return Event(
+        id=world.new_id(),
+        at=stamp(world.now()),
+        seat=seat,
+        launch=state.seats[seat].launch,
+        cycle=state.cycle,
+        fact=fact,
+    )
 
 
 @contextmanager
