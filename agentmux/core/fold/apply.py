@@ -40,6 +40,7 @@ from agentmux.core.fold.transitions import (
     schedule,
     unplanned,
     wish,
+    without_seat,
 )
 from agentmux.core.journal.events import (
     AgentExited,
@@ -278,7 +279,7 @@ def _code_done(state: SessionState, event: Event, fact: CodeDone) -> SessionStat
         return go_on(state)
     index = fact.subplan_index or 1
     completed = tuple(sorted({*state.completed_subplans, index}))
-    kept = _without_seat(state, event.seat) if not state.implementation_single_coder else state
+    kept = without_seat(state, event.seat) if not state.implementation_single_coder else state
     planned = schedule(replace(kept, completed_subplans=completed))
     return planned if planned.implementation_active_plan_ids else go_on(planned)
 
@@ -291,11 +292,11 @@ def _review_done(state: SessionState, event: Event, fact: ReviewDone) -> Session
         reviews={**known.reviews, fact.role: fact.review},
     )
     given = with_result(state, state.phase, found)
-    return decide_review(_without_seat(given, event.seat))
+    return decide_review(without_seat(given, event.seat))
 
 
 def _summary_done(state: SessionState, event: Event, fact: SummaryDone) -> SessionState:
-    return replace(_without_seat(state, event.seat), summary_submitted=True)
+    return replace(without_seat(state, event.seat), summary_submitted=True)
 
 
 def _hello(state: SessionState, event: Event, fact: Hello) -> SessionState:
@@ -329,7 +330,7 @@ def research_kind(fact: CodeResearchDispatched | WebResearchDispatched) -> Resea
 def _researched(state: SessionState, event: Event, fact: ResearchDone) -> SessionState:
     kind = ResearchKind(fact.research)
     tasks = {**state.tasks(kind), fact.topic: RESEARCHED}
-    return _without_seat(_with_tasks(state, kind, tasks), event.seat)
+    return without_seat(_with_tasks(state, kind, tasks), event.seat)
 
 
 def _with_tasks(state: SessionState, kind: ResearchKind, tasks: Mapping[str, str]) -> SessionState:
@@ -454,9 +455,9 @@ def _exited(state: SessionState, event: Event, fact: AgentExited) -> SessionStat
     if seat is None:
         return state
     if event.seat == BASE:
-        return base_step_ended(_without_seat(state, BASE), seat, fact.cause)
+        return base_step_ended(without_seat(state, BASE), seat, fact.cause)
     if seat.role == SETUP and fact.cause == FINISHED:
-        return _step_done(_without_seat(state, event.seat))
+        return _step_done(without_seat(state, event.seat))
     gone = replace(seat, status=fact.cause, exit_status=fact.status, exit_signal=fact.signal)
     if seat.status == STOPPED:  # no agent ran: the pane only showed the last screen
         gone = replace(gone, mode="screen")
@@ -562,7 +563,7 @@ def _reattached(state: SessionState, event: Event, fact: SessionReattached) -> S
 
 
 def _restarted(state: SessionState, event: Event, fact: SeatRestarted) -> SessionState:
-    unparked = parking.without(_without_seat(state, event.seat), event.seat)
+    unparked = parking.without(without_seat(state, event.seat), event.seat)
     going = replace(unparked, phase=working_phase(state))
     seat = state.seats.get(event.seat)
     if seat is not None and seat.role == CHECK:
@@ -600,7 +601,7 @@ def _setup_done(state: SessionState, event: Event, fact: SetupDone) -> SessionSt
 
 def _repinned(state: SessionState, event: Event, fact: Repinned) -> SessionState:
     # What ran last was a step of the setup as it was.
-    known = _without_seat(state, SETUP)
+    known = without_seat(state, SETUP)
     found = replace(known, setup=repinned(state.setup, fact.setup, fact.dirty))
     if not fact.pipeline:
         return found
@@ -708,10 +709,6 @@ def _current(state: SessionState, event: Event) -> Seat | None:
 
 def _with_seat(state: SessionState, name: str, seat: Seat) -> SessionState:
     return replace(state, seats={**state.seats, name: seat})
-
-
-def _without_seat(state: SessionState, name: str) -> SessionState:
-    return replace(state, seats={key: seat for key, seat in state.seats.items() if key != name})
 
 
 _STEPS: Final[Mapping[type[Fact], FoldStep]] = {

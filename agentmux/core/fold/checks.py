@@ -6,7 +6,7 @@ from typing import Any
 
 from agentmux.core.codec.frozen import replace
 from agentmux.core.fold.acceptance import working_phase
-from agentmux.core.fold.transitions import decide_check
+from agentmux.core.fold.transitions import decide_check, without_seat
 from agentmux.core.journal.events import (
     BaseChecked,
     BaseDone,
@@ -54,11 +54,11 @@ def check_done(state: SessionState, event: Event, fact: CheckDone) -> SessionSta
         output=fact.output,
         skipped=is_broken and fact.name in state.skipped_checks,
     )
-    seats = {name: each for name, each in state.seats.items() if name != event.seat}
+    after = without_seat(state, event.seat)
     if is_broken and fact.required and not found.skipped:
         gone = replace(seat, status=BROKEN, exit_status=fact.status, exit_signal=fact.signal)
-        seats[event.seat] = gone
-    return decide_check(with_check(replace(state, seats=seats), fact.phase, fact.name, found))
+        after = replace(after, seats={**after.seats, event.seat: gone})
+    return decide_check(with_check(after, fact.phase, fact.name, found))
 
 
 def check_skipped(state: SessionState, event: Event, fact: CheckSkipped) -> SessionState:
@@ -67,9 +67,8 @@ def check_skipped(state: SessionState, event: Event, fact: CheckSkipped) -> Sess
     if fact.name not in waiting_for_user(state, phase):
         return state
     skipped = tuple(dict.fromkeys((*state.skipped_checks, fact.name)))
-    seats = {name: each for name, each in state.seats.items() if name != check_seat(fact.name)}
     found = replace(state.results[phase].checks[fact.name], skipped=True)
-    after = replace(state, seats=seats, skipped_checks=skipped)
+    after = replace(without_seat(state, check_seat(fact.name)), skipped_checks=skipped)
     return decide_check(with_check(after, phase, fact.name, found))
 
 
@@ -94,8 +93,7 @@ def base_checked(state: SessionState, event: Event, fact: BaseChecked) -> Sessio
         timed_out=fact.timed_out,
         launch=event.launch,
     )
-    seats = {name: each for name, each in state.seats.items() if name != event.seat}
-    return _with_base(replace(state, seats=seats), checks={**base.checks, fact.name: found})
+    return _with_base(without_seat(state, event.seat), checks={**base.checks, fact.name: found})
 
 
 def base_done(state: SessionState, event: Event, fact: BaseDone) -> SessionState:

@@ -333,3 +333,8 @@ def wish(state: SessionState, fix: str) -> SessionState:
     fresh = replace(state, cycle=state.cycle + 1, fix=None)
     fresh = fresh if state.pipeline is not None else replace(fresh, review_iteration=0)
     return enter(with_fix(fresh, sender, counts=False), fix, left=state)
+
+
+def without_seat(state: SessionState, name: str) -> SessionState:
+    """Return the state without the seat ``name``; unchanged if it has none."""
+    return replace(state, seats={key: seat for key, seat in state.seats.items() if key != name})
