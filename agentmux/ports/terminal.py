@@ -318,6 +318,28 @@ class OwnSession(Panes, Protocol):
         Does nothing while the user has zoomed a pane, and never changes a pane that is not ours.
         """
 
+    def go_to(self, pane: str) -> bool:
+        """Show this pane to every client of the session, whichever window it is in.
+
+        It gets the keys then; a zoomed pane beside it is unzoomed.
+
+        Returns:
+            Whether the session has this pane; if not, nothing changes.
+        """
+
+    def set_options(
+        self, session: Mapping[str, str], panes: Mapping[str, Mapping[str, str]]
+    ) -> None:
+        """Set tmux options of the session and of its panes, by one call; none are global.
+
+        Panes that are gone are skipped.
+
+        Args:
+            session: The session's own options and their values; no value is expanded when it is
+                set.
+            panes: Options and their values, by pane id.
+        """
+
     def kill(self) -> None:
         """Kill the session; a session already gone is no error."""
 

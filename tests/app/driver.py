@@ -152,6 +152,14 @@ class SimTerminal:
     def arrange(self, visible: Sequence[str]) -> None:
         pass
 
+    def go_to(self, pane: str) -> bool:
+        return pane in self.found
+
+    def set_options(
+        self, session: Mapping[str, str], panes: Mapping[str, Mapping[str, str]]
+    ) -> None:
+        pass
+
     def label(self, labels: Mapping[str, str]) -> None:
         pass
 

@@ -70,6 +70,14 @@ class Bench(TmuxTerminal):
     def kill_session(self, session: str) -> None:
         self.of(session).kill()
 
+    def go_to(self, session: str, pane: str) -> bool:
+        return self.of(session).go_to(pane)
+
+    def set_options(
+        self, session: str, options: Mapping[str, str], panes: Mapping[str, Mapping[str, str]]
+    ) -> None:
+        self.of(session).set_options(options, panes)
+
     def label(self, labels: Mapping[str, str]) -> None:
         self.last().label(labels)
 

@@ -57,6 +57,7 @@ class FakePane:
     seat: str = ""
     launch: str = ""
     label: str = ""
+    options: dict[str, str] = field(default_factory=dict)
     output: bytes = b""
     typed: list[str] = field(default_factory=list)
     activity: int = 0
@@ -103,6 +104,8 @@ class FakeSession:
     panes: dict[str, FakePane]
     monitor: str
     size: tuple[int, int]
+    options: dict[str, str] = field(default_factory=dict)
+    current: str = ""
 
 
 class FakeTerminal:
@@ -256,6 +259,21 @@ class FakeTerminal:
             elif pane.launch and pane.window == window:
                 pane.window = f"@{next(self._numbers)}"
 
+    def go_to(self, session: str, pane: str) -> bool:
+        self._answer()
+        found = self._session(session)
+        found.current = pane if pane in found.panes else found.current
+        return pane in found.panes
+
+    def set_options(
+        self, session: str, options: Mapping[str, str], panes: Mapping[str, Mapping[str, str]]
+    ) -> None:
+        self._answer()
+        found = self._session(session)
+        found.options.update(options)
+        for pane in panes.keys() & found.panes.keys():
+            found.panes[pane].options.update(panes[pane])
+
     def label(self, labels: Mapping[str, str]) -> None:
         self._answer()
         for pane in self._all():
@@ -368,6 +386,14 @@ class FakeOwn:
 
     def arrange(self, visible: Sequence[str]) -> None:
         self._checked().arrange(self._target.session, visible)
+
+    def go_to(self, pane: str) -> bool:
+        return self._checked().go_to(self._target.session, pane)
+
+    def set_options(
+        self, session: Mapping[str, str], panes: Mapping[str, Mapping[str, str]]
+    ) -> None:
+        self._checked().set_options(self._target.session, session, panes)
 
     def label(self, labels: Mapping[str, str]) -> None:
         self._checked().label(labels)

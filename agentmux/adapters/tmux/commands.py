@@ -113,6 +113,8 @@ SHORT_NAMES: Final[Mapping[str, str]] = {
     "rename-window": "renamew",
     "respawn-pane": "respawnp",
     "select-layout": "selectl",
+    "select-pane": "selectp",
+    "select-window": "selectw",
     "send-keys": "send",
     "set-environment": "setenv",
     "set-hook": "set-h",
@@ -447,6 +449,28 @@ def show(pane: str, *, monitor: str, below: str) -> list[Command]:
     """
     direction = "-h" if below == monitor else "-v"
     return [("join-pane", "-d", direction, "-s", pane, "-t", below), *layout(monitor)]
+
+
+def go_to(session: str, pane: Pane) -> list[Command]:
+    """Return the commands that show a pane to every client of the session ``session``.
+
+    The window is named within the session, since other sessions may have it, too.
+    """
+    return [
+        ("select-window", "-t", f"{session}:{pane.window}"),
+        ("select-pane", "-t", pane.id),
+    ]
+
+
+def set_options(
+    session: str, options: Mapping[str, str], panes: Mapping[str, Mapping[str, str]]
+) -> Iterator[Command]:
+    """Yield commands that set options of a session and of its panes; missing panes are skipped."""
+    for name, value in options.items():
+        yield ("set-option", "-t", session, name, printable(value))
+    for pane, values in panes.items():
+        for name, value in values.items():
+            yield ("set-option", "-pq", "-t", pane, name, printable(value))
 
 
 def layout(target: str) -> list[Command]:

@@ -124,6 +124,31 @@ class OwnTmux:
                 self._client.expect(failed)
             # A pane ended between the look and the moves: look again.
 
+    def go_to(self, pane: str) -> bool:
+        """Show this pane to every client of the session, whichever window it is in.
+
+        Return False, and change nothing, if the session does not have this pane.
+        """
+        found = next((each for each in self._look()[0] if each.id == pane), None)
+        if found is None:
+            return False
+        reply = self._say(say.join(say.go_to(self._target.session, found)))
+        if reply.says(NO_TARGET):  # it ended after the look
+            return False
+        self._client.expect(reply)
+        return True
+
+    def set_options(
+        self, session: Mapping[str, str], panes: Mapping[str, Mapping[str, str]]
+    ) -> None:
+        """Set options of this session and of its panes (by id); panes that are gone are skipped.
+
+        The values are not expanded when they are set, and lose their control characters.
+        """
+        commands = say.set_options(self._target.session, session, panes)
+        for _, reply in self._batched([command] for command in commands):
+            self._client.expect(reply)
+
     def label(self, labels: Mapping[str, str]) -> None:
         """Set the text in the border of each pane, by pane id; panes that are gone are skipped."""
         groups = (

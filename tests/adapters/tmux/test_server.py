@@ -41,8 +41,9 @@ def create(
     *,
     size: tuple[int, int] = (220, 60),
     argv: tuple[str, ...] = SLEEP,
+    name: str = "agentmux-a",
 ) -> CreatedSession:
-    return terminal.create_session(name="agentmux-a", uuid="u", cwd=cwd, size=size, argv=argv)
+    return terminal.create_session(name=name, uuid="u", cwd=cwd, size=size, argv=argv)
 
 
 def new(number: int, argv: tuple[str, ...] = SLEEP) -> NewPane:
@@ -278,6 +279,41 @@ def test_without_room_the_last_panes_stay_parked(tmux_under: TmuxTerminal, tmp_p
     shown = [pane for pane in opened if panes[pane].visible]
     assert 4 <= len(shown) < 30
     assert shown == opened[: len(shown)]
+
+
+def test_every_client_goes_to_a_pane_wherever_it_is(
+    tmux_under: TmuxTerminal, tmp_path: Path
+) -> None:
+    made = create(tmux_under, tmp_path)
+    session = made.session.id
+    other = create(tmux_under, tmp_path, name="agentmux-b")
+    beside, parked = tmux_under.open_panes(session, [new(1), new(2)]).values()
+    tmux_under.arrange(session, [beside])
+    linked = look(tmux_under, session)[parked].window
+    tmux_under.run("link-window", "-d", "-s", linked, "-t", f"{other.session.id}:")
+    for pane in (beside, parked, made.pane, beside):
+        assert tmux_under.go_to(session, pane)
+        assert ask(tmux_under, f"{session}:", "#{pane_id}") == pane
+    tmux_under.run("resize-pane", "-Z", "-t", beside)
+    assert tmux_under.go_to(session, made.pane)
+    assert ask(tmux_under, f"{session}:", "#{pane_id} #{window_zoomed_flag}") == f"{made.pane} 0"
+    assert not tmux_under.go_to(session, other.pane)
+    assert not tmux_under.go_to(session, "%4711")
+    assert ask(tmux_under, f"{session}:", "#{pane_id}") == made.pane
+    assert ask(tmux_under, f"{other.session.id}:", "#{pane_id}") == other.pane
+
+
+def test_options_are_set_on_the_session_and_its_panes_alone(
+    tmux_under: TmuxTerminal, tmp_path: Path
+) -> None:
+    made = create(tmux_under, tmp_path)
+    other = create(tmux_under, tmp_path, name="agentmux-b")
+    odd = "50% #{pid} #(touch x) é;\n"
+    tmux_under.set_options(made.session.id, {"@a": odd, "@b": "x\x1by;"}, {
+        made.pane: {"@c": "1"}, "%4711": {"@c": "1"}, other.pane: {}})  # fmt: skip
+    assert ask(tmux_under, made.pane, "#{@a}|#{@b}|#{@c}") == f"{odd.strip()}|xy;|1"
+    assert ask(tmux_under, other.pane, "#{@a}|#{@b}|#{@c}") == "||"
+    assert "@a" not in tmux_under.run("show-options", "-g").stdout
 
 
 def test_a_tiny_terminal_is_no_failure(tmux_under: TmuxTerminal, tmp_path: Path) -> None:

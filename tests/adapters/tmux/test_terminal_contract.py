@@ -51,7 +51,8 @@ def check_gone(terminal: Flat, target: Target) -> None:
     own.kill()
     for call in (own.panes, own.attached, lambda: own.open_panes([new(1)]),
                  lambda: own.arrange(["%0"]), lambda: own.paste("%0", "x"),
-                 lambda: own.press_enter("%0"),
+                 lambda: own.press_enter("%0"), lambda: own.go_to("%0"),
+                 lambda: own.set_options({"@x": "1"}, {}),
                  lambda: own.reopen_monitor(cwd=Path("/"), argv=SLEEP)):  # fmt: skip
         with pytest.raises(TerminalGoneError):
             call()
