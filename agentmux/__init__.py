@@ -3,5 +3,3 @@
 The faces are the packages through which a person or a program uses AgentMux: `cli`, `demo`, `mcp`
 and `monitor`. They draw and parse; what they show and do is in `app`.
 """
-
-__version__ = "0.1.0"
