@@ -117,6 +117,20 @@ class Target:
     uuid: str
 
 
+class StatusOption(StrEnum):
+    """The tmux options from which tmux's status line and the borders of panes are made.
+
+    All but ``WAITS`` are options of the session: anybody may use them in a ``status-right``.
+    ``NEEDS_YOU`` and ``WAITS``, which is an option of a pane, are ``1`` or empty.
+    """
+
+    FEATURE = "@agentmux_feature"
+    PHASE = "@agentmux_phase"
+    STATUS = "@agentmux_status"
+    NEEDS_YOU = "@agentmux_needs_you"
+    WAITS = "@agentmux_waits"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatedSession:
     """A session that was just created, with its first pane."""

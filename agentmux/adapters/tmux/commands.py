@@ -11,7 +11,7 @@ from typing import Final
 from agentmux.core.agents.environment import Change
 from agentmux.core.terminal.captured_screen import line_drawing, trimmed, untabbed
 from agentmux.core.terminal.text_width import cell_width, width
-from agentmux.ports.terminal import NewPane, Pane, Screen, Target, TmuxSession
+from agentmux.ports.terminal import NewPane, Pane, Screen, StatusOption, Target, TmuxSession
 
 Command = tuple[str, ...]
 """The words of one tmux command, not escaped yet (see `join`)."""
@@ -80,11 +80,28 @@ _WINDOW_OPTIONS: Final = (
     ("automatic-rename", "off"),
     ("allow-rename", "off"),
 )
+# The value of an option in #{} is shown as it is, and not expanded again.
+_YOURS: Final = "#[fg=black]#[bg=yellow]#[bold]"
+_WAITING_LABEL: Final = f"{_YOURS} ! #{{{LABEL}}}: waits for you #[default]"
 _WORK_OPTIONS: Final = (
     ("pane-border-status", "top"),
-    # The value of an option in #{} is shown as it is, and not expanded again.
-    ("pane-border-format", f" #{{{LABEL}}} "),
+    ("pane-border-format", f"#{{?{StatusOption.WAITS},{_WAITING_LABEL}, #{{{LABEL}}} }}"),
+    ("pane-border-style", f"#{{?{StatusOption.WAITS},fg=yellow,default}}"),
+    ("pane-active-border-style", f"#{{?{StatusOption.WAITS},fg=yellow,fg=green}}"),
 )
+
+_FEATURE: Final = (
+    f"#{{?#{{e|<|:#{{client_width}},110}},#{{=/20/…:{StatusOption.FEATURE}}},"
+    f"#{{?#{{e|<|:#{{client_width}},160}},#{{=/36/…:{StatusOption.FEATURE}}},"
+    f"#{{=/60/…:{StatusOption.FEATURE}}}}}}}"
+)
+_LEFT: Final = (
+    f"#{{?{StatusOption.NEEDS_YOU},{_YOURS},#[bold]}} "
+    f"#{{?{StatusOption.FEATURE},{_FEATURE},agentmux}} #[default]"
+    f" #{{{StatusOption.PHASE}}} · #{{{StatusOption.STATUS}}} | "
+)
+_STATUS_LINE: Final = (("status-left-length", "100"), ("status-left", _LEFT))
+"""Options of the session: tmux's status line names the feature, its phase and its status."""
 
 _PANE_OPTIONS: Final = (
     ("remain-on-exit", "on"),
@@ -340,10 +357,17 @@ def monitor_window(session: str, cwd: str, argv: Sequence[str]) -> list[Command]
     return [(*made, "-c", literal(cwd), "--", *argv), *_monitor_options(target)]
 
 
+def show_status(target: str) -> Iterator[Command]:
+    """Yield commands that make tmux's status line show our session; ``target`` is a pane in it."""
+    for name, value in _STATUS_LINE:
+        yield ("set-option", "-t", target, name, value)
+    yield from window_options(target, _WORK_OPTIONS)
+
+
 def _monitor_options(target: str) -> Iterator[Command]:
     for name, value in ((MONITOR, "1"), *_PANE_OPTIONS, (LABEL, "agentmux")):
         yield ("set-option", "-p", "-t", target, name, value)
-    yield from window_options(target, _WORK_OPTIONS)
+    yield from show_status(target)
 
 
 def set_environment(session: str, change: Change) -> str:
@@ -422,6 +446,7 @@ def vacate(pane: str) -> Command:
         pane,
         f"respawn-pane -k -t {pane} -- sh -c :",
         f"set-option -pu -t {pane} {LAUNCH}",
+        f"set-option -pu -t {pane} {StatusOption.WAITS}",
         f"set-option -p -t {pane} {LABEL} ''",
     )
 
@@ -465,9 +490,12 @@ def go_to(session: str, pane: Pane) -> list[Command]:
 def set_options(
     session: str, options: Mapping[str, str], panes: Mapping[str, Mapping[str, str]]
 ) -> Iterator[Command]:
-    """Yield commands that set options of a session and of its panes; missing panes are skipped."""
+    """Yield commands that set options of a session and of its panes; missing panes are skipped.
+
+    In the values ``#[``, which the status line would take for a style, becomes ``# [``.
+    """
     for name, value in options.items():
-        yield ("set-option", "-t", session, name, printable(value))
+        yield ("set-option", "-t", session, name, printable(value).replace("#[", "# ["))
     for pane, values in panes.items():
         for name, value in values.items():
             yield ("set-option", "-pq", "-t", pane, name, printable(value))

@@ -69,7 +69,9 @@ class OwnTmux:
         _, monitor, _ = self._look()
         if monitor:
             place = ("-c", say.literal(str(cwd)), "-t", monitor)
-            self._must(say.join([("respawn-pane", "-k", *place, "--", *argv)]))
+            respawn = ("respawn-pane", "-k", *place, "--", *argv)
+            # An older version has made the session without some options.
+            self._must(say.join([respawn, *say.show_status(monitor)]))
             return monitor
         made = say.monitor_window(self._target.session, str(cwd), argv)
         return self._must(say.join(made)).stdout.strip()

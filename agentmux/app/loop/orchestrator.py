@@ -21,6 +21,7 @@ from agentmux.app.delivery.approval_question import approval_question
 from agentmux.app.launch.stopped_pane import PaneManner
 from agentmux.app.loop.background_tasks import BackgroundTasks
 from agentmux.app.loop.performer import Performer
+from agentmux.app.loop.tmux_options import TmuxOptions, session_options, waits
 from agentmux.app.loop.tools import Tools
 from agentmux.app.loop.tree_saver import TreeSaver
 from agentmux.app.loop.watcher import Watcher
@@ -96,6 +97,7 @@ class Orchestrator:
         self._problems: dict[str, str] = {}
         self._alarm: asyncio.TimerHandle | None = None
         self._watcher = watcher
+        self._options = TmuxOptions(tools.terminal)
         self._saver = TreeSaver(world, session, self, tools.lock.still_mine)
         self._performer = Performer(world, session, tools, watcher, manner, self)
         self._performer.ready = self._saver.before_next
@@ -111,6 +113,7 @@ class Orchestrator:
                 self._again.clear()
                 await self._step()
                 self._show()
+                self._show_in_tmux()
                 if not self._ending.is_set():
                     await self._again.wait()
         finally:
@@ -408,6 +411,20 @@ class Orchestrator:
                 self.wake()
             with self._reporting("the monitor"):
                 self._show()
+            self._show_in_tmux()
+
+    def _show_in_tmux(self) -> None:
+        """Have tmux's status line and the borders of panes show what the session is at."""
+        if self._ending.is_set():
+            return
+        sight, state = self._watcher.sight, self._session.state
+        options = session_options(state, sight.statuses, self._watcher.runtime.problem)
+        marks = {
+            pane.id: pane.seat in sight.statuses and waits(sight.statuses[pane.seat])
+            for pane in sight.panes.values()
+        }
+        with self._reporting("tmux's status line"):
+            self._options.write(options, marks)
 
     # -- the end -----------------------------------------------------------------------------
 

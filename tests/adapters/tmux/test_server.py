@@ -25,6 +25,7 @@ from agentmux.ports.terminal import (
     NewPane,
     Pane,
     ScreensUnreadableError,
+    StatusOption,
     TerminalError,
     TerminalGoneError,
     TerminalUnreachableError,
@@ -314,6 +315,38 @@ def test_options_are_set_on_the_session_and_its_panes_alone(
     assert ask(tmux_under, made.pane, "#{@a}|#{@b}|#{@c}") == f"{odd.strip()}|xy;|1"
     assert ask(tmux_under, other.pane, "#{@a}|#{@b}|#{@c}") == "||"
     assert "@a" not in tmux_under.run("show-options", "-g").stdout
+
+
+def test_the_status_line_and_the_borders_show_what_the_session_is_at(
+    tmux_under: TmuxTerminal, tmp_path: Path
+) -> None:
+    made = create(tmux_under, tmp_path)
+    session = made.session.id
+    (pane,) = tmux_under.open_panes(session, [new(1)]).values()
+    tmux_under.arrange(session, [pane])
+    assert "agentmux" in ask(tmux_under, session, "#{E:status-left}")
+    shown = {
+        StatusOption.FEATURE: "50% #[fg=red]off #(touch x) for everybody, at once",
+        StatusOption.PHASE: "planning",
+        StatusOption.STATUS: "waiting for you",
+        StatusOption.NEEDS_YOU: "decision",
+    }
+    tmux_under.set_options(session, shown, {pane: {StatusOption.WAITS: "1"}})
+    left = ask(tmux_under, session, "#{E:status-left}")
+    styles = re.findall(r"#\[.*?\]", left)
+    assert "#[bg=yellow]" in styles
+    assert "#[fg=red]" not in styles
+    text = re.sub(r"#\[.*?\]", "", left)
+    assert text.startswith(" 50% # [fg=red]off")
+    assert text.endswith("planning · waiting for you | ")
+    border = "#{E:pane-border-format}|#{E:pane-border-style}|#{E:pane-active-border-style}"
+    assert "c 1: waits for you" in ask(tmux_under, pane, border)
+    assert ask(tmux_under, pane, border).endswith("|fg=yellow|fg=yellow")
+    assert ask(tmux_under, made.pane, border) == " agentmux |default|fg=green"
+    tmux_under.close_panes([pane], vacate=[pane])
+    assert "waits" not in ask(tmux_under, pane, border)
+    for scope in ("-g", "-gw", "-s"):
+        assert "agentmux" not in tmux_under.run("show-options", scope).stdout
 
 
 def test_a_tiny_terminal_is_no_failure(tmux_under: TmuxTerminal, tmp_path: Path) -> None:

@@ -1,0 +1,99 @@
+"""The tmux options from which tmux's status line and the borders of panes show a session.
+
+They are options of our session and its panes, never global ones. This is their only writer; the
+adapter gives the formats that show them (`adapters/tmux/commands.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from agentmux.core.fold.acceptance import takes_approval, working_phase
+from agentmux.core.journal.state import SessionState
+from agentmux.core.names import statuses
+from agentmux.core.names.phase import Phase
+from agentmux.core.names.status_labels import status_label
+from agentmux.core.terminal.text_width import clean, cut
+from agentmux.ports.display import SeatStatus
+from agentmux.ports.terminal import OwnSession, StatusOption
+
+_URGENT: Final = (statuses.WAITING, statuses.STALLED, statuses.LIMIT)
+_CHOICE: Final = frozenset({statuses.STOPPED, statuses.BROKEN}) | statuses.LEFT
+_QUIET: Final = frozenset({statuses.RUNNING, statuses.DONE})
+_FEATURE_CELLS: Final = 120
+_YES: Final = "1"
+_NO: Final = ""
+
+
+def waits(status: SeatStatus) -> bool:
+    """Return whether the agent of a seat waits for the user, who has to look at its pane."""
+    return (status.status in _URGENT or status.status in _CHOICE) and not status.until
+
+
+def session_options(
+    state: SessionState, seats: Mapping[str, SeatStatus], problem: str | None
+) -> Mapping[str, str]:
+    """Return the options that show a session's feature, phase and status.
+
+    Args:
+        state: Of the session.
+        seats: What the agent of each seat does.
+        problem: What hinders the orchestrator; None for nothing.
+    """
+    status = _status(state, seats, problem)
+    return {
+        StatusOption.FEATURE: cut(clean(state.subject), _FEATURE_CELLS),
+        StatusOption.PHASE: working_phase(state).replace("_", " "),
+        StatusOption.STATUS: status_label(status),
+        StatusOption.NEEDS_YOU: _NO if status in _QUIET else _YES,
+    }
+
+
+def _status(state: SessionState, seats: Mapping[str, SeatStatus], problem: str | None) -> str:
+    """Return the status of a session: the most urgent thing for the user, else running."""
+    if state.phase in {Phase.DONE, Phase.FAILED}:
+        return state.phase
+    seen = {seat.status for seat in seats.values() if waits(seat)}
+    if takes_approval(state) or seen & _CHOICE:
+        return statuses.WAITING
+    if problem:
+        seen.add(statuses.STALLED)
+    return next((each for each in _URGENT if each in seen), statuses.RUNNING)
+
+
+class TmuxOptions:
+    """Writes the options of one session; only those whose values have changed."""
+
+    def __init__(self, terminal: OwnSession) -> None:
+        self._terminal = terminal
+        self._session: Mapping[str, str] = {}
+        self._panes: Mapping[str, bool] | None = None
+
+    def write(self, session: Mapping[str, str], waiting: Mapping[str, bool]) -> None:
+        """Set the options of the session, and mark the panes that wait for the user.
+
+        Args:
+            session: Values by option.
+            waiting: Whether its agent waits for the user, by pane id.
+
+        Raises:
+            TerminalError: As from `OwnSession.set_options`; the next call writes everything again.
+        """
+        changed = {k: text for k, text in session.items() if self._session.get(k) != text}
+        marks: dict[str, Mapping[str, str]] = {
+            pane: {StatusOption.WAITS: _YES if yes else _NO}
+            for pane, yes in waiting.items()
+            if self._marked(pane) != yes
+        }
+        if changed or marks:
+            self._session, self._panes = {}, None
+            self._terminal.set_options(changed, marks)
+        self._session, self._panes = dict(session), dict(waiting)
+
+    def _marked(self, pane: str) -> bool | None:
+        """Return whether a pane is marked; None if unknown, as it may be by an orchestrator before.
+
+        A pane that is new has no mark.
+        """
+        return None if self._panes is None else self._panes.get(pane, False)
