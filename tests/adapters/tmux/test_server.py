@@ -325,7 +325,7 @@ def test_the_status_line_and_the_borders_show_what_the_session_is_at(
     (pane,) = tmux_under.open_panes(session, [new(1)]).values()
     tmux_under.arrange(session, [pane])
     assert "agentmux" in ask(tmux_under, session, "#{E:status-left}")
-    shown = {
+    shown: dict[str, str] = {
         StatusOption.FEATURE: "50% #[fg=red]off #(touch x) for everybody, at once",
         StatusOption.PHASE: "planning",
         StatusOption.STATUS: "waiting for you",
