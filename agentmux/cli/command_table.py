@@ -35,6 +35,7 @@ _COMMANDS: Final = {
     "remove": "remove:remove",
     "prune": "prune:prune",
     "init": "init:init",
+    "config": "configuration:app",
     "trust": "trust:trust",
     "demo": "demo:demo",
     "version": "version:show_version",

@@ -31,6 +31,7 @@ from agentmux.wiring.machine import (
 if TYPE_CHECKING:
     from datetime import tzinfo
 
+    from agentmux.adapters.config.effective import SettingValue
     from agentmux.adapters.config.project_files import ProjectFiles
     from agentmux.adapters.disk.trust_store import TrustStore
     from agentmux.core.agents.reset_times import Zones
@@ -75,6 +76,45 @@ def _project_files(project: Path, config: Path | None, environ: Mapping[str, str
     from agentmux.adapters.config.layers import read_layers  # noqa: PLC0415 (loads yaml)
 
     return ProjectFiles(project, read_layers(user, project, config), known, top, user)
+
+
+def configuration(
+    project: Path, *, config: Path | None, environ: Mapping[str, str]
+) -> tuple[tuple[SettingValue, ...], tuple[str, ...]]:
+    """Return every value of the configuration, and the keys of the parts that are not trusted.
+
+    What is not trusted has no effect, so it is not in the values.
+
+    Raises:
+        ConfigError: The configuration is wrong.
+    """
+    from agentmux.adapters.config.effective import effective_values  # noqa: PLC0415 (rarely asked)
+
+    layers, left_out = _project_files(project, config, environ).trusted_layers()
+    places = config_paths(project, config=config, environ=environ)
+    names = {path: name for name, path in places if name in _LAYERS}
+    return effective_values(layers, names), left_out
+
+
+_LAYERS: Final = ("user", "project", "--config")
+
+
+def config_paths(
+    project: Path, *, config: Path | None, environ: Mapping[str, str]
+) -> tuple[tuple[str, Path], ...]:
+    """Return what each file and folder of AgentMux is, and its path; none of them need exist."""
+    user, own = config_dir(environ), project / layout.PROJECT_CONFIG
+    return (
+        ("user", user / "config.yaml"),
+        ("project", own),
+        *((("--config", config),) if config is not None else ()),
+        ("prompts", own.parent / "prompts"),
+        ("pipelines", own.parent / "pipelines"),
+        ("user's pipelines", user / "pipelines"),
+        ("sessions", project / layout.SESSIONS_DIR),
+        ("trust, claims", state_dir(environ)),
+        ("cache", cache_dir(environ)),
+    )
 
 
 def _trust_store(project: Path, environ: Mapping[str, str]) -> TrustStore:

@@ -53,6 +53,7 @@ def _template(*places: str) -> schema.Reader:
     A placeholder is written in braces (``{session_id}``); any other one is a `ConfigError`.
     """
 
+    @schema.described(lambda: schema.WORDS)
     def reader(node: schema.Node, path: str) -> object:
         for item in node.value if isinstance(node.value, list) else ():
             _known_places(item, places)
@@ -72,6 +73,10 @@ def _known_places(node: schema.Node, places: tuple[str, ...]) -> None:
             )
 
 
+_ARGV: Final = {**schema.WORDS, "minItems": 1}
+
+
+@schema.described(lambda: {"anyOf": [{"type": "string"}, _ARGV]})
 def _command(node: schema.Node, path: str) -> object:
     """Read one program, or a list of words that begins with a program; return a tuple of words."""
     if not isinstance(node.value, list):
@@ -79,6 +84,7 @@ def _command(node: schema.Node, path: str) -> object:
     return schema.words(node, path) or schema.wrong(node, path, "a program, or a list with one")
 
 
+@schema.described(lambda: _ARGV)
 def _argv(node: schema.Node, path: str) -> object:
     """Read a command line; return a tuple of words, of which the first is the program."""
     return schema.words(node, path) or schema.wrong(node, path, "a list that begins with a program")
@@ -91,16 +97,28 @@ _COMMAND: Final[Mapping[str, schema.Schema]] = {
 }
 
 
+_CHECK: Final[Mapping[str, schema.Schema]] = {
+    **_COMMAND,
+    "name": schema.text(_SEAT_PART, "at most 32 letters, digits, `-` and `_`"),
+    "required": schema.flag,
+}
+
+
+def _described_commands(command: schema.Schema, **bounds: int) -> schema.JsonSchema:
+    items = {**schema.described_schema(command), "required": ["name", "run"]}
+    return {"type": "array", "items": items, **bounds}
+
+
+@schema.described(lambda: _described_commands(_COMMAND))
 def _setup(node: schema.Node, path: str) -> object:
     """Read the steps that prepare a worktree; each needs a command."""
     return _commands(node, path, _COMMAND, "step")
 
 
+@schema.described(lambda: _described_commands(_CHECK, maxItems=_VERIFY_MAX))
 def _verify(node: schema.Node, path: str) -> object:
     """Read the commands that check a result; their names become names of seats."""
-    name = schema.text(_SEAT_PART, "at most 32 letters, digits, `-` and `_`")
-    command = {**_COMMAND, "name": name, "required": schema.flag}
-    found = _commands(node, path, command, "command")
+    found = _commands(node, path, _CHECK, "command")
     if len(found) > _VERIFY_MAX:
         schema.fail(node.at, f"`{path}` has {len(found)} commands, at most {_VERIFY_MAX} are run")
     return found
@@ -118,11 +136,13 @@ def _commands(
     return found
 
 
+@schema.described(lambda: {"type": "string"})
 def _prose(node: schema.Node, path: str) -> object:
     """Read and return text of any number of lines."""
     return node.value if isinstance(node.value, str) else schema.wrong(node, path, "text")
 
 
+@schema.described(lambda: schema.described_schema(_LINE))
 def _place_text(node: schema.Node, path: str) -> object:
     _known_places(node, _CONVERSATION)
     return _LINE(node, path)
@@ -195,6 +215,7 @@ def _strategies(pattern: schema.Reader) -> schema.Reader:
     }
     listed = schema.listing(strategy, unique="kind")
 
+    @schema.described(listed.describe)
     def reader(node: schema.Node, path: str) -> object:
         found = listed(node, path)
         items = node.value if isinstance(node.value, list) else []
@@ -227,6 +248,7 @@ _OTHER_SPELLINGS: Final = {
 }
 
 
+@schema.described(lambda: {"const": 1})
 def _version(node: schema.Node, path: str) -> object:
     if node.value != "1":
         schema.fail(node.at, f"`{path}` must be 1: this agentmux reads no other", "agentmux init")

@@ -164,14 +164,22 @@ class ProjectFiles:
         then = _configured(users, "completion", "then", CompletionSettings().then_alone)
         return replace(found, completion=replace(found.completion, then_alone=then))
 
+    def trusted_layers(self) -> tuple[tuple[Layer, ...], tuple[str, ...]]:
+        """Return the layers without the parts that are not trusted, and the keys of those parts."""
+        left_out = self._left_out(None)
+        return self._usable(None), tuple(part.key for part in left_out)
+
+    def _left_out(self, keys: frozenset[str] | None) -> tuple[trust.Part, ...]:
+        """Return the parts of the project's configuration file that are not allowed."""
+        there = self._allowed(self._configured, keys) if self._configured else frozenset()
+        return tuple(part for part in self._configured if part.key not in there)
+
     def _usable(self, keys: frozenset[str] | None) -> tuple[Layer, ...]:
         """Return the layers without those parts of the project that are not allowed."""
-        there = self._allowed(self._configured, keys) if self._configured else frozenset()
-        left_out = [part for part in self._configured if part.key not in there]
+        left_out = self._left_out(keys)
         own = self._own
         return tuple(
-            replace(each, values=trust.without(each.values, left_out)) if each is own else each
-            for each in self._layers
+            _without(each, left_out) if each is own and left_out else each for each in self._layers
         )
 
     def templates(self, keys: frozenset[str] | None) -> ProjectTemplates:
@@ -193,6 +201,17 @@ class ProjectFiles:
         self, parts: tuple[trust.Part, ...], keys: frozenset[str] | None
     ) -> frozenset[str]:
         return trust.trusted(parts, self.known) if keys is None else trust.allowed(parts, keys)
+
+
+def _without(layer: Layer, parts: tuple[trust.Part, ...]) -> Layer:
+    """Return a layer without these parts of it."""
+    keys = [part.key for part in parts]
+    sources = {
+        at: place
+        for at, place in layer.sources.items()
+        if not any(at == key or at.startswith(f"{key}.") for key in keys)
+    }
+    return replace(layer, values=trust.without(layer.values, parts), sources=sources)
 
 
 def _pipeline_part(source: Source) -> trust.Part:

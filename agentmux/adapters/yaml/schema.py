@@ -2,15 +2,15 @@
 
 A schema is a mapping of keys to schemas (a closed record: other keys are errors), `Each` (a mapping
 with any keys), `Renamed` (a closed record whose keys have other spellings), or a `Reader` (a
-function that checks one value). Artifacts are checked by `core/codec/shape` instead;
-docs/decisions/0009-two-validators.md says why.
+function that checks one value). `described_schema` makes a JSON Schema from it for editors.
+Artifacts are checked by `core/codec/shape` instead; docs/decisions/0009-two-validators.md says why.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, Final, NoReturn
+from typing import Any, Final, Generic, NoReturn, TypeVar
 
 import yaml
 
@@ -22,6 +22,7 @@ from agentmux.errors import ConfigError
 
 _LIMITS: Final = Limits(depth=17)
 _RESOLVER: Final = yaml.resolver.Resolver()
+_DURATION: Final = r"(\d{1,9}(?:\.\d{1,6})?)(ms|s|m|h|d)"
 _UNIT_S: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _LONGEST_S: Final = 36_500 * 86_400.0
 _NULL: Final = "tag:yaml.org,2002:null"
@@ -57,6 +58,38 @@ class Entry:
 
 
 Reader = Callable[[Node, str], object]
+JsonSchema = Mapping[str, Any]
+"""A JSON Schema (draft 7), as plain values."""
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True, slots=True)
+class Described(Generic[Value]):
+    """A reader that can also describe the values that it accepts, for editors.
+
+    Attributes:
+        reader: Checks a value, as any `Reader`.
+        describe: Returns the JSON Schema of these values. It may accept more than the reader does,
+            never less.
+    """
+
+    reader: Callable[[Node, str], Value]
+    describe: Callable[[], JsonSchema]
+
+    def __call__(self, node: Node, path: str) -> Value:
+        """Check the node, and return its plain value."""
+        return self.reader(node, path)
+
+
+def described(
+    describe: Callable[[], JsonSchema],
+) -> Callable[[Callable[[Node, str], Value]], Described[Value]]:
+    """Return a decorator that adds the description of its values to a reader."""
+
+    def with_description(reader: Callable[[Node, str], Value]) -> Described[Value]:
+        return Described(reader, describe)
+
+    return with_description
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +280,7 @@ def text(pattern: str = r"[^\x00-\x1f\x7f]+", wanted: str = "text on one line") 
     """Return a reader of a text that matches ``pattern`` whole; errors call it ``wanted``."""
     whole = re.compile(pattern)
 
+    @described(lambda: {"type": "string", "pattern": f"^(?:{pattern})$"})
     def reader(node: Node, path: str) -> object:
         if not isinstance(node.value, str) or _is_null(node):
             wrong(node, path, wanted)
@@ -262,6 +296,7 @@ def text(pattern: str = r"[^\x00-\x1f\x7f]+", wanted: str = "text on one line") 
 def choice(*values: str) -> Reader:
     """Return a reader that accepts one of these words, and no other text."""
 
+    @described(lambda: {"type": "string", "enum": [str(value) for value in values]})
     def reader(node: Node, path: str) -> object:
         if not isinstance(node.value, str) or node.value not in values:
             word = node.value if isinstance(node.value, str) else ""
@@ -279,6 +314,7 @@ def optional(schema: Schema, *, required: str = "") -> Reader:
     ``required`` is a key that the value must have if it is a record; empty for no such key.
     """
 
+    @described(lambda: {"anyOf": [_requiring(schema, required), {"type": "null"}]})
     def reader(node: Node, path: str) -> object:
         if _is_null(node):
             return None
@@ -290,6 +326,12 @@ def optional(schema: Schema, *, required: str = "") -> Reader:
     return reader
 
 
+def _requiring(schema: Schema, *keys: str) -> JsonSchema:
+    """Return the JSON Schema of a record that must have these keys; empty keys do not count."""
+    return {**described_schema(schema), **({"required": [*keys]} if any(keys) else {})}
+
+
+@described(lambda: {"type": "boolean"})
 def flag(node: Node, path: str) -> object:
     """Read ``true`` or ``false`` in exactly this spelling; return a bool."""
     if node.tag != "tag:yaml.org,2002:bool" or node.value not in ("true", "false"):
@@ -300,6 +342,7 @@ def flag(node: Node, path: str) -> object:
 def whole(least: int, most: int) -> Reader:
     """Return a reader of a whole number from ``least`` to ``most``."""
 
+    @described(lambda: {"type": "integer", "minimum": least, "maximum": most})
     def reader(node: Node, path: str) -> object:
         wanted = f"a whole number from {least} to {most}"
         if not isinstance(node.value, str) or node.tag != "tag:yaml.org,2002:int":
@@ -318,11 +361,12 @@ def duration(least_s: float = 0.0) -> Reader:
     with more, neither timers nor dates can be computed.
     """
 
+    @described(lambda: {"type": "string", "pattern": f"^(?:{_DURATION})$"})
     def reader(node: Node, path: str) -> object:
         wanted = "a duration such as `500ms`, `15s`, `10m`, `2h` or `7d`"
         found = None
         if isinstance(node.value, str):
-            found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,6})?)(ms|s|m|h|d)", node.value)
+            found = re.fullmatch(_DURATION, node.value)
         if found is None:
             wrong(node, path, wanted)
         seconds = float(found[1]) * _UNIT_S[found[2]]
@@ -333,6 +377,14 @@ def duration(least_s: float = 0.0) -> Reader:
     return reader
 
 
+WORDS: Final[JsonSchema] = {
+    "type": "array",
+    "items": {"type": ["string", "number", "boolean"]},
+}
+"""The JSON Schema of a list of words; a number in it is read as it is written."""
+
+
+@described(lambda: WORDS)
 def words(node: Node, path: str) -> object:
     """Read a list of command-line words; return them as a tuple of texts, exactly as written."""
     if not isinstance(node.value, list):
@@ -343,6 +395,7 @@ def words(node: Node, path: str) -> object:
     return tuple(str(item.value) for item in node.value)
 
 
+@described(lambda: {"type": "string", "minLength": 1})
 def pattern(node: Node, path: str) -> object:
     """Check that the node is a regular expression (for ``re.MULTILINE``), and return its text."""
     if not isinstance(node.value, str) or _is_null(node) or not node.value:
@@ -357,6 +410,11 @@ def pattern(node: Node, path: str) -> object:
 def pair(first: Reader, second: Reader) -> Reader:
     """Return a reader of a list of exactly two values, read by ``first`` and ``second``."""
 
+    def describe() -> JsonSchema:
+        items = [described_schema(first), described_schema(second)]
+        return {"type": "array", "items": items, "minItems": 2, "maxItems": 2}
+
+    @described(describe)
     def reader(node: Node, path: str) -> object:
         if not isinstance(node.value, list) or len(node.value) != 2:
             wrong(node, path, "a list of two values")
@@ -365,12 +423,13 @@ def pair(first: Reader, second: Reader) -> Reader:
     return reader
 
 
-def listing(schema: Schema, *, unique: str) -> Callable[[Node, str], tuple[dict[str, Any], ...]]:
+def listing(schema: Schema, *, unique: str) -> Described[tuple[dict[str, Any], ...]]:
     """Return a reader of a list of records, each of which must have the key ``unique``.
 
     No two records may have the same value of that key.
     """
 
+    @described(lambda: {"type": "array", "items": _requiring(schema, unique)})
     def reader(node: Node, path: str) -> tuple[dict[str, Any], ...]:
         if not isinstance(node.value, list):
             wrong(node, path, "a list")
@@ -385,3 +444,38 @@ def listing(schema: Schema, *, unique: str) -> Callable[[Node, str], tuple[dict[
         return tuple(found.values())
 
     return reader
+
+
+def described_schema(schema: Schema) -> dict[str, Any]:
+    """Return the JSON Schema (draft 7) of what `read` accepts for ``schema``.
+
+    It may accept more than `read`: what no JSON Schema can say is not in it.
+
+    Raises:
+        TypeError: A reader in ``schema`` is not `Described`.
+    """
+    if isinstance(schema, Each):
+        keys_ = {"pattern": f"^(?:{schema.pattern})$"}
+        inner = described_schema(schema.schema)
+        return {**_MAPPING, "propertyNames": keys_, "additionalProperties": inner}
+    if isinstance(schema, _NESTED):
+        return {**_MAPPING, **_described_record(schema)}
+    if not isinstance(schema, Described):
+        raise TypeError(f"{schema} does not say which values it accepts: see `described`")
+    return dict(schema.describe())
+
+
+_MAPPING: Final = {"type": ["object", "null"]}
+"""A key without a value leaves a mapping as it is."""
+
+
+def _described_record(schema: Mapping[str, Schema] | Renamed) -> dict[str, Any]:
+    record = {key: described_schema(inner) for key, inner in _record(schema).items()}
+    if not isinstance(schema, Renamed):
+        return {"properties": record, "additionalProperties": False}
+    record |= {other: record[key] for other, key in schema.spellings.items()}
+    if schema.others is None:
+        return {"properties": record, "additionalProperties": False}
+    named = {"anyOf": [{"enum": [*record]}, {"pattern": f"^(?:{schema.others.pattern})$"}]}
+    others = described_schema(schema.others.schema)
+    return {"properties": record, "additionalProperties": others, "propertyNames": named}
