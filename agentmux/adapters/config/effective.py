@@ -1,4 +1,4 @@
-"""The settings that are in effect, in the form of a configuration file, and where each comes from."""
+"""The settings in effect, in the form of a configuration file, and where each comes from."""
 
 from __future__ import annotations
 
@@ -113,9 +113,9 @@ def _field(name: str, value: object) -> object:
     return _duration(value) if name.endswith("_s") and isinstance(value, float) else _plain(value)
 
 
-def _plain(value: object) -> Any:  # noqa: ANN401 (plain values)
+def _plain(value: Any) -> Any:  # noqa: ANN401 (plain values)
     if is_dataclass(value):
-        named = ((each.name, getattr(value, each.name)) for each in fields(type(value)))
+        named = ((each.name, getattr(value, each.name)) for each in fields(value))
         return {name.removesuffix("_s"): _field(name, inner) for name, inner in named}
     if isinstance(value, Mapping):
         return {str(key): _plain(inner) for key, inner in value.items()}

@@ -458,7 +458,7 @@ def described_schema(schema: Schema) -> dict[str, Any]:
         keys_ = {"pattern": f"^(?:{schema.pattern})$"}
         inner = described_schema(schema.schema)
         return {**_MAPPING, "propertyNames": keys_, "additionalProperties": inner}
-    if isinstance(schema, _NESTED):
+    if isinstance(schema, Renamed | Mapping):
         return {**_MAPPING, **_described_record(schema)}
     if not isinstance(schema, Described):
         raise TypeError(f"{schema} does not say which values it accepts: see `described`")

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from agentmux.adapters.config.config_schema import EDITOR_LINE, SCHEMA_FILE, config_schema_text
 from agentmux.adapters.disk import files
 from agentmux.core.names import layout
 from agentmux.errors import UsageError
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _MODE: Final = 0o644
 
 _TEXT: Final = """\
+{editor}
 # How AgentMux works in this project. Every key is optional; a key that is commented out has the
 # value shown. AgentMux reports a mistake with its file and line.
 version: 1
@@ -87,7 +89,7 @@ def require_free(project: Path) -> Path:
 
 
 def write(path: Path, agent: str, verify: Iterable[VerifyCommand] = ()) -> None:
-    """Write the configuration file, with ``agent`` as the agent of all roles.
+    """Write the configuration file, with ``agent`` as the agent of all roles, and its schema.
 
     Args:
         path: Where.
@@ -99,7 +101,8 @@ def write(path: Path, agent: str, verify: Iterable[VerifyCommand] = ()) -> None:
     """
     files.make_dir(path.parent)
     # JSON is valid YAML, so this quotes any name.
-    text = _TEXT.format(agent=json.dumps(agent), verify=verify_lines(verify))
+    text = _TEXT.format(editor=EDITOR_LINE, agent=json.dumps(agent), verify=verify_lines(verify))
+    files.replace(path.parent / SCHEMA_FILE, config_schema_text().encode(), _MODE)
     files.replace(path, text.encode(), _MODE)
 
 

@@ -9,23 +9,20 @@ import typer
 
 from agentmux.app.result import SCHEMA
 from agentmux.cli import render
+from agentmux.cli.commands.group import GroupJsonOpt, group
 from agentmux.wiring import build
 
 if TYPE_CHECKING:
     from agentmux.adapters.config.effective import SettingValue
     from agentmux.cli.face import Face
 
-app: Final = typer.Typer(
-    add_completion=False, context_settings={"help_option_names": ["-h", "--help"]}
-)
-
-JsonOpt = Annotated[bool, typer.Option("--json", help="Answer as JSON.")]
+app: Final = group()
 
 
 @app.callback(invoke_without_command=True)
-def config(ctx: typer.Context) -> int:
+def config(ctx: typer.Context, json: GroupJsonOpt = False) -> int:
     """Show the settings in effect, their schema and their files."""
-    return 0 if ctx.invoked_subcommand is not None else show(ctx)
+    return 0 if ctx.invoked_subcommand is not None else show(ctx, json=json)
 
 
 @app.command(help="Show every setting that is in effect")
@@ -34,13 +31,11 @@ def show(
     origin: Annotated[
         bool, typer.Option("--origin", help="Add the layer, file and line of each value.")
     ] = False,
-    json: JsonOpt = False,
+    json: GroupJsonOpt = False,
 ) -> int:
     """Show every setting that is in effect."""
     face: Face = ctx.obj
-    values, left_out = build.configuration(
-        face.project(), config=face.config, environ=face.environ
-    )
+    values, left_out = build.configuration(face.project(), config=face.config, environ=face.environ)
     if json:
         found = [each.as_json() for each in values]
         render.as_json({"schema": SCHEMA, "values": found, "untrusted": [*left_out]})
@@ -78,7 +73,7 @@ def schema() -> int:
 
 
 @app.command(help="Show which files and folders are used")
-def path(ctx: typer.Context, json: JsonOpt = False) -> int:
+def path(ctx: typer.Context, json: GroupJsonOpt = False) -> int:
     """Show which files and folders are used, and which of them exist."""
     face: Face = ctx.obj
     places = build.config_paths(face.project(), config=face.config, environ=face.environ)
