@@ -12,11 +12,13 @@ from typing import Final, TextIO
 
 from agentmux.adapters.system import terminal
 from agentmux.core.terminal import sequences
+from agentmux.core.terminal.console import Page
 from agentmux.core.terminal.keys import Keys, Pressed
 from agentmux.core.terminal.text_width import clean
+from agentmux.monitor.reading import page_of
 from agentmux.monitor.segments import MonitorLine, Style
 from agentmux.monitor.view import attention, draw
-from agentmux.ports.display import Picture
+from agentmux.ports.display import Message, Picture
 
 # If the terminal accepts nothing for so long (a server that hangs), the picture is drawn later.
 _PATIENCE_S: Final = 0.1
@@ -31,11 +33,17 @@ _COLOURED: Final[Mapping[Style, str]] = {
     Style.DIM: "2",
     Style.ATTENTION: "1;33",
     Style.PROBLEM: "1;31",
+    Style.ADDED: "32",
+    Style.REMOVED: "31",
+    Style.PLACE: "36",
 }
 _UNCOLOURED: Final[Mapping[Style, str]] = {
     **_COLOURED,
     Style.ATTENTION: "1",
     Style.PROBLEM: "1",
+    Style.ADDED: "",
+    Style.REMOVED: "",
+    Style.PLACE: "2",
 }
 
 
@@ -84,6 +92,12 @@ class TerminalDisplay:
         if waits - self._waits:
             self._send(sequences.BELL)  # tmux shows it as an alert
         self._waits = waits
+
+    def page(self) -> Page:
+        """Return how much of the text that was shown last is on the screen."""
+        if self._picture is None or self._fd < 0:
+            return Page()
+        return page_of(self._picture, *terminal.size(self._fd))
 
     def resized(self) -> None:
         """Draw the last picture again, after a change of the terminal's size."""
@@ -152,7 +166,7 @@ class PlainDisplay:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._said: tuple[str, ...] = ()
+        self._said: tuple[Message, ...] = ()
 
     def show(self, picture: Picture) -> None:
         """Print the messages that were not in the last picture; never raise."""
@@ -162,10 +176,14 @@ class PlainDisplay:
         # A stream that is closed raises ValueError.
         with contextlib.suppress(OSError, ValueError):
             for message in new:
-                line = clean(message).encode(encoding, "replace").decode(encoding)
+                line = clean(message.text).encode(encoding, "replace").decode(encoding)
                 self._stream.write(f"{line}\n")
             if new:
                 self._stream.flush()
+
+    def page(self) -> Page:
+        """Return a page of nothing: there is no screen."""
+        return Page()
 
     def resized(self) -> None:
         """Do nothing: printed lines do not depend on a size."""
@@ -182,7 +200,7 @@ class PlainDisplay:
         """Do nothing: the stream belongs to the caller."""
 
 
-def _new(before: tuple[str, ...], now: tuple[str, ...]) -> tuple[str, ...]:
+def _new(before: tuple[Message, ...], now: tuple[Message, ...]) -> tuple[Message, ...]:
     """Return the messages in ``now`` that are not in ``before``.
 
     ``now`` may lack old messages at the beginning of ``before``; new ones are at the end.

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
+
+WIDEST: Final = 100
+"""The greatest width of a text, in cells: longer lines are hard to read."""
 
 
 class Style(StrEnum):
@@ -15,6 +19,10 @@ class Style(StrEnum):
     DIM = "dim"
     ATTENTION = "attention"
     PROBLEM = "problem"
+    ADDED = "added"
+    REMOVED = "removed"
+    PLACE = "place"
+    """Where in a file a change is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ first. The current phase and what waits for the user have the lowest ranks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import IntEnum
 from pathlib import PurePosixPath
@@ -14,8 +14,10 @@ from typing import Final
 
 from agentmux.core.codec.times import time_of
 from agentmux.core.decisions.limits import is_parked
+from agentmux.core.decisions.seat_needs import restartable
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.fold.acceptance import takes_approval, working_phase
+from agentmux.core.journal.state import NATIVE as NATIVE_MODE
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names import statuses
 from agentmux.core.names.phase import SETUP, Phase
@@ -26,10 +28,11 @@ from agentmux.core.pipeline.check_phase import check_commands
 from agentmux.core.pipeline.delivery import failed_step, failure, open_step
 from agentmux.core.pipeline.registry import kind_of, pipeline_of
 from agentmux.core.pipeline.results import all_results, fixes, result_of, reviewers
-from agentmux.core.terminal.text_width import NARROW, clean, cut, spread, wrap
-from agentmux.monitor.preview import draw_preview
-from agentmux.monitor.segments import MonitorLine, Segment, Style, plain
-from agentmux.ports.display import Picture, SeatStatus
+from agentmux.core.terminal.text_width import NARROW, clean, cut, spread, width, wrap
+from agentmux.monitor.decision import draw_result
+from agentmux.monitor.reading import draw_reading
+from agentmux.monitor.segments import WIDEST, MonitorLine, Segment, Style, plain
+from agentmux.ports.display import Message, Picture, SeatStatus
 
 DONE: Final = "\u2713"
 CURRENT: Final = "\u25b6"
@@ -43,6 +46,8 @@ _NEWEST: Final = 3
 _TEXT_LINES: Final = 4
 _PROBLEM_LINES: Final = 7
 _QUESTION_LINES: Final = 8
+_RESULT_ROWS: Final = 6
+"""How many rows of a result are worth showing it."""
 
 
 class _Rank(IntEnum):
@@ -81,24 +86,46 @@ def draw(picture: Picture, cols: int, rows: int, *, ended: bool = False) -> tupl
         ended: Whether the orchestrator has ended; the last line then says how to go on.
     """
     cols, rows = max(cols, 1), max(rows, 1)
-    if picture.question and picture.preview and not ended:
-        shown = draw_preview(picture, cols, rows)
-        if shown:
-            return shown
+    shown = () if ended else draw_reading(picture, cols, rows) or _deciding(picture, cols, rows)
+    if shown:
+        return shown
+    cols = min(cols, WIDEST)
     sections = (
         _header(picture, cols),
-        _phases(picture.state, cols),
+        _phases(picture, cols),
         _seats(picture, cols),
         _held(picture, cols),
         _turns(picture, cols),
         _problem(picture, cols),
-        _messages(picture.messages[-rows:], cols),
+        _messages(picture, rows, cols),
     )
+    return _fit(_spaced(sections), list(_bottom(picture, cols, ended=ended)), rows)
+
+
+def _spaced(sections: Iterable[Iterable[_Ranked]]) -> list[_Ranked]:
     body: list[_Ranked] = []
     for section in sections:
         lines = list(section)
         body += [_SPACE, *lines] if body and lines else lines
-    return _fit(body, list(_bottom(picture, cols, ended=ended)), rows)
+    return body
+
+
+def _deciding(picture: Picture, cols: int, rows: int) -> tuple[MonitorLine, ...]:
+    """Return the lines for a user who decides: the result is above the keys.
+
+    Empty if there is no result to show, or no room for it.
+    """
+    if picture.result is None or picture.state.seats.keys() & _askers_of(picture):
+        return ()
+    cols = min(cols, WIDEST)
+    head = (_header(picture, cols), _phase_line(picture.state, cols), _problem(picture, cols))
+    above = _spaced(head)
+    below = [*_turns(picture, cols), *_bottom(picture, cols, ended=False)]
+    room = rows - len(above) - len(below) - 2
+    if room < _RESULT_ROWS:
+        return ()
+    result = [(_Rank.DETAIL, line) for line in draw_result(picture.result, cols, room)]
+    return _fit([*above, _SPACE, *result], below, rows)
 
 
 def _fit(body: Sequence[_Ranked], bottom: Sequence[_Ranked], rows: int) -> tuple[MonitorLine, ...]:
@@ -173,29 +200,62 @@ def _typed(picture: Picture) -> str:
 # -- the phases ----------------------------------------------------------------------------------
 
 
-def _phases(state: SessionState, cols: int) -> Iterator[_Ranked]:
-    here, pipeline = working_phase(state), pipeline_of(state)
-    for each in pipeline.phases:
-        if each.takes_part(state) or each.phase == here:
-            yield _phase(state, each.phase, here, cols)
-    if here not in pipeline:
+def _shown_phases(state: SessionState, here: str) -> tuple[str, ...]:
+    phases = pipeline_of(state).phases
+    return tuple(each.phase for each in phases if each.takes_part(state) or each.phase == here)
+
+
+def _phase_line(state: SessionState, cols: int) -> Iterator[_Ranked]:
+    """Yield the phases, one beside the other, for a pane with more important things to show.
+
+    If they do not fit, only the present one.
+    """
+    here = working_phase(state)
+    shown = [f"{_mark(state, each, here)} {each.replace('_', ' ')}"
+             for each in _shown_phases(state, here)]  # fmt: skip
+    whole = "  ".join(shown)
+    if width(whole) > cols:
+        whole = f"{_mark(state, here, here)} {here.replace('_', ' ')}"
+    yield _Rank.CURRENT, (Segment(cut(whole, cols), Style.HEADER),)
+
+
+def _mark(state: SessionState, phase: str, here: str) -> str:
+    if phase == here:
+        return FAILED if state.phase == Phase.FAILED else CURRENT
+    pipeline = pipeline_of(state)
+    is_done = here == Phase.DONE or (here in pipeline and pipeline.earlier(phase, here) == phase)
+    return DONE if is_done else LATER
+
+
+def _phases(picture: Picture, cols: int) -> Iterator[_Ranked]:
+    state = picture.state
+    here = working_phase(state)
+    for phase in _shown_phases(state, here):
+        yield _phase(picture, phase, here, cols)
+    if here not in pipeline_of(state):
         mark = DONE if here == Phase.DONE else FAILED
         yield _Rank.CURRENT, (Segment(cut(f" {mark} {here}", cols), Style.HEADER),)
 
 
-def _phase(state: SessionState, phase: str, here: str, cols: int) -> _Ranked:
-    pipeline = pipeline_of(state)
-    detail = _DETAIL.get(pipeline[phase].kind)
+def _phase(picture: Picture, phase: str, here: str, cols: int) -> _Ranked:
+    state, mark = picture.state, _mark(picture.state, phase, here)
+    detail = _DETAIL.get(pipeline_of(state)[phase].kind)
     says = clean(detail(state, phase)) if detail is not None else ""
-    mark, style, rank = LATER, Style.PLAIN, _Rank.PHASE
-    if phase == here:
-        failed = state.phase == Phase.FAILED
-        mark, style, rank = (FAILED if failed else CURRENT), Style.HEADER, _Rank.CURRENT
-        says = "failed" if failed else says
-    elif here == Phase.DONE or (here in pipeline and pipeline.earlier(phase, here) == phase):
-        mark, style = DONE, Style.DIM
+    style, rank = _PHASE_STYLES[mark]
+    if phase == here and state.phase == Phase.FAILED:
+        says = "failed"
+    spent = _lasted(picture.spent_s.get(phase, 0.0))
+    says = "  ".join(filter(None, (says, spent)))
     left, right = spread(f" {mark} {phase.replace('_', ' ')}", says, cols, least=cols // 2)
     return rank, (Segment(left, style), Segment(right, Style.DIM))
+
+
+_PHASE_STYLES: Final = {
+    LATER: (Style.PLAIN, _Rank.PHASE),
+    DONE: (Style.DIM, _Rank.PHASE),
+    CURRENT: (Style.HEADER, _Rank.CURRENT),
+    FAILED: (Style.HEADER, _Rank.CURRENT),
+}
 
 
 def _subplans(state: SessionState, _: str) -> str:
@@ -265,23 +325,33 @@ def _seats(picture: Picture, cols: int) -> Iterator[_Ranked]:
     seats = picture.state.seats
     if seats:
         yield _heading("At work" if len(seats) == 1 else f"At work ({len(seats)})", cols)
-    for name, seat in seats.items():
-        status = _status(name, picture)
-        attention = status.status in _TURNS and not status.until
-        mark = ATTENTION if attention else " "
-        says = clean(_says(status, picture.now))
-        left, right = spread(f"{mark} {clean(name)}", says, cols, least=cols // 4)
-        yield _Rank.SEAT, (Segment(left, Style.ATTENTION if attention else Style.PLAIN),
-                           Segment(right))  # fmt: skip
-        detail = (_Rank.DETAIL, _Rank.DETAIL)
-        about = _about(picture.state, name, seat, status)
-        yield from _text(about, cols, Style.DIM, ranks=detail, lines=1, indent="    ")
-        if status.trouble:
-            why = (_Rank.WHY, _Rank.WHY)
-            yield from _text(status.trouble, cols, Style.PROBLEM, ranks=why, lines=2, indent="    ")
-        if seat.mode != "native":
-            why = (_Rank.WHY, _Rank.WHY)
-            yield from _text(seat.reason, cols, Style.DIM, ranks=why, lines=2, indent="    ")
+    for number, (name, seat) in enumerate(seats.items(), start=1):
+        yield from _seat(picture, number, name, seat, cols)
+
+
+def _seat(picture: Picture, number: int, name: str, seat: Seat, cols: int) -> Iterator[_Ranked]:
+    status = _status(name, picture)
+    attention = status.status in _TURNS and not status.until
+    mark = ATTENTION if attention else " "
+    says = clean(_says(status, picture.now))
+    place = f"{number} " if number <= _NUMBERED else ""  # the key that goes there
+    left, right = spread(f"{mark} {place}{clean(name)}", says, cols, least=cols // 4)
+    style = Style.ATTENTION if attention else Style.PLAIN
+    yield _Rank.SEAT, (Segment(left, style), Segment(right))
+    why = (_Rank.WHY, _Rank.WHY)
+    about = _about(picture, name, seat)
+    detail = (_Rank.DETAIL, _Rank.DETAIL)
+    yield from _text(about, cols, Style.DIM, ranks=detail, lines=1, indent="    ")
+    if status.trouble:
+        yield from _text(status.trouble, cols, Style.PROBLEM, ranks=why, lines=2, indent="    ")
+    if seat.mode != NATIVE_MODE:
+        yield from _text(seat.reason, cols, Style.DIM, ranks=why, lines=2, indent="    ")
+    last = picture.last_lines.get(name, "")
+    yield from _text(last, cols, ranks=why, lines=1, indent=_LAST_LINE)
+
+
+_NUMBERED: Final = 9
+_LAST_LINE: Final = "    > "
 
 
 def _says(status: SeatStatus, now: datetime) -> str:
@@ -305,30 +375,16 @@ def _held(picture: Picture, cols: int) -> Iterator[_Ranked]:
         yield _Rank.SEAT, (Segment(left), Segment(right))
 
 
-_SEEN: Final[Mapping[str, str]] = {
-    "screen": "seen on screen",
-    "journal": "from the journal",
-    "exit record": "exit recorded",
-    "delivery": "from the delivery of its prompt",
-}
-"""The words of the monitor for each source of a seat's status."""
-
-
-def _about(state: SessionState, name: str, seat: Seat, status: SeatStatus) -> str:
-    """Return a line about a seat: its agent, how that was started, and how the status is known.
-
-    Args:
-        state: State of the session.
-        name: Name of the seat.
-        seat: The seat.
-        status: The status to show.
-    """
+def _about(picture: Picture, name: str, seat: Seat) -> str:
+    """Return a line about a seat: its agent and model, since when, and how that was started."""
+    known = picture.state.agents.get(name, {})
     parts = (
-        str(state.agents.get(name, {}).get("agent") or ""),
-        NATIVE if seat.mode == "native" else seat.mode,
+        " ".join(filter(None, (str(known.get("agent") or ""), str(known.get("model") or "")))),
+        f"for {age}" if (age := _age(seat.since, picture.now)) else "",
+        NATIVE if seat.mode == NATIVE_MODE else seat.mode,
         f"attempt {seat.attempt}" if seat.attempt > 1 else "",
     )
-    return f"{', '.join(filter(None, parts))}; {_SEEN.get(status.source, status.source)}"
+    return ", ".join(filter(None, parts))
 
 
 def _age(since: str, now: datetime) -> str:
@@ -343,29 +399,35 @@ def _age(since: str, now: datetime) -> str:
     began = time_of(since)
     if began is None:
         return ""
-    seconds = int((now - began).total_seconds())
+    return _lasted((now - began).total_seconds()) or "<1m"
+
+
+def _lasted(seconds: float) -> str:
+    """Return a time as `_age` does; empty for less than a minute."""
     for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
         if seconds >= size:
-            return f"{seconds // size}{unit}"
-    return "<1m"
+            return f"{int(seconds // size)}{unit}"
+    return ""
 
 
 # -- what waits for the user ---------------------------------------------------------------------
 
 _WRITE: Final = "What should change? Enter twice sends, Esc cancels"
-_CURSOR: Final = "\u258f"
-_LOOK: Final = "asks you something: look at its pane"
-_LIMIT: Final = "has reached its usage limit"
-_RESTART: Final = "agentmux restart {session} --role {seat}"
-# For each status: what is shown about the seat, and what the user can type.
+_CURSOR: Final = "▏"
+_GO: Final = "o goes there"
+_AGAIN: Final = "press r to start it again"
+# For each status: what is shown about the seat, and what the user can do.
 _TURNS: Final[Mapping[str, tuple[str, str]]] = {
-    statuses.WAITING: (_LOOK, ""),
-    statuses.LIMIT: (_LIMIT, ""),
-    statuses.STALLED: ("has gone quiet: look at its pane", ""),
-    statuses.STOPPED: ("waits for your choice in its pane", "go there: prefix o, then r, f or s"),
-    statuses.FINISHED: ("ended without handing in its work", _RESTART),
-    statuses.ENDED_BY_USER: ("was ended by you", _RESTART),
-    statuses.BROKEN: ("could not run: run it again, or go on without it (--skip)", _RESTART),
+    statuses.WAITING: ("asks you something", _GO),
+    statuses.LIMIT: ("has reached its usage limit", _GO),
+    statuses.STALLED: ("has gone quiet", _GO),
+    statuses.STOPPED: (
+        "waits for your choice in its pane",
+        f"{_GO} (then r, f or s); R resumes all that wait",
+    ),
+    statuses.FINISHED: ("ended without handing in its work", _AGAIN),
+    statuses.ENDED_BY_USER: ("was ended by you", _AGAIN),
+    statuses.BROKEN: ("could not run", "press r to run it again, x to go on without it"),
 }
 
 
@@ -377,10 +439,12 @@ def attention(picture: Picture) -> frozenset[str]:
 
 def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
     turns = [*_failure(picture), *_decision(picture.state), *_askers(picture)]
-    if turns or picture.question or picture.draft is not None:
+    if turns or picture.question or picture.note or picture.draft is not None:
         yield _heading("Your turn", cols)
     if picture.draft is not None:
-        yield from _writing(picture.draft, cols)
+        yield from _writing(picture, cols)
+    if picture.note:
+        yield from _text(picture.note, cols, ranks=(_Rank.TURN, _Rank.MORE), lines=2)
     if picture.question:
         ranks = (_Rank.TURN, _Rank.MORE)
         said = f"{ATTENTION} {picture.question}"
@@ -394,17 +458,19 @@ def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
             yield from _text(hint, cols, ranks=(_Rank.MORE, _Rank.MORE), indent="  ")
 
 
-def _writing(draft: str, cols: int) -> Iterator[_Ranked]:
+def _writing(picture: Picture, cols: int) -> Iterator[_Ranked]:
     """Yield the lines of the field in which the user writes what to change.
 
-    First comes an instruction, then the text so far (``draft``); if that is long, only its end.
+    First comes an instruction, then the text so far; if that is long, only its end.
     """
-    ranks = (_Rank.TURN, _Rank.MORE)
+    ranks, draft = (_Rank.TURN, _Rank.MORE), picture.draft or ""
     yield from _text(f"{ATTENTION} {_WRITE}", cols, Style.ATTENTION, ranks=ranks)
     *before, last = wrap(f"> {clean(draft)}{_CURSOR}", cols, len(draft) + 1)[-_TEXT_LINES:]
     for line in before:
         yield _Rank.MORE, (Segment(line),)
     yield _Rank.TURN, (Segment(last),)
+    more = (_Rank.MORE, _Rank.MORE)
+    yield from _text(picture.begins, cols, Style.DIM, ranks=more, lines=2, indent="  ")
 
 
 def _failure(picture: Picture) -> Iterator[tuple[str, ...]]:
@@ -413,14 +479,13 @@ def _failure(picture: Picture) -> Iterator[tuple[str, ...]]:
         return
     found = state.interruption
     what = f"failed: {found.cause}" if found is not None else "failed"
-    if found is not None and found.seat in state.seats:
-        again = _RESTART.format(session=session, seat=found.seat)
-        mended = found.seat == SETUP
-        mend = ("if git.setup is wrong, mend it in the configuration",) * mended
-        end = f"agentmux resume {session}{' --repin' * mended}"
-        yield what, again, *mend, f"or: agentmux stop {session}", f"then: {end}"
-    else:
-        yield what, f"agentmux stop {session}", f"agentmux resume {session}"
+    seat = found.seat if found is not None else ""
+    again = ("press r to start it again",) if seat in restartable(state) else ()
+    mended = seat == SETUP
+    mend = ("if git.setup is wrong, mend it in the configuration",) * mended
+    end = f"agentmux resume {session}{' --repin' * mended}"
+    way = "or, in a shell:" if again else "in a shell:"
+    yield what, *again, *mend, way, f"agentmux stop {session}", end
 
 
 def _decision(state: SessionState) -> Iterator[tuple[str, ...]]:
@@ -432,13 +497,18 @@ def _decision(state: SessionState) -> Iterator[tuple[str, ...]]:
         yield (failure(state),)
     stays = [phase for phase, each in all_results(state).items() if each.outcome == CAPPED]
     capped = f" ({' and '.join(stays)} did not pass)" if stays else ""
-    keys = ("approve: press a here (shows it first)", "request changes: press c here")
-    if state.summary_submitted:
-        here = pipeline_of(state)[state.phase]
-        summary = f"{state.feature_dir}/{here.folder}/{here.leaves[0]}".lstrip("/")
-        yield (f"read the summary and decide{capped}", summary, *keys)
-    else:
-        yield (f"decide{capped}: there will be no summary", *keys)
+    what = "read the summary and decide" if state.summary_submitted else "decide"
+    none = "" if state.summary_submitted else ": there will be no summary"
+    yield f"{what}{capped}{none}", _DECIDE
+
+
+_DECIDE: Final = "a approve (shows it first), c ask for changes, d the diff, s the whole summary"
+
+
+def _askers_of(picture: Picture) -> frozenset[str]:
+    """Return the seats that wait for the user."""
+    found = ((name, _status(name, picture)) for name in picture.state.seats)
+    return frozenset(name for name, each in found if each.status in _TURNS and not each.until)
 
 
 def _askers(picture: Picture) -> Iterator[tuple[str, ...]]:
@@ -471,13 +541,23 @@ def _problem(picture: Picture, cols: int) -> Iterator[_Ranked]:
         yield from _text(said, cols, Style.PROBLEM, ranks=ranks, lines=_PROBLEM_LINES)
 
 
-def _messages(messages: Sequence[str], cols: int) -> Iterator[_Ranked]:
+def _messages(picture: Picture, rows: int, cols: int) -> Iterator[_Ranked]:
+    messages = picture.messages[-rows:]
     if messages:
         yield _Rank.WHY, _heading("Messages", cols)[1]
     for place, message in enumerate(messages):
+        said = f"{_clock(message, picture.now)}{message.text}"
         age = len(messages) - 1 - place
         rank = _Rank.MESSAGE if age < _NEWEST else _Rank.OLDER + age
-        yield from _text(message, cols, ranks=(rank, rank), lines=3)
+        yield from _text(said, cols, ranks=(rank, rank), lines=3)
+
+
+def _clock(message: Message, now: datetime) -> str:
+    """Return when a message came, as ``10:27 ``, with its day if that is not today."""
+    if message.at is None:
+        return ""
+    there = message.at.astimezone(now.tzinfo)
+    return f"{there:%H:%M} " if there.date() == now.date() else f"{there:%b %d %H:%M} "
 
 
 def _bottom(picture: Picture, cols: int, *, ended: bool) -> Iterator[_Ranked]:
@@ -487,4 +567,4 @@ def _bottom(picture: Picture, cols: int, *, ended: bool) -> Iterator[_Ranked]:
         again = f"agentmux resume --reattach {_typed(picture)}"
         yield from _text(again, cols, ranks=ranks, indent="  ")
     elif not ended:
-        yield from _text(DETACH, cols, Style.DIM, ranks=ranks, lines=1)
+        yield from _text(f"? all keys, {DETACH}", cols, Style.DIM, ranks=ranks, lines=1)

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol
 
-from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass, field
 
 if TYPE_CHECKING:  # who only needs tmux must not import the core
     from agentmux.core.journal.state import SessionState
+    from agentmux.core.terminal.console import Page
     from agentmux.core.terminal.keys import Pressed
 
 
@@ -39,6 +40,50 @@ class SeatStatus:
     trouble: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A line about something that happened; ``at`` is None where the time is not known."""
+
+    text: str
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """A text that the user reads in the monitor, instead of the picture of the session.
+
+    Attributes:
+        title: What it is.
+        lines: The text, line by line.
+        top: The first line to show, counted as they are on the screen.
+        is_diff: Whether the lines are those of a diff, which has colours of its own.
+    """
+
+    title: str
+    lines: tuple[str, ...]
+    top: int = 0
+    is_diff: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultView:
+    """What a user sees of a result before deciding, each part line by line.
+
+    Attributes:
+        summary: The whole summary, rendered; empty where there is none.
+        checks: What the checks have found.
+        verdicts: What the reviewers said.
+        changes: How much each file changed, as ``git diff --stat`` says it.
+        digest: The digest of all that, as `decision_digest` returns it; empty where unknown.
+    """
+
+    summary: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()
+    verdicts: tuple[str, ...] = ()
+    changes: tuple[str, ...] = ()
+    digest: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
     """What the monitor shows.
@@ -48,21 +93,29 @@ class Picture:
         messages: What happened, oldest first.
         now: The current time, with its zone.
         draft: The request for changes that the user is writing; None while they write none.
+        begins: Where the next cycle would begin, in words, while the user writes.
         question: What another press of the same key would do; empty while nothing is asked.
-        preview: What to read before the answer, line by line; empty for nothing.
-        page: Which page of the preview to show, counted from 0; after the last comes the first.
+        note: What the last key could not do; empty for nothing.
+        reading: A text to show instead of the session; None for none.
+        result: What the user decides on; None while there is nothing to decide, or it is not known.
+        last_lines: The last line of each seat's screen, by seat.
+        spent_s: The seconds that the session has spent in each phase.
         name: The shortest name of the session that commands take; empty: its whole name.
     """
 
     state: SessionState
     statuses: Mapping[str, SeatStatus]
     problem: str | None
-    messages: tuple[str, ...]
+    messages: tuple[Message, ...]
     now: datetime
     draft: str | None = None
+    begins: str = ""
     question: str = ""
-    preview: tuple[str, ...] = ()
-    page: int = 0
+    note: str = ""
+    reading: Reading | None = None
+    result: ResultView | None = None
+    last_lines: Mapping[str, str] = field(default_factory=dict)
+    spent_s: Mapping[str, float] = field(default_factory=dict)
     name: str = ""
 
 
@@ -77,6 +130,9 @@ class Display(Protocol):
 
     def keys(self) -> tuple[Pressed, ...]:
         """Return the keys that were pressed since the last call, in their order."""
+
+    def page(self) -> Page:
+        """Return how much of the text that was shown last is on the screen."""
 
     def resized(self) -> None:
         """Draw the last picture again, since the size of the terminal has changed."""

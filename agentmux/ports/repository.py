@@ -157,6 +157,9 @@ class Repository(Protocol):
     def stat(self, found: ChangeRange) -> tuple[str, ...]:
         """Return the lines of ``git diff --stat`` for the changes; of the first 40 files."""
 
+    def patch(self, found: ChangeRange) -> tuple[str, ...]:
+        """Return the lines of ``git diff`` for the changes, without colours; cut at some 2 MB."""
+
     def missing_hooks(self) -> str | None:
         """Return the configured directory of hooks if it does not exist here; else None."""
 

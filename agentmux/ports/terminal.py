@@ -278,6 +278,9 @@ class Panes(Protocol):
     def press_enter(self, pane: str) -> None:
         """Send one Enter."""
 
+    def press_keys(self, pane: str, keys: Sequence[str]) -> None:
+        """Press these keys, by tmux's names for them (``Enter``, ``Down``, ``r``), in one call."""
+
     def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
         """Kill these panes; panes already gone are no error.
 

@@ -42,6 +42,7 @@ from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import COMMANDS, SETUP, Phase
 from agentmux.core.pipeline.delivery import failure
+from agentmux.core.terminal.console import Page
 from agentmux.core.terminal.keys import Pressed
 from agentmux.errors import ExitCode
 from agentmux.ports.display import Picture
@@ -173,6 +174,9 @@ class SimTerminal:
     def paste(self, pane: str, text: str) -> None:
         raise AssertionError("whoever types here goes through the typist")
 
+    def press_keys(self, pane: str, keys: Sequence[str]) -> None:
+        raise AssertionError("no test presses keys here")
+
     def press_enter(self, pane: str) -> None:
         raise AssertionError("whoever types here goes through the typist")
 
@@ -239,6 +243,9 @@ class _User:
         if what not in self.asked and not state.pending_archive:
             self.asked.add(what)
             asyncio.get_running_loop().call_soon(self._decide, state.cycle)
+
+    def page(self) -> Page:
+        return Page()
 
     def _decide(self, cycle: int) -> None:
         files = self.studio.world.files(self.studio.session)
@@ -636,6 +643,9 @@ class NotedRepository:
 
     def stat(self, found: ChangeRange) -> tuple[str, ...]:
         return tuple(f"{path} | 1 +" for path in self.dirty())
+
+    def patch(self, found: ChangeRange) -> tuple[str, ...]:
+        return tuple(f"+{path}" for path in self.dirty())
 
     def missing_hooks(self) -> str | None:
         return None

@@ -90,6 +90,9 @@ class Bench(TmuxTerminal):
     def press_enter(self, pane: str) -> None:
         self.last().press_enter(pane)
 
+    def press_keys(self, pane: str, keys: Sequence[str]) -> None:
+        self.last().press_keys(pane, keys)
+
     def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
         self.last().close_panes(panes, vacate=vacate)
 

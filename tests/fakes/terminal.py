@@ -292,6 +292,11 @@ class FakeTerminal:
         self._type(pane, "\r")
         self._write_to(pane).typed.append("\r")
 
+    def press_keys(self, pane: str, keys: Sequence[str]) -> None:
+        """Press keys; of those with names only Enter is known."""
+        for key in keys:
+            self._type(pane, "\r" if key == "Enter" else key)
+
     def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
         self._answer()
         for session in tuple(self._sessions.values()):
@@ -408,6 +413,9 @@ class FakeOwn:
 
     def press_enter(self, pane: str) -> None:
         self._checked().press_enter(pane)
+
+    def press_keys(self, pane: str, keys: Sequence[str]) -> None:
+        self._checked().press_keys(pane, keys)
 
     def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
         with suppress(TerminalGoneError):

@@ -8,7 +8,7 @@ from typing import Any
 
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names.phase import Phase
-from agentmux.ports.display import Picture, SeatStatus
+from agentmux.ports.display import Message, Picture, SeatStatus
 
 NOW = datetime(2026, 1, 1, 10, 30, tzinfo=UTC)
 SLUG = "add-login"
@@ -42,7 +42,7 @@ def picture(
         state=state,
         statuses=statuses or {},
         problem=problem,
-        messages=messages,
+        messages=tuple(map(Message, messages)),
         now=NOW,
         name=SLUG,
     )

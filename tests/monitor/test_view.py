@@ -27,11 +27,14 @@ from agentmux.core.journal.state import (
     StepState,
 )
 from agentmux.core.names.phase import Phase
+from agentmux.core.terminal.console import Page
+from agentmux.core.terminal.monitor_keys import help_lines
 from agentmux.core.terminal.text_width import clean, spread, wrap
+from agentmux.monitor.reading import page_of
 from agentmux.monitor.screen import styled
 from agentmux.monitor.segments import Style, plain
 from agentmux.monitor.view import attention, draw, render
-from agentmux.ports.display import Picture, SeatStatus
+from agentmux.ports.display import Message, Picture, Reading, ResultView, SeatStatus
 from tests.monitor.pictures import NOW, SLUG, picture, seat, seen
 
 MONITOR = (44, 60)
@@ -71,9 +74,19 @@ AT_WORK = picture(
         "coder-3": seat(attempt=2, reason="recorded on another host"),
         "code-researcher-how-sessions-are-stored-on-disk": seat("code-researcher"),
     },
-    agents={"coder-2": {"agent": "claude"}, "coder-3": {"agent": "codex"}},
+    agents={"coder-2": {"agent": "claude", "model": "opus"}, "coder-3": {"agent": "codex"}},
     statuses={"coder-2": seen("busy"), "coder-3": seen("waiting_for_user", "10:29:20")},
-    messages=("coder-3: crashed (exit 3)", "coder-3: reminded, since it had gone quiet"),
+)
+AT_WORK = replace(
+    AT_WORK,
+    messages=(
+        Message("coder-3: crashed (exit 3)", NOW - timedelta(minutes=3)),
+        Message(
+            "coder-3: reminded, since it had gone quiet", datetime(2025, 12, 31, 23, 58, tzinfo=UTC)
+        ),
+    ),
+    last_lines={"coder-2": "Edit calc.py"},
+    spent_s={"architecting": 725.0, "planning": 20.0, "implementing": 900.0},
 )
 LIMITED = picture(
     seats={"coder-2": seat(), "coder-3": seat()},
@@ -115,30 +128,32 @@ Add a login form
 20260101-101500-add-login
 cycle 2
 
- ✓ architecting
+ ✓ architecting                          12m
  ✓ planning
- ▶ implementing                1/4 sub-plans
+ ▶ implementing           1/4 sub-plans  15m
  · reviewing
  · completing
 
 At work (3)
-  coder-2                            busy 3m
-    claude, ↻ native; seen on screen
-! coder-3                waiting for you <1m
-    codex, fresh, attempt 2; seen on screen
+  1 coder-2                          busy 3m
+    claude opus, for 15m, ↻ native
+    > Edit calc.py
+! 2 coder-3              waiting for you <1m
+    codex, for 15m, fresh, attempt 2
     recorded on another host
-  code-researcher-how-sessions… launched 15m
-    fresh; from the journal
+  3 code-researcher-how-sessio… launched 15m
+    for 15m, fresh
 
 Your turn
-! coder-3 asks you something: look at its
-  pane
+! coder-3 asks you something
+  o goes there
 
 Messages
-coder-3: crashed (exit 3)
-coder-3: reminded, since it had gone quiet
+10:27 coder-3: crashed (exit 3)
+Dec 31 23:58 coder-3: reminded, since it had
+  gone quiet
 
-detach: prefix d""",
+? all keys, detach: prefix d""",
     ),
     "deciding": (
         DECIDING,
@@ -157,12 +172,10 @@ Add a login form
 
 Your turn
 ! read the summary and decide
-  .agentmux/.sessions/20260101-101500-add-lo
-    gin/08_completion/summary.md
-  approve: press a here (shows it first)
-  request changes: press c here
+  a approve (shows it first), c ask for
+    changes, d the diff, s the whole summary
 
-detach: prefix d""",
+? all keys, detach: prefix d""",
     ),
     "failed": (
         FAILED,
@@ -177,16 +190,17 @@ Add a login form
  · completing
 
 At work
-  coder-2                        crashed 15m
-    demo, fresh, attempt 2; from the journal
+  1 coder-2                      crashed 15m
+    demo, for 15m, fresh, attempt 2
 
 Your turn
 ! failed: coder-2 was lost twice (exit 3)
-  agentmux restart add-login --role coder-2
-  or: agentmux stop add-login
-  then: agentmux resume add-login
+  press r to start it again
+  or, in a shell:
+  agentmux stop add-login
+  agentmux resume add-login
 
-detach: prefix d""",
+? all keys, detach: prefix d""",
     ),
 }
 
@@ -218,7 +232,7 @@ def test_who_is_parked_does_not_wait_for_the_user() -> None:
 def test_what_went_wrong_before_an_agent_went_quiet_is_told() -> None:
     quiet = replace(seen("stalled"), trouble="API Error: 500")
     shown = " ".join(text_of(picture(seats={"coder": seat()}, statuses={"coder": quiet})).split())
-    assert "coder has gone quiet: look at its pane (API Error: 500)" in shown
+    assert "coder has gone quiet (API Error: 500)" in shown
 
 
 @pytest.mark.parametrize("name", WHOLE)
@@ -286,7 +300,7 @@ PARTS: dict[str, tuple[Picture, str | None, str | None]] = {
     ),
     "a command that could not run": (
         checking(seats={"check-tests": seat("check", mode="check", status="broken")}),
-        "! check-tests could not run: run it again,",
+        "  press r to run it again, x to go on",
         None,
     ),
     "no summary, nothing to decide": (picture(Phase.COMPLETING), None, "Your turn"),
@@ -337,7 +351,7 @@ PARTS: dict[str, tuple[Picture, str | None, str | None]] = {
     ),
     "done": (picture(Phase.DONE), " ✓ done", "▶"),
     "failed before any phase is known": (picture(Phase.FAILED), " ✗ failed", "✓"),
-    "failed setup": (SETUP_FAILED, f"  then: agentmux resume {SLUG} --repin", None),
+    "failed setup": (SETUP_FAILED, f"  agentmux resume {SLUG} --repin", None),
     "a long problem with its way out": (
         replace(picture(), problem="word " * 40 + "the way out"),
         "  word the way out",
@@ -348,7 +362,7 @@ PARTS: dict[str, tuple[Picture, str | None, str | None]] = {
         f"  agentmux resume 20260101-101500-{SLUG}",
         f"resume {SLUG}",
     ),
-    "failed without a seat": (picture(Phase.FAILED), f"  agentmux resume {SLUG}", "restart"),
+    "failed without a seat": (picture(Phase.FAILED), f"  agentmux resume {SLUG}", "press r"),
     "first cycle": (picture(), None, "cycle"),
     "problem": (picture(problem="no\nspace"), "problem: no space", None),
     "interrupted": (
@@ -358,7 +372,7 @@ PARTS: dict[str, tuple[Picture, str | None, str | None]] = {
     ),
     "native says no reason": (
         picture(seats={"coder-1": seat(mode="native", reason="reached 3 times")}),
-        "    ↻ native; from the journal",
+        "    for 15m, ↻ native",
         "reached",
     ),
     "first attempt": (picture(seats={"coder-1": seat()}), None, "attempt"),
@@ -377,13 +391,13 @@ def test_a_part_of_a_picture(name: str) -> None:
 @pytest.mark.parametrize(
     ("status", "line"),
     [
-        ("waiting_for_user", "! coder-1 asks you something: look at its"),
+        ("waiting_for_user", "! coder-1 asks you something"),
         ("usage_limit", "! coder-1 has reached its usage limit"),
-        ("stalled", "! coder-1 has gone quiet: look at its pane"),
+        ("stalled", "! coder-1 has gone quiet"),
         ("stopped", "! coder-1 waits for your choice in its pane"),
-        ("stopped", "  go there: prefix o, then r, f or s"),
+        ("stopped", "  o goes there (then r, f or s); R resumes all"),
         ("finished", "! coder-1 ended without handing in its work"),
-        ("ended_by_user", f"  agentmux restart {SLUG} --role coder-1"),
+        ("ended_by_user", "  press r to start it again"),
     ],
 )
 def test_a_seat_that_waits_for_the_user(status: str, line: str) -> None:
@@ -433,7 +447,7 @@ def test_changes_are_seen_while_they_are_written() -> None:
     said = text_of(shown)
     assert "! What should change? Enter twice sends" in said
     assert "\n> greet in French\u258f\n" in said
-    assert "approve:" not in said
+    assert "a approve" not in said
     long = replace(DECIDING, draft="word " * 200 + "the end")
     assert "the end\u258f" in text_of(long)
     for cols, rows in ((80, 24), (30, 8), (20, 4)):
@@ -454,32 +468,110 @@ def test_a_question_stands_below_what_it_is_about() -> None:
 REVIEWED = replace(
     DECIDING,
     question="press a again within 60 s to commit 40 files, then merged into main",
-    preview=(
-        "What changed:",
-        "",
-        *(f"  src/part_{n:02}.py | {n} +++" for n in range(40)),
-        "the end",
+    reading=Reading(
+        title="What an approval would do",
+        lines=(
+            "What changed:",
+            "",
+            *(f"  src/part_{n:02}.py | {n} +++" for n in range(40)),
+            "the end",
+        ),
     ),
 )
 
 
+def at(shown: Picture, top: int) -> Picture:
+    assert shown.reading is not None
+    return replace(shown, reading=replace_phases(shown.reading, top=top))
+
+
 def test_what_would_be_delivered_is_read_page_by_page_above_the_question() -> None:
     first = render(REVIEWED, 80, 24)
-    assert first[:3] == ("What changed:", "", "  src/part_00.py | 0 +++")
-    assert first[-2:] == ("page 1 of 3: ↓ and ↑ turn the page", f"! {REVIEWED.question}")
-    pages = [render(replace(REVIEWED, page=page), 80, 24) for page in (0, 1, 2)]
-    read = [line for page in pages for line in page[:-2] if line]
-    assert read == [line for line in REVIEWED.preview if line]
-    assert render(replace(REVIEWED, page=-1), 80, 24) == pages[2]
-    assert render(replace(REVIEWED, page=3), 80, 24) == first
-    short = render(replace(REVIEWED, preview=("one file",)), 80, 24)
-    assert (short[0], short[-1]) == ("one file", f"! {REVIEWED.question}")
-    assert "page" not in "".join(short[:-1])
+    assert " ".join(first[0].split()) == "What an approval would do lines 1-21 of 43"
+    assert first[1:4] == ("What changed:", "", "  src/part_00.py | 0 +++")
+    assert first[-2:] == ("↓ ↑ PgDn PgUp move", f"! {REVIEWED.question}")
+    page = page_of(REVIEWED, 80, 24)
+    assert page == Page(rows=21, last=22)
+    assert render(at(REVIEWED, 21), 80, 24)[1] == "  src/part_19.py | 19 +++"
+    last = render(at(REVIEWED, page.last), 80, 24)
+    assert last[-3] == "the end"
+    assert render(at(REVIEWED, 1000), 80, 24) == last
 
 
-def test_a_pane_too_small_for_a_preview_shows_the_question_alone() -> None:
+def test_a_short_text_has_no_pages() -> None:
+    shown = replace(picture(), reading=Reading(title="All keys", lines=help_lines()))
+    text = render(shown, 80, 60)
+    assert text[0] == "All keys"
+    assert [line for line in text if line.startswith("  d ")]
+    assert text[-1] == "↓ ↑ PgDn PgUp move, Esc closes, ? all keys"
+    assert page_of(shown, 80, 60).last == 0
+
+
+def test_a_diff_has_its_colours_and_keeps_its_indentation() -> None:
+    lines = (
+        "diff --git a/x b/x",
+        "--- a/x",
+        "+++ b/x",
+        "@@ -1 +1 @@",
+        "-\tone",
+        "+    two  two",
+        " z",
+    )
+    text = Reading(title="Every change so far", lines=lines, is_diff=True)
+    shown = replace(picture(), reading=text)
+    drawn = draw(shown, 80, 24)[1:8]
+    assert [plain(line) for line in drawn][3:] == ["@@ -1 +1 @@", "-    one", "+    two  two", " z"]
+    styles = [line[0].style for line in drawn]
+    assert styles[:3] == [Style.HEADER] * 3
+    assert styles[3:] == [Style.PLACE, Style.REMOVED, Style.ADDED, Style.PLAIN]
+
+
+def test_a_pane_too_small_for_a_text_shows_the_question_alone() -> None:
     assert "press a again" in "\n".join(render(REVIEWED, 40, 6))
     assert "What changed:" not in "\n".join(render(REVIEWED, 40, 6))
+
+
+RESULT = ResultView(
+    summary=("What was done:", "", *(f"• step {n} of the work" for n in range(30))),
+    checks=("verifying: tests passed",),
+    verdicts=("review logic: pass: all is well", "review quality: pass"),
+    changes=(
+        *(f"src/part_{n:02}.py | 3 +++" for n in range(12)),
+        "12 files changed, 36 insertions(+)",
+    ),
+)
+DECIDED_ON = replace(DECIDING, result=RESULT)
+
+
+@pytest.mark.parametrize(("cols", "rows"), [(200, 50), (120, 36), (80, 24), (44, 24)])
+def test_who_decides_sees_what_there_is_to_decide_on(cols: int, rows: int) -> None:
+    text = text_of(DECIDED_ON, cols, rows)
+    for said in ("tests passed", "review quality: pass", "12 files changed", "part_00.py"):
+        assert said in text, said
+    assert ("Summary\nWhat was done" in text) is (rows > 30)
+    for said in ("What was done:", "a approve", "▶ completing", "Add a login form", "? all keys"):
+        assert said in text, said
+    assert "more lines of the summary: press s" in text
+    assert max(map(len, text.split("\n"))) <= 100
+
+
+def test_a_small_pane_shows_the_keys_and_not_the_result() -> None:
+    text = text_of(DECIDED_ON, 44, 10)
+    assert "a approve" in text
+    assert "Summary" not in text
+
+
+def test_the_result_stays_while_changes_are_written() -> None:
+    shown = replace(DECIDED_ON, draft="greet", begins="it begins in fixing; Tab: somewhere else")
+    text = text_of(shown, 80, 24)
+    assert "12 files changed" in text
+    assert "> greet\u258f\n  it begins in fixing; Tab: somewhere else" in text
+
+
+def test_what_a_key_could_not_do_is_said() -> None:
+    note = "`z` does nothing here: ? shows all keys"
+    for shown in (AT_WORK, DECIDED_ON, REVIEWED):
+        assert note in text_of(replace(shown, note=note), 80, 24)
 
 
 def test_a_finished_session_needs_nobody_to_go_on() -> None:
@@ -503,24 +595,24 @@ def test_a_narrow_pane_stays_legible() -> None:
         == """\
 Add a login form
  ▶ implementing 1/4…
-  coder-2    busy 3m
-claude, ↻ native; s…
-! coder-3 waiting f…
-codex, fresh, attem…
-  code… launched 15m
-fresh; from the jou…
+  1 coder-2  busy 3m
+claude opus, for 15…
+! 2 coder-3 waiting…
+codex, for 15m, fre…
+  3 co… launched 15m
+for 15m, fresh
 ! coder-3 asks you
-something: look at
-its pane
-detach: prefix d"""
+something
+o goes there
+? all keys, detach:…"""
     )
 
 
 def test_the_smallest_pane_says_where_it_is_and_what_is_wrong() -> None:
     found = text_of(replace(AT_WORK, problem="no space left"), 44, 3).split("\n")
     assert found == [
-        " ▶ implementing                1/4 sub-plans",
-        "! coder-3 asks you something: look at its",
+        " ▶ implementing           1/4 sub-plans  15m",
+        "! coder-3 asks you something",
         "problem: no space left",
     ]
 
@@ -650,17 +742,24 @@ STATES = st.builds(
     seats=st.dictionaries(SEAT_NAMES, SEATS, max_size=6),
     agents=st.dictionaries(SEAT_NAMES, st.fixed_dictionaries({"agent": TEXTS}), max_size=3),
 )  # fmt: skip
+LINES = st.lists(TEXTS, max_size=40).map(tuple)
 PICTURES = st.builds(
     Picture,
     state=STATES,
     statuses=st.dictionaries(SEAT_NAMES, STATUSES, max_size=6),
     problem=st.none() | TEXTS,
-    messages=st.lists(TEXTS, max_size=20).map(tuple),
+    messages=st.lists(st.builds(Message, TEXTS), max_size=20).map(tuple),
     now=st.just(NOW) | st.datetimes(timezones=st.just(UTC)),
     draft=st.none() | TEXTS,
     question=TEXTS,
-    preview=st.lists(TEXTS, max_size=40).map(tuple),
-    page=st.integers(-3, 3),
+    note=TEXTS,
+    begins=TEXTS,
+    reading=st.none()
+    | st.builds(Reading, title=TEXTS, lines=LINES, top=st.integers(0, 60), is_diff=st.booleans()),
+    result=st.none()
+    | st.builds(ResultView, summary=LINES, checks=LINES, verdicts=LINES, changes=LINES),
+    last_lines=st.dictionaries(SEAT_NAMES, TEXTS, max_size=3),
+    spent_s=st.dictionaries(st.sampled_from(list(Phase)), st.floats(0, 1e9), max_size=3),
 )
 
 
@@ -682,8 +781,8 @@ def test_any_picture_fits_any_size(shown: Picture, cols: int, rows: int) -> None
 
 @pytest.mark.parametrize(
     "shown",
-    [AT_WORK, DECIDING, FAILED, REVIEWED],
-    ids=["at work", "deciding", "failed", "reviewed"],
+    [AT_WORK, DECIDING, DECIDED_ON, FAILED, REVIEWED],
+    ids=["at work", "deciding", "decided on", "failed", "reviewed"],
 )
 def test_the_known_pictures_fit_every_small_size(shown: Picture) -> None:
     for cols in range(1, 50):

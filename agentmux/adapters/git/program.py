@@ -149,6 +149,7 @@ class GitProgram:
         extra: Mapping[str, str] | None = None,
         keep_open: tuple[int, ...] = (),
         limit_s: float = WRITE_TIMEOUT_S,
+        most: int | None = None,
         began: Callable[[int], object] = lambda _: None,
     ) -> GitReply:
         """Run a command that may change the repository, at the top level.
@@ -161,6 +162,7 @@ class GitProgram:
             extra: Variables to add to git's environment.
             keep_open: Descriptors that git and its child processes inherit.
             limit_s: Git is killed, with the processes that it started, if it takes longer.
+            most: About how many bytes of the output to keep; all if None.
             began: Called with git's pid, which is also the id of its process group.
 
         Raises:
@@ -174,7 +176,7 @@ class GitProgram:
         # A process that a hook leaves running keeps the pipes open, and may still write into them.
         talk = [
             Thread(target=_feed, args=(process.stdin, stdin), daemon=True),
-            Thread(target=_drain, args=(process.stdout, out), daemon=True),
+            Thread(target=_drain, args=(process.stdout, out, most), daemon=True),
             Thread(target=_drain, args=(process.stderr, err), daemon=True),
         ]
         for each in talk:
@@ -284,10 +286,11 @@ def _feed(stream: IO[bytes], data: bytes) -> None:
         stream.write(data)
 
 
-def _drain(stream: IO[bytes], into: list[bytes]) -> None:
+def _drain(stream: IO[bytes], into: list[bytes], most: int | None = None) -> None:
     with stream:
         while piece := os.read(stream.fileno(), _PIECE):
-            into.append(piece)
+            if most is None or len(into) * _PIECE < most:
+                into.append(piece)
 
 
 def failed(purpose: str, reply: GitReply) -> GitError:

@@ -44,6 +44,7 @@ from agentmux.ports.repository import (
 HEADS: Final = "refs/heads/"
 """What git puts before the short name of a branch."""
 _STAT_COLUMNS: Final = 76
+_PATCH_BYTES: Final = 2_000_000
 _STAT_FILES: Final = "--stat-count=40"
 _SCRATCH: Final = "agentmux-commit-"
 _TREE: Final = "agentmux-tree-"
@@ -165,20 +166,28 @@ class Git:
 
     def stat(self, found: ChangeRange) -> tuple[str, ...]:
         """Return the lines of ``git diff --stat`` for the changes; of the first 40 files."""
-        words = ("diff", "--no-color", "--no-ext-diff", f"--stat={_STAT_COLUMNS}", _STAT_FILES)
+        return self._compared(found, f"--stat={_STAT_COLUMNS}", _STAT_FILES)
+
+    def patch(self, found: ChangeRange) -> tuple[str, ...]:
+        """Return the lines of ``git diff`` for the changes, without colours; cut at some 2 MB."""
+        return self._compared(found)
+
+    def _compared(self, found: ChangeRange, *options: str) -> tuple[str, ...]:
+        words = ("diff", "--no-color", "--no-ext-diff", *options)
         specs = ("--", *_pathspecs((), found.leave_out))
+        extra = dict(reading(found.home)) if found.home is not None else {}
         if found.until is not None:
-            specs = (found.since, found.until, *specs)
-            reply = self._git.run(*words, *specs, limit_s=READ_TIMEOUT_S)
-        else:
-            with tempfile.TemporaryDirectory(prefix="agentmux-diff-") as scratch:
-                index = self._with_new_files(Path(scratch))
-                extra = {"GIT_INDEX_FILE": str(index)}
-                specs = (found.since, *specs)
-                reply = self._git.run(*words, *specs, extra=extra, limit_s=READ_TIMEOUT_S)
+            return self._lines(*words, found.since, found.until, *specs, extra=extra)
+        with tempfile.TemporaryDirectory(prefix="agentmux-diff-") as scratch:
+            index = self._with_new_files(Path(scratch))
+            extra["GIT_INDEX_FILE"] = str(index)
+            return self._lines(*words, found.since, *specs, extra=extra)
+
+    def _lines(self, *words: str, extra: Mapping[str, str]) -> tuple[str, ...]:
+        reply = self._git.run(*words, extra=extra, limit_s=READ_TIMEOUT_S, most=_PATCH_BYTES)
         if reply.status != 0:
             raise failed("show the changes", reply)
-        return tuple(decoded(reply.out).splitlines())
+        return tuple(decoded(reply.out).split("\n")[:-1])
 
     def _with_new_files(self, scratch: Path) -> Path:
         """Return a copy of the index that knows the untracked files, too."""

@@ -197,6 +197,10 @@ class OwnTmux:
         """Send the key Enter to the pane."""
         self._must(say.join([_leave_modes(pane), ("send-keys", "-t", pane, "Enter")]))
 
+    def press_keys(self, pane: str, keys: Sequence[str]) -> None:
+        """Press these keys, by tmux's names for them, in one call."""
+        self._must(say.join([_leave_modes(pane), ("send-keys", "-t", pane, "--", *keys)]))
+
     def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
         """Kill these panes; panes that are gone are no error.
 

@@ -46,7 +46,7 @@ def preview_lines(
     yield from verified_lines(state)
     if has_changed_since_checks(world, state, files):
         yield f"{CHANGED}: what they said is about other files"
-    yield from _verdicts(state)
+    yield from verdict_lines(state)
     if not state.commits:
         off = "commits are turned off for this session"
         yield f"nothing will be committed: {'the result is a report' if state.is_report else off}"
@@ -58,7 +58,6 @@ def preview_lines(
     yield from _files(world, files, state, found)
     if where:
         yield where
-    yield f"see every change: agentmux diff {files.path.name}"
 
 
 def destination(
@@ -88,10 +87,14 @@ def files_label(count: int) -> str:
     return "1 file" if count == 1 else f"{count} files"
 
 
-def _summary(files: SessionFiles, state: SessionState) -> Iterator[str]:
-    """Yield the reviewer's summary of the work, if there is one."""
+def summary_lines(files: SessionFiles, state: SessionState) -> Iterator[str]:
+    """Yield the lines of the whole summary, rendered; none if there is no summary."""
     data, _ = files.read_artifact(summary_path(state), TEXT_MAX)
-    lines = list(rendered((data or b"").decode("utf-8", "replace")))
+    yield from rendered((data or b"").decode("utf-8", "replace"))
+
+
+def _summary(files: SessionFiles, state: SessionState) -> Iterator[str]:
+    lines = list(summary_lines(files, state))
     yield from lines[:_SHOWN]
     if len(lines) > _SHOWN:
         yield f"… {len(lines) - _SHOWN} more lines: {files.path / summary_path(state)}"
@@ -99,7 +102,8 @@ def _summary(files: SessionFiles, state: SessionState) -> Iterator[str]:
         yield ""
 
 
-def _verdicts(state: SessionState) -> Iterator[str]:
+def verdict_lines(state: SessionState) -> Iterator[str]:
+    """Yield what each reviewer said, and which reviews or checks did not pass."""
     reviews = all_reviews(state)
     for role, verdict in all_verdicts(state).items():
         said = str(reviews.get(role, {}).get("summary") or "").strip()

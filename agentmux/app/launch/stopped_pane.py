@@ -20,6 +20,8 @@ from agentmux.ports.session_files import SessionFiles
 RESUME: Final = "resume"
 FRESH: Final = "fresh"
 SHELL: Final = "shell"
+RESUME_KEY: Final = RESUME[0]
+"""The key of a stopped pane that chooses `RESUME`."""
 CHOSEN: Final = "chosen in its pane"
 
 _TITLES: Final[Mapping[str, str]] = {

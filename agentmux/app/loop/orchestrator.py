@@ -9,7 +9,6 @@ The line `STOP_LINE` in the pipe also stops it.
 from __future__ import annotations
 
 import asyncio
-import functools
 import logging
 import signal
 from collections.abc import Iterator
@@ -17,9 +16,8 @@ from contextlib import contextmanager, suppress
 from typing import Final
 
 from agentmux.app.commands.stop import STOPPED_BY_USER
-from agentmux.app.delivery.approval_question import approval_question
 from agentmux.app.launch.stopped_pane import PaneManner
-from agentmux.app.loop.background_tasks import BackgroundTasks
+from agentmux.app.loop.monitor_keys import MonitorKeys
 from agentmux.app.loop.performer import Performer
 from agentmux.app.loop.tmux_options import TmuxOptions, session_options, waits
 from agentmux.app.loop.tools import Tools
@@ -27,28 +25,18 @@ from agentmux.app.loop.tree_saver import TreeSaver
 from agentmux.app.loop.watcher import Watcher
 from agentmux.app.session.lookup import short_name
 from agentmux.app.session.own_worktree import has_lost_worktree, lost_worktree
-from agentmux.app.session.writer import Session, stamp
-from agentmux.app.signals.submission import decide
+from agentmux.app.session.writer import Session
 from agentmux.app.world import World
-from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.limits import next_wake
 from agentmux.core.decisions.next_actions import next_actions
-from agentmux.core.fold.acceptance import Answer, takes_decision, working_phase
 from agentmux.core.journal.events import (
-    Approved,
-    ChangesRequested,
     SessionInterrupted,
-    UserDecision,
 )
-from agentmux.core.journal.signal_messages import words_for
 from agentmux.core.names.phase import Phase
-from agentmux.core.pipeline.registry import pipeline_of
-from agentmux.core.terminal.console import ANSWER_S, Console, Wish, ask, press
 from agentmux.core.terminal.keys import Pressed
 from agentmux.errors import AgentmuxError, DataError, SupersededError
-from agentmux.ports.display import Picture
+from agentmux.ports.display import Message, Picture
 from agentmux.ports.terminal import HiddenServerError, TerminalGoneError
-from agentmux.threads import in_daemon_thread
 
 logger = logging.getLogger(__name__)
 
@@ -60,12 +48,6 @@ _STEP: Final = "a step"
 _ALARM_S: Final = 0.2
 _MESSAGES: Final = 200
 _SERVER_GONE: Final = "the tmux server is gone"
-_WITHIN: Final = f"within {ANSWER_S:g} s"
-_AGAIN: Final = {
-    Wish.END: f"Ctrl-C again {_WITHIN} to end the orchestrator; the agents go on without it",
-    Wish.CHANGE: f"Enter again {_WITHIN} to ask for these changes",
-}
-_LOOKS: Final = Console(question="looking at what would be delivered …", until_s=float("inf"))
 _ORDINARY: Final = PaneManner()
 
 
@@ -88,10 +70,8 @@ class Orchestrator:
         self._ending = asyncio.Event()
         self._cause: str | None = None
         self._kill_session = False
-        self._messages: list[str] = []
-        self._console = Console()
-        self._approval: Approved | None = None
-        self._background = BackgroundTasks(self)
+        self._messages: list[Message] = []
+        self._keys = MonitorKeys(world, session, tools, watcher.sight, self)
         self._keyboard: int | None = None
         self._finished = False
         self._problems: dict[str, str] = {}
@@ -112,14 +92,14 @@ class Orchestrator:
             while not self._ending.is_set():
                 self._again.clear()
                 await self._step()
-                self._show()
+                self.show()
                 self._show_in_tmux()
                 if not self._ending.is_set():
                     await self._again.wait()
         finally:
             for task in tasks:
                 task.cancel()
-            self._background.cancel()
+            self._keys.cancel()
             await self._close()
 
     def wake(self) -> None:
@@ -129,7 +109,8 @@ class Orchestrator:
     def say(self, message: str) -> None:
         """Show the user a message at the monitor, and log it."""
         logger.info("%s", message, extra={"phase": self._session.state.phase})
-        self._messages = [*self._messages[-_MESSAGES:], message]
+        made = Message(text=message, at=self._world.now().astimezone(self._world.zones("")))
+        self._messages = [*self._messages[-_MESSAGES:], made]
 
     def end(self, cause: str, *, kill_session: bool = False) -> None:
         """Stop driving the session; ``cause`` is recorded.
@@ -145,7 +126,7 @@ class Orchestrator:
         """Perform all actions that are due; an exception is shown and logged, not raised."""
         if self._has_lost_session():
             return
-        with self._reporting(_STEP):
+        with self.reporting(_STEP):
             try:
                 await self._rounds()
             except TerminalGoneError as error:
@@ -215,7 +196,7 @@ class Orchestrator:
             self._name = short_name(self._world, path)
 
     @contextmanager
-    def _reporting(self, what: str) -> Iterator[None]:
+    def reporting(self, what: str) -> Iterator[None]:
         """Show an error in the ``with`` block instead of raising it.
 
         It is shown until a block with the same ``what`` (the name of the work) succeeds.
@@ -299,9 +280,9 @@ class Orchestrator:
         if self._tools.display.fileno() is None:
             self._unplug()
         for key in pressed:
-            with self._reporting("a key"):
+            with self.reporting("a key"):
                 self._on_key(key)
-        self._show()
+        self.show()
 
     def _unplug(self) -> None:
         """Wait for no more keys: a terminal that is gone is readable for ever."""
@@ -312,86 +293,8 @@ class Orchestrator:
     def _on_key(self, key: Pressed) -> None:
         if self._finished:
             self.end("done", kill_session=True)
-            return
-        before, now_s = self._console, asyncio.get_running_loop().time()
-        decides = takes_decision(self._session.state)
-        self._console, wish = press(before, key, now_s=now_s, decides=decides)
-        match wish:
-            case Wish.ASK:
-                self._ask_again()
-            case Wish.APPROVE:
-                self._decide(self._approval or Approved())
-            case Wish.CHANGE:
-                self._request_changes(before)
-            case Wish.END:
-                self.end("Ctrl-C at the monitor")
-            case Wish.NOTHING:
-                pass
-        self.wake()
-
-    def _ask_again(self) -> None:
-        """Show what another press of the same key would do."""
-        if self._console.wish is Wish.APPROVE:
-            self._console = replace(_LOOKS)  # no other press has this very object
-            self._background.run("the approval", self._ask_approval())
         else:
-            text, state = f"press {_AGAIN[self._console.wish]}", self._session.state
-            if self._console.wish is Wish.CHANGE:
-                text += f"; the next cycle begins in {pipeline_of(state).again(state)}"
-            self._ask(self._console, text)
-
-    async def _ask_approval(self) -> None:
-        """Ask whether to approve, once git has said what would be delivered.
-
-        Any other key in the meantime, or another decision, takes the wish back. Git is asked again
-        if the key was pressed again since, or the session is not the same.
-        """
-        with self._reporting("a key"):
-            while self._console == _LOOKS and takes_decision(self._session.state):
-                await self._look()
-        if self._console == _LOOKS:
-            self._console = Console()
-
-    async def _look(self) -> None:
-        """Make the question whether to approve, and ask it if it is about what is there now."""
-        pressed, state, files = self._console, self._session.state, self._session.files
-        look = functools.partial(approval_question, self._world, files, state)
-        made = await in_daemon_thread(look)
-        if self._console is pressed and self._session.state == state:
-            self._approval = made.approval
-            wish = Wish.APPROVE if made.approval is not None else Wish.NOTHING
-            self._ask(Console(wish=wish, preview=made.lines), made.text)
-
-    def _ask(self, console: Console, question: str) -> None:
-        loop = asyncio.get_running_loop()
-        self._console = ask(console, question, loop.time())
-        loop.call_later(self._console.until_s - loop.time(), self._show)  # to remove the question
-        self._show()
-
-    def _request_changes(self, written: Console) -> None:
-        """Submit the request for changes that the user has written at the monitor.
-
-        The text stays in the monitor's input field until the request is recorded; ``written`` has
-        this text as its draft.
-        """
-        self._console = written
-        about = working_phase(self._session.state)
-        if self._decide(ChangesRequested(text=written.draft or "", of_phase=about)):
-            self._console = Console()
-
-    def _decide(self, decision: UserDecision) -> bool:
-        made = decide(
-            self._session.files,
-            decision,
-            at=stamp(self._world.now()),
-            new_id=self._world.new_id,
-            poke=lambda _: True,
-            cycle=self._session.state.cycle,
-        )
-        if made.result == Answer.ACCEPTED:
-            return True
-        self.say(f"user: {words_for(decision)} ({made.result}: {made.reason})")
-        return False
+            self._keys.on_key(key)
 
     async def _hints(self) -> None:
         async for _ in self._tools.hints(self._ending):
@@ -401,7 +304,7 @@ class Orchestrator:
         """Look at the screens at a fixed interval; late ticks are dropped."""
         while True:
             await asyncio.sleep(self._world.settings.snapshots.interval_s)
-            with self._reporting("a look at the screens"):
+            with self.reporting("a look at the screens"):
                 if self._has_lost_session():
                     return
                 self._find_name()
@@ -409,8 +312,8 @@ class Orchestrator:
                 self._set_alarm()
             if _STEP in self._problems or self._finished or self._has_lost_worktree():
                 self.wake()
-            with self._reporting("the monitor"):
-                self._show()
+            with self.reporting("the monitor"):
+                self.show()
             self._show_in_tmux()
 
     def _show_in_tmux(self) -> None:
@@ -423,7 +326,7 @@ class Orchestrator:
             pane.id: pane.seat in sight.statuses and waits(sight.statuses[pane.seat])
             for pane in sight.panes.values()
         }
-        with self._reporting("tmux's status line"):
+        with self.reporting("tmux's status line"):
             self._options.write(options, marks)
 
     # -- the end -----------------------------------------------------------------------------
@@ -445,7 +348,7 @@ class Orchestrator:
         await self._saver.close()
         with suppress(AgentmuxError, OSError):
             self._watcher.write_runtime()
-        self._show()
+        self.show()
         self._tools.deaths.close()
         self._tools.wake.close()
 
@@ -466,20 +369,15 @@ class Orchestrator:
         """Whether the tmux session has to be killed, as the very last step."""
         return self._kill_session
 
-    def _show(self) -> None:
-        if self._console.preview and not takes_decision(self._session.state):
-            self._console = Console()  # it was decided elsewhere
-        self._tools.display.show(
-            Picture(
-                state=self._session.state,
-                statuses=self._watcher.sight.statuses,
-                problem=self._watcher.runtime.problem,
-                messages=tuple(self._messages),
-                now=self._world.now().astimezone(self._world.zones("")),
-                draft=self._console.draft,
-                preview=self._console.preview,
-                page=self._console.page,
-                question=self._console.asks(asyncio.get_running_loop().time()),
-                name=self._name,
-            )
+    def show(self) -> None:
+        """Draw the monitor."""
+        picture = Picture(
+            state=self._session.state,
+            statuses=self._watcher.sight.statuses,
+            problem=self._watcher.runtime.problem,
+            messages=tuple(self._messages),
+            now=self._world.now().astimezone(self._world.zones("")),
+            last_lines=self._watcher.sight.last_lines,
+            name=self._name,
         )
+        self._tools.display.show(self._keys.on(picture))

@@ -25,11 +25,13 @@ class Sight:
         panes: The panes, by launch.
         statuses: What the agents do, by seat.
         last_looks: How each screen last looked, by pane id.
+        last_lines: The last line of each seat's screen, by seat.
         worked: The launches whose agents were seen at work.
     """
 
     panes: dict[str, Pane] = field(default_factory=dict)
     statuses: dict[str, SeatStatus] = field(default_factory=dict)
+    last_lines: dict[str, str] = field(default_factory=dict)
     last_looks: dict[str, LastLook] = field(default_factory=dict)
     worked: set[str] = field(default_factory=set)
 
@@ -59,7 +61,8 @@ class Sight:
         self.statuses[seat] = seen
 
     def forget_all_but(self, seats: frozenset[str]) -> None:
-        """Drop the statuses of other seats."""
+        """Drop the statuses and the last lines of other seats."""
+        self.last_lines = {name: line for name, line in self.last_lines.items() if name in seats}
         self.statuses = {name: known for name, known in self.statuses.items() if name in seats}
 
     def last_look(self, launch: str) -> LastLook | None:

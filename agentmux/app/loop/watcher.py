@@ -21,6 +21,7 @@ from agentmux.app.world import World
 from agentmux.core.agents.screens import (
     Reading,
     ScreenMark,
+    last_line,
     refuses,
     shows_prompt,
     switches_shown,
@@ -284,6 +285,7 @@ class Watcher:
         name, seat = self._seat_of(pane.launch)
         if seat is None:
             return
+        self.sight.last_lines[name] = last_line(self.spec(name), screen.text)
         status, source = seat.status, "journal" if seat.status == STOPPED else "exit record"
         reading = _NOTHING_READ
         if seat.status == LAUNCHED and seat.mode not in AGENT_MODES:

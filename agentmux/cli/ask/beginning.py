@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 import typer
 
 from agentmux.cli import render
-from agentmux.core.definitions.definition import Kind
+from agentmux.core.pipeline.beginnings import beginning_words
 from agentmux.core.pipeline.registry import beginnings, pipeline_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from agentmux.core.journal.state import SessionState
-
-_WORDS: Final[Mapping[Kind, str]] = {
-    Kind.FIX: "a small wish: one coder makes it",
-    Kind.WORK: "the plan stays, and is carried out again",
-    Kind.PLAN: "a large wish: it is planned anew",
-    Kind.DOCUMENT: "a large wish: it begins with this phase",
-    Kind.CHECK: "the session begins anew",
-    Kind.REVIEW: "the session begins anew",
-    Kind.COMPLETE: "the session begins anew",
-}
 
 
 def asked_beginning(state: SessionState) -> str:
@@ -36,7 +24,7 @@ def asked_beginning(state: SessionState) -> str:
     if len(names) == 1:
         return names[0]
     for name in names:
-        render.note(f"  {name:<20} {_WORDS[pipeline[name].kind]}")
+        render.note(f"  {name:<20} {beginning_words(pipeline[name].kind)}")
     asked: str = typer.prompt(
         "Where does the next cycle begin?",
         type=click.Choice(names),

@@ -162,6 +162,8 @@ def _show_result(
     where = destination(world, files, state, found, way)
     for line in preview_lines(world, files, state, found, where):
         say(line)
+    if found.paths:
+        say(f"see every change: agentmux diff {entry.name}")
     lock = world.repository.index_lock() if state.commits else None
     if lock is not None:
         render.note(f"warning: {reason(IndexBusyError(lock))}")

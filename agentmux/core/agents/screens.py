@@ -21,6 +21,8 @@ _SAID_MAX: Final = 160
 _BORDERS: Final = "│┃║"
 """The borders of boxes that agents draw around messages."""
 
+_FRAME: Final = f"{_BORDERS}─━═╭╮╰╯┌┐└┘ \t"
+
 _LAST_WORDS: Final = 8
 """The number of rows with text, from the end of a screen, that are searched for a rejection.
 
@@ -170,3 +172,20 @@ def refuses(spec: AgentSpec, text: str) -> bool:
 def switches_shown(spec: AgentSpec, text: str) -> int:
     """Return how often the screen says that the user has switched to another conversation."""
     return 0 if spec.switched is None else len(re.findall(spec.switched, text, re.MULTILINE))
+
+
+def last_line(spec: AgentSpec, text: str) -> str:
+    """Return the last line that the agent has written; empty on a screen without a text.
+
+    The agent's input field, what stands below it, and the lines of frames are left out.
+    """
+    if spec.ready is not None:
+        found = list(re.finditer(spec.ready, text, re.MULTILINE))
+        above = text[: found[-1].start()] if found else ""
+        text = above if any(map(_is_text, above.split("\n"))) else text
+    rows = (" ".join(row.strip(_FRAME).split()) for row in reversed(text.split("\n")))
+    return next((row[:_SAID_MAX] for row in rows if _is_text(row)), "")
+
+
+def _is_text(row: str) -> bool:
+    return any(char.isalnum() for char in row)

@@ -1,19 +1,33 @@
-"""What a key at the monitor does: approve, request changes, or end the orchestrator; pure."""
+"""What a person at the monitor has begun, and what a key does with it; pure.
+
+Which keys there are stands in `monitor_keys`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from enum import Enum
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.core.terminal.keys import Key, Pressed
+from agentmux.core.terminal.keys import Pressed
+from agentmux.core.terminal.monitor_keys import (
+    CONFIRMED,
+    MOVES,
+    READS,
+    Wish,
+    why_not,
+    wish_of,
+    writing_wish,
+)
 
 ANSWER_S: Final = 10.0
 """How long, in seconds, the monitor waits for the second press of a key that needs two."""
 
 READ_S: Final = 60.0
-"""As `ANSWER_S`, for a question with a preview to read first; turning a page begins it anew."""
+"""As `ANSWER_S`, for a question with a text to read first; turning a page begins it anew."""
+
+REST_S: Final = 0.25
+"""A second press of a letter counts only so many seconds after the question: a word that was meant
+for an agent, or a paste, may have the same letter twice."""
 
 DRAFT_MAX: Final = 4000
 """The greatest length, in characters, of a change request that is typed at the monitor.
@@ -21,25 +35,16 @@ DRAFT_MAX: Final = 4000
 A longer one can be given to the command line as a file.
 """
 
-# No key that types a character: that may be meant for an agent whose pane has just closed.
-_PAGES: Final[Mapping[Pressed, int]] = {
-    Key.DOWN: 1,
-    Key.PAGE_DOWN: 1,
-    Key.UP: -1,
-    Key.PAGE_UP: -1,
-}
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """How much of a text the screen shows: ``rows`` lines, from line ``last`` on at the latest."""
+
+    rows: int = 1
+    last: int = 0
 
 
-class Wish(Enum):
-    """What the monitor has to do after a key."""
-
-    NOTHING = "nothing"
-    ASK = "ask"
-    """Make a question that says what a second press of the key will do; call `ask` with it."""
-    APPROVE = "approve"
-    CHANGE = "change"
-    """Request changes; the request is the ``draft`` of the console before the key."""
-    END = "end"
+_NO_PAGE: Final = Page()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,27 +53,35 @@ class Console:
 
     Attributes:
         draft: The change request that is being typed; None if none is.
+        beginning: How often another phase was chosen for the next cycle to begin in.
         wish: What the last key asked for, which a second press of the key must confirm.
         question: The question to the person whether to do that.
-        until_s: The time at which the question ends, in seconds on the caller's clock.
-        preview: What to read before the answer, line by line; empty for nothing.
-        page: Which page of the preview is wanted, from 0; it may be negative, or beyond the last:
-            after the last page comes the first again.
+        from_s: A second press counts from this time on, in seconds on the caller's clock.
+        until_s: The time at which the question ends.
+        reads: Which text is shown: `Wish.DIFF`, `Wish.SUMMARY` or `Wish.KEYS`, or `Wish.APPROVE`
+            for what an approval would do; `Wish.NOTHING` for none.
+        top: The first line of that text that is on the screen.
+        note: What the last key could not do; it is shown until the next key.
     """
 
     draft: str | None = None
+    beginning: int = 0
     wish: Wish = Wish.NOTHING
     question: str = ""
+    from_s: float = float("-inf")
     until_s: float = float("-inf")
-    preview: tuple[str, ...] = ()
-    page: int = 0
+    reads: Wish = Wish.NOTHING
+    top: int = 0
+    note: str = ""
 
     def asks(self, now_s: float) -> str:
         """Return the question that is open at ``now_s``; empty if none is."""
         return self.question if now_s < self.until_s else ""
 
 
-def press(console: Console, key: Pressed, *, now_s: float, decides: bool) -> tuple[Console, Wish]:
+def press(
+    console: Console, key: Pressed, *, now_s: float, decides: bool, page: Page = _NO_PAGE
+) -> tuple[Console, Wish]:
     """Return the console after a key, and what to do.
 
     Args:
@@ -76,54 +89,90 @@ def press(console: Console, key: Pressed, *, now_s: float, decides: bool) -> tup
         key: The key; one without a meaning here closes an open question.
         now_s: The time, in seconds on the caller's clock.
         decides: Whether a decision of the user would count now.
+        page: How much of the text that is read is on the screen.
     """
-    if decides and console.preview and console.asks(now_s) and key in _PAGES:
-        turned = replace(console, page=console.page + _PAGES[key])
-        return ask(turned, console.question, now_s), Wish.NOTHING
-    if decides and console.draft is not None:
-        if key is Key.ENTER and console.draft.strip():
-            return _again(console, Wish.CHANGE, now_s, draft=console.draft)
-        return Console(draft=_written(console.draft, key)), Wish.NOTHING
-    if decides and key in {"c", "C"}:
+    console = replace(_current(console, now_s, decides=decides), note="")
+    if console.draft is not None:
+        return _written(console, key, now_s)
+    wish = wish_of(key, reads=console.reads is not Wish.NOTHING, decides=decides)
+    if console.reads is Wish.APPROVE and isinstance(key, str) and wish in MOVES:
+        wish = Wish.NOTHING  # a letter may be meant for an agent whose pane has just closed
+    if wish in CONFIRMED:
+        return _again(console, key, wish, now_s)
+    if wish in MOVES:
+        return _moved(console, wish, now_s, page), Wish.NOTHING
+    return _begun(console, key, wish)
+
+
+def _begun(console: Console, key: Pressed, wish: Wish) -> tuple[Console, Wish]:
+    """Return the console after a key that needs no second press."""
+    still = console.reads is not Wish.APPROVE
+    kept = Console(reads=console.reads, top=console.top) if still else Console()
+    if wish in READS:
+        shown = Wish.NOTHING if wish is console.reads else wish
+        return Console(reads=shown), (wish if shown is not Wish.NOTHING else Wish.NOTHING)
+    if wish is Wish.WRITE:
         return Console(draft=""), Wish.NOTHING
-    return _again(console, _wish(key, decides=decides), now_s, draft=None)
+    if wish is Wish.BACK:
+        return Console(), Wish.NOTHING
+    if wish is Wish.NOTHING:
+        return replace(kept, note=why_not(key)), wish
+    return kept, wish
 
 
-def ask(console: Console, question: str, now_s: float) -> Console:
+def ask(console: Console, question: str, now_s: float, *, rest_s: float = 0.0) -> Console:
     """Return the console with ``question`` open from ``now_s`` on.
 
-    It is open for `ANSWER_S` seconds, or with a preview for `READ_S`.
+    It is open for `ANSWER_S` seconds, or with a text to read for `READ_S`; an answer counts after
+    ``rest_s`` seconds.
     """
-    time_s = READ_S if console.preview else ANSWER_S
-    return replace(console, question=question, until_s=now_s + time_s)
+    time_s = READ_S if console.reads is Wish.APPROVE else ANSWER_S
+    return replace(console, question=question, from_s=now_s + rest_s, until_s=now_s + time_s)
 
 
-def _again(
-    console: Console, wish: Wish, now_s: float, *, draft: str | None
-) -> tuple[Console, Wish]:
+def _current(console: Console, now_s: float, *, decides: bool) -> Console:
+    """Return the console without what is over: a question after its time, a decision made."""
+    asked = console.reads is Wish.APPROVE or console.draft is not None
+    if (asked and not decides) or (console.reads is Wish.APPROVE and now_s >= console.until_s):
+        return Console()
+    return console
+
+
+def _again(console: Console, key: Pressed, wish: Wish, now_s: float) -> tuple[Console, Wish]:
     """Return the console after a key that asked for ``wish``, and what the monitor has to do.
 
-    That is ``wish`` if it is `Wish.NOTHING` or the open question is about the same wish; else it is
-    `Wish.ASK`, and the console keeps ``draft`` meanwhile. A key needs a second press because the
-    first may have been meant for an agent whose pane has just closed.
+    That is ``wish`` if the open question is about the same wish; else it is `Wish.ASK`, and the
+    console keeps its draft meanwhile. A key needs a second press because the first may have been
+    meant for an agent whose pane has just closed.
     """
-    if wish is Wish.NOTHING or (wish is console.wish and now_s < console.until_s):
-        return Console(), wish
-    return Console(draft=draft, wish=wish), Wish.ASK
+    if wish is console.wish and now_s < console.until_s:
+        early = isinstance(key, str) and now_s < console.from_s
+        return (console, Wish.NOTHING) if early else (Console(), wish)
+    return Console(draft=console.draft, beginning=console.beginning, wish=wish), Wish.ASK
 
 
-def _wish(key: Pressed, *, decides: bool) -> Wish:
-    if key is Key.INTERRUPT:
-        return Wish.END
-    return Wish.APPROVE if decides and key in {"a", "A"} else Wish.NOTHING
+def _moved(console: Console, wish: Wish, now_s: float, page: Page) -> Console:
+    """Return the console at another place in its text; a question about it is open anew."""
+    steps = {Wish.LINE_DOWN: 1, Wish.LINE_UP: -1, Wish.PAGE_DOWN: page.rows}
+    steps |= {Wish.PAGE_UP: -page.rows, Wish.FIRST_PAGE: -console.top, Wish.LAST_PAGE: page.last}
+    moved = replace(console, top=min(max(console.top + steps[wish], 0), page.last))
+    return ask(moved, console.question, now_s) if console.question else moved
 
 
-def _written(draft: str, key: Pressed) -> str | None:
-    """Return the draft after ``key`` was typed; None if the key gives it up."""
-    if key in {Key.ESCAPE, Key.INTERRUPT}:
-        return None
-    if isinstance(key, str):
-        return (draft + key)[:DRAFT_MAX]
-    if key is Key.BACKSPACE:
-        return draft[:-1]
-    return "" if key is Key.CLEAR else draft
+def _written(console: Console, key: Pressed, now_s: float) -> tuple[Console, Wish]:
+    """Return the console after a key that was pressed while a change request was written."""
+    draft, wish = console.draft or "", writing_wish(key)
+    if wish is Wish.SEND:
+        if draft.strip():
+            return _again(console, key, Wish.CHANGE, now_s)
+        return Console(draft=draft, note="write what should change first"), Wish.NOTHING
+    if wish is Wish.BACK:
+        return Console(), Wish.NOTHING
+    beginning = console.beginning + (wish is Wish.BEGINNING)
+    if wish is Wish.ERASE:
+        draft = draft[:-1]
+    elif wish is Wish.CLEAR:
+        draft = ""
+    elif isinstance(key, str):
+        draft = (draft + key)[:DRAFT_MAX]
+    return Console(draft=draft, beginning=beginning), Wish.NOTHING

@@ -408,6 +408,9 @@ class Frames:
     def press_enter(self, pane: str) -> None:
         self._do("enter")
 
+    def press_keys(self, pane: str, keys: Sequence[str]) -> None:
+        self._do("keys")
+
     def _do(self, what: str) -> None:
         if self._fails[what]:
             raise TerminalUnreachableError(self._fails[what])

@@ -2,33 +2,113 @@
 
 from __future__ import annotations
 
+import string
+from itertools import product
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core.terminal.console import ANSWER_S, DRAFT_MAX, READ_S, Console, Wish, ask, press
+from agentmux.core.terminal.console import (
+    ANSWER_S,
+    DRAFT_MAX,
+    READ_S,
+    REST_S,
+    Console,
+    Page,
+    ask,
+    press,
+)
 from agentmux.core.terminal.keys import Key, Pressed
+from agentmux.core.terminal.monitor_keys import CONFIRMED, MONITOR_KEYS, When, Wish, help_lines
 
 NOW = 100.0
+PAGE = Page(rows=10, last=95)
+EVERY_KEY = (*Key, *string.printable[:95], "ä", "日")
 
 
 def pressed(*keys: Pressed, decides: bool = True, after_s: float = 1.0) -> tuple[Console, Wish]:
     """Press keys one after the other; each question is shown at once."""
     console, wish, now_s = Console(), Wish.NOTHING, NOW
     for key in keys:
-        console, wish = press(console, key, now_s=now_s, decides=decides)
+        console, wish = press(console, key, now_s=now_s, decides=decides, page=PAGE)
         if wish is Wish.ASK:
             console = ask(console, "again?", now_s)
         now_s += after_s
     return console, wish
 
 
-@pytest.mark.parametrize(("key", "wish"), [("a", Wish.APPROVE), (Key.INTERRUPT, Wish.END)])
+# -- the table -------------------------------------------------------------------------------------
+
+SITUATIONS = {
+    When.ALWAYS: (Console(), False),
+    When.DECIDES: (Console(), True),
+    When.READS: (Console(reads=Wish.DIFF, top=50), False),
+    When.WRITES: (Console(draft="ab"), True),
+}
+ASKED = ask(Console(wish=Wish.APPROVE, reads=Wish.APPROVE, top=50), "again?", NOW)
+
+
+def does_something(console: Console, key: Pressed, *, decides: bool) -> bool:
+    after, wish = press(console, key, now_s=NOW, decides=decides, page=PAGE)
+    said = after.note != console.note
+    return wish is not Wish.NOTHING or (after != console and not said)
+
+
+@pytest.mark.parametrize("when", When)
+def test_every_key_that_does_something_is_among_those_that_are_shown(when: When) -> None:
+    console, decides = SITUATIONS[when]
+    held = {When.ALWAYS, when} if when is not When.WRITES else {when}
+    shown = {key for each in MONITOR_KEYS if each.when in held for key in each.keys}
+    typed = {key for key in EVERY_KEY if isinstance(key, str)} if when is When.WRITES else set()
+    does = {key for key in EVERY_KEY if does_something(console, key, decides=decides)}
+    nothing_to_leave = {Key.ESCAPE, "q"} if console == Console() else set()
+    assert does | nothing_to_leave == shown | typed
+
+
+def test_a_question_with_a_text_hears_no_other_keys() -> None:
+    shown = {key for each in MONITOR_KEYS if each.when is not When.WRITES for key in each.keys}
+    does = {key for key in EVERY_KEY if press(ASKED, key, now_s=NOW, decides=True)[1]
+            is not Wish.NOTHING}  # fmt: skip
+    assert does <= shown
+    for key in set(EVERY_KEY) - shown:
+        console, _ = press(ASKED, key, now_s=NOW, decides=True, page=PAGE)
+        assert console == Console(note=console.note)
+
+
+def test_the_keys_are_shown_under_headings() -> None:
+    lines = help_lines()
+    for each in MONITOR_KEYS:
+        assert f"  {each.shown:<11}{each.says}" in lines
+    assert [line for line in lines if line and line[0] != " "] == [each.value for each in When]
+    assert max(map(len, lines)) <= 76
+
+
+def test_no_key_has_two_meanings_at_once() -> None:
+    for one, other in product(MONITOR_KEYS, MONITOR_KEYS):
+        at_once = one.when is other.when or (When.WRITES not in {one.when, other.when})
+        if one is not other and at_once:
+            assert not set(one.keys) & set(other.keys), (one.shown, other.shown)
+
+
+# -- what counts is pressed twice ------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("key", "wish"),
+    [
+        ("a", Wish.APPROVE),
+        (Key.INTERRUPT, Wish.END),
+        ("R", Wish.RESUME),
+        ("r", Wish.RESTART),
+        ("x", Wish.SKIP),
+    ],
+)
 def test_what_counts_is_pressed_twice(key: Pressed, wish: Wish) -> None:
     assert pressed(key)[1] is Wish.ASK
     assert pressed(key, key) == (Console(), wish)
     assert pressed(key, key, key)[1] is Wish.ASK
-    assert pressed(key, "x", key)[1] is Wish.ASK
+    assert pressed(key, "z", key)[1] is Wish.ASK
     assert pressed(key, key, after_s=ANSWER_S)[1] is Wish.ASK
 
 
@@ -43,9 +123,21 @@ def test_a_question_that_was_never_shown_is_not_answered() -> None:
     assert press(console, "a", now_s=NOW, decides=True)[1] is Wish.ASK
 
 
-def test_where_nothing_is_to_be_decided_only_the_end_is_heard() -> None:
-    for key in ("a", "A", "c", "C", Key.ENTER, Key.ESCAPE):
-        assert pressed(key, key, decides=False) == (Console(), Wish.NOTHING)
+def test_a_word_with_the_same_letter_twice_answers_nothing() -> None:
+    console, _ = press(Console(), "R", now_s=NOW, decides=False)
+    console = ask(console, "again?", NOW, rest_s=REST_S)
+    assert press(console, "R", now_s=NOW + REST_S / 2, decides=False) == (console, Wish.NOTHING)
+    assert press(console, "R", now_s=NOW + REST_S, decides=False)[1] is Wish.RESUME
+
+
+def test_where_nothing_is_to_be_decided_no_key_decides() -> None:
+    for key in ("a", "A", "c", "C"):
+        console, wish = pressed(key, key, decides=False)
+        assert (wish, console) == (Wish.NOTHING, Console(note=console.note))
+        assert (
+            console.note
+            == f"`{key}` does nothing here, nothing is to be decided now: ? shows all keys"
+        )
     assert pressed(Key.INTERRUPT, Key.INTERRUPT, decides=False)[1] is Wish.END
 
 
@@ -53,18 +145,62 @@ def test_a_question_is_open_until_it_is_answered_or_forgotten() -> None:
     console, _ = pressed("a")
     assert console.asks(NOW) == console.asks(NOW + ANSWER_S - 1) == "again?"
     assert console.asks(NOW + ANSWER_S) == ""
-    assert [pressed("a", key)[0].asks(NOW) for key in ("a", "x", Key.ESCAPE)] == [""] * 3
+    assert [pressed("a", key)[0].asks(NOW) for key in ("a", "z", Key.ESCAPE)] == [""] * 3
 
 
-def test_a_preview_is_turned_by_arrows_which_gives_time_anew() -> None:
-    asked = ask(Console(wish=Wish.APPROVE, preview=("one", "two")), "again?", NOW)
+# -- a key without a meaning -----------------------------------------------------------------------
+
+
+def test_a_key_without_a_meaning_says_where_all_keys_are() -> None:
+    console, wish = pressed("z")
+    assert (wish, console.note) == (Wish.NOTHING, "`z` does nothing here: ? shows all keys")
+    assert pressed("z", Key.TAB)[0].note == "`tab` does nothing here: ? shows all keys"
+    assert pressed("z", "?")[0].note == ""
+    assert pressed(Key.DOWN)[0].note.startswith("`down` does nothing here, no text is shown")
+    assert pressed(Key.PASTE)[0] == Console()
+    assert pressed("d", "z")[0].reads is Wish.DIFF
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+def test_a_text_is_shown_and_closed_by_its_key() -> None:
+    for key, wish in (("d", Wish.DIFF), ("s", Wish.SUMMARY), ("?", Wish.KEYS)):
+        assert pressed(key) == (Console(reads=wish), wish)
+        assert pressed(key, key) == pressed(key, "q") == (Console(), Wish.NOTHING)
+    assert pressed("d", "s") == (Console(reads=Wish.SUMMARY), Wish.SUMMARY)
+    assert pressed("d", "c")[0] == Console(draft="")
+
+
+@pytest.mark.parametrize(
+    ("keys", "top"),
+    [
+        ((Key.DOWN,), 1),
+        (("j", "j", Key.UP), 1),
+        ((Key.UP,), 0),
+        ((" ", Key.PAGE_DOWN), 20),
+        ((" ", "b"), 0),
+        (("G",), 95),
+        (("G", " "), 95),
+        (("G", Key.PAGE_UP), 85),
+        (("G", "g"), 0),
+    ],
+)
+def test_a_text_is_read_from_end_to_end(keys: tuple[Pressed, ...], top: int) -> None:
+    assert pressed("d", *keys)[0] == Console(reads=Wish.DIFF, top=top)
+
+
+def test_what_an_approval_would_do_is_read_by_arrows_which_gives_time_anew() -> None:
     late = NOW + READ_S - 1
-    turned, wish = press(asked, Key.DOWN, now_s=late, decides=True)
-    assert (turned.page, wish, turned.asks(late + READ_S - 1)) == (1, Wish.NOTHING, "again?")
-    assert press(turned, Key.PAGE_UP, now_s=late, decides=True)[0].page == 0
-    assert press(turned, "a", now_s=late, decides=True) == (Console(), Wish.APPROVE)
-    assert press(asked, " ", now_s=late, decides=True) == (Console(), Wish.NOTHING)
-    assert press(asked, Key.DOWN, now_s=NOW + READ_S, decides=True)[0] == Console()
+    moved, wish = press(ASKED, Key.DOWN, now_s=late, decides=True, page=PAGE)
+    assert (moved.top, wish, moved.asks(late + READ_S - 1)) == (51, Wish.NOTHING, "again?")
+    assert press(moved, "a", now_s=late, decides=True) == (Console(), Wish.APPROVE)
+    assert press(ASKED, " ", now_s=late, decides=True)[0].reads is Wish.NOTHING
+    assert press(ASKED, Key.DOWN, now_s=NOW + READ_S, decides=True)[0].reads is Wish.NOTHING
+    assert press(ASKED, Key.DOWN, now_s=NOW, decides=False)[0].reads is Wish.NOTHING
+
+
+# -- writing ---------------------------------------------------------------------------------------
 
 
 def test_changes_are_written_until_enter_is_pressed_twice() -> None:
@@ -76,8 +212,16 @@ def test_changes_are_written_until_enter_is_pressed_twice() -> None:
     assert pressed(*"cab", Key.ENTER, Key.ENTER) == (Console(), Wish.CHANGE)
     assert pressed(*"cab", Key.ENTER, Key.ENTER, after_s=ANSWER_S)[1] is Wish.ASK
     assert pressed(*"cab", Key.ENTER, "x", Key.ENTER)[1] is Wish.ASK
-    assert pressed("c", " ", Key.ENTER) == (Console(draft=" "), Wish.NOTHING)
+    console, wish = pressed("c", " ", Key.ENTER)
+    assert (console.draft, wish) == (" ", Wish.NOTHING)
+    assert console.note
     assert pressed("c", *"x" * (DRAFT_MAX + 1))[0].draft == "x" * DRAFT_MAX
+
+
+def test_where_the_next_cycle_begins_is_chosen_while_writing() -> None:
+    assert pressed(*"ca", Key.TAB, Key.TAB, "b")[0] == Console(draft="ab", beginning=2)
+    console, wish = pressed(*"ca", Key.TAB, Key.ENTER)
+    assert (console.beginning, wish) == (1, Wish.ASK)
 
 
 @pytest.mark.parametrize("key", [Key.ESCAPE, Key.INTERRUPT])
@@ -87,16 +231,17 @@ def test_writing_is_left_without_a_trace(key: Key) -> None:
 
 def test_a_decision_elsewhere_takes_the_draft_away() -> None:
     console, _ = pressed(*"cab")
-    assert press(console, "x", now_s=NOW, decides=False) == (Console(), Wish.NOTHING)
+    console, wish = press(console, "z", now_s=NOW, decides=False)
+    assert (console.draft, wish) == (None, Wish.NOTHING)
 
 
-@given(st.lists(st.sampled_from([*Key, "a", "c", "x"])))
+@given(st.lists(st.sampled_from([*Key, *"acRrxdsz?"])))
 def test_no_key_alone_does_anything(keys: list[Pressed]) -> None:
     console = Console()
     for key in keys:
         before = console
-        console, wish = press(console, key, now_s=NOW, decides=True)
-        if wish in {Wish.APPROVE, Wish.CHANGE, Wish.END}:
+        console, wish = press(console, key, now_s=NOW, decides=True, page=PAGE)
+        if wish in CONFIRMED | {Wish.CHANGE}:
             assert (before.wish, before.until_s > NOW) == (wish, True)
         if wish is Wish.CHANGE:
             assert (before.draft or "").strip()

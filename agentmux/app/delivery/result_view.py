@@ -1,0 +1,73 @@
+"""What a user reads of a result: what the monitor shows for a decision, and every change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentmux.app.delivery.approval_preview import summary_lines, verdict_lines
+from agentmux.app.delivery.commit import reason
+from agentmux.app.delivery.deliverable import decision_digest, deliverable
+from agentmux.app.session.changes import changes_of
+from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
+from agentmux.core.pipeline.verified import verified_lines
+from agentmux.errors import AgentmuxError
+from agentmux.ports.display import ResultView
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agentmux.app.world import World
+    from agentmux.core.journal.state import SessionState
+    from agentmux.ports.session_files import SessionFiles
+
+
+def result_view(world: World, files: SessionFiles, state: SessionState) -> ResultView:
+    """Return what the user decides on, as it is now.
+
+    It only reads, and takes as long as git does. What cannot be read is said in its place.
+    """
+    return ResultView(
+        summary=tuple(summary_lines(files, state)),
+        checks=tuple(_checks(world, files, state)),
+        verdicts=tuple(verdict_lines(state)),
+        changes=tuple(_stat(world, files, state)),
+        digest=digest_now(world, files, state),
+    )
+
+
+def digest_now(world: World, files: SessionFiles, state: SessionState) -> str:
+    """Return the digest of the result as it is now; empty where it cannot be known."""
+    try:
+        return decision_digest(files, state, deliverable(world, state))
+    except (AgentmuxError, OSError):
+        return ""
+
+
+def every_change(world: World, files: SessionFiles, state: SessionState) -> tuple[str, ...]:
+    """Return the lines of the diff of the session, or why there is none."""
+    try:
+        found = changes_of(world, state, files.path)
+        lines = found.repository.patch(found.range) if found is not None else ()
+    except (AgentmuxError, OSError) as error:
+        return (f"the changes cannot be shown: {reason(error)}",)
+    note = (found.note,) if found is not None and found.note else ()
+    return (*note, *lines) or ("nothing has changed",)
+
+
+def _checks(world: World, files: SessionFiles, state: SessionState) -> Iterator[str]:
+    yield from verified_lines(state)
+    try:
+        if has_changed_since_checks(world, state, files):
+            yield f"{CHANGED}: what they said is about other files"
+    except (AgentmuxError, OSError) as error:
+        yield f"whether the files have changed since is not known: {reason(error)}"
+
+
+def _stat(world: World, files: SessionFiles, state: SessionState) -> Iterator[str]:
+    try:
+        found = changes_of(world, state, files.path)
+        lines = found.repository.stat(found.range) if found is not None else ()
+    except (AgentmuxError, OSError) as error:
+        yield f"how much the files changed is not known: {reason(error)}"
+        return
+    yield from (line.strip() for line in lines)

@@ -1,0 +1,383 @@
+"""What the keys of the monitor do; git and the disk are asked in threads, not in the loop's way."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import Final, Protocol, TypeVar
+
+from agentmux.app.commands.restart import restart, skip
+from agentmux.app.delivery.approval_preview import summary_lines
+from agentmux.app.delivery.approval_question import approval_question
+from agentmux.app.delivery.result_view import digest_now, every_change, result_view
+from agentmux.app.delivery.wish import wish as with_conflicts
+from agentmux.app.launch.stopped_pane import RESUME_KEY
+from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
+from agentmux.app.loop.sight import Sight
+from agentmux.app.loop.tools import Tools
+from agentmux.app.session.writer import Session, stamp
+from agentmux.app.signals.submission import decide
+from agentmux.app.world import World
+from agentmux.core.codec.frozen import replace
+from agentmux.core.decisions.seat_needs import restartable, skippable, stopped
+from agentmux.core.definitions.definition import Kind
+from agentmux.core.fold.acceptance import Answer, takes_approval, takes_decision, working_phase
+from agentmux.core.journal.events import Approved, ChangesRequested, UserDecision
+from agentmux.core.journal.signal_messages import words_for
+from agentmux.core.journal.state import SessionState
+from agentmux.core.names import statuses
+from agentmux.core.pipeline.beginnings import beginning_words
+from agentmux.core.pipeline.registry import beginnings, pipeline_of
+from agentmux.core.terminal.console import ANSWER_S, REST_S, Console, ask, press
+from agentmux.core.terminal.keys import Pressed
+from agentmux.core.terminal.monitor_keys import Wish, help_lines
+from agentmux.ports.display import Picture, Reading, ResultView
+from agentmux.ports.session_files import SessionFiles
+from agentmux.threads import in_daemon_thread
+
+_WITHIN: Final = f"within {ANSWER_S:g} s"
+_END: Final = f"press Ctrl-C again {_WITHIN} to end the orchestrator; the agents go on without it"
+_LOOKS: Final = Console(question="looking at what would be delivered …", until_s=float("inf"))
+_SENDS: Final = "looking whether the result is still the one that you saw …"
+_CHANGED: Final = "the result is not the one that you saw: look at it again, then send"
+_LOADS: Final = ("looking …",)
+_TITLES: Final = {
+    Wish.DIFF: "Every change so far",
+    Wish.SUMMARY: "The summary",
+    Wish.KEYS: "All keys of the monitor",
+    Wish.APPROVE: "What an approval would do",
+}
+_WAIT: Final = (statuses.WAITING, statuses.STOPPED, statuses.STALLED, statuses.LIMIT)
+
+
+T = TypeVar("T")
+
+
+class MonitorLoop(Loop, Protocol):
+    """The part of the orchestrator's loop that the keys call."""
+
+    def show(self) -> None:
+        """Draw the monitor."""
+
+    def end(self, cause: str) -> None:
+        """Stop driving the session."""
+
+    def reporting(self, what: str) -> AbstractContextManager[None]:
+        """Show an error in the ``with`` block instead of raising it."""
+
+
+class MonitorKeys:
+    """The keys of one monitor, and what the person there has begun."""
+
+    def __init__(
+        self, world: World, session: Session, tools: Tools, sight: Sight, loop: MonitorLoop
+    ) -> None:
+        self._world = world
+        self._session = session
+        self._tools = tools
+        self._sight = sight
+        self._loop = loop
+        self._console = Console()
+        self._background = BackgroundTasks(loop)
+        self._approval: Approved | None = None
+        self._texts: dict[Wish, tuple[str, ...]] = {}
+        self._result: ResultView | None = None
+        self._result_of = -1
+        self._went = ""
+        self._do: Final[dict[Wish, Callable[[Pressed], None]]] = {
+            Wish.ASK: lambda _: self._ask_again(),
+            Wish.APPROVE: lambda _: self._approve(),
+            Wish.END: lambda _: self._loop.end("Ctrl-C at the monitor"),
+            Wish.DIFF: lambda _: self._read(Wish.DIFF, every_change),
+            Wish.SUMMARY: lambda _: self._read(Wish.SUMMARY, _summary),
+            Wish.GO: lambda key: self._go_to(int(str(key))),
+            Wish.GO_WAITING: lambda _: self._go_waiting(),
+            Wish.RESUME: lambda _: self._resume(),
+            Wish.RESTART: lambda _: self._restart(),
+            Wish.SKIP: lambda _: self._skip(),
+        }
+
+    def cancel(self) -> None:
+        """Cancel all work in the background."""
+        self._background.cancel()
+
+    def on_key(self, key: Pressed) -> None:
+        """Do what a key asks for; raises what keeps it from being done."""
+        before, now_s = self._console, asyncio.get_running_loop().time()
+        self._console, wish = press(
+            before, key, now_s=now_s, decides=self._decides, page=self._tools.display.page()
+        )
+        if wish is Wish.CHANGE:
+            self._send(before)
+        elif wish in self._do:
+            self._do[wish](key)
+        self._loop.wake()
+
+    def on(self, picture: Picture) -> Picture:
+        """Return the picture with what the person at the monitor has begun."""
+        self._keep_up()
+        console = self._console
+        return replace(
+            picture,
+            draft=console.draft,
+            begins=self._begins(console) if console.draft is not None else "",
+            question=console.asks(asyncio.get_running_loop().time()),
+            note=console.note,
+            reading=self._reading(console),
+            result=self._result,
+        )
+
+    @property
+    def _decides(self) -> bool:
+        return takes_decision(self._session.state)
+
+    # -- texts -------------------------------------------------------------------------------
+
+    def _keep_up(self) -> None:
+        """Look at the result when there is a new one to decide on, and drop what was decided."""
+        state = self._session.state
+        if not self._decides and self._console.reads is Wish.APPROVE:
+            self._console = Console()  # it was decided elsewhere
+        if not takes_approval(state):
+            self._result, self._result_of = None, -1
+        elif self._result_of != state.revision:
+            self._background.run("the result", self._see_result())
+
+    async def _see_result(self) -> None:
+        """Look at the result until it is the one of the present state."""
+        while takes_approval(self._session.state):
+            looks_at = self._session.state.revision
+            found = await in_daemon_thread(self._of_session(result_view))
+            self._result, self._result_of = found, looks_at
+            if looks_at == self._session.state.revision:
+                break
+        self._loop.show()
+
+    def _of_session(self, work: Callable[..., T]) -> Callable[[], T]:
+        session = self._session
+        return functools.partial(work, self._world, session.files, session.state)
+
+    def _read(self, wish: Wish, work: Callable[..., tuple[str, ...]]) -> None:
+        self._texts.setdefault(wish, _LOADS)
+        self._background.run(f"reading {wish.value}", self._load(wish, work))
+
+    async def _load(self, wish: Wish, work: Callable[..., tuple[str, ...]]) -> None:
+        self._texts[wish] = await in_daemon_thread(self._of_session(work))
+        self._loop.show()
+
+    def _reading(self, console: Console) -> Reading | None:
+        if console.reads is Wish.NOTHING:
+            return None
+        keys = console.reads is Wish.KEYS
+        return Reading(
+            title=_TITLES[console.reads],
+            lines=help_lines() if keys else self._texts.get(console.reads, ()),
+            top=console.top,
+            is_diff=console.reads is Wish.DIFF,
+        )
+
+    # -- what is asked for twice -------------------------------------------------------------
+
+    def _ask_again(self) -> None:
+        """Show what another press of the same key would do."""
+        wish, state = self._console.wish, self._session.state
+        match wish:
+            case Wish.APPROVE:
+                self._console = replace(_LOOKS)  # no other press has this very object
+                self._background.run("the approval", self._ask_approval())
+            case Wish.END:
+                self._ask(self._console, _END)
+            case Wish.CHANGE:
+                name, _ = self._beginning(self._console)
+                said = f"press Enter again {_WITHIN} to ask for these changes"
+                self._ask(self._console, f"{said}; the next cycle begins in {name}")
+            case Wish.RESUME:
+                self._ask_about("R", stopped(state), "resume {}", "no pane waits for your choice")
+            case Wish.RESTART:
+                none = "no seat has failed or ended"
+                self._ask_about("r", restartable(state), "start {} again", none)
+            case _:
+                none = "there is no check that could not run"
+                self._ask_about("x", skippable(state), "go on without {}", none)
+
+    def _ask_about(self, key: str, seats: tuple[str, ...], does: str, none: str) -> None:
+        if not seats:
+            self._console = Console(note=none)
+            return
+        text = f"press {key} again {_WITHIN} to {does.format(listed(seats))}"
+        self._ask(self._console, text, rest_s=REST_S)
+
+    def _ask(self, console: Console, question: str, *, rest_s: float = 0.0) -> None:
+        loop = asyncio.get_running_loop()
+        self._console = ask(console, question, loop.time(), rest_s=rest_s)
+        # To remove the question.
+        loop.call_later(self._console.until_s - loop.time(), self._loop.show)
+        self._loop.show()
+
+    async def _ask_approval(self) -> None:
+        """Ask whether to approve, once git has said what would be delivered.
+
+        Any other key in the meantime, or another decision, takes the wish back. Git is asked again
+        if the key was pressed again since, or the session is not the same.
+        """
+        with self._loop.reporting("a key"):
+            while self._console == _LOOKS and self._decides:
+                await self._look()
+        if self._console == _LOOKS:
+            self._console = Console()
+
+    async def _look(self) -> None:
+        """Make the question whether to approve, and ask it if it is about what is there now."""
+        pressed, state, files = self._console, self._session.state, self._session.files
+        look = functools.partial(approval_question, self._world, files, state)
+        made = await in_daemon_thread(look)
+        if self._console is not pressed or self._session.state != state:
+            return
+        self._approval, self._texts[Wish.APPROVE] = made.approval, made.lines
+        if made.approval is None:
+            self._ask(Console(), made.text)
+        else:
+            self._ask(Console(wish=Wish.APPROVE, reads=Wish.APPROVE), made.text)
+
+    # -- the decision ------------------------------------------------------------------------
+
+    def _beginning(self, console: Console) -> tuple[str, str]:
+        """Return where the next cycle would begin, and what that is for."""
+        state = self._session.state
+        pipeline, names = pipeline_of(state), beginnings(state)
+        first = names.index(pipeline.again(state)) if pipeline.again(state) in names else 0
+        name = names[(first + console.beginning) % len(names)]
+        return name, beginning_words(pipeline[name].kind)
+
+    def _begins(self, console: Console) -> str:
+        if not self._decides:
+            return ""
+        name, what = self._beginning(console)
+        more = "; Tab: somewhere else" if len(beginnings(self._session.state)) > 1 else ""
+        return f"it begins in {name.replace('_', ' ')} ({what}){more}"
+
+    def _approve(self) -> None:
+        self._decide(self._approval or Approved())
+
+    def _send(self, written: Console) -> None:
+        """Submit the request for changes that the user has written at the monitor.
+
+        The text stays in the monitor's input field until the request is recorded; ``written`` has
+        this text as its draft. Nothing is sent if the result is not the one that was shown.
+        """
+        kept = Console(draft=written.draft, beginning=written.beginning)
+        is_new = self._result_of == self._session.state.revision
+        seen = self._result.digest if self._result is not None and is_new else ""
+        if not seen:
+            self._console = kept
+            self._request_changes(kept, "")
+            return
+        self._console = replace(kept, question=_SENDS, until_s=float("inf"))
+        self._background.run("the request", self._send_about(self._console, kept, seen))
+
+    async def _send_about(self, pressed: Console, kept: Console, seen: str) -> None:
+        now = await in_daemon_thread(self._of_session(digest_now))
+        if self._console is not pressed:
+            return  # another key has taken it back
+        self._console = kept
+        with self._loop.reporting("a key"):
+            if now in {"", seen}:
+                self._request_changes(kept, now)
+            else:
+                self._console, self._result_of = replace(kept, note=_CHANGED), -1
+        self._loop.show()
+
+    def _request_changes(self, written: Console, digest: str) -> None:
+        state, (begins, _) = self._session.state, self._beginning(written)
+        text = written.draft or ""
+        if pipeline_of(state)[begins].kind is Kind.FIX:
+            text = with_conflicts(state, text)
+        about = working_phase(state)
+        made = ChangesRequested(text=text, phase=begins, of_phase=about, digest=digest)
+        if self._decide(made):
+            self._console = Console()
+
+    def _decide(self, decision: UserDecision) -> bool:
+        made = decide(
+            self._session.files,
+            decision,
+            at=stamp(self._world.now()),
+            new_id=self._world.new_id,
+            poke=_nobody,
+            cycle=self._session.state.cycle,
+        )
+        self._loop.wake()
+        if made.result == Answer.ACCEPTED:
+            return True
+        self._loop.say(f"user: {words_for(decision)} ({made.result}: {made.reason})")
+        return False
+
+    # -- seats -------------------------------------------------------------------------------
+
+    def _go_to(self, number: int) -> None:
+        seats = tuple(self._session.state.seats)
+        if number > len(seats):
+            self._console = replace(self._console, note=f"there is no seat {number} now")
+        else:
+            self._go(seats[number - 1])
+
+    def _go_waiting(self) -> None:
+        """Go to a seat that waits for the user; to the next of several at each press."""
+        waiting = [name for name in self._session.state.seats if self._waits(name)]
+        if not waiting:
+            note = "it is your turn here" if self._decides else "no seat waits for you"
+            self._console = replace(self._console, note=note)
+            return
+        after = waiting.index(self._went) + 1 if self._went in waiting else 0
+        self._went = waiting[after % len(waiting)]
+        self._go(self._went)
+
+    def _waits(self, name: str) -> bool:
+        seen = self._sight.statuses.get(name)
+        seat = self._session.state.seats[name]
+        return seat.status == statuses.STOPPED or (
+            seen is not None and seen.status in _WAIT and not seen.until
+        )
+
+    def _go(self, seat: str) -> None:
+        pane = self._sight.pane_id(self._session.state.seats[seat].launch)
+        if not pane or not self._tools.terminal.go_to(pane):
+            self._console = replace(self._console, note=f"{seat} has no pane now")
+
+    def _resume(self) -> None:
+        """Choose Resume in each pane that waits, as its own key does."""
+        seats = self._session.state.seats
+        for name in stopped(self._session.state):
+            launch = seats[name].launch
+            if self._session.files.launch_record(launch).choice is None:
+                self._tools.terminal.press_keys(self._sight.pane_id(launch), [RESUME_KEY])
+
+    def _restart(self) -> None:
+        for name in restartable(self._session.state):
+            restart(self._world, self._session.files, name, fresh=None, poke=_listening)
+            self._loop.say(f"user: starts {name} again")
+
+    def _skip(self) -> None:
+        for name in skippable(self._session.state):
+            skip(self._world, self._session.files, name, poke=_listening)
+            self._loop.say(f"user: goes on without {name}")
+
+
+def _nobody(_: object) -> bool:
+    return True
+
+
+def _listening() -> bool:
+    return True  # this process is the orchestrator
+
+
+def _summary(_: World, files: SessionFiles, state: SessionState) -> tuple[str, ...]:
+    return tuple(summary_lines(files, state)) or ("there is no summary yet",)
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names as people list them: ``a, b and c``."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last

@@ -1,0 +1,38 @@
+"""Which seats wait for something that a person can do; pure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agentmux.core.journal.state import SessionState
+from agentmux.core.names.phase import Phase
+from agentmux.core.names.statuses import BROKEN, ENDED_BY_USER, FINISHED, LAUNCHED, STOPPED
+
+_LEFT: Final = frozenset({FINISHED, ENDED_BY_USER, BROKEN})
+
+
+def stopped(state: SessionState) -> tuple[str, ...]:
+    """Return the seats whose panes wait for a choice."""
+    return tuple(name for name, seat in state.seats.items() if seat.status == STOPPED)
+
+
+def restartable(state: SessionState) -> tuple[str, ...]:
+    """Return the seats that go on only if a person starts them again.
+
+    They have ended without their work, or the session failed because of them.
+    """
+    failed = state.interruption.seat if _has_failed(state) and state.interruption else ""
+    return tuple(
+        name
+        for name, seat in state.seats.items()
+        if seat.status in _LEFT or (name == failed and seat.status != LAUNCHED)
+    )
+
+
+def skippable(state: SessionState) -> tuple[str, ...]:
+    """Return the seats of checks that could not run, without which a person may go on."""
+    return tuple(name for name, seat in state.seats.items() if seat.status == BROKEN)
+
+
+def _has_failed(state: SessionState) -> bool:
+    return state.phase == Phase.FAILED

@@ -1,0 +1,158 @@
+"""The keys of the monitor, as data: what each does, and when; `console.press` and ``?`` read them.
+
+A key that is not in this table does nothing in the monitor.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.terminal.keys import Key, Pressed
+
+
+class Wish(Enum):
+    """What a key of the monitor asks for."""
+
+    NOTHING = "nothing"
+    ASK = "ask"
+    """Make a question that says what a second press of the key will do; call `ask` with it."""
+    APPROVE = "approve"
+    CHANGE = "change"
+    """Request changes; the request is the ``draft`` of the console before the key."""
+    END = "end"
+    DIFF = "diff"
+    SUMMARY = "summary"
+    GO = "go"
+    """Go to the pane of the seat whose number was pressed."""
+    GO_WAITING = "go waiting"
+    RESUME = "resume"
+    RESTART = "restart"
+    SKIP = "skip"
+    # What follows changes the console alone.
+    WRITE = "write"
+    KEYS = "keys"
+    LINE_DOWN = "line down"
+    LINE_UP = "line up"
+    PAGE_DOWN = "page down"
+    PAGE_UP = "page up"
+    FIRST_PAGE = "first page"
+    LAST_PAGE = "last page"
+    BACK = "back"
+    SEND = "send"
+    BEGINNING = "beginning"
+    ERASE = "erase"
+    CLEAR = "clear"
+
+
+class When(Enum):
+    """When a key of the monitor has its meaning; the value is a heading for people."""
+
+    DECIDES = "When it is your turn to decide"
+    ALWAYS = "At any time"
+    READS = "While a text is shown"
+    WRITES = "While you write what should change"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MonitorKey:
+    """One line of the table.
+
+    Attributes:
+        keys: The keys; each of them does the same. Empty: the line only explains.
+        shown: The keys, for people.
+        says: What it does, for people.
+    """
+
+    keys: tuple[Pressed, ...]
+    shown: str
+    says: str
+    wish: Wish
+    when: When
+
+
+def _line(when: When, wish: Wish, keys: tuple[Pressed, ...], shown: str, says: str) -> MonitorKey:
+    return MonitorKey(keys=keys, shown=shown, says=says, wish=wish, when=when)
+
+
+_D, _A, _R, _W = When.DECIDES, When.ALWAYS, When.READS, When.WRITES
+
+MONITOR_KEYS: Final = (
+    _line(_D, Wish.APPROVE, ("a", "A"), "a", "approve: shows what would happen, then asks"),
+    _line(_D, Wish.WRITE, ("c", "C"), "c", "ask for changes: write what should change"),
+    _line(_A, Wish.DIFF, ("d", "D"), "d", "the diff: every change so far"),
+    _line(_A, Wish.SUMMARY, ("s", "S"), "s", "the whole summary"),
+    _line(_A, Wish.GO, tuple("123456789"), "1-9", "go to the pane of the seat with this number"),
+    _line(_A, Wish.GO_WAITING, ("o", "O"), "o", "go to the seat that waits for you"),
+    _line(_A, Wish.RESUME, ("R",), "R", "resume all panes that wait for your choice (asks)"),
+    _line(_A, Wish.RESTART, ("r",), "r", "start a seat again that failed or ended (asks)"),
+    _line(_A, Wish.SKIP, ("x",), "x", "go on without a check that could not run (asks)"),
+    _line(_A, Wish.KEYS, ("?",), "?", "all keys"),
+    _line(_A, Wish.BACK, (Key.ESCAPE, "q"), "Esc q", "close a text; take back a question"),
+    _line(_A, Wish.END, (Key.INTERRUPT,), "Ctrl-C", "end the orchestrator (asks); agents go on"),
+    _line(_A, Wish.NOTHING, (), "any key", "close the session once it is done"),
+    _line(_R, Wish.LINE_DOWN, (Key.DOWN, "j"), "\u2193 j", "a line down"),
+    _line(_R, Wish.LINE_UP, (Key.UP, "k"), "\u2191 k", "a line up"),
+    _line(_R, Wish.PAGE_DOWN, (Key.PAGE_DOWN, " "), "PgDn Space", "the next page"),
+    _line(_R, Wish.PAGE_UP, (Key.PAGE_UP, "b"), "PgUp b", "the page before"),
+    _line(_R, Wish.FIRST_PAGE, (Key.HOME, "g"), "Home g", "the beginning"),
+    _line(_R, Wish.LAST_PAGE, (Key.END, "G"), "End G", "the end"),
+    _line(_W, Wish.SEND, (Key.ENTER,), "Enter", "send it; a second Enter confirms"),
+    _line(_W, Wish.BEGINNING, (Key.TAB,), "Tab", "choose where the next cycle begins"),
+    _line(_W, Wish.ERASE, (Key.BACKSPACE,), "Backspace", "erase the last letter"),
+    _line(_W, Wish.CLEAR, (Key.CLEAR,), "Ctrl-U", "erase all"),
+    _line(_W, Wish.BACK, (Key.ESCAPE, Key.INTERRUPT), "Esc", "give it up"),
+)  # fmt: skip
+
+CONFIRMED: Final = frozenset({Wish.APPROVE, Wish.END, Wish.RESUME, Wish.RESTART, Wish.SKIP})
+"""The wishes that a second press of their key has to confirm."""
+
+READS: Final = frozenset({Wish.DIFF, Wish.SUMMARY, Wish.KEYS})
+"""The wishes that show a text."""
+
+
+MOVES: Final = frozenset(each.wish for each in MONITOR_KEYS if each.when is When.READS)
+"""The wishes that show another part of the same text."""
+
+
+def wish_of(key: Pressed, *, reads: bool, decides: bool) -> Wish:
+    """Return what a key asks for; `Wish.NOTHING` for a key without a meaning now.
+
+    Args:
+        key: The key, pressed while no change request is written.
+        reads: Whether a text is shown.
+        decides: Whether a decision of the user would count now.
+    """
+    held = {When.ALWAYS, *([When.READS] if reads else ()), *([When.DECIDES] if decides else ())}
+    return next((e.wish for e in MONITOR_KEYS if key in e.keys and e.when in held), Wish.NOTHING)
+
+
+def writing_wish(key: Pressed) -> Wish:
+    """Return what a key asks for while a change request is written."""
+    return next(
+        (e.wish for e in MONITOR_KEYS if key in e.keys and e.when is When.WRITES), Wish.NOTHING
+    )
+
+
+def why_not(key: Pressed) -> str:
+    """Return what to tell who pressed a key without a meaning now; empty for what is no key.
+
+    A paste is none.
+    """
+    if key is Key.PASTE:
+        return ""
+    name = key if isinstance(key, str) else key.value
+    said = {When.DECIDES: "nothing is to be decided now", When.READS: "no text is shown"}
+    known = next((said[e.when] for e in MONITOR_KEYS if key in e.keys and e.when in said), "")
+    return f"`{name}` does nothing here{f', {known}' if known else ''}: ? shows all keys"
+
+
+def help_lines() -> tuple[str, ...]:
+    """Return what ``?`` shows: each heading of the table, and its keys."""
+    lines: list[str] = []
+    for when in When:
+        lines += ["", when.value]
+        found = (each for each in MONITOR_KEYS if each.when is when)
+        lines += [f"  {each.shown:<11}{each.says}" for each in found]
+    return tuple(lines[1:])

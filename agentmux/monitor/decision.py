@@ -1,0 +1,76 @@
+"""What the monitor shows of a result to decide on: as much as there is room for. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from agentmux.core.terminal.text_width import cut
+from agentmux.monitor.reading import wrapped
+from agentmux.monitor.segments import MonitorLine, Segment, Style
+
+if TYPE_CHECKING:
+    from agentmux.ports.display import ResultView
+
+_ROOMY: Final = 22
+"""How many rows are enough for headings."""
+
+# Each part: its heading, and what to say below what there is no room for.
+_SUMMARY: Final = ("Summary", "… {} more lines of the summary: press s")
+_CHECKS: Final = ("Checks", "… {} more: press a")
+_VERDICTS: Final = ("Reviews", "… {} more: press a")
+_CHANGES: Final = ("Changes", "… {} more files: press d")
+
+
+def draw_result(result: ResultView, cols: int, rows: int) -> tuple[MonitorLine, ...]:
+    """Return at most ``rows`` lines of at most ``cols`` cells.
+
+    Each part gets an equal share of the rows, as far as it can use them. Where there are few rows,
+    the parts stand without headings.
+    """
+    parts = [
+        (_SUMMARY, _wrapped(result.summary, cols)),
+        (_CHECKS, _wrapped(result.checks, cols)),
+        (_VERDICTS, _wrapped(result.verdicts, cols)),
+        (_CHANGES, _total_first(result.changes, cols)),
+    ]
+    held = [(about, lines) for about, lines in parts if lines]
+    roomy = rows >= _ROOMY
+    shares = _shares([len(lines) for _, lines in held], rows - roomy * (2 * len(held) - 1))
+    drawn: list[MonitorLine] = []
+    for ((heading, more), lines), share in zip(held, shares, strict=True):
+        if roomy:
+            drawn += [*([()] if drawn else []), (Segment(cut(heading, cols), Style.HEADER),)]
+        drawn += _part(more, lines, share, cols)
+    return tuple(drawn[:rows])
+
+
+def _part(more: str, lines: Sequence[str], share: int, cols: int) -> list[MonitorLine]:
+    shown = lines if len(lines) <= share else lines[: max(share - 1, 0)]
+    body: list[MonitorLine] = [(Segment(line),) for line in shown]
+    if len(shown) < len(lines) and share > 0:
+        left = cut(more.format(len(lines) - len(shown)), cols)
+        body.append((Segment(left, Style.DIM),))
+    return body
+
+
+def _shares(sizes: Sequence[int], room: int) -> list[int]:
+    """Return how many of ``room`` rows each part gets: equal ones, as far as each can use them."""
+    shares = [0] * len(sizes)
+    while room > 0:
+        hungry = [at for at, size in enumerate(sizes) if shares[at] < size]
+        if not hungry:
+            break
+        for at in hungry[:room]:
+            shares[at] += 1
+            room -= 1
+    return shares
+
+
+def _wrapped(lines: Sequence[str], cols: int) -> list[str]:
+    return [line for text in lines for line in wrapped(text, cols)]
+
+
+def _total_first(lines: Sequence[str], cols: int) -> list[str]:
+    """Return the lines of ``git diff --stat``, the total (its last line) first."""
+    return [cut(line, cols) for line in (*lines[-1:], *(f"  {each}" for each in lines[:-1]))]

@@ -1,0 +1,103 @@
+"""The monitor while its user reads a text: a page of it, and below it the question. Pure."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from agentmux.core.terminal.console import Page
+from agentmux.core.terminal.text_width import clean, cut, printable, spread, wrap
+from agentmux.monitor.segments import WIDEST, MonitorLine, Segment, Style
+
+if TYPE_CHECKING:
+    from agentmux.ports.display import Picture, Reading
+
+_QUESTION_LINES: Final = 8
+_TEXT_LINES: Final = 40
+_TAB: Final = 4
+_LEAST: Final = 4
+"""How many rows of a text are worth a page."""
+_HINT: Final = "\u2193 \u2191 PgDn PgUp move, Esc closes, ? all keys"
+_MOVE: Final = "\u2193 \u2191 PgDn PgUp move"
+# The first match counts.
+_DIFF_STYLES: Final = (
+    (("diff ", "+++", "---"), Style.HEADER),
+    (("index ", "new file", "deleted file", "similarity", "rename"), Style.DIM),
+    (("old mode", "new mode", "copy "), Style.DIM),
+    (("@@",), Style.PLACE),
+    (("+",), Style.ADDED),
+    (("-",), Style.REMOVED),
+)  # fmt: skip
+
+
+def page_of(picture: Picture, cols: int, rows: int) -> Page:
+    """Return how much of the text that is read would be on the screen."""
+    reading = picture.reading
+    if reading is None:
+        return Page()
+    room = rows - 1 - len(_below(picture, cols))
+    return Page(rows=max(room, 1), last=max(len(_body(reading, cols)) - room, 0))
+
+
+def draw_reading(picture: Picture, cols: int, rows: int) -> tuple[MonitorLine, ...]:
+    """Return ``rows`` lines: a page of the text that is read, and below it the question.
+
+    Empty if nothing is read, or the pane has too few rows for that.
+    """
+    reading, page = picture.reading, page_of(picture, cols, rows)
+    if reading is None or page.rows < _LEAST:
+        return ()
+    body, top = _body(reading, cols), min(reading.top, page.last)
+    shown = body[top : top + page.rows]
+    where = f"lines {top + 1}-{top + len(shown)} of {len(body)}" if page.last else ""
+    left, right = spread(clean(reading.title), where, min(cols, WIDEST), least=cols // 4)
+    blank: list[MonitorLine] = [()] * (page.rows - len(shown))
+    title = (Segment(left, Style.HEADER), Segment(right, Style.DIM))
+    return (title, *shown, *blank, *_below(picture, cols))
+
+
+def _below(picture: Picture, cols: int) -> tuple[MonitorLine, ...]:
+    wide = min(cols, WIDEST)
+    note = [(Segment(line, Style.DIM),) for line in wrap(clean(picture.note), wide, 2)]
+    if not picture.question:
+        return (*note, (Segment(cut(_HINT, wide), Style.DIM),))
+    asked = wrap(f"! {clean(picture.question)}", wide, _QUESTION_LINES)
+    return (
+        *note,
+        (Segment(cut(_MOVE, wide), Style.DIM),),
+        *((Segment(line, Style.ATTENTION),) for line in asked),
+    )
+
+
+def _body(reading: Reading, cols: int) -> tuple[MonitorLine, ...]:
+    return _lines(reading.lines, cols if reading.is_diff else min(cols, WIDEST), reading.is_diff)
+
+
+@functools.lru_cache(maxsize=4)
+def _lines(lines: tuple[str, ...], cols: int, is_diff: bool) -> tuple[MonitorLine, ...]:
+    if not is_diff:
+        return tuple((Segment(line),) for text in lines for line in wrapped(text, cols))
+    return tuple(line for text in lines for line in _diff_line(text, cols))
+
+
+def _diff_line(text: str, cols: int) -> Iterator[MonitorLine]:
+    style = next((style for starts, style in _DIFF_STYLES if text.startswith(starts)), Style.PLAIN)
+    sign, rest = text[:1], text[1:].expandtabs(_TAB)
+    for line in wrapped(sign + rest, cols):
+        yield (Segment(line, style),)
+
+
+def wrapped(text: str, cols: int) -> Iterator[str]:
+    """Yield the lines of a text with its indentation, unless that would take half of the pane."""
+    line = printable(text).rstrip()
+    if len(line) <= cols and line.isascii():
+        yield line
+        return
+    inner = line.lstrip()
+    deep = len(line) - len(inner)
+    indent = " " * deep if deep <= cols // 2 else ""
+    if not inner:
+        yield ""
+    for each in wrap(inner, cols - len(indent), _TEXT_LINES):
+        yield indent + each
