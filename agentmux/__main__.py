@@ -85,6 +85,10 @@ def dispatch(argv: Sequence[str], environ: Mapping[str, str]) -> int:
             from agentmux.cli.fast.orchestrator import main as run_orchestrator
 
             return run_orchestrator(argv[1:], environ)
+        case ["_complete"]:
+            from agentmux.cli.fast.completion import main as run_completion
+
+            return run_completion(argv[1:], environ)
         case ["mcp"] if len(argv) == 1:
             from agentmux.mcp.server import main as run_mcp
 

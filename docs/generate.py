@@ -1,4 +1,6 @@
-"""Write the pages of docs/reference that are made from the program: ``python docs/generate.py``.
+"""Write what is made from the program: ``python docs/generate.py``.
+
+That is pages of docs/reference, and files of ``agentmux/shell``.
 
 A test compares each page with what this makes, so that none can go stale.
 """
@@ -18,13 +20,16 @@ from typing import Final
 from agentmux.adapters.config.agent_registry import load_registry
 from agentmux.adapters.config.pipeline_files import names_in, pipeline_folders, read_source
 from agentmux.app.session.pipeline_choice import checked
+from agentmux.cli.fast.commands import PLACE
 from agentmux.core.agents.command_lines import dir_words, launch_argv, mcp_words, resume_argv
 from agentmux.core.agents.spec import AgentSpec, ProbeResult, PromptBy, Strategy, StrategyKind
 from agentmux.core.config.settings import Settings
 from agentmux.core.definitions.drawing import drawn
 from agentmux.core.journal.events import FACTS, SIGNALS, USER_DECISIONS
+from docs import command_data, man_page
 
 REFERENCE: Final = Path(__file__).resolve().parent / "reference"
+SHELL: Final = Path(PLACE)
 
 _JOURNAL: Final = """# The journal
 
@@ -231,8 +236,17 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
 }
 
 
+FILES: Final[dict[str, Callable[[], str]]] = {
+    "commands.json": command_data.commands,
+    "agentmux.1": man_page.page,
+}
+"""The files of the package that are made; the man page is made of the data file."""
+
+
 def main() -> None:
     """Write every page."""
+    for name, make in FILES.items():
+        (SHELL / name).write_text(make(), encoding="utf-8")
     for name, make in PAGES.items():
         (REFERENCE / name).write_text(make(), encoding="utf-8")
 

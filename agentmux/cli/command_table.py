@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from collections.abc import Mapping
 from typing import Annotated, Any, Final
 
 import typer
@@ -15,35 +16,47 @@ from typer.core import TyperCommand, TyperGroup
 from agentmux.cli import render
 from agentmux.wiring.machine import version
 
-_COMMANDS: Final = {
-    "list": "sessions:list_",
-    "status": "sessions:status",
-    "show": "show:show",
-    "diff": "diff:diff",
-    "logs": "sessions:logs",
-    "attach": "sessions:attach",
-    "wait": "sessions:wait",
-    "start": "start:start_feature",
-    "resume": "resume:resume_session",
-    "stop": "resume:stop_session",
-    "restart": "resume:restart_seat",
-    "unpark": "resume:unpark_session",
-    "approve": "approval:approve",
-    "request-changes": "approval:request_changes",
-    "rewind": "rewind:rewind_session",
-    "try": "tryout:try_session",
-    "remove": "remove:remove",
-    "prune": "prune:prune",
-    "init": "init:init",
-    "config": "configuration:app",
-    "trust": "trust:trust",
-    "demo": "demo:demo",
-    "version": "version:show_version",
-    "agents": "agents:app",
-    "pipelines": "pipelines:app",
+GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
+    "Work": {
+        "start": "start:start_feature",
+        "attach": "sessions:attach",
+        "approve": "approval:approve",
+        "request-changes": "approval:request_changes",
+        "try": "tryout:try_session",
+    },
+    "Look": {
+        "list": "sessions:list_",
+        "status": "sessions:status",
+        "show": "show:show",
+        "diff": "diff:diff",
+        "logs": "sessions:logs",
+        "wait": "sessions:wait",
+    },
+    "Recover": {
+        "resume": "resume:resume_session",
+        "stop": "resume:stop_session",
+        "restart": "resume:restart_seat",
+        "unpark": "resume:unpark_session",
+        "rewind": "rewind:rewind_session",
+        "remove": "remove:remove",
+        "prune": "prune:prune",
+    },
+    "Set up": {
+        "init": "init:init",
+        "config": "configuration:app",
+        "trust": "trust:trust",
+        "agents": "agents:app",
+        "pipelines": "pipelines:app",
+        "completion": "completion:completion",
+        "demo": "demo:demo",
+        "help": "help:help_",
+        "version": "version:show_version",
+    },
 }
-"""``module:name`` for each command: a module of `cli.commands`, and in it the command's function or
-a `typer.Typer` with subcommands."""
+"""The groups of the help, and the commands of each: ``module:name``, a module of `cli.commands` and
+in it the command's function or a `typer.Typer` with subcommands."""
+
+_COMMANDS: Final = {name: place for group in GROUPS.values() for name, place in group.items()}
 
 
 class _Commands(TyperGroup):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from agentmux.app.result import envelope, problem_of
@@ -51,11 +51,21 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 def _run(face: Face, argv: Sequence[str]) -> int:
     if face.verbose:
         _log_to_stderr()
-    quick = argv[:1] == ["list"] and _QUICK.issuperset(argv[1:])
-    code = (_list if quick else _through_typer)(face, argv)
+    code = _chosen(argv)(face, argv)
     if code == ExitCode.OK:
         render.flush()
     return code
+
+
+def _chosen(argv: Sequence[str]) -> Callable[[Face, Sequence[str]], int]:
+    """Return what runs a command line: typer, or without it what is often wanted."""
+    if "-h" in argv or "--help" in argv or argv[:1] == ["help"]:
+        from agentmux.cli.fast import help as fast  # noqa: PLC0415 (every face only when it is chosen)
+
+        if fast.is_wanted(argv):
+            return lambda _, given: fast.run(given)
+    quick = argv[:1] == ["list"] and _QUICK.issuperset(argv[1:])
+    return _list if quick else _through_typer
 
 
 def _list(face: Face, argv: Sequence[str]) -> int:

@@ -82,6 +82,11 @@ def config_dir(environ: Mapping[str, str]) -> Path:
     return _xdg(environ, "XDG_CONFIG_HOME", ".config")
 
 
+def data_home(environ: Mapping[str, str]) -> Path:
+    """Return ``$XDG_DATA_HOME``: what shells load of programs."""
+    return _xdg(environ, "XDG_DATA_HOME", ".local/share").parent
+
+
 def _xdg(environ: Mapping[str, str], name: str, default: str) -> Path:
     value = environ.get(name, "")
     # The XDG specification says to ignore a relative path.

@@ -245,7 +245,7 @@ def test_who_stops_reading_hears_no_complaint(tmp_path: Path) -> None:
     ("words", "code", "told"),
     [
         ("list --json >/dev/full", 5, "error: cannot write the answer: no space left on device\n"),
-        ("--help >/dev/full", 5, "error: no space left on device\n"),
+        ("--help >/dev/full", 5, "error: cannot write the answer: no space left on device\n"),
         ("list --json >&-", 0, ""),
         ("status nosuch --json >/dev/full", 4, None),
         ("status nosuch --json >&-", 4, None),

@@ -29,7 +29,7 @@ app: Final = group()
 _VARIANTS: Final = "demo-"
 
 
-NameArg = Annotated[str, typer.Argument(metavar="NAME", help="An agent's name, or a command.")]
+NameArg = Annotated[str, typer.Argument(metavar="AGENT", help="An agent's name, or a command.")]
 
 
 @app.callback(invoke_without_command=True)

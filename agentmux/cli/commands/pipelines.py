@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 app: Final = group()
 
 
-NameArg = Annotated[str, typer.Argument(metavar="NAME", help="The name of a pipeline.")]
+NameArg = Annotated[str, typer.Argument(metavar="PIPELINE", help="The name of a pipeline.")]
 
 
 @app.callback(invoke_without_command=True)

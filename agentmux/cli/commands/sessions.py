@@ -179,7 +179,7 @@ def wait(
     ctx: typer.Context,
     session: Annotated[str, typer.Argument(metavar="SESSION", help="As for `status`.")],
     goal: Annotated[
-        str, typer.Option("--for", metavar="PHASE", help="A phase, done, failed or decision.")
+        str, typer.Option("--for", metavar="PHASE|END", help="A phase, done, failed or decision.")
     ] = "done",
     timeout: Annotated[
         float | None,

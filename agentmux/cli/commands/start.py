@@ -81,7 +81,8 @@ def start_feature(
     pipeline: Annotated[
         str | None,
         typer.Option(
-            metavar="NAME", help="Go through this pipeline (default: as configured, else feature)."
+            metavar="PIPELINE",
+            help="Go through this pipeline (default: as configured, else feature).",
         ),
     ] = None,
     quick: Annotated[

@@ -1,0 +1,134 @@
+"""Examples of each command, for the help and the man page; a test parses each one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    "": (
+        ("agentmux demo", "watch the offline agent carry out a feature"),
+        ('agentmux start "Add a login page"', "start a feature in this project"),
+        ("agentmux", "see what runs, and what needs you"),
+        ("agentmux resume", "go on after a crash or a reboot"),
+    ),
+    "start": (
+        ('agentmux start "Add a login page"', "with the configured agents"),
+        ("agentmux start @wish.md --agent codex", "the text of a file; codex plays every role"),
+        ('agentmux start "Fix the typo" --quick', "a small wish: one coder, no plan"),
+        (
+            'agentmux start "Add dark mode" --role coder=codex --worktree',
+            "codex writes the code, in a worktree of its own",
+        ),
+    ),
+    "attach": (
+        ("agentmux attach", "the live session of this project"),
+        ("agentmux attach add-login", "one of several, by the start of its name"),
+    ),
+    "approve": (
+        ("agentmux approve", "show what will be committed, and ask"),
+        ("agentmux approve add-login --pr", "open a pull request with the result"),
+    ),
+    "request-changes": (
+        ('agentmux request-changes "The button is too small" --from fixing', "one coder fixes it"),
+        ("agentmux request-changes @review.md -s add-login", "the text of a file"),
+    ),
+    "try": (
+        ("agentmux try add-login", "its files in your own checkout"),
+        ("agentmux try --off", "what was checked out before"),
+    ),
+    "list": (
+        ("agentmux list", "the newest fifty"),
+        ("agentmux list --all --json", "all of them, for a script"),
+    ),
+    "status": (
+        ("agentmux status", "the only session, or the one you are in"),
+        ("agentmux status add-login --json", "for a script"),
+    ),
+    "show": (
+        ("agentmux show add-login", "the last screen of each agent"),
+        ("agentmux show add-login --role coder-1", "of one agent"),
+    ),
+    "diff": (
+        ("agentmux diff --stat", "the changed files"),
+        ("agentmux diff add-login --since planning", "what changed after this phase"),
+        ("agentmux diff add-login -- src", "below this folder"),
+    ),
+    "logs": (
+        ("agentmux logs -f", "keep showing new lines"),
+        ("agentmux logs add-login -n 200", "the last 200 lines"),
+    ),
+    "wait": (
+        ("agentmux wait add-login", "until it is done"),
+        ("agentmux wait add-login --for decision --timeout 3600", "until you have to decide"),
+    ),
+    "resume": (
+        ("agentmux resume", "choose one, or take the only one"),
+        ("agentmux resume add-login --dry-run", "what would happen; changes nothing"),
+        ("agentmux resume add-login --fresh-role coder-1", "this agent begins anew"),
+        ("agentmux resume --all", "every unfinished session, after a reboot"),
+    ),
+    "stop": (("agentmux stop add-login", "end its agents; resume goes on later"),),
+    "restart": (
+        ("agentmux restart --role coder-1", "an agent that has ended or hangs"),
+        ("agentmux restart add-login --role coder-1 --fresh", "with a new conversation"),
+    ),
+    "unpark": (("agentmux unpark add-login", "its usage limit is over"),),
+    "rewind": (
+        ("agentmux rewind add-login --to planning --dry-run", "what would go; changes nothing"),
+        ("agentmux rewind add-login --to planning", "the files as they were after this phase"),
+    ),
+    "remove": (
+        ("agentmux remove add-login", "a session that is done, with its worktree"),
+        ("agentmux remove add-login --force", "also work that is nowhere else"),
+    ),
+    "prune": (("agentmux prune --dry-run", "what would be removed; changes nothing"),),
+    "init": (
+        ("agentmux init", "ask, and write .agentmux/config.yaml"),
+        ("agentmux init --defaults", "ask nothing"),
+    ),
+    "config": (
+        ("agentmux config", "every setting that is in effect"),
+        ("agentmux config show --origin", "with the file and line that each comes from"),
+    ),
+    "config show": (("agentmux config show --origin", "with the file and line of each value"),),
+    "config schema": (
+        (
+            "agentmux config schema > .agentmux/config.schema.json",
+            "for an editor that checks while you type",
+        ),
+    ),
+    "config path": (("agentmux config path", "the files that are read, if they exist"),),
+    "trust": (
+        ("agentmux trust --show", "what the project's files would run"),
+        ("agentmux trust", "show it, and ask"),
+    ),
+    "agents": (
+        ("agentmux agents", "what is installed here"),
+        ("agentmux agents show claude", "its command lines"),
+    ),
+    "agents show": (("agentmux agents show codex", "its command lines, with your settings"),),
+    "agents probe": (("agentmux agents probe claude", "ask the installed program again"),),
+    "pipelines": (
+        ("agentmux pipelines", "those that a start can take"),
+        ("agentmux pipelines show quick", "draw one"),
+    ),
+    "pipelines show": (
+        ("agentmux pipelines show feature", "draw it, and check it"),
+        ("agentmux pipelines show feature --yaml", "its file, to make your own of it"),
+    ),
+    "completion": (
+        ("agentmux completion bash --install", "write it where bash looks for it"),
+        ("agentmux completion zsh", "print the script"),
+    ),
+    "demo": (
+        ("agentmux demo", "half a minute; changes nothing of yours"),
+        ("agentmux demo --keep", "keep the project, to look around in it"),
+    ),
+    "help": (
+        ("agentmux help start", "the same as agentmux start --help"),
+        ("agentmux help agents show", "of a subcommand"),
+    ),
+    "version": (("agentmux version", "the same as agentmux --version"),),
+}
+"""For each command (empty for the program itself): command lines, each with what it is for."""
