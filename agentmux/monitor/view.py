@@ -567,4 +567,6 @@ def _bottom(picture: Picture, cols: int, *, ended: bool) -> Iterator[_Ranked]:
         again = f"agentmux resume --reattach {_typed(picture)}"
         yield from _text(again, cols, ranks=ranks, indent="  ")
     elif not ended:
-        yield from _text(f"? all keys, {DETACH}", cols, Style.DIM, ranks=ranks, lines=1)
+        yield from _text(
+            f"? all keys, {picture.leave or DETACH}", cols, Style.DIM, ranks=ranks, lines=1
+        )

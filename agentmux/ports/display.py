@@ -101,6 +101,7 @@ class Picture:
         last_lines: The last line of each seat's screen, by seat.
         spent_s: The seconds that the session has spent in each phase.
         name: The shortest name of the session that commands take; empty: its whole name.
+        leave: How to leave the session, with the real keys; empty where unknown.
     """
 
     state: SessionState
@@ -117,6 +118,7 @@ class Picture:
     last_lines: Mapping[str, str] = field(default_factory=dict)
     spent_s: Mapping[str, float] = field(default_factory=dict)
     name: str = ""
+    leave: str = ""
 
 
 class Display(Protocol):

@@ -132,6 +132,32 @@ class StatusOption(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """A tmux client that shows our session to somebody.
+
+    Attributes:
+        name: Its name on its server.
+        came_from: Name of the session that it showed before; empty for none: it came from a shell.
+    """
+
+    name: str
+    came_from: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaveKeys:
+    """The keys of the user's tmux by which a client leaves a session; each empty where unbound.
+
+    Attributes:
+        detach: Ends the client, such as ``C-b d``.
+        back: Shows the session again that the client showed before, such as ``C-b L``.
+    """
+
+    detach: str
+    back: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CreatedSession:
     """A session that was just created, with its first pane."""
 
@@ -307,7 +333,13 @@ class OwnSession(Panes, Protocol):
         """The tmux session that this object gives access to."""
 
     def attached(self) -> int:
-        """Return how many clients are attached."""
+        """Return how many clients show the session to somebody."""
+
+    def clients(self) -> tuple[Client, ...]:
+        """Return the clients that show the session to somebody."""
+
+    def leave_keys(self) -> LeaveKeys:
+        """Return the keys by which a client leaves the session, as they are bound now."""
 
     def reopen_monitor(self, *, cwd: Path, argv: Sequence[str]) -> str:
         """Run ``argv`` as the monitor of a session that has lost its orchestrator.

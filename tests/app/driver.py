@@ -48,9 +48,11 @@ from agentmux.errors import ExitCode
 from agentmux.ports.display import Picture
 from agentmux.ports.repository import ChangeRange, Head, ResultChangedError
 from agentmux.ports.terminal import (
+    Client,
     CreatedSession,
     Delivery,
     DeliveryResult,
+    LeaveKeys,
     Listing,
     NewPane,
     Pane,
@@ -115,6 +117,12 @@ class SimTerminal:
 
     def attached(self) -> int:
         return 0
+
+    def clients(self) -> tuple[Client, ...]:
+        return ()
+
+    def leave_keys(self) -> LeaveKeys:
+        return LeaveKeys(detach="", back="")
 
     def create_session(
         self,

@@ -22,8 +22,10 @@ from pathlib import Path
 from agentmux.adapters.system.processes import is_alive, start_time
 from agentmux.errors import BlockedError
 from agentmux.ports.terminal import (
+    Client,
     CreatedSession,
     HiddenServerError,
+    LeaveKeys,
     Listing,
     NewPane,
     Pane,
@@ -379,6 +381,15 @@ class FakeOwn:
 
     def attached(self) -> int:
         return self._checked().sessions()[0].attached
+
+    def clients(self) -> tuple[Client, ...]:
+        return tuple(
+            Client(name=f"/dev/pts/{number}", came_from="") for number in range(self.attached())
+        )
+
+    def leave_keys(self) -> LeaveKeys:
+        self._checked()
+        return LeaveKeys(detach="C-b d", back="C-b L")
 
     def reopen_monitor(self, *, cwd: Path, argv: Sequence[str]) -> str:
         return self._checked().reopen_monitor(self._target.session, cwd=cwd, argv=argv)

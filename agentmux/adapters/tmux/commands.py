@@ -11,7 +11,16 @@ from typing import Final
 from agentmux.core.agents.environment import Change
 from agentmux.core.terminal.captured_screen import line_drawing, trimmed, untabbed
 from agentmux.core.terminal.text_width import cell_width, width
-from agentmux.ports.terminal import NewPane, Pane, Screen, StatusOption, Target, TmuxSession
+from agentmux.ports.terminal import (
+    Client,
+    LeaveKeys,
+    NewPane,
+    Pane,
+    Screen,
+    StatusOption,
+    Target,
+    TmuxSession,
+)
 
 Command = tuple[str, ...]
 """The words of one tmux command, not escaped yet (see `join`)."""
@@ -68,8 +77,20 @@ PANE_FORMAT: Final = "\t".join(
 )
 CLIENT_FORMAT: Final = "\t".join(
     f"#{{{name}}}"
-    for name in ("client_name", "client_created", "session_created", "client_last_session")
+    for name in (
+        "client_name",
+        "client_created",
+        "session_created",
+        "client_flags",
+        "client_last_session",
+    )
 )
+UNSEEN: Final = "no-output"
+"""The flag of a client that shows nothing to anybody: it only listens to what happens."""
+
+LEAVE_KEYS: Final = (("display-message", "-p", "#{prefix}\t#{prefix2}"), ("list-keys",))
+_DETACH: Final = ["detach-client"]
+_BACK: Final = ["switch-client", "-l"]
 _SCREEN_FORMAT: Final = "\t".join(
     f"#{{{name}}}" for name in ("pane_id", "pane_width", "pane_height", "cursor_y", "cursor_x")
 )
@@ -230,10 +251,51 @@ def ways_back(clients: str) -> Iterator[Command]:
     it goes to the next session in tmux's order. For other clients there is no command: they came
     from a shell, and return there when the session ends.
     """
-    for line in (line for line in clients.splitlines() if line.count("\t") >= 3):
-        name, created, began, last = line.split("\t", 3)
+    for name, created, began, last in _shown_by(clients):
         if last or int(created) < int(began):
             yield ("switch-client", "-c", name, "-l" if last else "-n")
+
+
+def _shown_by(clients: str) -> Iterator[tuple[str, str, str, str]]:
+    """Yield name, times and last session of each client, without those that nobody looks at."""
+    for line in (line for line in clients.splitlines() if line.count("\t") >= 4):
+        name, created, began, flags, last = line.split("\t", 4)
+        if UNSEEN not in flags.split(","):
+            yield name, created, began, last
+
+
+def parse_clients(reply: str) -> tuple[Client, ...]:
+    """Parse lines in `CLIENT_FORMAT`; clients that nobody looks at are left out."""
+    return tuple(Client(name=name, came_from=last) for name, _, _, last in _shown_by(reply))
+
+
+def parse_leave_keys(reply: str) -> LeaveKeys:
+    """Parse the output of `LEAVE_KEYS`."""
+    first, *lines = reply.splitlines() or [""]
+    prefix = next((key for key in first.split("\t") if key not in {"", "None"}), "")
+    bound = [found for line in lines if (found := _binding(line, prefix))]
+    return LeaveKeys(detach=_key_of(_DETACH, bound, "d"), back=_key_of(_BACK, bound, "L"))
+
+
+def _binding(line: str, prefix: str) -> tuple[str, list[str]] | None:
+    """Return what to press and the command, of a line of ``list-keys``; None if it is no use.
+
+    That is the case for the tables of modes, and for a prefix that no key has.
+    """
+    _, table, rest = line.partition(" -T ")
+    words = rest.split()
+    if not table or len(words) < 3 or words[0] not in {"prefix", "root"}:
+        return None
+    key = re.sub(r"\\(.)", r"\1", words[1])
+    if words[0] == "prefix":
+        return (f"{prefix} {key}", words[2:]) if prefix else None
+    return key, words[2:]
+
+
+def _key_of(command: list[str], bound: list[tuple[str, list[str]]], usual: str) -> str:
+    """Return the keys that run ``command``: tmux's usual one if it still does, else the first."""
+    keys = [key for key, does in bound if does == command]
+    return next((key for key in keys if key.endswith(f" {usual}")), next(iter(keys), ""))
 
 
 def window_options(target: str, options: Iterable[tuple[str, str]] = ()) -> Iterator[Command]:

@@ -30,7 +30,9 @@ from agentmux.adapters.tmux.client import (
 from agentmux.core.agents.environment import Change
 from agentmux.core.codec.frozen import replace
 from agentmux.ports.terminal import (
+    Client,
     HiddenServerError,
+    LeaveKeys,
     NewPane,
     Pane,
     Screen,
@@ -56,10 +58,23 @@ class OwnTmux:
         return self._target
 
     def attached(self) -> int:
-        """Return the number of clients that are attached to the session."""
-        words = ("display-message", "-p", "-t", self._target.session, "#{session_attached}")
+        """Return how many clients show the session to somebody."""
+        return len(self.clients())
+
+    def clients(self) -> tuple[Client, ...]:
+        """Return the clients that show the session to somebody."""
         with self._client.parsing():
-            return int(self._must(words).stdout.strip() or 0)
+            return say.parse_clients(self._must(self._list_clients).stdout)
+
+    def leave_keys(self) -> LeaveKeys:
+        """Return the keys by which a client leaves the session, as they are bound now."""
+        (prefix, *asks), keys = say.LEAVE_KEYS
+        words = say.join([(prefix, "-t", self._target.session, *asks), keys])
+        return say.parse_leave_keys(self._must(words).stdout)
+
+    @property
+    def _list_clients(self) -> say.Command:
+        return ("list-clients", "-t", self._target.session, "-F", say.CLIENT_FORMAT)
 
     def reopen_monitor(self, *, cwd: Path, argv: Sequence[str]) -> str:
         """Run ``argv`` in the monitor's pane and return the pane's id.
@@ -235,8 +250,7 @@ class OwnTmux:
         Clients that came from another session are switched back there, so that they stay in tmux.
         """
         with suppress(TerminalGoneError):
-            clients = ("list-clients", "-t", self._target.session, "-F", say.CLIENT_FORMAT)
-            for words in say.ways_back(self._say(clients).stdout):
+            for words in say.ways_back(self._say(self._list_clients).stdout):
                 self._say(say.join([words]))
             self._expect_end(self._say(("kill-session", "-t", self._target.session)))
 

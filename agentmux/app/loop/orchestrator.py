@@ -23,6 +23,7 @@ from agentmux.app.loop.tmux_options import TmuxOptions, session_options, waits
 from agentmux.app.loop.tools import Tools
 from agentmux.app.loop.tree_saver import TreeSaver
 from agentmux.app.loop.watcher import Watcher
+from agentmux.app.loop.way_out import WayOut
 from agentmux.app.session.lookup import short_name
 from agentmux.app.session.own_worktree import has_lost_worktree, lost_worktree
 from agentmux.app.session.writer import Session
@@ -78,6 +79,7 @@ class Orchestrator:
         self._alarm: asyncio.TimerHandle | None = None
         self._watcher = watcher
         self._options = TmuxOptions(tools.terminal)
+        self._way_out = WayOut(tools.terminal, session.state.session_name)
         self._saver = TreeSaver(world, session, self, tools.lock.still_mine)
         self._performer = Performer(world, session, tools, watcher, manner, self)
         self._performer.ready = self._saver.before_next
@@ -88,6 +90,7 @@ class Orchestrator:
     async def run(self) -> None:
         """Drive the session; return when this process has to stop."""
         tasks = self._arm()
+        self._see_clients()
         try:
             while not self._ending.is_set():
                 self._again.clear()
@@ -273,6 +276,7 @@ class Orchestrator:
     def _on_wake(self) -> None:
         if any(line.strip() == STOP_LINE for line in self._tools.wake.drain()):
             self.end(STOPPED_BY_USER, kill_session=True)
+        self._see_clients()  # whoever attaches wakes us
         self.wake()
 
     def _on_keys(self) -> None:
@@ -310,11 +314,18 @@ class Orchestrator:
                 self._find_name()
                 await self._watcher.tick()
                 self._set_alarm()
+            self._see_clients()
             if _STEP in self._problems or self._finished or self._has_lost_worktree():
                 self.wake()
             with self.reporting("the monitor"):
                 self.show()
             self._show_in_tmux()
+
+    def _see_clients(self) -> None:
+        """Look who looks at the session, to say how to leave it."""
+        if not self._ending.is_set():
+            with self.reporting("a look at the clients"):
+                self._way_out.look()
 
     def _show_in_tmux(self) -> None:
         """Have tmux's status line and the borders of panes show what the session is at."""
@@ -379,5 +390,6 @@ class Orchestrator:
             now=self._world.now().astimezone(self._world.zones("")),
             last_lines=self._watcher.sight.last_lines,
             name=self._name,
+            leave=self._way_out.line,
         )
         self._tools.display.show(self._keys.on(picture))

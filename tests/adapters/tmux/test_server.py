@@ -22,6 +22,7 @@ from agentmux.core.terminal.captured_screen import paint, plain
 from agentmux.errors import MissingError
 from agentmux.ports.terminal import (
     CreatedSession,
+    LeaveKeys,
     NewPane,
     Pane,
     ScreensUnreadableError,
@@ -347,6 +348,29 @@ def test_the_status_line_and_the_borders_show_what_the_session_is_at(
     assert "waits" not in ask(tmux_under, pane, border)
     for scope in ("-g", "-gw", "-s"):
         assert "agentmux" not in tmux_under.run("show-options", scope).stdout
+
+
+def test_the_keys_that_leave_are_those_that_the_user_has_bound(
+    tmux_under: TmuxTerminal, tmp_path: Path
+) -> None:
+    own = tmux_under.of(create(tmux_under, tmp_path).session.id)
+    prefix = ask(tmux_under, "", "#{prefix}")
+    assert own.leave_keys() == LeaveKeys(detach=f"{prefix} d", back=f"{prefix} L")
+    for words in (
+        ("unbind-key", "d"),
+        ("bind-key", "-r", '"', "detach-client"),
+        ("bind-key", "D", "detach-client", "-P"),  # would end the shell, too
+        ("unbind-key", "L"),
+        ("bind-key", "-n", "M-\\", "switch-client", "-l"),
+    ):
+        assert not tmux_under.run(*words).returncode
+    assert own.leave_keys() == LeaveKeys(detach=f'{prefix} "', back="M-\\")
+    tmux_under.run("set-option", "-g", "prefix", "None")
+    assert own.leave_keys() == LeaveKeys(detach="", back="M-\\")
+    tmux_under.run("set-option", "-g", "prefix2", "C-Space")
+    assert own.leave_keys().detach == 'C-Space "'
+    tmux_under.run("unbind-key", "-a", "-T", "prefix")
+    assert own.leave_keys().detach == ""
 
 
 def test_a_tiny_terminal_is_no_failure(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
@@ -703,7 +727,7 @@ def test_an_answer_with_the_output_of_a_hook_is_unreadable_and_no_bug(
 ) -> None:
     own = tmux.own(create(tmux, tmp_path).target)
     tmux.run("set-hook", "-g", "after-display-message", "display-message -p mine")
-    for look in (tmux.server, tmux.listing, own.attached):
+    for look in (tmux.server, tmux.listing):
         with pytest.raises(ScreensUnreadableError, match="cannot be parsed") as raised:
             look()
         assert any("show-hooks" in hint for hint in raised.value.hints)

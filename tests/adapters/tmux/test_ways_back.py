@@ -43,6 +43,9 @@ class Place:
         """Return the name of the session that each client shows."""
         return self.tmux.run("list-clients", "-F", "#{client_session}").stdout.split()
 
+    def clients(self) -> list[str]:
+        return self.tmux.run("list-clients", "-F", "#{client_name}").stdout.split()
+
     def tell(self, *words: str) -> None:
         done = self.tmux.run(*words)
         assert done.returncode == 0, done.stderr
@@ -102,3 +105,15 @@ def test_where_there_is_no_other_session_a_client_ends(place: Place) -> None:
         place.tell("kill-session", "-t", "=mine")
         place.tmux.kill_session(place.ours)
         assert client.process.wait(10) == 0
+
+
+def test_who_looks_is_known_with_where_they_came_from(place: Place) -> None:
+    place.make("mine")
+    place.make_ours()
+    own = place.tmux.of(place.ours)
+    assert own.clients() == ()
+    with place.attach("mine"), place.attach("ours"):
+        place.tell("switch-client", "-c", place.clients()[0], "-t", place.ours)
+        assert sorted(each.came_from for each in own.clients()) == ["", "mine"]
+        assert {each.name for each in own.clients()} == set(place.clients())
+        assert own.attached() == 2

@@ -1,0 +1,54 @@
+"""How the user leaves a session: the line at the foot of the monitor, with the real keys."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentmux.ports.terminal import Client, LeaveKeys, OwnSession
+
+
+def leave_line(clients: Sequence[Client], keys: LeaveKeys, session: str) -> str:
+    """Return how to leave the session, in one short line.
+
+    A client that showed another session before goes back there; one from a shell is detached.
+
+    Args:
+        clients: Who looks at the session.
+        keys: The keys of their tmux.
+        session: Name of the tmux session, for a command where no key is bound.
+    """
+    homes = {client.came_from for client in clients if client.came_from}
+    said = []
+    if homes and keys.back:
+        said.append(
+            f"back to {min(homes)}: {keys.back}" if len(homes) == 1 else f"back: {keys.back}"
+        )
+    if not said or not all(client.came_from for client in clients):
+        said.append(f"detach: {keys.detach}" if keys.detach else f"tmux detach -s {session}")
+    return ", ".join(said)
+
+
+class WayOut:
+    """Knows how the clients of a session leave it.
+
+    Attributes:
+        line: For the user; empty until the first look.
+    """
+
+    def __init__(self, terminal: OwnSession, session: str) -> None:
+        """``session`` is the name of the tmux session."""
+        self._terminal = terminal
+        self._session = session
+        self._clients: tuple[Client, ...] | None = None
+        self.line = ""
+
+    def look(self) -> None:
+        """Look who is there; the keys are read only if that has changed.
+
+        Raises:
+            TerminalError: As from `OwnSession.clients`.
+        """
+        clients = self._terminal.clients()
+        if clients != self._clients:
+            self.line = leave_line(clients, self._terminal.leave_keys(), self._session)
+            self._clients = clients
