@@ -14,6 +14,8 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from agentmux.cli import render
+from agentmux.cli.fast import help  # noqa: A004 (the module of this name)
+from agentmux.errors import UsageError
 from agentmux.wiring.machine import version
 
 GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
@@ -173,14 +175,19 @@ def options(
     verbose: Annotated[  # noqa: ARG001 (as above)
         bool, typer.Option("--verbose", "-v", help="Show the log, and tracebacks of bugs.")
     ] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Without a command: answer as JSON.")
+    ] = False,
     show_version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
 ) -> None:
     """Show the version for ``--version``, else the help if no command is given.
 
-    The other options are here for the help only: `face_of` has read and removed them before.
+    The other options are here for the help only: `main` and `face_of` have dealt with them before.
     """
+    if json:
+        raise UsageError("`--json` comes after the command", hints=("agentmux list --json",))
     if show_version:
         render.out(version())
         raise typer.Exit
     if ctx.invoked_subcommand is None:
-        render.out(ctx.get_help())
+        help.run(())

@@ -15,6 +15,9 @@ from agentmux.errors import AgentmuxError, DataError, ExitCode, UsageError, of_s
 from agentmux.wiring import machine
 
 _VERBOSE: Final = {"-v", "--verbose"}
+_JSON: Final = {"--json"}
+"""With no other word than this, the program says where the project stands."""
+
 _QUICK: Final = {"--all", "--json"}
 """With no other options than these, ``list`` is run without importing typer."""
 
@@ -64,8 +67,16 @@ def _chosen(argv: Sequence[str]) -> Callable[[Face, Sequence[str]], int]:
 
         if fast.is_wanted(argv):
             return lambda _, given: fast.run(given)
+    if _JSON.issuperset(argv):
+        return _standing
     quick = argv[:1] == ["list"] and _QUICK.issuperset(argv[1:])
     return _list if quick else _through_typer
+
+
+def _standing(face: Face, argv: Sequence[str]) -> int:
+    from agentmux.cli.fast import standing  # noqa: PLC0415 (as above)
+
+    return standing.run(face, json="--json" in argv)
 
 
 def _list(face: Face, argv: Sequence[str]) -> int:

@@ -789,11 +789,6 @@ def test_the_version_is_one(run: Run, capsys: Capture) -> None:
     assert capsys.readouterr().out == first == f"{machine.version()}\n"
 
 
-def test_without_a_command_there_is_help(run: Run, capsys: Capture) -> None:
-    assert run() == ExitCode.OK
-    assert "Commands:" in capsys.readouterr().out
-
-
 def test_a_wrong_configuration_is_named_where_it_matters(
     run: Run, project: Path, make: Make, capsys: Capture
 ) -> None:

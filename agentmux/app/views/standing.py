@@ -1,0 +1,83 @@
+"""Where a project stands: its unfinished sessions by what they need, and how many are done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.result import Problem
+from agentmux.app.session.lookup import SessionEntry, list_sessions
+from agentmux.app.views.status import look
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.names.status_labels import SessionStatus
+from agentmux.errors import ExitCode
+
+if TYPE_CHECKING:
+    from agentmux.app.views.session_view import SessionView
+    from agentmux.app.world import Site
+
+
+class Group(StrEnum):
+    """What a session needs, in the order in which a person wants to hear of it."""
+
+    NEEDS_YOU = "needs_you"
+    RUNNING = "running"
+    PARKED = "parked"
+    INTERRUPTED = "interrupted"
+    DONE = "done"
+
+
+_GROUPS: Final[Mapping[SessionStatus, Group]] = {
+    SessionStatus.STARTING: Group.RUNNING,
+    SessionStatus.RUNNING: Group.RUNNING,
+    SessionStatus.LIMIT: Group.PARKED,
+    SessionStatus.STOPPED: Group.INTERRUPTED,
+    SessionStatus.INTERRUPTED: Group.INTERRUPTED,
+    SessionStatus.DONE: Group.DONE,
+}
+"""The group of each status; every other status needs the user."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Where a project stands.
+
+    Attributes:
+        sessions: The unfinished sessions, with the title of each one's feature, by group, newest
+            first; groups without sessions are missing.
+        done: How many sessions are done.
+        problems: What could not be read or asked.
+        exit_code: Of the worst problem.
+    """
+
+    sessions: Mapping[Group, tuple[tuple[SessionView, str], ...]]
+    done: int
+    problems: tuple[Problem, ...]
+    exit_code: ExitCode
+
+
+def standing(site: Site) -> Standing:
+    """Return where the project stands; looks only at sessions that are not done."""
+    entries = list_sessions(site)
+    open_ = tuple(entry for entry in entries if not entry.is_done)
+    result = look(site, open_)
+    return Standing(
+        sessions=_by_group(result.data, open_),
+        done=len(entries) - len(open_),
+        problems=result.problems,
+        exit_code=result.exit_code,
+    )
+
+
+def group_of(view: SessionView) -> Group:
+    """Return the group of a session."""
+    return Group.NEEDS_YOU if view.decision else _GROUPS.get(view.status, Group.NEEDS_YOU)
+
+
+def _by_group(
+    views: tuple[SessionView, ...], entries: tuple[SessionEntry, ...]
+) -> Mapping[Group, tuple[tuple[SessionView, str], ...]]:
+    rows = [(view, entry.title) for view, entry in zip(views, entries, strict=True)]
+    found = {group: tuple(row for row in rows if group_of(row[0]) is group) for group in Group}
+    return {group: held for group, held in found.items() if held}

@@ -1,0 +1,134 @@
+"""``agentmux`` alone: says where the project stands and what comes next, without typer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.result import envelope
+from agentmux.app.views.standing import Group, Standing, standing
+from agentmux.cli import render
+from agentmux.core.names import layout
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agentmux.app.views.session_view import SessionView
+    from agentmux.cli.face import Face
+
+_TITLES: Final = {
+    Group.NEEDS_YOU: "Needs you",
+    Group.RUNNING: "Running",
+    Group.PARKED: "Parked until a usage limit ends",
+    Group.INTERRUPTED: "Interrupted",
+    Group.DONE: "Done",
+}
+_COUNTED: Final = {
+    Group.NEEDS_YOU: "{count} need{s} you",
+    Group.RUNNING: "{count} running",
+    Group.PARKED: "{count} parked",
+    Group.INTERRUPTED: "{count} interrupted",
+    Group.DONE: "{count} done",
+}
+_SHOWN: Final = 5
+"""How many sessions of a group are shown; ``agentmux list`` has them all."""
+
+_INDENT: Final = "  "
+
+
+def run(face: Face, *, json: bool) -> int:
+    """Print where the project stands; return the exit code.
+
+    Args:
+        face: The global options.
+        json: Print JSON.
+    """
+    site = face.site()
+    found = standing(site)
+    if json:
+        render.as_json(_answer(found, site.project))
+        return found.exit_code
+    cols = render.columns()
+    for line in lines(found, site.project, cols=cols, colours=face.colours):
+        render.out(line)
+    render.show_problems(found.problems)
+    return found.exit_code
+
+
+def lines(found: Standing, project: Path, *, cols: int | None, colours: bool) -> Iterator[str]:
+    """Yield what a person reads.
+
+    Args:
+        found: Where the project stands.
+        project: Its directory.
+        cols: Width of the terminal; None if unknown.
+        colours: Whether to colour the statuses.
+    """
+    if not found.sessions:
+        yield from _nothing_open(found, project)
+        return
+    yield f"{project.name}: {_counts(found)}"
+    rows = iter(_rows(found, cols=cols, colours=colours))
+    for group, held in found.sessions.items():
+        yield ""
+        yield f"{_TITLES[group]}:"
+        for view, _ in held[:_SHOWN]:
+            yield f"{_INDENT}{next(rows)}"
+            yield f"{_INDENT * 3}{next_command(view)}"
+        if len(held) > _SHOWN:
+            yield f"{_INDENT}and {len(held) - _SHOWN} more: agentmux list"
+        if group is Group.INTERRUPTED and len(held) > 1:
+            yield f"{_INDENT}all of them: agentmux resume --all"
+
+
+def next_command(view: SessionView) -> str:
+    """Return the command that the user most likely types next."""
+    look = "attach" if view.live else "status"
+    return render.next_step(view) or f"agentmux {look} {view.session}"
+
+
+def _rows(found: Standing, *, cols: int | None, colours: bool) -> list[str]:
+    """Return the row of each session that is shown, as ``agentmux list`` has it."""
+    shown = [row for held in found.sessions.values() for row in held[:_SHOWN]]
+    views, titles = zip(*shown, strict=True)
+    width = None if cols is None else max(cols - len(_INDENT), 1)
+    return render.session_list(views, titles, cols=width, colours=colours)[1:]
+
+
+def _counts(found: Standing) -> str:
+    counts = {group: len(held) for group, held in found.sessions.items()}
+    if found.done:
+        counts[Group.DONE] = found.done
+    words = (
+        _COUNTED[group].format(count=count, s="s" if count == 1 else "")
+        for group, count in counts.items()
+    )
+    return ", ".join(words)
+
+
+def _nothing_open(found: Standing, project: Path) -> Iterator[str]:
+    """Yield how to begin."""
+    if found.done:
+        many = f"all {found.done} sessions are" if found.done > 1 else "the only session is"
+        yield f"{project.name}: {many} done"
+        yield ""
+        yield '  agentmux start "…"   start the next feature'
+        yield "  agentmux list        see the sessions"
+        return
+    yield f"no sessions in {project}"
+    yield ""
+    if not (project / layout.PROJECT_CONFIG).is_file():
+        yield "  agentmux init        choose the agents for this project"
+    yield '  agentmux start "…"   start a feature: say in a sentence or two what to build'
+    yield "  agentmux demo        watch a feature first, without an account"
+    yield "  agentmux help        all commands"
+
+
+def _answer(found: Standing, project: Path) -> dict[str, object]:
+    sessions = [
+        {**view.as_json(), "group": str(group), "next": next_command(view)}
+        for group, held in found.sessions.items()
+        for view, _ in held
+    ]
+    answer = envelope(sessions, found.problems)
+    return {**answer, "project": str(project), "done": found.done}
