@@ -232,6 +232,8 @@ def _goes_on(view: SessionView) -> str:
     said = [f"merged into {steps['merge'].get('base')}"] if "merge" in steps else []
     if "push" in steps:
         said.append(f"pushed to {steps['push'].get('remote')}")
+    if "request" in steps:
+        said.append(str(steps["request"].get("url")))
     return ", ".join(said)
 
 

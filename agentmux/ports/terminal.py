@@ -389,8 +389,11 @@ class OwnSession(Panes, Protocol):
             panes: Options and their values, by pane id.
         """
 
-    def kill(self) -> None:
-        """Kill the session; a session already gone is no error."""
+    def kill(self, words: str = "") -> None:
+        """Kill the session; a session already gone is no error.
+
+        A client that came from another session goes back there, and is shown ``words``.
+        """
 
 
 class DeliveryResult(StrEnum):

@@ -194,7 +194,7 @@ class SimTerminal:
             if closed is not None:
                 self.hang_up(closed)
 
-    def kill(self) -> None:
+    def kill(self, words: str = "") -> None:
         self.close_panes(tuple(self.found))
         self.session = None
 

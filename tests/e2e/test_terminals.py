@@ -167,6 +167,16 @@ def test_from_inside_tmux(project: Project, wait_until: WaitUntil) -> None:
         wait_until(switched, 20, lambda: project.tmux("capture-pane", "-p", "-t", "=mine:"))
         session = Session(project, project.sessions()[0]).wait()
         assert options(project) == before  # our options do not apply to the user's session
+        wait_until(lambda: "back to mine: C-b L" in monitor(session), 10, lambda: monitor(session))
+
+        def shell() -> str:
+            return project.tmux("capture-pane", "-Jp", "-t", "=mine:")
+
+        assert "back here: C-b L" in shell()
+        client.press("\x02L")  # whoever comes back is told how it stands, and types on
+        wait_until(lambda: "next: agentmux approve" in shell(), 10, shell)
+        project.tmux("send-keys", "-t", "=mine:", f"{AGENTMUX} attach", "Enter")
+        wait_until(switched, 20, shell)
         session.approve()
         project.tmux("select-pane", "-t", monitor_pane(session))
         wait_until(lambda: "any key" in monitor(session), 20, lambda: monitor(session))
@@ -175,6 +185,9 @@ def test_from_inside_tmux(project: Project, wait_until: WaitUntil) -> None:
         # The user's client is back in its own session, and still attached.
         assert project.tmux("list-clients", "-F", "#{client_session}") == "mine\n"
         assert client.process.poll() is None
+        told = f"session {session.name} is done: commit {project.git('rev-parse', 'HEAD')[:12]}"
+        wait_until(lambda: told in shell().replace("\n", ""), 10, shell)
+        wait_until(lambda: told in client.said, 10, lambda: client.said)  # tmux's own message
 
 
 def test_agents_have_the_environment_of_the_command(

@@ -67,8 +67,8 @@ class Bench(TmuxTerminal):
     def set_environment(self, session: str, change: Change) -> None:
         self.of(session).set_environment(change)
 
-    def kill_session(self, session: str) -> None:
-        self.of(session).kill()
+    def kill_session(self, session: str, words: str = "") -> None:
+        self.of(session).kill(words)
 
     def go_to(self, session: str, pane: str) -> bool:
         return self.of(session).go_to(pane)

@@ -432,7 +432,7 @@ class FakeOwn:
         with suppress(TerminalGoneError):
             self._checked().close_panes(panes, vacate=vacate)
 
-    def kill(self) -> None:
+    def kill(self, words: str = "") -> None:
         with suppress(TerminalGoneError):
             self._checked().kill_session(self._target.session)
 

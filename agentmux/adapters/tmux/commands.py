@@ -169,6 +169,7 @@ Full names are not used, since a ``command-alias`` of the user may redefine them
 ``kill-pane='kill-pane -a'``."""
 
 _LAUNCHING: Final = "launch-"
+_MESSAGE_MS: Final = "10000"
 
 _SPELLED = re.compile(rb"%([0-9a-f]{2})")
 _SGR = re.compile(r"\x1b\[[0-9;:]*m")
@@ -243,17 +244,28 @@ def guarded(pane: str, *commands: str, otherwise: str = "") -> Command:
     return ("if-shell", "-F", "-t", pane, "#{pane_id}", text_of(*commands), *last)
 
 
-def ways_back(clients: str) -> Iterator[Command]:
-    """Yield commands that switch a session's clients back to the sessions they came from.
+def ways_back(clients: str, words: str = "") -> Iterator[list[Command]]:
+    """Yield, for each client, commands that switch it back to the session that it came from.
 
-    ``clients`` are lines in `CLIENT_FORMAT`. A client goes to the session that it showed before. If
-    that is gone, but the client is older than this session, it must have shown another one before:
-    it goes to the next session in tmux's order. For other clients there is no command: they came
-    from a shell, and return there when the session ends.
+    A client goes to the session that it showed before. If that is gone, but the client is older
+    than this session, it must have shown another one before: it goes to the next session in tmux's
+    order. For other clients there is no command: they came from a shell, and return there when the
+    session ends.
+
+    Args:
+        clients: Lines in `CLIENT_FORMAT`.
+        words: Shown to each client that was switched; empty for nothing.
     """
     for name, created, began, last in _shown_by(clients):
         if last or int(created) < int(began):
-            yield ("switch-client", "-c", name, "-l" if last else "-n")
+            switch = ("switch-client", "-c", name, "-l" if last else "-n")
+            yield [switch, *([message(name, words)] if words else [])]
+
+
+def message(client: str, text: str) -> Command:
+    """Return a command that shows a client a text in its status line for some seconds."""
+    plain = literal(printable(text).replace("#[", "# [")).replace("%", "%%")
+    return ("display-message", "-c", client, "-d", _MESSAGE_MS, plain)
 
 
 def _shown_by(clients: str) -> Iterator[tuple[str, str, str, str]]:

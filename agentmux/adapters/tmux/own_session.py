@@ -244,14 +244,15 @@ class OwnTmux:
         """
         self._say(say.join([say.repair_hook(window)]))
 
-    def kill(self) -> None:
+    def kill(self, words: str = "") -> None:
         """Kill the session; a session that is gone is no error.
 
-        Clients that came from another session are switched back there, so that they stay in tmux.
+        Clients that came from another session are switched back there, so that they stay in tmux;
+        then ``words`` are shown to them.
         """
         with suppress(TerminalGoneError):
-            for words in say.ways_back(self._say(self._list_clients).stdout):
-                self._say(say.join([words]))
+            for commands in say.ways_back(self._say(self._list_clients).stdout, words):
+                self._say(say.join(commands))
             self._expect_end(self._say(("kill-session", "-t", self._target.session)))
 
     def _look(self) -> tuple[tuple[Pane, ...], str, bool]:

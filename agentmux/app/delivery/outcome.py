@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agentmux.app.delivery.kept_remote import kept_remote
 from agentmux.app.delivery.steps import TAKEN_BY
+from agentmux.core.names.phase import Phase
 from agentmux.core.names.statuses import DONE
 from agentmux.core.pipeline.delivery import kept_commands
 
@@ -28,6 +29,21 @@ def delivered_lines(world: World, state: SessionState) -> tuple[str, ...]:
     if is_kept(state):
         return (committed, f"get it with: {how_to_get(world, state)}")
     return (committed, *_taken(state))
+
+
+def last_words(state: SessionState, name: str, cause: str | None) -> str:
+    """Return one line about the end of a session, for somebody who was looking at it.
+
+    Args:
+        state: Of the session.
+        name: Of the session, as commands take it.
+        cause: Why it ended, in words, unless it is done.
+    """
+    if state.phase != Phase.DONE:
+        return f"session {name}: {cause or 'ended'}; to go on: agentmux resume {name}"
+    made = state.commit.commit if state.commit is not None else None
+    what = [f"commit {made[:12]}" if made else "nothing was committed", *_taken(state)]
+    return f"session {name} is done: {', '.join(what)}"
 
 
 def is_kept(state: SessionState) -> bool:

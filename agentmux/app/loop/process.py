@@ -18,6 +18,7 @@ from agentmux.app.commands.orchestrator_request import (
     SessionDoneError,
 )
 from agentmux.app.commands.resume import settled_state
+from agentmux.app.delivery.outcome import last_words
 from agentmux.app.launch.stopped_pane import PaneManner, unheard
 from agentmux.app.loop.orchestrator import Orchestrator
 from agentmux.app.loop.tools import SessionGoneError, Tools
@@ -109,7 +110,7 @@ async def drive(
     tools.lock.release()
     if orchestrator.kills_session:
         with suppress(HiddenServerError):
-            tools.terminal.kill()
+            tools.terminal.kill(last_words(session.state, files.path.name, orchestrator.cause))
     return ExitCode.OK if orchestrator.cause == "done" else ExitCode.FAILED
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from agentmux.adapters.system import foreground
+from agentmux.adapters.wake.pipe import poke
 from agentmux.app.delivery.kept_remote import kept_remote
 from agentmux.app.session.lookup import entry_at, live, own_tmux
 from agentmux.app.views.status import look
@@ -34,33 +35,56 @@ def attach(face: Face, site: Site, entry: SessionEntry) -> NoReturn:
         typer.Exit: The tmux client has ended.
     """
     target = require_live(entry, live(site, (entry,))[entry.path])
-    argv = attach_argv(target, face.environ, on_terminal=face.interactive)
-    raise typer.Exit(go(face, site, entry.path, argv))
+    raise typer.Exit(go(face, site, entry.path, target))
 
 
-def go(face: Face, site: Site, path: Path, argv: tuple[str, ...]) -> int:
-    """Run a tmux client that shows a session; when it ends, print the state of the session.
+def go(face: Face, site: Site, path: Path, target: Target) -> int:
+    """Show a session in this terminal until the person leaves it; then print its state.
 
-    Inside tmux, ``argv`` replaces this process and makes the present client show the session; this
-    function then does not return and prints nothing.
+    Inside tmux the person's client shows the session, and this process waits until it comes back
+    from there. Where no pane waits with it, as in a popup of tmux, it does not wait, and prints
+    nothing.
 
     Args:
         face: The global options.
         site: The session's project.
         path: Directory of the session.
-        argv: The command line of the tmux client, from `attach_argv`.
+        target: Its tmux session.
 
     Returns:
-        The exit status of the tmux client.
+        The exit status for the shell.
+
+    Raises:
+        UsageError: This terminal cannot show the session.
+        TerminalError: The session has just ended, or no client shows this process.
     """
+    argv = attach_argv(target, face.environ, on_terminal=face.interactive)
     render.flush()
-    if face.environ.get("TMUX"):
-        become(argv)
-    status = foreground.run(argv, face.environ)
+    status = 0
+    if not face.environ.get("TMUX"):
+        status = foreground.run(argv, face.environ)
+    elif not _visited(site, path, target, face.environ):
+        return 0
     (view,) = look(site, (entry_at(site, path),)).data
     remote = partial(kept_remote, site, environ=face.environ)
     render.out("\n".join(render.standing(view, remote)))
     return status
+
+
+def _visited(site: Site, path: Path, target: Target, environ: Mapping[str, str]) -> bool:
+    """Have the person's client show the session; return whether it was waited for."""
+    from agentmux.adapters.tmux.visit import Visit  # noqa: PLC0415 (libtmux: only who is in tmux)
+
+    visit = Visit(target, environ)
+    visit.begin()
+    poke(path)  # the foot of the monitor says how to come back
+    if not environ.get("TMUX_PANE"):
+        return False
+    back = site.terminal(target.server.socket).own(target).leave_keys().back
+    render.note(f"your tmux client shows it; back here: {back or 'tmux switch-client -l'}")
+    render.flush()
+    visit.wait()
+    return True
 
 
 def require_live(entry: SessionEntry, found: Liveness) -> Target:
@@ -148,15 +172,3 @@ def require_place(face: Face, socket: str, *, asked: bool | None) -> None:
     except UsageError as error:
         hint = "use --detach, and type in a terminal: agentmux attach"
         raise UsageError(error.message, hints=(hint,)) from None
-
-
-def become(argv: tuple[str, ...]) -> NoReturn:
-    """Replace this process by the program ``argv``.
-
-    Raises:
-        MissingError: The program cannot be started.
-    """
-    try:
-        os.execvp(argv[0], argv)  # noqa: S606 (that is what attaching means)
-    except OSError as error:
-        raise MissingError(f"{argv[0]} cannot be started: {error.strerror}") from None

@@ -39,6 +39,7 @@ from agentmux.core.documents.review import seat_named
 from agentmux.core.journal.state import issue_fields
 from agentmux.core.names.phase import PRODUCT_MANAGER
 from agentmux.errors import UsageError
+from agentmux.ports.terminal import TerminalError
 from agentmux.wiring import machine
 
 if TYPE_CHECKING:
@@ -419,12 +420,11 @@ def show_begun(
     if not goes_there:
         return
     try:
-        argv = attachment.attach_argv(begun.target, face.environ, on_terminal=face.interactive)
-    except UsageError as error:
+        status = attachment.go(face, world, begun.path, begun.target)
+    except (UsageError, TerminalError) as error:
         # The session runs and the answer was shown, so this is no failure.
         render.note(f"not attached: {error.message}")
         return
-    status = attachment.go(face, world, begun.path, argv)
     if status:
         raise typer.Exit(status)
 

@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -39,6 +40,9 @@ class Place:
         self._wait_until(lambda: len(self.shown()) > count, 10, lambda: client.said)
         return client
 
+    def until(self, met: Callable[[], bool], client: Client) -> None:
+        self._wait_until(met, 10, lambda: client.said)
+
     def shown(self) -> list[str]:
         """Return the name of the session that each client shows."""
         return self.tmux.run("list-clients", "-F", "#{client_session}").stdout.split()
@@ -68,9 +72,10 @@ def test_a_client_goes_back_to_the_session_that_it_came_from(place: Place) -> No
     with place.attach("mine") as client:
         place.tell("switch-client", "-t", place.ours)
         assert place.shown() == ["ours"]
-        place.tmux.kill_session(place.ours)
+        place.tmux.kill_session(place.ours, "50% #[fg=red] #{pid} #(touch x); done")
         assert place.shown() == ["mine"]
         assert client.process.poll() is None
+        place.until(lambda: "50% # [fg=red] #{pid} #(touch x); done" in client.said, client)
     assert "ours" not in [each.name for each in place.tmux.sessions()]
 
 

@@ -1,0 +1,128 @@
+"""A visit: the tmux client of a person who is inside tmux shows our session, and comes back.
+
+libtmux serves here, where a person waits and the server is known to answer: it has no time limit.
+No module that a faster command loads may import this one, since libtmux takes as long to import as
+a whole ``agentmux submit`` takes. What happens to clients is heard in tmux's control mode, which
+libtmux does not have.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+import libtmux
+
+from agentmux.adapters.tmux import commands as say
+from agentmux.ports.terminal import Target, TerminalError, TerminalGoneError
+
+_END_S: Final = 0.5
+"""How long a session takes to end after it has sent its clients back."""
+
+# Nobody looks at this client, so it must not change the size of a window.
+_LISTEN: Final = f"attach-session -f ignore-size,{say.UNSEEN}"
+
+
+class Visit:
+    """The client that shows this process's pane shows our session instead, for a while."""
+
+    def __init__(self, target: Target, environ: Mapping[str, str]) -> None:
+        """Find the client.
+
+        Args:
+            target: The session to show.
+            environ: Environment of this process, which runs in a pane of the same server.
+
+        Raises:
+            TerminalError: No client shows the pane.
+        """
+        self._target = target
+        self._environ = {name: text for name, text in environ.items() if name != "TMUX"}
+        self._server = libtmux.Server(socket_path=target.server.socket)
+        found = self._server.cmd("display-message", "-p", "#{client_name}").stdout
+        self._client = found[0] if found else ""
+        if not self._client:
+            raise TerminalError(
+                "no tmux client shows this pane",
+                hints=(f"in another terminal: tmux attach-session -t '{target.session}'",),
+            )
+
+    def begin(self) -> None:
+        """Have the client show the session.
+
+        Raises:
+            TerminalGoneError: The session is gone.
+        """
+        words = say.goes_to(self._target, f"switch-client -c {self._client}")
+        if self._server.cmd(*words).stderr:
+            raise TerminalGoneError("the tmux session is gone")
+
+    def wait(self) -> None:
+        """Return once the client shows another session or has ended, or the session has ended."""
+        with self._listening() as ear:
+            while (line := ear.line()) is not None and not line.startswith("%session-changed"):
+                pass  # from that line on nothing is missed
+            if not self._lasts():
+                return
+            while (line := ear.line()) is not None and not self._is_over(line):
+                pass
+            until = time.monotonic() + _END_S
+            while ear.line(until) is not None:
+                pass
+
+    def _lasts(self) -> bool:
+        shown = self._server.cmd("list-clients", "-F", "#{client_name} #{session_id}").stdout
+        return f"{self._client} {self._target.session}" in shown
+
+    def _is_over(self, line: str) -> bool:
+        """Return whether this line of tmux's control mode says that the client has left."""
+        what, _, rest = line.partition(" ")
+        if what == "%client-detached":
+            return rest == self._client
+        moved = what == "%client-session-changed" and rest.startswith(f"{self._client} $")
+        return moved and not rest.startswith(f"{self._client} {self._target.session} ")
+
+    @contextmanager
+    def _listening(self) -> Iterator[_Ear]:
+        """Attach a client that hears what happens to the others; the caller sees nothing of it."""
+        words = (*say.client_of(self._target.server.socket), "-C")
+        with subprocess.Popen(
+            (*words, *say.goes_to(self._target, _LISTEN)),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=self._environ,
+        ) as process:
+            assert process.stdin is not None  # noqa: S101 (a pipe)
+            assert process.stdout is not None  # noqa: S101 (a pipe)
+            try:
+                yield _Ear(process.stdout.fileno())
+            finally:
+                process.stdin.close()  # it detaches then
+                process.terminate()
+
+
+class _Ear:
+    """Reads the lines that a tmux client in control mode prints."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._data = b""
+
+    def line(self, until: float | None = None) -> str | None:
+        """Return the next line; None at the end, or if it is past ``until`` (monotonic seconds)."""
+        while b"\n" not in self._data:
+            left = None if until is None else max(0.0, until - time.monotonic())
+            if not select.select([self._fd], [], [], left)[0]:
+                return None
+            more = os.read(self._fd, 65536)
+            if not more:
+                return None
+            self._data += more
+        line, _, self._data = self._data.partition(b"\n")
+        return line.decode(errors="replace").rstrip("\r")
