@@ -23,6 +23,9 @@ class SessionFolders(Protocol):
     def leftovers(self, folder: Path, /) -> tuple[Path, ...]:
         """Return the directories in ``folder`` whose removal was begun and not finished."""
 
+    def half_made(self, folder: Path, now_s: float, /) -> tuple[Path, ...]:
+        """Return the directories in ``folder`` that killed starts left; ``now_s`` is Unix time."""
+
     def glance(self, path: Path, /) -> Mapping[str, Any] | None:
         """Return the fields of a session's state, quickly.
 

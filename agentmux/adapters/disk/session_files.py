@@ -17,6 +17,7 @@ from agentmux.adapters.disk import files
 from agentmux.adapters.disk.artifacts import read_artifacts
 from agentmux.adapters.disk.handover import discard_pipes
 from agentmux.adapters.disk.journal import encode_line
+from agentmux.adapters.disk.session_folders import MAKING
 from agentmux.adapters.disk.signal_files import BLANK, FileSignals, lines_version
 from agentmux.adapters.system.ids import new_id
 from agentmux.core.checks.tail import KEEP_BYTES
@@ -155,7 +156,7 @@ class FileSession(FileSignals):
         sessions = self._path.parent
         around = (sessions.parent, sessions, sessions / _IGNORE)
         self._made_around = tuple(each for each in around if not os.path.lexists(each))
-        made = FileSession(sessions / f".making-{new_id()}")
+        made = FileSession(sessions / f"{MAKING}{new_id()}")
         try:
             files.make_dir(sessions)
             files.put(sessions / _IGNORE, b"*\n")

@@ -34,6 +34,9 @@ BEGIN_WAIT_S: Final = 10.0
 
 _POLL_S: Final = 0.02
 BURIED: Final = ".removing-"
+MAKING: Final = ".making-"
+"""How the name of a session's directory begins until it is whole."""
+
 _READY: Final = re.compile(r"ready-(\d+)-(\d+)-[0-9a-f]+\.fifo")
 
 
@@ -43,6 +46,19 @@ names: Final = session_names.names
 def leftovers(folder: Path) -> tuple[Path, ...]:
     """Return the directories in ``folder`` that `bury` renamed and that were not fully deleted."""
     return tuple(sorted(folder.glob(f"{BURIED}*")))
+
+
+def half_made(folder: Path, now_s: float) -> tuple[Path, ...]:
+    """Return the directories in ``folder`` that a killed start left; ``now_s`` is in Unix time.
+
+    A start takes seconds; what is younger than `STARTING_S` may still be made.
+    """
+    found = []
+    for path in sorted(folder.glob(f"{MAKING}*")):
+        with suppress(OSError):
+            if path.lstat().st_mtime < now_s - STARTING_S:
+                found.append(path)
+    return tuple(found)
 
 
 def glance(path: Path) -> Mapping[str, Any] | None:

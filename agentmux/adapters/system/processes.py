@@ -202,7 +202,7 @@ def survivors(*session_ids: str) -> tuple[Survivor, ...]:
     if not wanted:
         return ()
     ours = set(_line_of(os.getpid()))
-    found = (_survivor(pid, wanted) for pid in _own_pids() if pid not in ours)
+    found = (_survivor(pid, wanted) for pid in own_pids() if pid not in ours)
     return tuple(sorted((one for one in found if one), key=lambda one: (one.started, one.pid)))
 
 
@@ -213,7 +213,7 @@ def carriers(word: str) -> tuple[tuple[int, int], ...]:
     On systems without ``/proc`` the result is empty.
     """
     ours = set(_line_of(os.getpid()))
-    found = (pid for pid in _own_pids() if pid not in ours and _carries(pid, word.encode()))
+    found = (pid for pid in own_pids() if pid not in ours and _carries(pid, word.encode()))
     return tuple((pid, start_time(pid)) for pid in found if is_alive(pid))
 
 
@@ -261,7 +261,8 @@ def _carries(pid: int, word: bytes) -> bool:
         return False
 
 
-def _own_pids() -> Iterator[int]:
+def own_pids() -> Iterator[int]:
+    """Yield the pid of each process of the user; none on systems without ``/proc``."""
     uid = os.getuid()
     if not _PROC.is_dir():
         return

@@ -1,0 +1,115 @@
+"""What the system and the terminal allow, for `agentmux doctor`; nothing is changed."""
+
+from __future__ import annotations
+
+import codecs
+import getpass
+import locale
+import os
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from agentmux.adapters.system.mounts import network_type
+from agentmux.adapters.system.processes import own_pids
+from agentmux.ports.health import DiskFacts, HostFacts, TerminalFacts
+
+_INOTIFY: Final = Path("/proc/sys/fs/inotify")
+_LOGIND: Final = (
+    "usr/lib/systemd/logind.conf",
+    "usr/lib/systemd/logind.conf.d",
+    "etc/systemd/logind.conf",
+    "etc/systemd/logind.conf.d",
+    "run/systemd/logind.conf.d",
+)
+_KEY: Final = "KillUserProcesses"
+
+
+def terminal_facts(environ: Mapping[str, str]) -> TerminalFacts:
+    """Return the facts about the terminal at stdout, or else at stderr."""
+    size = None
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            size = size or os.get_terminal_size(stream.fileno())
+    return TerminalFacts(
+        term=environ.get("TERM", ""),
+        colour_term=environ.get("COLORTERM", ""),
+        is_utf8=codecs.lookup(locale.getpreferredencoding(do_setlocale=False)).name == "utf-8",
+        size=(size.columns, size.lines) if size else None,
+    )
+
+
+def host_facts(root: Path = Path("/")) -> HostFacts:
+    """Return what the system allows; ``root`` is where its files are."""
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a container's user without a name
+        user = str(os.getuid())
+    booted = (root / "run/systemd/system").is_dir()
+    return HostFacts(
+        user=user,
+        kills_at_logout=booted and _kills_at_logout(root),
+        lingers=(root / "var/lib/systemd/linger" / user).exists(),
+        watches=_watches(),
+    )
+
+
+def _kills_at_logout(root: Path) -> bool:
+    """Whether the last setting in the files of logind says so; ``no`` is built in."""
+    found = "no"
+    for file in _logind_files(root):
+        with suppress(OSError):
+            for line in file.read_text(errors="replace").splitlines():
+                key, _, value = line.partition("=")
+                found = value.strip().lower() if key.strip() == _KEY else found
+    return found in {"yes", "true", "1", "on"}
+
+
+def _logind_files(root: Path) -> Iterator[Path]:
+    for name in _LOGIND:
+        place = root / name
+        yield from sorted(place.glob("*.conf")) if place.is_dir() else (place,)
+
+
+def _watches() -> tuple[int, int, int] | None:
+    try:
+        instances = int((_INOTIFY / "max_user_instances").read_text())
+        watches = int((_INOTIFY / "max_user_watches").read_text())
+    except (OSError, ValueError):
+        return None
+    return sum(map(_instances, own_pids())), instances, watches
+
+
+def _instances(pid: int) -> int:
+    """Return how many inotify instances a process has open; 0 if nobody can tell."""
+    found = 0
+    with suppress(OSError):
+        for entry in os.scandir(f"/proc/{pid}/fd"):
+            with suppress(OSError):
+                found += str(Path(entry.path).readlink()) == "anon_inode:inotify"
+    return found
+
+
+def disk_facts(path: Path) -> DiskFacts:
+    """Return the facts about the file system of ``path``, which need not exist."""
+    there = next(each for each in (path, *path.parents) if each.is_dir())
+    space = os.statvfs(there)
+    return DiskFacts(
+        path=str(there),
+        network=network_type(there.resolve()),
+        is_writable=os.access(there, os.W_OK | os.X_OK) and not space.f_flag & os.ST_RDONLY,
+        free_bytes=space.f_bavail * space.f_frsize,
+        free_files=space.f_favail if space.f_files else None,
+    )
+
+
+def started_at(ticks: int) -> float:
+    """Return the Unix time of a process' start, from `processes.start_time`; 0 if unknown."""
+    try:
+        lines = Path("/proc/stat").read_text(encoding="ascii").splitlines()
+        boot = next(int(line.split()[1]) for line in lines if line.startswith("btime "))
+    except (OSError, StopIteration, ValueError):
+        return 0.0
+    return boot + ticks / os.sysconf("SC_CLK_TCK") if ticks else 0.0

@@ -1,0 +1,80 @@
+"""What in a user's tmux may be in the way, for `agentmux doctor`.
+
+libtmux reads it: a person waits here, and the server is known to answer. libtmux has no time limit.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Final
+
+from agentmux.adapters.tmux.commands import in_short
+from agentmux.adapters.tmux.server import TmuxTerminal, version
+from agentmux.ports.health import TmuxFacts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import libtmux
+
+ANSWER_S: Final = 2.0
+"""How long a server may take to answer before it counts as hung."""
+
+_NAMED_KEYS: Final = frozenset({"Enter", "Escape", "Space", "Tab", "BSpace", "Up", "Down"})
+
+
+def tmux_facts(socket: str) -> TmuxFacts:
+    """Return the facts about tmux and the server at ``socket``; starts no server.
+
+    Raises:
+        MissingError: tmux is not installed, or too old.
+        TerminalUnreachableError: The server does not answer in time.
+    """
+    said = version(timeout_s=ANSWER_S)
+    server = TmuxTerminal(socket, timeout_s=ANSWER_S).server()
+    if not server.pid:
+        return TmuxFacts(version=said, socket=socket)
+    import libtmux  # noqa: PLC0415 (takes 150 ms, and only this needs it)
+
+    found = libtmux.Server(socket_path=socket)
+    options = dict(_options(_said(found, "show-options", "-s")))
+    options |= _options(_said(found, "show-options", "-g"))
+    return TmuxFacts(
+        version=said,
+        socket=socket,
+        pid=server.pid,
+        options=options,
+        hooks=tuple(_hooks(_said(found, "show-hooks", "-g"))),
+        plain_keys=tuple(_plain_keys(_said(found, "list-keys", "-T", "root"))),
+    )
+
+
+def _said(server: libtmux.Server, *words: str) -> Sequence[str]:
+    return server.cmd(*in_short(words)).stdout
+
+
+def _options(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for line in lines:
+        name, _, value = line.partition(" ")
+        yield name, value.strip('"')
+
+
+def _hooks(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield name and command of each hook that has one."""
+    for line in lines:
+        name, _, command = line.partition(" ")
+        if command:
+            yield name, command
+
+
+def _plain_keys(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the keys in lines such as ``bind-key -T root y kill-server``."""
+    for line in lines:
+        try:
+            words = shlex.split(line)
+        except ValueError:
+            continue
+        words = [word for word in words if word != "-r"]
+        key = words[3] if len(words) > 3 else ""
+        if len(key.removeprefix("\\")) == 1 or key in _NAMED_KEYS:
+            yield key

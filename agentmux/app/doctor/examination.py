@@ -1,0 +1,51 @@
+"""Runs the checks of `agentmux doctor` at the same time, each with a time limit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, wait
+from threading import Thread
+
+from agentmux.app.doctor.finding import Finding, failed, problem
+from agentmux.errors import AgentmuxError, of_system
+
+Check = Callable[[], Iterable[Finding]]
+"""Returns the findings of one check; an `AgentmuxError` that it raises is its last finding."""
+
+
+def examine(checks: Mapping[str, Check], limit_s: float) -> tuple[Finding, ...]:
+    """Run all checks at the same time; return their findings in the order of the checks.
+
+    A check that takes longer than ``limit_s`` is a problem, and is left alone: its thread keeps
+    this process from nothing, not even from ending.
+    """
+    running = {name: _begun(name, check) for name, check in checks.items()}
+    done, _ = wait(running.values(), timeout=limit_s)
+    late = f"no answer within {limit_s:g} s"
+    return tuple(
+        finding
+        for name, each in running.items()
+        for finding in (each.result() if each in done else (problem(name, late),))
+    )
+
+
+def _begun(name: str, check: Check) -> Future[tuple[Finding, ...]]:
+    made: Future[tuple[Finding, ...]] = Future()
+
+    def run() -> None:
+        try:
+            made.set_result(tuple(_found(name, check)))
+        except BaseException as error:  # noqa: BLE001 (it is raised where the result is taken)
+            made.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return made
+
+
+def _found(name: str, check: Check) -> Iterator[Finding]:
+    try:
+        yield from check()
+    except AgentmuxError as error:
+        yield failed(name, error)
+    except OSError as error:
+        yield failed(name, of_system(error))

@@ -1,0 +1,73 @@
+"""One thing that `agentmux doctor` found."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.errors import AgentmuxError
+
+
+class Level(StrEnum):
+    """How bad a finding is; only a problem keeps AgentMux from working."""
+
+    OK = "ok"
+    WARNING = "warning"
+    PROBLEM = "problem"
+
+
+class Repair(StrEnum):
+    """What ``agentmux doctor --fix`` can mend; each touches only what AgentMux made."""
+
+    REMOVALS = "removals"
+    HALF_MADE = "half_made"
+    PIPES = "pipes"
+    SCHEMA = "schema"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One sentence about one thing.
+
+    Attributes:
+        check: The name of the check, such as ``tmux``.
+        text: One sentence, in lower case and without a full stop.
+        mend: The command that mends it, to be pasted, or what to do; empty if there is none.
+        repair: What ``--fix`` does about it; None if that is left to the user.
+    """
+
+    check: str
+    level: Level
+    text: str
+    mend: str = ""
+    repair: Repair | None = None
+
+    def as_json(self) -> dict[str, object]:
+        """Return the fields of this finding for a JSON answer."""
+        return {
+            "check": self.check,
+            "level": self.level.value,
+            "text": self.text,
+            "mend": self.mend or None,
+            "fixable": self.repair is not None,
+        }
+
+
+def fine(check: str, text: str) -> Finding:
+    """Return a finding that nothing is wrong."""
+    return Finding(check=check, level=Level.OK, text=text)
+
+
+def warning(check: str, text: str, mend: str = "", repair: Repair | None = None) -> Finding:
+    """Return a finding that something is not as good as it could be."""
+    return Finding(check=check, level=Level.WARNING, text=text, mend=mend, repair=repair)
+
+
+def problem(check: str, text: str, mend: str = "") -> Finding:
+    """Return a finding that keeps AgentMux from working."""
+    return Finding(check=check, level=Level.PROBLEM, text=text, mend=mend)
+
+
+def failed(check: str, error: AgentmuxError) -> Finding:
+    """Return an error, which a check met, as its finding."""
+    return problem(check, error.message, next(iter(error.hints), ""))

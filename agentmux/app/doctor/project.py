@@ -1,0 +1,152 @@
+"""What is to be said of a project: its agents, its trust, and what its sessions have left."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.commands.agents import list_agents
+from agentmux.app.doctor.finding import Finding, Repair, failed, fine, problem, warning
+from agentmux.app.session.lookup import list_sessions, live, sessions_dir
+from agentmux.core.config.trust import trusted
+from agentmux.core.names.phase import ROLES
+from agentmux.errors import AgentmuxError
+
+if TYPE_CHECKING:
+    from agentmux.app.commands.agents import AgentReport
+    from agentmux.app.session.lookup import Liveness, SessionEntry
+    from agentmux.app.world import Site, World
+    from agentmux.core.agents.spec import Registry
+
+_VARIANTS: Final = "demo-"
+_SHELL: Final = "shell"
+
+
+def agent_findings(world: World, registry: Registry) -> Iterator[Finding]:
+    """Yield what is to be said of each agent: is it there, does it answer, does it ask."""
+    used = {world.spec(world.settings.played(role, {}, {}).agent).name for role in ROLES}
+    absent = []
+    for report in list_agents(world, registry).data:
+        name = report.spec.name
+        if name.startswith(_VARIANTS) or (name == _SHELL and name not in used):
+            continue
+        if report.probe.installed:
+            yield _there(report, is_used=name in used)
+        elif name in used:
+            program = report.spec.command[0]
+            text = f"{name} is to play roles here, but `{program}` is not on PATH"
+            yield problem("agents", text, "agentmux agents")
+        else:
+            absent.append(name)
+    if absent:
+        yield fine("agents", f"not installed: {', '.join(absent)}")
+
+
+def _there(report: AgentReport, *, is_used: bool) -> Finding:
+    name, spec = report.spec.name, report.spec
+    if report.probe.problem:
+        say = problem if is_used else warning
+        return say("agents", f"{name}: {report.probe.problem}", f"agentmux agents probe {name}")
+    comes = (
+        "its conversations come back" if report.resumes else "a resume starts a new conversation"
+    )
+    asks = ""
+    if is_used and spec.permission_args:
+        asks = f"; runs with {shlex.join(spec.permission_args)}"
+    elif is_used and spec.unattended_args:
+        asks = "; asks for permission before it acts"
+    mark = "plays here, " if is_used else ""
+    return fine("agents", f"{name} {report.version}".strip() + f": {mark}{comes}{asks}")
+
+
+def trust_findings(world: World) -> Iterator[Finding]:
+    """Yield what of the project's files has no effect, as the user has not trusted it."""
+    parts = world.trust.parts()
+    there = trusted(parts, world.trust.known())
+    left_out = [part.key for part in parts if part.key not in there]
+    if left_out:
+        text = f"without effect, as you have not trusted it: {', '.join(left_out)}"
+        yield warning("trust", text, "agentmux trust --show")
+    else:
+        says = "all that the project says is trusted" if parts else "the project says nothing"
+        yield fine("trust", f"{says} about what runs here")
+
+
+def claim_findings(world: World) -> Iterator[Finding]:
+    """Yield whether launches can claim their conversations."""
+    world.claims.require_writable()
+    yield fine("claims", "conversations can be claimed")
+
+
+def session_findings(site: Site, left_since: Callable[[int], bool]) -> Iterator[Finding]:
+    """Yield what sessions have left, and which of them need their user.
+
+    Args:
+        site: The project.
+        left_since: Whether the process with this pid runs modules that were replaced since.
+    """
+    entries = list_sessions(site)
+    alive = live(site, entries)
+    yield fine("sessions", f"{len(entries)} in this project")
+    for entry in entries:
+        yield from _session(site, entry, alive[entry.path], left_since)
+    yield from _halves(site)
+    yield from _strangers(site)
+    gone = [each.name for each in entries if each.is_done and _has_worktree(each)]
+    if gone:
+        text = f"finished sessions have a worktree still: {', '.join(gone)}"
+        yield warning("leftovers", text, "agentmux prune --dry-run")
+
+
+def _has_worktree(entry: SessionEntry) -> bool:
+    return bool(entry.text("worktree")) and Path(entry.text("worktree")).is_dir()
+
+
+def _session(
+    site: Site, entry: SessionEntry, found: Liveness, left_since: Callable[[int], bool]
+) -> Iterator[Finding]:
+    if found.error is not None:
+        yield failed("sessions", found.error)
+    elif found.way_back:
+        yield problem("sessions", f"{entry.name}: {found.because}", found.way_back[0])
+    elif found.target is not None and not found.locked and not found.starter and not entry.is_done:
+        text = f"{entry.name}: its agents run, but its orchestrator is gone"
+        yield warning("sessions", text, f"agentmux resume {entry.name} --reattach")
+    if found.orchestrator is not None and left_since(found.orchestrator):
+        text = f"{entry.name}: its orchestrator runs the version from before the last installation"
+        yield warning("sessions", text, f"agentmux stop {entry.name}")
+    starters = site.folders.starters(entry.path)
+    if starters and not any(site.is_alive(pid, started) for pid, started in starters):
+        text = f"{entry.name}: a killed command has left a pipe"
+        yield warning("leftovers", text, "agentmux doctor --fix", Repair.PIPES)
+
+
+def _halves(site: Site) -> Iterator[Finding]:
+    folder = sessions_dir(site.project)
+    for path in site.folders.leftovers(folder):
+        text = f"{path} is what an interrupted removal has left"
+        yield warning("leftovers", text, "agentmux doctor --fix", Repair.REMOVALS)
+    for path in site.folders.half_made(folder, site.now().timestamp()):
+        text = f"{path} is what a killed start has left"
+        yield warning("leftovers", text, "agentmux doctor --fix", Repair.HALF_MADE)
+
+
+def _strangers(site: Site) -> Iterator[Finding]:
+    """Yield the tmux sessions of ours whose directory is gone."""
+    terminal = site.terminal(None)
+    try:
+        found = terminal.listing().sessions
+    except AgentmuxError:
+        return  # the check of tmux says it
+    for each in found:
+        if each.uuid and each.path and not Path(each.path).is_dir():
+            text = f"tmux session {each.name} is of a session whose directory is gone ({each.path})"
+            server = f"tmux -S {shlex.quote(terminal.socket)}"
+            yield warning("leftovers", text, f"{server} kill-session -t {shlex.quote(each.id)}")
+
+
+def repairs_of(findings: Iterable[Finding]) -> tuple[Repair, ...]:
+    """Return what ``--fix`` would do about these findings, each once."""
+    return tuple(dict.fromkeys(each.repair for each in findings if each.repair is not None))

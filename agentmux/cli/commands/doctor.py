@@ -1,0 +1,141 @@
+"""``agentmux doctor``: looks at everything that AgentMux needs, and says how to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from agentmux.app.doctor.examination import examine
+from agentmux.app.doctor.finding import Finding, Level, Repair, warning
+from agentmux.app.doctor.project import repairs_of
+from agentmux.app.result import SCHEMA
+from agentmux.app.session.lookup import list_sessions, live
+from agentmux.cli import render
+from agentmux.cli.ask.consent import YesOpt, require_consent
+from agentmux.cli.ask.person import require_person
+from agentmux.cli.commands.orphan_agents import listed, outlived
+from agentmux.core.names.status_labels import SessionStatus
+from agentmux.errors import ExitCode, UsageError
+from agentmux.wiring import doctor as ward
+
+if TYPE_CHECKING:
+    from agentmux.cli.face import Face
+    from agentmux.wiring.doctor import Patient
+
+_DOES: Final = {
+    Repair.REMOVALS: "delete what interrupted removals have left",
+    Repair.HALF_MADE: "delete what killed starts have left",
+    Repair.PIPES: "delete the pipes that killed commands have left",
+    Repair.SCHEMA: "renew the JSON Schema of the configuration",
+}
+
+
+def doctor(
+    ctx: typer.Context,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Mend what AgentMux itself has left; ask first.")
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Answer as JSON.")] = False,
+    yes: YesOpt = False,
+) -> int:
+    """Look at everything that AgentMux needs, and say how to mend it.
+
+    Each finding is ok, a warning or a problem. The exit code is 1 if there is a problem. `--fix`
+    deletes only what AgentMux itself has left; everything else is mended by the command beside it.
+    """
+    face: Face = ctx.obj
+    if fix:
+        require_person(face, "doctor --fix")
+        if json and not yes:
+            raise UsageError("`--fix` asks first, which `--json` cannot", hints=("add --yes",))
+    patient = ward.Patient(project=face.project(), config=face.config, environ=face.environ)
+    found = _examined(patient)
+    fixed = repairs_of(found) if fix else ()
+    if fixed:
+        found = _mended(face, patient, found, fixed, yes=yes)
+    if json:
+        render.as_json(_answer(found, fixed))
+    else:
+        _show(found, colours=face.colours)
+    return ExitCode.FAILED if any(each.level is Level.PROBLEM for each in found) else ExitCode.OK
+
+
+def _mended(
+    face: Face, patient: Patient, found: Sequence[Finding], fixed: Iterable[Repair], *, yes: bool
+) -> tuple[Finding, ...]:
+    """Mend after a question, and return the findings of a second look."""
+    for each in found:
+        if each.repair is not None:
+            render.note(each.text)
+    words = ", ".join(_DOES[each] for each in fixed)
+    require_consent(face, f"{words[:1].upper()}{words[1:]}?", yes=yes)
+    for repair in fixed:
+        ward.mend(patient, repair)
+    return _examined(patient)
+
+
+def _examined(patient: Patient) -> tuple[Finding, ...]:
+    checks = {**ward.checks(patient), "orphans": lambda: _orphans(patient)}
+    return examine(checks, ward.LIMIT_S)
+
+
+def _orphans(patient: Patient) -> Iterator[Finding]:
+    """Yield the agents that run although their session does not."""
+    site = patient.site()
+    entries = {entry.path: entry for entry in list_sessions(site)}
+    there = live(site, entries.values())
+    ended = [
+        entry
+        for path, entry in entries.items()
+        if there[path].live is False and not there[path].locked and not there[path].starter
+    ]
+    for entry in ended:
+        alive = outlived([(entry.text("session_id"), entry.path)])
+        if alive:
+            text = f"agents of {entry.name} run on without tmux: {listed(alive)}"
+            yield warning("leftovers", text, f"kill {' '.join(str(each.pid) for each in alive)}")
+
+
+def _answer(found: Sequence[Finding], fixed: Iterable[Repair]) -> dict[str, object]:
+    levels = {level.value: sum(each.level is level for each in found) for level in Level}
+    return {
+        "schema": SCHEMA,
+        "findings": [each.as_json() for each in found],
+        "counts": levels,
+        "fixed": [each.value for each in fixed],
+    }
+
+
+_COLOURED_AS: Final = {
+    Level.OK: SessionStatus.DONE,
+    Level.WARNING: SessionStatus.WAITING,
+    Level.PROBLEM: SessionStatus.FAILED,
+}
+"""Each level has the colour of a status, which have one table."""
+
+
+def _show(found: Sequence[Finding], *, colours: bool) -> None:
+    edge = max(len(each.check) for each in found)
+    for each in found:
+        word = render.paint(
+            _COLOURED_AS[each.level], colours=colours, shown=f"{each.level.value:<7}"
+        )
+        render.out(f"{word}  {each.check:<{edge}}  {render.printable(each.text)}")
+        if each.mend:
+            render.out(f"{'':7}  {'':{edge}}  -> {render.printable(each.mend)}")
+    problems = sum(each.level is Level.PROBLEM for each in found)
+    warnings = sum(each.level is Level.WARNING for each in found)
+    render.note(_summary(problems, warnings))
+
+
+def _summary(problems: int, warnings: int) -> str:
+    if not problems and not warnings:
+        return "everything is in order"
+    parts = [
+        f"{count} {word}{'s' * (count != 1)}"
+        for count, word in ((problems, "problem"), (warnings, "warning"))
+        if count
+    ]
+    return " and ".join(parts)

@@ -1,0 +1,196 @@
+"""Builds the checks of `agentmux doctor`: each collects its facts and returns its findings."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.metadata import distribution
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.doctor import machine as say
+from agentmux.app.doctor import project as says
+from agentmux.app.doctor.examination import Check
+from agentmux.app.doctor.finding import Finding, Repair, fine, warning
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.names import layout
+from agentmux.wiring import build, machine
+
+if TYPE_CHECKING:
+    from agentmux.adapters.git.program import GitProgram
+    from agentmux.app.world import Site, World
+
+LIMIT_S: Final = 15.0
+"""How long a check may take; a program that is asked may take ten seconds of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Patient:
+    """The project and the environment that are looked at; ``config`` is the file of --config."""
+
+    project: Path
+    config: Path | None
+    environ: Mapping[str, str]
+
+    def site(self) -> Site:
+        """Return what looks at sessions."""
+        return build.site(self.project, config=self.config, environ=self.environ)
+
+    def world(self) -> World:
+        """Return what works on the project; it writes nothing."""
+        return build.world(self.project, config=self.config, environ=self.environ, read_only=True)
+
+
+def checks(patient: Patient) -> Mapping[str, Check]:
+    """Return all checks by their names; each may raise an `AgentmuxError`, which is its finding."""
+    return {
+        "installation": lambda: _installation(patient),
+        "tmux": lambda: _tmux(patient),
+        "terminal": lambda: _terminal(patient),
+        "git": lambda: _git(patient),
+        "forges": lambda: _forges(patient),
+        "configuration": lambda: _configuration(patient),
+        "trust": lambda: says.trust_findings(patient.world()),
+        "agents": lambda: _agents(patient),
+        "system": _system,
+        "disk": lambda: _disk(patient),
+        "claims": lambda: says.claim_findings(patient.world()),
+        "sessions": lambda: says.session_findings(patient.site(), _is_older),
+    }
+
+
+def _installation(patient: Patient) -> Iterator[Finding]:
+    yield fine("installation", f"agentmux {machine.version()} in {machine.PACKAGE}")
+    ours = machine.scripts() / "agentmux"
+    found = shutil.which("agentmux", path=patient.environ.get("PATH"))
+    if found is None:
+        text = "`agentmux` is not on your PATH, so hints cannot be typed as they are"
+        yield warning("installation", text, f'export PATH="{ours.parent}:$PATH"')
+    elif ours.is_file() and not Path(found).samefile(ours):
+        text = f"`agentmux` is another installation: {found}; this one is {ours}"
+        yield warning("installation", text, "type -a agentmux")
+
+
+def _installed_at() -> float:
+    """Return the Unix time at which the package was installed; 0 where that is unknown."""
+    files = distribution("agentmux").files or ()
+    record = next((each for each in files if each.name == "METADATA"), None)
+    try:
+        # A linked file has the time of its origin; the change of the inode is when it came here.
+        return Path(str(record.locate())).stat().st_ctime if record is not None else 0.0
+    except OSError:
+        return 0.0
+
+
+def _is_older(pid: int) -> bool:
+    from agentmux.adapters.system.host_facts import started_at  # noqa: PLC0415 (the doctor's)
+    from agentmux.adapters.system.processes import start_time  # noqa: PLC0415 (as above)
+
+    started = started_at(start_time(pid))
+    return bool(started) and started < _installed_at()
+
+
+def _tmux(patient: Patient) -> Iterable[Finding]:
+    from agentmux.adapters.tmux.health import tmux_facts  # noqa: PLC0415 (the doctor's)
+
+    return say.tmux_findings(tmux_facts(patient.site().terminal(None).socket))
+
+
+def _terminal(patient: Patient) -> Iterable[Finding]:
+    from agentmux.adapters.system.host_facts import terminal_facts  # noqa: PLC0415 (the doctor's)
+
+    return say.terminal_findings(terminal_facts(patient.environ))
+
+
+def _system() -> Iterable[Finding]:
+    from agentmux.adapters.system.host_facts import host_facts  # noqa: PLC0415 (the doctor's)
+
+    return say.host_findings(host_facts())
+
+
+def _disk(patient: Patient) -> Iterable[Finding]:
+    from agentmux.adapters.system.host_facts import disk_facts  # noqa: PLC0415 (the doctor's)
+
+    return say.disk_findings(disk_facts(patient.project / layout.SESSIONS_DIR))
+
+
+def _git(patient: Patient) -> Iterator[Finding]:
+    from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (the doctor's)
+    from agentmux.adapters.git.repository import require_identity  # noqa: PLC0415 (as above)
+
+    git = GitProgram(patient.project, patient.environ)
+    if git.top_level() is None:
+        text = f"{patient.project} is not in a git repository: nothing is committed, no worktrees"
+        yield warning("git", text, "git init")
+        return
+    yield fine("git", f"git {'.'.join(map(str, git.version()))}; repository {git.root()}")
+    require_identity(git)
+    gone = [line for line in _lines(git, "worktree", "list", "--porcelain") if "prunable " in line]
+    if gone:
+        text = f"git still knows {len(gone)} worktrees that were deleted by hand"
+        yield warning("git", text, "git worktree prune")
+
+
+def _lines(git: GitProgram, *words: str) -> list[str]:
+    return git.read(*words).out.decode(errors="replace").splitlines()
+
+
+def _forges(patient: Patient) -> Iterator[Finding]:
+    from agentmux.adapters.config.forge_registry import load_forges  # noqa: PLC0415 (reads yaml)
+    from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (the doctor's)
+
+    git = GitProgram(patient.project, patient.environ)
+    remotes = "\n".join(_lines(git, "remote", "-v") if git.top_level() is not None else [])
+    for name, forge in load_forges(machine.config_dir(patient.environ)).items():
+        path = shutil.which(forge.program, path=patient.environ.get("PATH"))
+        if path is not None:
+            yield fine("forges", f"{name}: {path}")
+        elif any(host in remotes for host in forge.hosts):
+            text = f"{name}: `{forge.program}` is missing: no issues, no requests"
+            yield warning("forges", text, f"see {forge.install}")
+        else:
+            yield fine("forges", f"{name}: {forge.program} is not installed, and not needed here")
+
+
+def _configuration(patient: Patient) -> Iterator[Finding]:
+    from agentmux.adapters.config.agent_registry import load_registry  # noqa: PLC0415 (reads yaml)
+    from agentmux.adapters.config.config_schema import SCHEMA_FILE, config_schema_text  # noqa: PLC0415 (as above)
+
+    build.configuration(patient.project, config=patient.config, environ=patient.environ)
+    load_registry(patient.world().settings)
+    yield fine("configuration", "the files have no mistakes (agentmux config show --origin)")
+    schema = patient.project / layout.PROJECT_FOLDER / SCHEMA_FILE
+    if schema.is_file() and schema.read_text(errors="replace") != config_schema_text():
+        text = f"{schema} is of another version of AgentMux"
+        mend = f"agentmux config schema > {layout.PROJECT_FOLDER}/{SCHEMA_FILE}"
+        yield warning("configuration", text, mend, Repair.SCHEMA)
+
+
+def _agents(patient: Patient) -> Iterable[Finding]:
+    from agentmux.adapters.config.agent_registry import load_registry  # noqa: PLC0415 (reads yaml)
+
+    world = patient.world()
+    return says.agent_findings(world, load_registry(world.settings))
+
+
+def mend(patient: Patient, repair: Repair) -> None:
+    """Mend one kind of finding; what cannot be mended stays, and is found again."""
+    from agentmux.adapters.config.config_schema import SCHEMA_FILE, config_schema_text  # noqa: PLC0415 (reads yaml)
+    from agentmux.adapters.disk import files  # noqa: PLC0415 (the doctor's)
+    from agentmux.adapters.disk.handover import discard_pipes  # noqa: PLC0415 (as above)
+    from agentmux.app.commands.remove import finish_removals  # noqa: PLC0415 (as above)
+    from agentmux.app.session.lookup import list_sessions, sessions_dir  # noqa: PLC0415 (as above)
+
+    site = patient.site()
+    match repair:
+        case Repair.REMOVALS:
+            finish_removals(site)
+        case Repair.HALF_MADE:
+            for path in site.folders.half_made(sessions_dir(site.project), site.now().timestamp()):
+                site.folders.delete(site.folders.bury(path))
+        case Repair.PIPES:
+            for entry in list_sessions(site):
+                discard_pipes(entry.path)
+        case Repair.SCHEMA:
+            schema = patient.project / layout.PROJECT_FOLDER / SCHEMA_FILE
+            files.replace(schema, config_schema_text().encode(), 0o644)
