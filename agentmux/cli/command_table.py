@@ -18,7 +18,6 @@ from agentmux.cli.fast import help  # noqa: A004 (the module of this name)
 from agentmux.errors import UsageError
 from agentmux.wiring.machine import version
 
-<<<<<<< HEAD
 GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Work": {
         "start": "start:start_feature",
@@ -43,6 +42,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "rewind": "rewind:rewind_session",
         "remove": "remove:remove",
         "prune": "prune:prune",
+        "doctor": "doctor:doctor",
     },
     "Set up": {
         "init": "init:init",
@@ -55,35 +55,6 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "help": "help:help_",
         "version": "version:show_version",
     },
-=======
-_COMMANDS: Final = {
-    "list": "sessions:list_",
-    "status": "sessions:status",
-    "show": "show:show",
-    "diff": "diff:diff",
-    "logs": "sessions:logs",
-    "attach": "sessions:attach",
-    "wait": "sessions:wait",
-    "start": "start:start_feature",
-    "resume": "resume:resume_session",
-    "stop": "resume:stop_session",
-    "restart": "resume:restart_seat",
-    "unpark": "resume:unpark_session",
-    "approve": "approval:approve",
-    "request-changes": "approval:request_changes",
-    "rewind": "rewind:rewind_session",
-    "try": "tryout:try_session",
-    "remove": "remove:remove",
-    "prune": "prune:prune",
-    "init": "init:init",
-    "config": "configuration:app",
-    "doctor": "doctor:doctor",
-    "trust": "trust:trust",
-    "demo": "demo:demo",
-    "version": "version:show_version",
-    "agents": "agents:app",
-    "pipelines": "pipelines:app",
->>>>>>> cb888e5 (doctor: look at everything that AgentMux needs, and say how to mend it)
 }
 """The groups of the help, and the commands of each: ``module:name``, a module of `cli.commands` and
 in it the command's function or a `typer.Typer` with subcommands."""

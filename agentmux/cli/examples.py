@@ -83,6 +83,10 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("agentmux remove add-login --force", "also work that is nowhere else"),
     ),
     "prune": (("agentmux prune --dry-run", "what would be removed; changes nothing"),),
+    "doctor": (
+        ("agentmux doctor", "what is wrong here, and how to mend it"),
+        ("agentmux doctor --fix", "delete what killed commands have left, after a question"),
+    ),
     "init": (
         ("agentmux init", "ask, and write .agentmux/config.yaml"),
         ("agentmux init --defaults", "ask nothing"),
