@@ -50,8 +50,10 @@ def test_an_error_is_a_finding_with_its_first_hint_after_what_was_found_before()
 
 
 def test_a_bug_is_not_hidden() -> None:
+    nothing: dict[str, str] = {}
+
     def broken() -> Iterator[Finding]:
-        yield fine("broken", {}["a bug"])
+        yield fine("broken", nothing["a bug"])
 
     with pytest.raises(KeyError):
         examine({"broken": broken}, limit_s=60)
