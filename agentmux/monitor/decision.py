@@ -40,7 +40,9 @@ def draw_result(result: ResultView, cols: int, rows: int) -> tuple[MonitorLine, 
     drawn: list[MonitorLine] = []
     for ((heading, more), lines), share in zip(held, shares, strict=True):
         if roomy:
-            drawn += [*([()] if drawn else []), (Segment(cut(heading, cols), Style.HEADER),)]
+            drawn += [()] if drawn else []
+            is_said = lines[0].rstrip(":") == heading
+            drawn += [] if is_said else [(Segment(cut(heading, cols), Style.HEADER),)]
         drawn += _part(more, lines, share, cols)
     return tuple(drawn[:rows])
 

@@ -255,8 +255,8 @@ class MonitorKeys:
         if not self._decides:
             return ""
         name, what = self._beginning(console)
-        more = "; Tab: somewhere else" if len(beginnings(self._session.state)) > 1 else ""
-        return f"it begins in {name.replace('_', ' ')} ({what}){more}"
+        more = "; Tab: elsewhere" if len(beginnings(self._session.state)) > 1 else ""
+        return f"the next cycle begins in {name.replace('_', ' ')} ({what}){more}"
 
     def _approve(self) -> None:
         self._decide(self._approval or Approved())

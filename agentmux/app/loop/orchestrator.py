@@ -30,6 +30,7 @@ from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.decisions.limits import next_wake
 from agentmux.core.decisions.next_actions import next_actions
+from agentmux.core.fold.phase_times import PhaseTimes, blank_before, phase_times
 from agentmux.core.journal.events import (
     SessionInterrupted,
 )
@@ -38,6 +39,7 @@ from agentmux.core.terminal.keys import Pressed
 from agentmux.errors import AgentmuxError, DataError, SupersededError
 from agentmux.ports.display import Message, Picture
 from agentmux.ports.terminal import HiddenServerError, TerminalGoneError
+from agentmux.threads import in_daemon_thread
 
 logger = logging.getLogger(__name__)
 
@@ -48,6 +50,8 @@ _STEP: Final = "a step"
 # Seconds until the next try if a parked agent that is due could not be woken.
 _ALARM_S: Final = 0.2
 _MESSAGES: Final = 200
+SAYS: Final = __name__
+"""The name of the logger whose messages of level INFO are those that the monitor showed."""
 _SERVER_GONE: Final = "the tmux server is gone"
 _ORDINARY: Final = PaneManner()
 
@@ -71,7 +75,8 @@ class Orchestrator:
         self._ending = asyncio.Event()
         self._cause: str | None = None
         self._kill_session = False
-        self._messages: list[Message] = []
+        self._messages = list(tools.past)
+        self._times = PhaseTimes()
         self._keys = MonitorKeys(world, session, tools, watcher.sight, self)
         self._keyboard: int | None = None
         self._finished = False
@@ -271,6 +276,7 @@ class Orchestrator:
         return [
             asyncio.create_task(self._hints()),
             asyncio.create_task(self._ticks()),
+            asyncio.create_task(self._look_back()),
         ]
 
     def _on_wake(self) -> None:
@@ -303,6 +309,19 @@ class Orchestrator:
     async def _hints(self) -> None:
         async for _ in self._tools.hints(self._ending):
             self.wake()
+
+    async def _look_back(self) -> None:
+        """Read from the journal how long the session has been in each phase."""
+        # An object of its own: the loop reads the journal meanwhile.
+        files = self._world.files(self._session.files.path)
+        blank = blank_before(self._session.state)
+
+        def read() -> PhaseTimes:
+            return phase_times(blank, (event for event, _ in files.tail(0)))
+
+        with suppress(AgentmuxError, OSError):  # what cannot be read is not shown
+            self._times = await in_daemon_thread(read)
+            self.show()
 
     async def _ticks(self) -> None:
         """Look at the screens at a fixed interval; late ticks are dropped."""
@@ -382,12 +401,15 @@ class Orchestrator:
 
     def show(self) -> None:
         """Draw the monitor."""
+        now = self._world.now()
+        self._times = self._times.at(self._session.state.phase, now)
         picture = Picture(
             state=self._session.state,
             statuses=self._watcher.sight.statuses,
             problem=self._watcher.runtime.problem,
             messages=tuple(self._messages),
-            now=self._world.now().astimezone(self._world.zones("")),
+            now=now.astimezone(self._world.zones("")),
+            spent_s=self._times.seconds(now),
             last_lines=self._watcher.sight.last_lines,
             name=self._name,
             leave=self._way_out.line,

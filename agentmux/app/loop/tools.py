@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import AgentmuxError
-from agentmux.ports.display import Display
+from agentmux.ports.display import Display, Message
 from agentmux.ports.processes import Lock, ProcessWatch, WakePipe
 from agentmux.ports.terminal import OwnSession, Typist
 
@@ -24,6 +24,7 @@ class Tools:
             set.
         gone: Returns once nothing exists at a path any more.
         index_wait_s: How long a commit waits for git's index before the user is told.
+        past: What the monitor said of the session before, oldest first.
         approver: Takes the id of an approval; returns, once, the environment that the approving
             command has left, or None.
     """
@@ -38,6 +39,7 @@ class Tools:
     hints: Callable[[asyncio.Event], AsyncIterator[None]]
     gone: Callable[[Path], Awaitable[None]]
     index_wait_s: float = 30.0
+    past: tuple[Message, ...] = ()
     approver: Callable[[str], Mapping[str, str] | None] = lambda _: None
 
 

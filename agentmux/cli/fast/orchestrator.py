@@ -17,6 +17,7 @@ from typing import Final
 from agentmux.adapters.disk import files
 from agentmux.adapters.disk.handover import report as send_report
 from agentmux.adapters.disk.handover import take_approvers, take_environment
+from agentmux.adapters.disk.log_file import LogFile
 from agentmux.adapters.disk.session_folders import glance
 from agentmux.adapters.pane import delivery
 from agentmux.adapters.system import processes
@@ -32,17 +33,19 @@ from agentmux.app.commands.orchestrator_request import (
     failure,
 )
 from agentmux.app.commands.trust import played_in, require_trusted
+from agentmux.app.loop.orchestrator import SAYS
 from agentmux.app.loop.process import drive
 from agentmux.app.loop.tools import SessionGoneError, Tools
 from agentmux.app.world import World
 from agentmux.cli import render
 from agentmux.core.agents.environment import change
+from agentmux.core.codec.times import time_of
 from agentmux.core.definitions.definition import definition_from
 from agentmux.core.fold.apply import fold
 from agentmux.core.names import layout
 from agentmux.core.pipeline.registry import FEATURE_PIPELINE, running
 from agentmux.errors import AgentmuxError, ExitCode
-from agentmux.ports.display import Display
+from agentmux.ports.display import Display, Message
 from agentmux.ports.terminal import Target
 from agentmux.wiring import build
 
@@ -56,6 +59,7 @@ _FOLDERS: Final = (
 Each write looks for links again; here a session with one is refused before anything begins.
 """
 
+_SAID_LINES: Final = 200
 _END_S: Final = 4.0
 _LOG_KEYS: Final = ("session", "phase", "role", "pane")
 
@@ -199,6 +203,7 @@ async def _drive(
         hints=hints,
         gone=gone,
         approver=partial(take_approvers, session),
+        past=() if request.mode == "start" else _said_before(session / layout.LOG),
     )
     try:
         return await drive(
@@ -274,6 +279,22 @@ def _display(*, colour: bool) -> Display:
     if sys.stdout.isatty():
         return TerminalDisplay(sys.stdout, colour=colour)
     return PlainDisplay(sys.stdout)
+
+
+def _said_before(log: Path) -> tuple[Message, ...]:
+    """Return the last messages of the monitor, from the session's log; empty if it is damaged."""
+    with suppress(AgentmuxError, OSError):
+        return tuple(filter(None, map(_message, LogFile(log).last(_SAID_LINES))))
+    return ()
+
+
+def _message(line: str) -> Message | None:
+    try:
+        fields = json.loads(line)
+        said = fields["logger"] == SAYS and fields["level"] == "info"
+        return Message(str(fields["message"]), time_of(fields["at"])) if said else None
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return None
 
 
 def _log_to(path: Path) -> None:

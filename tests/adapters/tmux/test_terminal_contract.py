@@ -217,6 +217,15 @@ def test_a_paste_is_typed_and_enter_is_a_thing_of_its_own(
     wait_until(lambda: "got <a; b #(c) 'd';>" in terminal.capture([pane])[pane].text)
 
 
+def test_keys_are_pressed_by_name(terminal: Flat, tmp_path: Path, wait_until: WaitUntil) -> None:
+    session = create(terminal, tmp_path).session.id
+    script = 'IFS= read -r line; echo "got <$line>"; exec sleep 1000'
+    (pane,) = terminal.open_panes(session, [new(1, sh(script))]).values()
+
+    terminal.press_keys(pane, ["r", "-", "R", "Enter"])
+    wait_until(lambda: "got <r-R>" in terminal.capture([pane])[pane].text)
+
+
 def test_a_paste_is_bracketed_and_keeps_its_newlines(
     terminal: Flat, tmp_path: Path, wait_until: WaitUntil
 ) -> None:

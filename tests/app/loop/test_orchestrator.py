@@ -38,6 +38,7 @@ from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec, ProbeResult
 from agentmux.core.config.settings import (
     CompletionSettings,
+    Policy,
     RoleSettings,
     SnapshotSettings,
     StallSettings,
@@ -46,7 +47,7 @@ from agentmux.core.journal.events import Approved
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
-from agentmux.core.terminal.console import Page
+from agentmux.core.terminal.console import REST_S, Page
 from agentmux.core.terminal.keys import Key, Pressed
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, MissingError
 from agentmux.ports.display import Picture
@@ -77,6 +78,11 @@ class Balky(FakeTerminal):
         self.bug: Exception | None = None
         self.stuck: AgentmuxError | None = None
         self.vacated: list[str] = []
+        self.went: list[str] = []
+
+    def go_to(self, session: str, pane: str) -> bool:  # type: ignore[explicit-override]
+        self.went.append(pane)
+        return super().go_to(session, pane)
 
     def capture(  # type: ignore[explicit-override]
         self, panes: Sequence[str], *, colours: bool = True
@@ -192,6 +198,7 @@ class Stage:
         self.display: Silent = Silent()
         self.path = Path("/nowhere")
         self.worktree = False
+        self.policy = ""
 
     def scenario(self, roles: Mapping[str, Any], seats: Mapping[str, Any] | None = None) -> None:
         said = {"roles": {**QUICK, **roles}, "seats": seats or {}}
@@ -241,7 +248,7 @@ class Stage:
             drive(
                 self.world,
                 self.world.files(self.path),
-                OrchestratorRequest(mode=mode),  # type: ignore[arg-type]  # one of its words
+                OrchestratorRequest(mode=mode, policy=self.policy),  # type: ignore[arg-type]  # one of its words
                 tools,
                 identity={"pid": os.getpid()},
                 report=_no_report,
@@ -297,6 +304,14 @@ class Stage:
         screens = self.terminal.capture(wanted) if wanted else {}
         composer = "\N{HEAVY RIGHT-POINTING ANGLE QUOTATION MARK ORNAMENT}"
         return any(composer in screen.text for screen in screens.values())
+
+    def offers(self, seat: str) -> bool:
+        """Whether the seat's pane waits for a choice, and shows the menu."""
+        seats = self.state().seats
+        if seat not in seats or seats[seat].status != "stopped":
+            return False
+        pane = self.pane(seat).id
+        return "Restart fresh" in self.terminal.capture([pane])[pane].text
 
     def pane(self, seat: str) -> Pane:
         """The pane of the seat's launch."""
@@ -1408,3 +1423,135 @@ def test_a_stop_whose_first_half_fails_still_ends_the_session_and_names_its_caus
     lock = SessionLock(stage.path)
     lock.acquire(0, {})  # the lock is free
     lock.release()
+
+
+# -- reading and getting about by keys -----------------------------------------------------------
+
+
+def reading(stage: Stage) -> str:
+    picture = stage.display.picture
+    found = picture.reading if picture else None
+    return "\n".join((found.title, *found.lines)) if found else ""
+
+
+def note(stage: Stage) -> str:
+    return stage.display.picture.note if stage.display.picture else ""
+
+
+async def at_work(stage: Stage, *seats: str) -> None:
+    await stage.until(lambda: stage.state().seats.keys() >= set(seats))
+    await stage.until(lambda: all(stage.status(each) == "busy" for each in seats))
+
+
+def is_new(keyboard: Keyboard, before: Picture | None) -> bool:
+    return keyboard.picture is not before
+
+
+def test_keys_show_texts_and_go_to_panes(stage: Stage, balky: Balky, keyboard: Keyboard) -> None:
+    stage.scenario({"architect": {"think": 60}})
+
+    async def says(key: Pressed, shown: Callable[[], object]) -> None:
+        keyboard.press(key)
+        await stage.until(shown, key)
+
+    async def play() -> None:
+        async with stage.driven():
+            await at_work(stage, "architect")
+            await says("?", lambda: "go to the seat that waits for you" in reading(stage))
+            await says("d", lambda: "nothing has changed" in reading(stage))
+            await says("s", lambda: "there is no summary yet" in reading(stage))
+            await says(Key.ESCAPE, lambda: not reading(stage))
+            await says("z", lambda: note(stage) == "`z` does nothing here: ? shows all keys")
+            await says("2", lambda: note(stage) == "there is no seat 2 now")
+            await says("o", lambda: note(stage) == "no seat waits for you")
+            await says("R", lambda: note(stage) == "no pane waits for your choice")
+            await says("r", lambda: note(stage) == "no seat has failed or ended")
+            await says("x", lambda: note(stage) == "there is no check that could not run")
+            await says("1", lambda: not note(stage))
+            assert balky.went == [stage.pane("architect").id]
+            picture = keyboard.picture
+            assert picture is not None
+            await stage.until(lambda: picture.last_lines.get("architect"))
+            assert picture.spent_s["architecting"] > 0
+
+    asyncio.run(play())
+
+
+def test_a_key_starts_a_seat_again_that_has_ended(stage: Stage, keyboard: Keyboard) -> None:
+    stage.scenario({"architect": {"crash": "before_write", "exit": 0}})
+
+    async def play() -> None:
+        async with stage.driven():
+            await stage.until(lambda: stage.facts("agent_exited"))
+            stage.scenario({"architect": {"think": 60}})
+            keyboard.press("r")
+            await stage.until(lambda: "r again within 10 s to start architect" in question(stage))
+            keyboard.press("r")  # too soon: the word that was typed may have the letter twice
+            await asyncio.sleep(REST_S)
+            assert not stage.facts("seat_restarted")
+            keyboard.press("r")
+            await stage.until(lambda: len(stage.facts("agent_launched", "architect")) == 2)
+
+    asyncio.run(play())
+    assert "user: starts architect again" in stage.messages()
+
+
+def test_one_key_resumes_all_panes_that_wait(
+    stage: Stage, balky: Balky, keyboard: Keyboard
+) -> None:
+    stage.scenario({"coder": {"think": 60}})
+
+    async def play() -> None:
+        async with stage.driven():
+            await at_work(stage, *CODERS)
+        stage.terminal.close_panes([stage.pane(each).id for each in CODERS])
+        stage.policy = Policy.CONFIRM
+        async with stage.driven("resume"):
+            await stage.until(lambda: all(map(stage.offers, CODERS)))
+            keyboard.press("o", "o")  # to the first that waits, then to the next
+            await stage.until(lambda: balky.went == [stage.pane(each).id for each in CODERS])
+            keyboard.press("R")
+            await stage.until(lambda: "to resume coder-1 and coder-2" in question(stage))
+            await asyncio.sleep(REST_S)
+            keyboard.press("R")
+            await stage.until(lambda: len(stage.facts("launch_chosen")) == 2)
+
+    asyncio.run(play())
+    assert [fact.choice for fact in stage.facts("launch_chosen")] == ["resume", "resume"]
+
+
+def test_where_a_small_wish_begins_is_chosen_by_a_key(stage: Stage, keyboard: Keyboard) -> None:
+    async def play() -> None:
+        async with stage.driven():
+            await to_the_decision(stage)
+            await stage.until(lambda: keyboard.picture and keyboard.picture.result)
+            stage.scenario({"coder": {"think": 60}})
+            keyboard.press("c", *"less")
+            await stage.until(lambda: draft(stage) == "less")
+            while "fixing" not in (keyboard.picture.begins if keyboard.picture else ""):
+                before = keyboard.picture
+                keyboard.press(Key.TAB)
+                await stage.until(partial(is_new, keyboard, before))
+            keyboard.press(Key.ENTER, Key.ENTER)
+            await stage.until(lambda: stage.state().cycle == 2)
+
+    asyncio.run(play())
+    (asked,) = stage.facts("request_changes")
+    assert (asked.text, asked.phase, asked.of_phase) == ("less", "fixing", "completing")
+    assert asked.digest
+
+
+def test_changes_to_a_result_that_is_another_one_by_now_are_not_sent(
+    stage: Stage, keyboard: Keyboard
+) -> None:
+    async def play() -> None:
+        async with stage.driven():
+            await to_the_decision(stage)
+            await stage.until(lambda: keyboard.picture and keyboard.picture.result)
+            (stage.project / "demo_part_1.py").write_text("another\n")
+            keyboard.press("c", *"less", Key.ENTER, Key.ENTER)
+            await stage.until(lambda: "is not the one that you saw" in note(stage))
+            assert draft(stage) == "less"
+            assert not stage.facts("request_changes")
+
+    asyncio.run(play())

@@ -12,6 +12,7 @@ from agentmux.core.agents.screens import (
     Reading,
     ScreenMark,
     is_rejection,
+    last_line,
     read,
     read_screen,
     read_since,
@@ -161,3 +162,18 @@ def test_blank_rows_do_not_push_a_dialog_out_of_sight() -> None:
 def test_an_agent_without_marks_says_nothing() -> None:
     spec = AgentSpec(name="a", command=("a",), busy=None)
     assert read_screen(spec, "esc to interrupt\n❯ ") is ScreenMark.UNKNOWN
+
+
+@pytest.mark.parametrize(
+    ("screen", "line"),
+    [
+        ("one\n\n  ● Edited  calc.py\n\n❯ \n  ? for shortcuts", "● Edited calc.py"),
+        ("│ Reading files │\n╰──────────╯\n", "Reading files"),
+        ("❯ \n  a hint below", "a hint below"),
+        ("Working… (esc to interrupt)", "Working… (esc to interrupt)"),
+        ("╭───╮\n│   │\n", ""),
+        ("", ""),
+    ],
+)
+def test_the_last_line_is_the_last_that_the_agent_has_written(screen: str, line: str) -> None:
+    assert last_line(AgentSpec(name="a", command=("a",), ready="^❯ "), screen) == line
