@@ -26,6 +26,7 @@ from agentmux.core.agents.spec import AgentSpec, ProbeResult, PromptBy, Strategy
 from agentmux.core.config.settings import Settings
 from agentmux.core.definitions.drawing import drawn
 from agentmux.core.journal.events import FACTS, SIGNALS, USER_DECISIONS
+from agentmux.core.terminal.monitor_keys import MONITOR_KEYS, When
 from docs import command_data, man_page
 
 REFERENCE: Final = Path(__file__).resolve().parent / "reference"
@@ -228,10 +229,38 @@ def pipelines() -> str:
 _BUILT_IN: Final = ("feature", "quick", "fix", "plan", "review")
 
 
+_MONITOR: Final = """\
+# The monitor
+
+The monitor is the pane at the left of a session's tmux window, or the whole window while no agent
+works. It shows the phases and the time in each, the seats with agent, model, status and the last
+line of the screen, what waits for you, and what happened.
+
+When it is your turn to decide, it shows the result: the summary, what the checks found, what the
+reviewers said, and how much each file changed. Git is asked in the background: a slow one holds
+nothing up.
+
+No single key does anything that cannot be taken back: what is marked with *(asks)*, and an
+approval, needs a second press of the same key, since the first may have been meant for an agent
+whose pane has just closed.
+"""
+
+
+def monitor() -> str:
+    """Return docs/reference/monitor.md: the keys are those of the program's own table."""
+    parts = [_MONITOR]
+    for when in When:
+        rows = [f"| `{e.shown}` | {e.says} |" for e in MONITOR_KEYS if e.when is when]
+        head = (f"## {when.value}", "", "| keys | what they do |", "|---|---|")
+        parts.append("\n".join((*head, *rows)))
+    return "\n".join(f"{part.rstrip()}\n" for part in parts)
+
+
 PAGES: Final[dict[str, Callable[[], str]]] = {
     "journal.md": journal,
     "cli.md": cli,
     "agents.md": agents,
+    "monitor.md": monitor,
     "pipelines.md": pipelines,
 }
 
