@@ -14,7 +14,9 @@ from agentmux.app.result import OperationResult, envelope
 from agentmux.core.names.phase import SETUP
 from agentmux.core.names.status_labels import (
     NATIVE_MARK,
+    Colour,
     SessionStatus,
+    age,
     mend_setup,
     status_colour,
 )
@@ -27,8 +29,12 @@ if TYPE_CHECKING:
     from agentmux.app.result import Problem
     from agentmux.app.views.session_view import SeatView, SessionView
 
-_UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "m"))
-_CODES: Final[Mapping[str, str]] = {"green": "32", "yellow": "33", "red": "31", "magenta": "35"}
+_CODES: Final[Mapping[Colour, str]] = {
+    Colour.GREEN: "32",
+    Colour.YELLOW: "33",
+    Colour.RED: "31",
+    Colour.DIM: "2",
+}
 """The number of each colour in a terminal's escape sequences (SGR)."""
 _NATIVE: Final = f"{NATIVE_MARK} "
 
@@ -149,16 +155,6 @@ def paint(word: str, *, colours: bool, shown: str = "") -> str:
     code = _CODES.get(status_colour(word))
     text = shown or word
     return f"\x1b[{code}m{text}\x1b[0m" if colours and code else text
-
-
-def age(seconds: float | None) -> str:
-    """Return a duration in its largest unit: ``42s``, ``5m``, ``3h``, ``2d``; ``-`` for None."""
-    if seconds is None:
-        return "-"
-    for size, unit in _UNITS:
-        if seconds >= size:
-            return f"{int(seconds // size)}{unit}"
-    return f"{int(seconds)}s"
 
 
 def size(count: int) -> str:
@@ -454,7 +450,7 @@ def next_step(view: SessionView) -> str:
     seat = _to_restart(view)
     if seat:
         return _restart(view, seat)
-    if view.status in {SessionStatus.WAITING, SessionStatus.STALLED, SessionStatus.LIMIT}:
+    if view.status in _LOOK_AT:
         return _look(view)
     if view.copy_of is not None:
         return f"agentmux status {shlex.quote(view.copy_of)}"
@@ -473,6 +469,12 @@ def next_step(view: SessionView) -> str:
     )
 
 
+_LOOK_AT: Final = frozenset(
+    {SessionStatus.WAITING, SessionStatus.STALLED, SessionStatus.LIMIT, SessionStatus.PARKED}
+)
+"""The statuses of sessions of which a person should look at a pane, or wait."""
+
+
 def _restart(view: SessionView, seat: str) -> str:
     again = f"agentmux restart {view.session} --role {seat}"
     if any(each.seat == seat and each.status == BROKEN for each in view.seats):
@@ -481,7 +483,7 @@ def _restart(view: SessionView, seat: str) -> str:
 
 
 def _look(view: SessionView) -> str:
-    if view.status == SessionStatus.LIMIT and view.is_parked:
+    if view.status == SessionStatus.PARKED:
         return f"wait; or, to go on at once, agentmux unpark {view.session}"
     return f"agentmux attach {view.session}"
 

@@ -31,6 +31,7 @@ from agentmux.core.config.settings import Settings
 from agentmux.core.journal.events import AgentParked, LimitsLifted
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
+from agentmux.core.names.status_labels import age
 from agentmux.core.terminal.text_width import width
 from agentmux.errors import ExitCode, UsageError
 from agentmux.ports.terminal import Server, Target
@@ -429,7 +430,7 @@ def test_what_others_wrote_does_not_move_the_cursor(text: str, shown: str) -> No
     [(None, "-"), (0.4, "0s"), (59, "59s"), (61, "1m"), (7200, "2h"), (9e4, "1d")],
 )
 def test_ages(seconds: float | None, said: str) -> None:
-    assert render.age(seconds) == said
+    assert age(seconds) == said
 
 
 # -- logs ----------------------------------------------------------------------------------------

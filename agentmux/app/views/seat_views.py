@@ -11,7 +11,16 @@ from agentmux.app.views.plain_fields import NOTHING, age_of, mapping, number, te
 from agentmux.app.views.session_view import SeatView
 from agentmux.core.codec.times import time_of
 from agentmux.core.names.status_labels import SessionStatus, parked_label, status_label
-from agentmux.core.names.statuses import CRASHED, IDLE, LAUNCHED, LIMIT, STALLED, STOPPED, UNKNOWN
+from agentmux.core.names.statuses import (
+    CRASHED,
+    IDLE,
+    LAUNCHED,
+    LIMIT,
+    PARKED,
+    STALLED,
+    STOPPED,
+    UNKNOWN,
+)
 
 if TYPE_CHECKING:
     from agentmux.core.codec.records import Json
@@ -38,7 +47,7 @@ def seat_views(
         status, source, since = _doing(seat, seen, runs=bool(liveness.live))
         until = _parked_until(entry, name)
         if until is not None and status in _AT_LIMIT:
-            status = LIMIT
+            status = PARKED
         told = seen if status == text(seen, "status") else NOTHING
         yield SeatView(
             seat=name,
@@ -81,28 +90,28 @@ def _waiting(name: str, parked: Mapping[str, Any], until: datetime, now: datetim
         agent=text(parked, "agent"),
         mode="-",
         reason="",
-        status=LIMIT,
+        status=PARKED,
         source="journal",
         age_s=None,
         attempt=1,
         prompt_bytes=0,
         fresh_prompt_bytes=0,
         parked_until=text(parked, "until"),
-        label=_seat_label(LIMIT, until, now),
+        label=_seat_label(PARKED, until, now),
     )
 
 
 def _seat_label(status: str, until: datetime | None, now: datetime) -> str:
-    if until is None or status not in {LIMIT, STOPPED}:
+    if until is None or status not in {PARKED, STOPPED}:
         return status_label(status)
     parked = parked_label(until, now.astimezone())
-    return parked if status == LIMIT else f"{status_label(status)}, {parked}"
+    return parked if status == PARKED else f"{status_label(status)}, {parked}"
 
 
 def session_label(status: SessionStatus, seats: Iterable[SeatView]) -> str:
     """Return the words for a session's status; of several parked agents the first one counts."""
-    parked = [seat for seat in seats if seat.parked_until and seat.status == LIMIT]
-    if status is not SessionStatus.LIMIT or not parked:
+    parked = [seat for seat in seats if seat.parked_until and seat.status == PARKED]
+    if status is not SessionStatus.PARKED or not parked:
         return status_label(status)
     return min(parked, key=lambda seat: seat.parked_until or "").label
 

@@ -8,7 +8,7 @@ from agentmux.app.views.plain_fields import mapping
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.phase import RESEARCHERS
 from agentmux.core.names.status_labels import SessionStatus
-from agentmux.core.names.statuses import BROKEN, LEFT, LIMIT
+from agentmux.core.names.statuses import BROKEN, LEFT
 
 if TYPE_CHECKING:
     from agentmux.core.codec.records import Json
@@ -135,11 +135,6 @@ class SessionView:
     pipeline: str = FEATURE_NAME
     label: str = ""
     summary: str = ""
-
-    @property
-    def is_parked(self) -> bool:
-        """Whether agents of the live session wait for the end of their usage limits."""
-        return any(seat.parked_until and seat.status == LIMIT for seat in self.seats)
 
     @property
     def is_other_pipeline(self) -> bool:

@@ -268,19 +268,26 @@ def _status(
 def _at_work(entry: SessionEntry, noted: Json, seats: tuple[SeatView, ...]) -> SessionStatus:
     """Return the status of a session with an orchestrator: the most urgent thing for a person.
 
-    In this order: somebody waits for the user, something is stalled, a usage limit; else running.
+    In the order of `_URGENT`; else it is running.
     """
     seen = {seat.status for seat in seats}
-    if wants_decision(entry.fields) or _waits_for_choice(entry.fields):
-        seen.add(WAITING)
-    if any(seat.holds_up for seat in seats):
+    if wants_decision(entry.fields):
+        seen.add(SessionStatus.DECISION)
+    if _waits_for_choice(entry.fields) or any(seat.holds_up for seat in seats):
         seen.add(WAITING)
     if noted.get("problem") or mapping(entry.fields, "commit").get("status") == DELAYED:
         seen.add(STALLED)
-    for status in (SessionStatus.WAITING, SessionStatus.STALLED, SessionStatus.LIMIT):
-        if status in seen:
-            return status
-    return SessionStatus.RUNNING
+    return next((status for status in _URGENT if status in seen), SessionStatus.RUNNING)
+
+
+_URGENT: Final = (
+    SessionStatus.DECISION,
+    SessionStatus.WAITING,
+    SessionStatus.STALLED,
+    SessionStatus.LIMIT,
+    SessionStatus.PARKED,
+    SessionStatus.SETTING_UP,
+)
 
 
 def _at_rest(entry: SessionEntry, liveness: Liveness) -> SessionStatus:

@@ -17,6 +17,7 @@ from agentmux.cli import render
 from agentmux.cli.commands.sessions import JsonOpt, SessionArg, one
 from agentmux.core.codec.times import time_of
 from agentmux.core.documents.review import seat_named
+from agentmux.core.names.status_labels import age
 from agentmux.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def _fields(site: Site, entry: SessionEntry, found: LastScreens) -> dict[str, ob
 
 
 def _heading(screen: LastScreen, now: datetime) -> str:
-    parts = [screen.seat, screen.agent or "-", f"{render.age(_age_s(screen, now))} ago"]
+    parts = [screen.seat, screen.agent or "-", f"{age(_age_s(screen, now))} ago"]
     parts += [f"exit {screen.exit_status}"] if screen.exit_status is not None else []
     return f"== {' · '.join(parts)} =="
 

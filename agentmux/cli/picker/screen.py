@@ -25,6 +25,7 @@ from agentmux.app.views.status import session_view
 from agentmux.cli import render
 from agentmux.cli.picker.view import KnownSession, PickerLine, Scene, draw, shown_names
 from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.names.status_labels import age
 from agentmux.core.terminal import sequences
 from agentmux.core.terminal.keys import Key, Keys, Pressed
 from agentmux.core.terminal.picker import Choice, Picker, begin, press, refuse, tell
@@ -90,7 +91,7 @@ def select_session(
     if len(entries) > 1 and interactive:
         return pick(world, entries, fresh=fresh)
     entry = only_one(entries, command=command)
-    ago = render.age(max(0.0, (world.now() - entry.updated).total_seconds()))
+    ago = age(max(0.0, (world.now() - entry.updated).total_seconds()))
     render.note(f"session {entry.name}: {entry.phase or 'unreadable'}, {ago} ago")
     return Picked(entry=entry, fresh=fresh)
 

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.views.last_screens import LastScreen
 from agentmux.app.views.outlook import Outlook, SeatOutlook
-from agentmux.cli.render import age
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.times import time_of
-from agentmux.core.names.status_labels import NATIVE_MARK, SessionStatus, status_label
+from agentmux.core.names.status_labels import NATIVE_MARK, SessionStatus, age, status_label
 from agentmux.core.terminal.text_width import ELLIPSIS, clean, width, wrap
 from agentmux.core.terminal.text_width import cut as cut_clean
 
@@ -26,6 +25,7 @@ _PHASE_COLS: Final = 18
 _MARK_COLS: Final = 10
 _WANTS: Final = {
     status_label(SessionStatus.WAITING): "! waits",
+    status_label(SessionStatus.DECISION): "! decide",
     status_label(SessionStatus.STALLED): "! stalled",
 }
 """The mark of a live session that needs its user, by its status label."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from agentmux.core.names import statuses
 
@@ -17,15 +17,21 @@ class SessionStatus(StrEnum):
     """The status of a session, which people see beside its phase.
 
     ``starting``: the command ``start`` or ``resume`` is at work, and there is no orchestrator yet.
-    ``interrupted``: the orchestrator, the tmux session or the machine ended, but the user did not
-    ask for it. ``unknown``: the session's tmux server does not answer.
+    ``waiting_for_user``: an agent, or a pane, asks the user something. ``decision``: the user has
+    to approve, or to request changes. ``usage_limit``: an agent is at its limit, and nobody knows
+    when that ends; ``parked``: it is known. ``interrupted``: the orchestrator, the tmux session or
+    the machine ended, but the user did not ask for it. ``unknown``: the session's tmux server does
+    not answer.
     """
 
     STARTING = statuses.STARTING
+    SETTING_UP = statuses.SETTING_UP
     RUNNING = statuses.RUNNING
     WAITING = statuses.WAITING
+    DECISION = statuses.DECISION
     STALLED = statuses.STALLED
     LIMIT = statuses.LIMIT
+    PARKED = statuses.PARKED
     STOPPED = statuses.STOPPED
     INTERRUPTED = statuses.INTERRUPTED
     FAILED = statuses.FAILED
@@ -34,20 +40,67 @@ class SessionStatus(StrEnum):
     UNREADABLE = statuses.UNREADABLE
 
 
-_LABELS: Final[Mapping[str, str]] = {
-    statuses.WAITING: "waiting for you",
+class Group(StrEnum):
+    """The heading below which faces list a session, in the order of urgency."""
+
+    NEEDS_YOU = "needs you"
+    RUNNING = "running"
+    INTERRUPTED = "interrupted"
+    PARKED = "parked"
+    DONE = "done"
+
+
+class Colour(StrEnum):
+    """The meaning of a status as a colour: done, yours, broken, at rest. Never shown alone."""
+
+    NONE = ""
+    GREEN = "green"
+    YELLOW = "yellow"
+    RED = "red"
+    DIM = "dim"
+
+
+class StatusRow(NamedTuple):
+    """What faces show of a status of a session, and what it notifies as.
+
+    Attributes:
+        label: The words for people.
+        occasion: A word of `core.names.occasion`; empty where nobody is notified.
+    """
+
+    label: str
+    group: Group
+    colour: Colour = Colour.NONE
+    occasion: str = ""
+
+
+STATUS_TABLE: Final[Mapping[str, StatusRow]] = {
+    statuses.STARTING: StatusRow("starting", Group.RUNNING),
+    statuses.SETTING_UP: StatusRow("setting up", Group.RUNNING),
+    statuses.RUNNING: StatusRow("running", Group.RUNNING),
+    statuses.WAITING: StatusRow("waiting for you", Group.NEEDS_YOU, Colour.YELLOW, "question"),
+    statuses.DECISION: StatusRow("yours to decide", Group.NEEDS_YOU, Colour.YELLOW, "decision"),
+    statuses.STALLED: StatusRow("stalled", Group.NEEDS_YOU, Colour.RED, "stalled"),
+    statuses.FAILED: StatusRow("failed", Group.NEEDS_YOU, Colour.RED, "failed"),
+    statuses.LIMIT: StatusRow("usage limit", Group.PARKED, Colour.YELLOW, "parked"),
+    statuses.PARKED: StatusRow("parked", Group.PARKED, Colour.YELLOW, "parked"),
+    statuses.STOPPED: StatusRow("stopped", Group.INTERRUPTED, Colour.DIM),
+    statuses.INTERRUPTED: StatusRow("interrupted", Group.INTERRUPTED, Colour.YELLOW),
+    statuses.DONE: StatusRow("done", Group.DONE, Colour.GREEN, "done"),
+    statuses.UNKNOWN: StatusRow("unknown", Group.NEEDS_YOU, Colour.RED),
+    statuses.UNREADABLE: StatusRow("unreadable", Group.NEEDS_YOU, Colour.RED),
+}
+"""Each status of a session, once for all faces."""
+
+_SEAT_LABELS: Final[Mapping[str, str]] = {
     statuses.ENDED_BY_USER: "ended by you",
     statuses.BROKEN: "could not run",
 }
-_COLOURS: Final[Mapping[str, str]] = {
-    statuses.RUNNING: "green",
-    statuses.WAITING: "yellow",
-    statuses.STALLED: "yellow",
-    statuses.LIMIT: "yellow",
-    statuses.FAILED: "red",
-    statuses.UNREADABLE: "red",
-    statuses.UNKNOWN: "red",
-    statuses.INTERRUPTED: "magenta",
+_SEAT_COLOURS: Final[Mapping[str, Colour]] = {
+    statuses.CRASHED: Colour.RED,
+    statuses.BROKEN: Colour.YELLOW,
+    statuses.FINISHED: Colour.YELLOW,
+    statuses.ENDED_BY_USER: Colour.YELLOW,
 }
 
 
@@ -85,12 +138,37 @@ def parked_label(until: datetime, now: datetime) -> str:
 
 def status_label(status: str) -> str:
     """Return the words that people see for a status of a session or a seat."""
-    return _LABELS.get(status, status.replace("_", " "))
+    row = STATUS_TABLE.get(status)
+    if row is not None:
+        return row.label
+    return _SEAT_LABELS.get(status, status.replace("_", " "))
 
 
-def status_colour(status: str) -> str:
-    """Return the colour of a session's status; empty if the status has none.
+def status_colour(status: str) -> Colour:
+    """Return the colour of a status of a session or a seat."""
+    row = STATUS_TABLE.get(status)
+    return row.colour if row is not None else _SEAT_COLOURS.get(status, Colour.NONE)
 
-    The colours are ``green``, ``yellow``, ``red`` and ``magenta``.
+
+def status_group(status: str) -> Group:
+    """Return the heading for a session; a status that is not in the table needs its user."""
+    row = STATUS_TABLE.get(status)
+    return row.group if row is not None else Group.NEEDS_YOU
+
+
+_UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "m"))
+
+
+def age(seconds: float | None, *, least: str = "s") -> str:
+    """Return a duration in its largest unit: ``42s``, ``5m``, ``3h``, ``2d``; ``-`` for None.
+
+    Args:
+        seconds: The duration; less than 0 counts as 0.
+        least: The smallest unit to show, ``s`` or ``m``; less than a minute is then ``<1m``.
     """
-    return _COLOURS.get(status, "")
+    if seconds is None:
+        return "-"
+    for size, unit in _UNITS:
+        if seconds >= size:
+            return f"{int(seconds // size)}{unit}"
+    return f"{max(int(seconds), 0)}s" if least == "s" else "<1m"

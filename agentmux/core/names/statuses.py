@@ -49,7 +49,12 @@ LIMIT: Final = "usage_limit"
 STALLED: Final = "stalled"
 UNKNOWN: Final = "unknown"
 
+PARKED: Final = "parked"
+"""The status of a seat that is left alone until its usage limit ends."""
+
 # Of a session, where none of its seats decides it.
+DECISION: Final = "decision"
+"""The status of a session whose user has to approve or to request changes."""
 RUNNING: Final = "running"
 INTERRUPTED: Final = "interrupted"
 FAILED: Final = "failed"

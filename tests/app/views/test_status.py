@@ -100,7 +100,7 @@ DELAYED: dict[str, Any] = {"approval": "a1", "commit": Commit(status="delayed", 
         (entry(seats={"coder": seat()}), WORKING, noted("usage_limit"), "usage_limit"),
         (entry(seats={"coder": seat(stalled=True)}), WORKING, {}, "stalled"),
         (entry(), WORKING, {"problem": "an event cannot be handled"}, "stalled"),
-        (entry(**DECIDING), WORKING, {}, "waiting_for_user"),
+        (entry(**DECIDING), WORKING, {}, "decision"),
         (entry(**DECIDING, **DELAYED), WORKING, {}, "stalled"),
         (entry(), LEFT, {}, "interrupted"),
         (entry(), GONE, {}, "interrupted"),
@@ -184,8 +184,8 @@ CLOCK = parked_label(datetime.fromisoformat(UNTIL), NOW.astimezone())
 @pytest.mark.parametrize(
     ("parked", "seen", "liveness", "status", "label"),
     [
-        (PARKED, "usage_limit", WORKING, "usage_limit", CLOCK),
-        (PARKED, "idle", WORKING, "usage_limit", CLOCK),
+        (PARKED, "usage_limit", WORKING, "parked", CLOCK),
+        (PARKED, "idle", WORKING, "parked", CLOCK),
         (PARKED, "busy", WORKING, "busy", "busy"),
         (PARKED, "waiting_for_user", WORKING, "waiting_for_user", "waiting for you"),
         (replace(PARKED, woken=UNTIL), "usage_limit", WORKING, "usage_limit", "usage limit"),
@@ -207,12 +207,12 @@ def test_the_label_of_a_session_is_that_of_the_agent_that_goes_on_first() -> Non
     found = entry(seats={}, parked={"coder-1": later, "coder-2": PARKED})
     shown = view(found, WORKING)
     assert [each.seat for each in shown.seats] == ["coder-1", "coder-2"], "after a reboot"
-    assert (shown.status, shown.label) == ("usage_limit", CLOCK)
+    assert (shown.status, shown.label) == ("parked", CLOCK)
     assert "label" not in shown.as_json()
     assert f"agentmux unpark {PATH.name}" in status_lines(shown, colours=False)[-1]
     over = replace(PARKED, until="2026-01-01T11:00:00.000Z")
     (next_one,) = view(entry(parked={"coder": over}), WORKING).seats
-    assert next_one.status == "usage_limit", "another one of its account was just woken"
+    assert next_one.status == "parked", "another one of its account was just woken"
     assert view(found, GONE).seats == ()
 
 
