@@ -7,14 +7,18 @@ import os
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from benchmarks.pipelines import coders
-from benchmarks.rows import Row, ratio
+from benchmarks.rows import Row, p50, ratio
 from benchmarks.sandbox import AGENTMUX, PASS, Sandbox, side_by_side, wait_until
 
 FEW: Final = 10
+TAB_S: Final = 0.06
+"""How long a Tab may take on any machine; more only where Python itself needs a third of it."""
+
 MANY: Final = 1000
 _SILENT: Final = {"roles": {"architect": {"submit": "no"}}}
 
@@ -59,6 +63,33 @@ def listing(*, quick: bool) -> Iterator[Row]:
     yield ratio(f"`list` of {FEW}, against `python -c pass`", ours, base, 15)
     extra = [many_s - few_s for many_s, few_s in zip(more, ours, strict=True)]
     yield ratio(f"`list` of {MANY}, more than of {FEW}, against `python -c pass`", extra, base, 7)
+
+
+def completion(*, quick: bool) -> Iterator[Row]:
+    """Measure a Tab: the commands, the sessions, and the seats of a session."""
+    with _sessions(MANY) as sandbox:
+        name = _folders(sandbox)[0].name
+        for what, words in (
+            ("a command", ("st",)),
+            (f"one of {MANY} sessions", ("resume", "")),
+            ("a seat", ("show", name, "--role", "")),
+            ("an agent", ("start", "--agent", "")),
+        ):
+            argv = (AGENTMUX, "_complete", "--", *words)
+            ours, base = side_by_side(
+                10 if quick else 30, partial(sandbox.time, argv), lambda: sandbox.time(PASS)
+            )
+            limit = max(3.0, TAB_S / p50(base))
+            yield ratio(f"Tab, {what}, against `python -c pass`", ours, base, limit)
+
+
+def standing(*, quick: bool) -> Iterator[Row]:
+    """Measure ``agentmux`` alone, with few sessions."""
+    with _sessions(FEW) as few:
+        ours, base = side_by_side(
+            10 if quick else 30, lambda: few.time((AGENTMUX,)), lambda: few.time(PASS)
+        )
+    yield ratio(f"`agentmux` alone with {FEW}, against `python -c pass`", ours, base, 15)
 
 
 def dry_run(*, quick: bool) -> Iterator[Row]:

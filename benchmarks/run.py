@@ -21,6 +21,8 @@ from benchmarks.rows import Row, table
 _BENCHMARKS: Final[dict[str, Callable[..., Iterator[Row]]]] = {
     "submit": commands.submit,
     "list": commands.listing,
+    "tab": commands.completion,
+    "alone": commands.standing,
     "dry-run": commands.dry_run,
     "panes": panes.fifty,
     "signal": pipelines.signal_to_prompt,

@@ -216,6 +216,25 @@ def test_an_install_that_does_not_help_is_said(machine: Machine) -> None:
     assert "still lacks: tmux (tmux must be 3.2 or later)" in done.stderr
 
 
+@pytest.mark.parametrize("status", [0, 1])
+def test_the_shells_of_the_tests_are_installed_once_if_nobody_is_to_be_asked(
+    machine: Machine, status: int
+) -> None:
+    machine.has_everything()
+    machine.has("fish")
+    machine.has("id", "echo 0")
+    machine.has("dnf", f"exit {status}")
+    (machine.project / ".venv/bin").mkdir(parents=True)
+    (machine.project / ".venv/bin/python").symlink_to(machine.bin / "python3.12")
+    for _ in range(2):
+        done = machine.dev("test", "x")
+        assert done.returncode == 0
+    assert machine.calls.read_text().count("dnf -y install zsh\n") == 1
+    machine.has("id", "echo 1000")
+    (machine.project / ".venv/stamp-shells").unlink()
+    assert "without zsh: tests of completion there are skipped" in machine.dev("test").stderr
+
+
 @pytest.mark.parametrize(
     ("version", "enough"),
     [

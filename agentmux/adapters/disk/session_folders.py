@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from agentmux.adapters.disk import files, session_names
+from agentmux.adapters.disk import files
 from agentmux.core.journal.state import has_phase
 from agentmux.core.names import layout
 from agentmux.errors import BlockedError
@@ -38,9 +38,32 @@ MAKING: Final = ".making-"
 """How the name of a session's directory begins until it is whole."""
 
 _READY: Final = re.compile(r"ready-(\d+)-(\d+)-[0-9a-f]+\.fifo")
+_SIGNS: Final = (layout.STATE, layout.JOURNAL, layout.STATE_BACKUP)
 
 
-names: Final = session_names.names
+def names(folder: Path) -> tuple[str, ...]:
+    """Return the names of the sessions in ``folder``: directories with a state or a journal.
+
+    They are in no order. A missing folder has no sessions.
+
+    Raises:
+        DataError: The system does not let us read the folder.
+    """
+    try:
+        with os.scandir(folder) as entries:
+            return tuple(
+                entry.name
+                for entry in entries
+                if not entry.name.startswith(".") and _is_session(entry.path)
+            )
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    except OSError as error:
+        raise files.unreadable(folder, error) from error
+
+
+def _is_session(path: str) -> bool:
+    return any(os.path.lexists(f"{path}/{name}") for name in _SIGNS)
 
 
 def leftovers(folder: Path) -> tuple[Path, ...]:

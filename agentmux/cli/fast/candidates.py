@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from agentmux.adapters.disk.session_names import names
+from agentmux.cli.fast.commands import COMMAND, FILE, FOLDER
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.core.names.phase import ROLES, Phase
@@ -25,7 +25,6 @@ Candidate = tuple[str, str]
 
 _STATE_MAX: Final = 8 << 20
 _TEXT_MAX: Final = 1 << 20
-_SESSIONS_MAX: Final = 1000
 _LOOKED_INTO: Final = 10
 """In how many sessions, the newest, seats are looked for if no session is given."""
 
@@ -59,13 +58,16 @@ class Place:
 
 def sessions(place: Place) -> Iterator[Candidate]:
     """Yield the sessions, newest first: by slug, or by whole name if a digit was typed."""
-    found = _newest(place)[:_SESSIONS_MAX]
+    found = _newest(place)
     slugs = [layout.slug_of(name) for name in found]
+    latest = dict(zip(reversed(slugs), reversed(found), strict=True))
+    first = dict(zip(slugs, found, strict=True))
     whole = place.word[:1].isdigit()
     for name, slug in zip(found, slugs, strict=True):
-        stamp = layout.stamp_of(name)
-        began = f"{stamp:%Y-%m-%d %H:%M}" if stamp else ""
-        yield (name if whole or slugs.count(slug) > 1 else slug, began)
+        # A slug that several sessions have means none of them.
+        typed = name if whole or latest[slug] != first[slug] else slug
+        if typed.startswith(place.word):
+            yield typed, _began(name) if slug != name else ""
 
 
 def seats(place: Place) -> Iterator[Candidate]:
@@ -138,10 +140,6 @@ SOURCES: Final[Mapping[str, Callable[[Place], Iterable[Candidate]]]] = {
 }
 """What gives the candidates of each kind of value; the shell itself completes the other kinds."""
 
-FILE: Final = "file"
-FOLDER: Final = "dir"
-COMMAND: Final = "command"
-
 KINDS: Final[Mapping[str, frozenset[str]]] = {
     "session": frozenset({"SESSION"}),
     "seat": frozenset({"SEAT"}),
@@ -158,11 +156,19 @@ KINDS: Final[Mapping[str, frozenset[str]]] = {
 """The metavars of each kind of value: an option or argument with such a metavar is completed."""
 
 
+def _began(name: str) -> str:
+    """Return when a session began, as the stamp in its name says."""
+    return f"{name[:4]}-{name[4:6]}-{name[6:8]} {name[9:11]}:{name[11:13]}"
+
+
 def _newest(place: Place) -> list[str]:
+    """Return the folders of sessions, newest first; none is looked into."""
     try:
-        return sorted(names(place.sessions_dir()), reverse=True)
-    except AgentmuxError:
+        with os.scandir(place.sessions_dir()) as entries:
+            found = [each.name for each in entries if each.is_dir()]
+    except (AgentmuxError, OSError):
         return []
+    return sorted((name for name in found if not name.startswith(".")), reverse=True)
 
 
 def _meant(place: Place) -> list[str]:

@@ -25,6 +25,12 @@ SHELLS: Final = {"bash": "agentmux.bash", "zsh": "_agentmux", "fish": "agentmux.
 """The shells that have completion, and the name of each one's script in `PLACE`."""
 
 
+FILE: Final = "file"
+FOLDER: Final = "dir"
+COMMAND: Final = "command"
+"""The kinds of values that the shell or the table itself completes; the others: `candidates`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Parameter:
     """An option or an argument of a command.

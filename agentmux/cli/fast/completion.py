@@ -12,10 +12,12 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from agentmux.cli.fast.candidates import COMMAND, FILE, FOLDER, SOURCES, Candidate, Place
-from agentmux.cli.fast.commands import Command, Parameter, load
+from agentmux.cli.fast.commands import COMMAND, FILE, FOLDER, Command, Parameter, load
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import AgentmuxError
+
+Candidate = tuple[str, str]
+"""A word and what it means; the meaning may be empty."""
 
 _PLAIN: Final = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
 """The words that need no quotes in any shell; others are left out."""
@@ -205,6 +207,8 @@ def _values(
         return [f":{parameter.kind}"]
     if parameter.kind == COMMAND:
         return _matching(_named(program, line), word)
+    from agentmux.cli.fast.candidates import SOURCES, Place  # noqa: PLC0415 (a third of a Tab)
+
     source = SOURCES.get(parameter.kind)
     if source is None:
         return []
