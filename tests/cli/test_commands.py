@@ -481,16 +481,27 @@ def test_logs_go_on(make: Make, project: Path, wait_until: Any) -> None:
 
 def test_where_attaching_leads() -> None:
     client = ("tmux", "-u", "-S", "/run/s")
-    server = Server(socket="/run/s", pid=123, started=1)
+    server = Server(socket="/run/s", pid=os.getpid(), started=1)
     target = Target(server=server, session="$3", uuid="u")
-    guard = ("if", "-F", "-t", "$3", "#{==:#{pid} #{session_id} #{@agentmux_id},123 $3 u}")
+    guard = (
+        "if",
+        "-F",
+        "-t",
+        "$3",
+        f"#{{==:#{{pid}} #{{session_id}} #{{@agentmux_id}},{os.getpid()} $3 u}}",
+    )
     *argv, nobody = attach_argv(target, {}, on_terminal=True)
     assert argv == [*client, *guard, "attach -t $3"]
     assert "elsewhere" in nobody
-    same = {"TMUX": "/run/s,123,0"}
+    same = {"TMUX": f"/run/s,{os.getpid()},0"}
     *argv, _ = attach_argv(target, same, on_terminal=True)
     assert argv == [*client, *guard, "switchc -t $3"]
-    for environ, on_terminal in (({"TMUX": "/run/other,1,0"}, True), ({}, False)):
+    for stale in ("/run/s,0,0", "/run/other,99999999,1", "/run/other", ",,"):
+        *argv, _ = attach_argv(target, {"TMUX": stale}, on_terminal=True)
+        assert argv == [*client, *guard, "attach -t $3"]
+    # That of our socket is a server which has lost it.
+    for environ, on_terminal in (({"TMUX": "/run/other,1,0"}, True), ({}, False),
+                                 ({"TMUX": "/run/s,1,0"}, True)):  # fmt: skip
         with pytest.raises(UsageError) as raised:
             attach_argv(target, environ, on_terminal=on_terminal)
         command = shlex.join((*client, "attach-session", "-t", "$3"))

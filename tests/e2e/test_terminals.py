@@ -232,7 +232,9 @@ def environ_of(pid: int) -> dict[str, str]:
     return {name: value for name, _, value in rows}
 
 
-def test_inside_another_server_it_says_what_to_type(project: Project) -> None:
+def test_inside_another_server_it_says_what_to_type(
+    project: Project, wait_until: WaitUntil
+) -> None:
     project.scenario({"roles": {"architect": {"silent": True}}})
     session = project.start()
     with Client(
@@ -242,6 +244,10 @@ def test_inside_another_server_it_says_what_to_type(project: Project) -> None:
     assert "another tmux server" in client.said
     assert "attach-session" in client.said
     assert session.state["phase"] == "architecting"
+    # A $TMUX of a server that has ended is no hindrance.
+    stale = f"TMUX={project.tmux('display-message', '-p', '#{socket_path}').strip()},99999999,0"
+    with Client(project, "env", stale, sys.executable, "-m", "agentmux", "attach") as client:
+        wait_until(lambda: project.tmux("list-clients"), 10, lambda: client.said)
 
 
 def test_a_session_that_a_hook_renames_is_not_left_behind(project: Project) -> None:

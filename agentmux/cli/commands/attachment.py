@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
+from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
 from agentmux.adapters.system import foreground
+from agentmux.adapters.system.processes import is_alive
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.delivery.kept_remote import kept_remote
 from agentmux.app.session.lookup import entry_at, live, own_tmux
@@ -61,8 +63,10 @@ def go(face: Face, site: Site, path: Path, target: Target) -> int:
     argv = attach_argv(target, face.environ, on_terminal=face.interactive)
     render.flush()
     status = 0
-    if not face.environ.get("TMUX"):
-        status = foreground.run(argv, face.environ)
+    if _place(target.server, face.environ) is not _Place.INSIDE:
+        # tmux refuses to attach where $TMUX is set, even if its server has ended.
+        environ = {name: text for name, text in face.environ.items() if name != "TMUX"}
+        status = foreground.run(argv, environ)
     elif not _visited(site, path, target, face.environ):
         return 0
     (view,) = look(site, (entry_at(site, path),)).data
@@ -122,10 +126,11 @@ def require_live(entry: SessionEntry, found: Liveness) -> Target:
 def attach_argv(
     target: Target, environ: Mapping[str, str], *, on_terminal: bool
 ) -> tuple[str, ...]:
-    """Return the command line of a tmux client that shows a session.
+    """Return the command line of a tmux client that shows a session in this terminal.
 
-    Inside the session's tmux server, the command switches the current client. Inside another
-    server, attaching is refused: the outer tmux would take the inner one's prefix key away.
+    Where this process is inside the session's tmux server, the command switches the present client.
+    Inside another server, attaching is refused: the outer tmux would take the inner one's prefix
+    key away. A ``$TMUX`` of a server that has ended does not count.
 
     Args:
         target: The tmux session to show.
@@ -133,24 +138,46 @@ def attach_argv(
         on_terminal: Whether this process has a terminal.
 
     Raises:
-        UsageError: This terminal cannot show the session; the hint says what to type in one that
-            can.
+        UsageError: This terminal cannot show the session; the hints say what to type.
     """
     from agentmux.adapters.tmux.commands import client_of, goes_to  # noqa: PLC0415 (only who goes)
 
-    socket = target.server.socket
-    to_attach = (*client_of(socket), "attach-session", "-t", target.session)
-    outer = environ.get("TMUX", "").rsplit(",", 2)[0]
+    client = client_of(target.server.socket)
+    to_attach = shlex.join((*client, "attach-session", "-t", target.session))
     if not on_terminal:
-        raise UsageError("cannot attach without a terminal", hints=(shlex.join(to_attach),))
-    if not outer:
-        return (*client_of(socket), *goes_to(target, "attach-session"))
-    if os.path.realpath(outer) == os.path.realpath(socket):
-        return (*client_of(socket), *goes_to(target, "switch-client"))
-    raise UsageError(
-        f"this terminal is inside another tmux server ({outer})",
-        hints=(f"detach from that server, then: {shlex.join(to_attach)}",),
-    )
+        raise UsageError("cannot attach without a terminal", hints=(f"in one: {to_attach}",))
+    match _place(target.server, environ):
+        case _Place.OUTSIDE:
+            return (*client, *goes_to(target, "attach-session"))
+        case _Place.INSIDE:
+            return (*client, *goes_to(target, "switch-client"))
+        case _Place.ELSEWHERE:
+            outer = environ["TMUX"].rsplit(",", 2)[0]
+            raise UsageError(
+                f"this terminal is inside another tmux server ({outer})",
+                hints=(
+                    f"detach from that server (tmux detach-client), then: {to_attach}",
+                    f"or in here, with two prefix keys: env -u TMUX {to_attach}",
+                ),
+            )
+
+
+class _Place(Enum):
+    """Where this process runs, as seen from a tmux server."""
+
+    OUTSIDE = "in no tmux"
+    INSIDE = "in a pane of the server"
+    ELSEWHERE = "in a pane of another server"
+
+
+def _place(server: Server, environ: Mapping[str, str]) -> _Place:
+    """Return where this process runs; the pid of ``server`` may be 0, if it does not run yet."""
+    outer, _, rest = environ.get("TMUX", "").partition(",")
+    pid = rest.partition(",")[0]
+    if not outer or not pid.isdecimal() or not is_alive(int(pid)):
+        return _Place.OUTSIDE
+    same = os.path.realpath(outer) == os.path.realpath(server.socket)
+    return _Place.INSIDE if same and server.pid in {0, int(pid)} else _Place.ELSEWHERE
 
 
 def require_place(face: Face, socket: str, *, asked: bool | None) -> None:
@@ -172,3 +199,10 @@ def require_place(face: Face, socket: str, *, asked: bool | None) -> None:
     except UsageError as error:
         hint = "use --detach, and type in a terminal: agentmux attach"
         raise UsageError(error.message, hints=(hint,)) from None
+
+
+def note_not_attached(error: AgentmuxError) -> None:
+    """Print why this terminal does not show a session that runs, and what to type."""
+    render.note(f"not attached: {error.message}")
+    for hint in error.hints:
+        render.note(f"hint: {hint}")

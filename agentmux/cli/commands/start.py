@@ -423,7 +423,7 @@ def show_begun(
         status = attachment.go(face, world, begun.path, begun.target)
     except (UsageError, TerminalError) as error:
         # The session runs and the answer was shown, so this is no failure.
-        render.note(f"not attached: {error.message}")
+        attachment.note_not_attached(error)
         return
     if status:
         raise typer.Exit(status)
