@@ -79,6 +79,7 @@ class TerminalDisplay:
         self._saved = None if self._keyboard is None else terminal.keys_only(self._keyboard)
         self._picture: Picture | None = None
         self._painted: object = None
+        self._fitting: tuple[int, int] | None = None
         self._waits: frozenset[str] = frozenset()
 
     def show(self, picture: Picture) -> None:
@@ -97,13 +98,23 @@ class TerminalDisplay:
         """Return how much of the text that was shown last is on the screen."""
         if self._picture is None or self._fd < 0:
             return Page()
-        return page_of(self._picture, *terminal.size(self._fd))
+        return page_of(self._picture, *self._size())
 
     def resized(self) -> None:
         """Draw the last picture again, after a change of the terminal's size."""
-        self._painted = None
+        self._painted, self._fitting = None, None
         if self._picture is not None:
             self._paint(ended=False)
+
+    def fits(self, cols: int, rows: int) -> None:
+        """Draw no more than this, until the terminal's size has changed."""
+        self._fitting = (cols, rows)
+
+    def _size(self) -> tuple[int, int]:
+        """Return the columns and rows to draw in."""
+        cols, rows = terminal.size(self._fd)
+        most_cols, most_rows = self._fitting or (cols, rows)
+        return min(cols, most_cols), min(rows, most_rows)
 
     def fileno(self) -> int | None:
         """Return the file descriptor of the keyboard; None if it is no terminal, or is lost."""
@@ -144,7 +155,7 @@ class TerminalDisplay:
     def _paint(self, *, ended: bool) -> None:
         if self._picture is None or self._fd < 0:
             return
-        cols, rows = terminal.size(self._fd)
+        cols, rows = self._size()
         lines = draw(self._picture, cols, rows, ended=ended)
         if (cols, rows, lines) == self._painted:
             return
@@ -184,6 +195,9 @@ class PlainDisplay:
     def page(self) -> Page:
         """Return a page of nothing: there is no screen."""
         return Page()
+
+    def fits(self, cols: int, rows: int) -> None:
+        """Do nothing: printed lines do not depend on a size."""
 
     def resized(self) -> None:
         """Do nothing: printed lines do not depend on a size."""

@@ -139,5 +139,11 @@ class Display(Protocol):
     def resized(self) -> None:
         """Draw the last picture again, since the size of the terminal has changed."""
 
+    def fits(self, cols: int, rows: int) -> None:
+        """Draw no more than this, until `resized`: the terminal's size may still be an older one.
+
+        tmux passes the new size of a pane on only after a while.
+        """
+
     def close(self) -> None:
         """Leave the last picture on the screen, and restore the terminal's modes."""

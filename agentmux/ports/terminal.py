@@ -361,10 +361,13 @@ class OwnSession(Panes, Protocol):
             Launch id to pane id.
         """
 
-    def arrange(self, visible: Sequence[str]) -> None:
+    def arrange(self, visible: Sequence[str]) -> tuple[int, int] | None:
         """Show these panes at the right of the monitor, and park every other pane of ours.
 
         Does nothing while the user has zoomed a pane, and never changes a pane that is not ours.
+
+        Returns:
+            The columns and rows of the monitor's pane afterwards; None where unknown.
         """
 
     def go_to(self, pane: str) -> bool:

@@ -159,7 +159,7 @@ class SimTerminal:
         return {pane.launch: pane.id for pane in made}
 
     def arrange(self, visible: Sequence[str]) -> None:
-        pass
+        return None
 
     def go_to(self, pane: str) -> bool:
         return pane in self.found
@@ -275,6 +275,9 @@ class _User:
 
     def keys(self) -> tuple[Pressed, ...]:
         return ()
+
+    def fits(self, cols: int, rows: int) -> None:
+        pass
 
     def resized(self) -> None:
         pass

@@ -1,6 +1,8 @@
 """AgentMux in real terminals: inside and outside tmux, small ones, various configurations."""
 
+import re
 import shlex
+import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -230,6 +232,29 @@ def environ_of(pid: int) -> dict[str, str]:
         data = Path(f"/proc/{pid}/environ").read_bytes()
     rows = (row.partition("=") for row in data.decode().split("\0") if row)
     return {name: value for name, _, value in rows}
+
+
+def test_the_monitor_keeps_its_width_from_phase_to_phase(project: Project) -> None:
+    session = project.start().until_seat("architect")
+    listen = ("tmux", "-C", "attach", "-f", "ignore-size,no-output", "-t", f"={tmux_name(session)}")
+    with subprocess.Popen(
+        listen, env=project.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as ear:
+        assert ear.stdin is not None
+        assert ear.stdout is not None
+        session.wait()
+        ear.stdin.write("display-message -p heard-all\n")
+        ear.stdin.flush()
+        heard = list(iter(ear.stdout.readline, "heard-all\n"))
+        ear.stdin.close()
+    # %layout-change @0 CHECKSUM,220x60,0,0{44x60,0,0,0,… with the monitor as the first pane
+    sizes = [re.findall(r"(\d+)x\d+", line.split()[2]) for line in heard if "ayout-change" in line]
+    beside = [widths[1] for widths in sizes if len(widths) > 1]
+    assert len(beside) > 3, heard
+    assert set(beside) == {"44"}
+    alone = [len(widths) == 1 for widths in sizes]
+    since = alone[alone.index(False) :]  # it may have been heard before the first agent came
+    assert since == sorted(since), "it is alone only after the last agent"
 
 
 def test_inside_another_server_it_says_what_to_type(

@@ -61,8 +61,8 @@ class Bench(TmuxTerminal):
     def open_panes(self, session: str, panes: Sequence[NewPane]) -> Mapping[str, str]:
         return self.of(session).open_panes(panes)
 
-    def arrange(self, session: str, visible: Sequence[str]) -> None:
-        self.of(session).arrange(visible)
+    def arrange(self, session: str, visible: Sequence[str]) -> tuple[int, int] | None:
+        return self.of(session).arrange(visible)
 
     def set_environment(self, session: str, change: Change) -> None:
         self.of(session).set_environment(change)

@@ -129,6 +129,18 @@ def test_resized_paints_the_last_picture_again(screen: Pty, display: TerminalDis
     assert screen.rows() == render(SHOWN, 60, 12)
 
 
+def test_no_picture_is_wider_than_the_pane_while_the_terminal_has_an_older_size(
+    screen: Pty, display: TerminalDisplay
+) -> None:
+    screen.resize(200, 50)
+    display.fits(44, 49)  # tmux tells the terminal later
+    display.show(SHOWN)
+    assert screen.rows() == render(SHOWN, 44, 49)
+    screen.resize(120, 40)
+    display.resized()
+    assert screen.rows() == render(SHOWN, 120, 40)
+
+
 def test_a_terminal_without_a_size_is_80x24(screen: Pty, display: TerminalDisplay) -> None:
     screen.resize(0, 0)
     display.show(SHOWN)

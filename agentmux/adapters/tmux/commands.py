@@ -586,6 +586,17 @@ def layout(target: str) -> list[Command]:
     ]
 
 
+def size_of(pane: str) -> Command:
+    """Return a command that prints the size of a pane, for `parse_size`."""
+    return ("display-message", "-p", "-t", pane, "#{pane_width} #{pane_height}")
+
+
+def parse_size(reply: str) -> tuple[int, int] | None:
+    """Parse the last line of an output, which is that of `size_of`; None if it is another one."""
+    match = re.search(r"(?:^|\n)(\d+) (\d+)\n?$", reply)
+    return (int(match[1]), int(match[2])) if match else None
+
+
 def capture(pane: str, *, mark: str, colours: bool) -> Command:
     """Return a command that prints ``mark``, then size, cursor and screen of a pane.
 

@@ -122,24 +122,29 @@ class OwnTmux:
         for _, reply in self._batched(say.mark_pane(made[pane.launch], pane) for pane in panes):
             self._client.expect(reply)
 
-    def arrange(self, visible: Sequence[str]) -> None:
+    def arrange(self, visible: Sequence[str]) -> tuple[int, int] | None:
         """Show the panes ``visible`` to the right of the monitor; park all other panes of ours.
 
         Panes for which there is no room stay parked. While the user has zoomed the window, or if
         there is no monitor, this does nothing.
+
+        Returns:
+            The columns and rows of the monitor's pane afterwards; None where unknown.
         """
         for _ in range(_ARRANGE_TRIES):
             panes, monitor, zoomed = self._look()
             if not monitor or zoomed:
-                return
-            groups = _moves(panes, monitor, visible)
-            replies = (reply for _, reply in self._batched(groups))
-            failed = next((reply for reply in replies if reply.returncode), None)
-            if failed is None or failed.says(NO_SPACE):
-                return
-            if not failed.says(NO_TARGET):
-                self._client.expect(failed)
+                return None
+            groups = [*_moves(panes, monitor, visible), [say.size_of(monitor)]]
+            reply = self._last(groups)
+            if reply.returncode == 0:
+                return say.parse_size(reply.stdout)
+            if reply.says(NO_SPACE):
+                return None
+            if not reply.says(NO_TARGET):
+                self._client.expect(reply)
             # A pane ended between the look and the moves: look again.
+        return None
 
     def go_to(self, pane: str) -> bool:
         """Show this pane to every client of the session, whichever window it is in.
@@ -165,6 +170,15 @@ class OwnTmux:
         commands = say.set_options(self._target.session, session, panes)
         for _, reply in self._batched([command] for command in commands):
             self._client.expect(reply)
+
+    def _last(self, groups: Iterable[Sequence[say.Command]]) -> TmuxReply:
+        """Run groups of commands up to the first that fails; return the reply to the last call."""
+        replies = []
+        for _, reply in self._batched(groups):
+            replies.append(reply)
+            if reply.returncode:
+                break
+        return replies[-1]
 
     def label(self, labels: Mapping[str, str]) -> None:
         """Set the text in the border of each pane, by pane id; panes that are gone are skipped."""

@@ -323,7 +323,9 @@ class Performer:
         found = self._watcher.sight.panes
         shown = tuple(found[each].id for each in launches if each in found)[:VISIBLE_MAX]
         if shown != self._shown or not self._is_arranged:
-            self._tools.terminal.arrange(shown)
+            size = self._tools.terminal.arrange(shown)
+            if size is not None:
+                self._tools.display.fits(*size)
             self._shown, self._is_arranged = shown, True
 
     # -- small actions -----------------------------------------------------------------------

@@ -236,7 +236,9 @@ def test_while_one_pane_follows_another_the_monitor_keeps_its_width(
         opened = list(tmux_under.open_panes(session, panes).values())
         if closed == "after":
             tmux_under.close_panes(shown, vacate=shown)
-        tmux_under.arrange(session, opened)
+        size = tmux_under.arrange(session, opened)
+        assert size is not None
+        assert ask(tmux_under, made.pane, "#{pane_width} #{pane_height}") == "{} {}".format(*size)
         found = look(tmux_under, session)
         assert [pane for pane in found if found[pane].visible][1:] == opened
         assert len(found) == 1 + len(opened)

@@ -136,6 +136,9 @@ class Silent:
     def page(self) -> Page:
         return Page()
 
+    def fits(self, cols: int, rows: int) -> None:
+        pass
+
     def resized(self) -> None:
         pass
 
