@@ -26,3 +26,8 @@ def test_the_systems_are_those_of_test_fresh() -> None:
 
 def test_the_gates_are_those_of_ci() -> None:
     assert _commands("gates")[1:] == ["bash .ci/run"]
+
+
+def test_the_gates_have_the_history_from_which_an_older_version_is_taken() -> None:
+    (checkout,) = [step for step in JOBS["gates"]["steps"] if "checkout" in step.get("uses", "")]
+    assert checkout["with"]["fetch-depth"] == 0

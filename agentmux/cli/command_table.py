@@ -15,8 +15,8 @@ from typer.core import TyperCommand, TyperGroup
 
 from agentmux.cli import render
 from agentmux.cli.fast import help  # noqa: A004 (the module of this name)
+from agentmux.core.names.version import VERSION
 from agentmux.errors import UsageError
-from agentmux.wiring.machine import version
 
 GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Work": {
@@ -188,7 +188,7 @@ def options(
     if json:
         raise UsageError("`--json` comes after the command", hints=("agentmux list --json",))
     if show_version:
-        render.out(version())
+        render.out(VERSION)
         raise typer.Exit
     if ctx.invoked_subcommand is None:
         help.run(())

@@ -444,6 +444,8 @@ def _resets(seat: SeatView) -> str:
 def next_step(view: SessionView) -> str:
     """Return the command that the user most likely needs next; empty if nothing is to be done."""
     name = view.session
+    if view.outdated:
+        return f"agentmux stop {name}, then agentmux resume {name}"
     if view.decision:
         changes = f'agentmux request-changes "…" --session {name}'
         return f"agentmux approve {name}{_again(view)}, or {changes}"

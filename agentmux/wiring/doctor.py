@@ -14,6 +14,7 @@ from agentmux.app.doctor.examination import Check
 from agentmux.app.doctor.finding import Finding, Repair, fine, warning
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
+from agentmux.core.names.version import VERSION
 from agentmux.wiring import build, machine
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def checks(patient: Patient) -> Mapping[str, Check]:
 
 
 def _installation(patient: Patient) -> Iterator[Finding]:
-    yield fine("installation", f"agentmux {machine.version()} in {machine.PACKAGE}")
+    yield fine("installation", f"agentmux {VERSION} in {machine.PACKAGE}")
     ours = machine.scripts() / "agentmux"
     found = shutil.which("agentmux", path=patient.environ.get("PATH"))
     if found is None:

@@ -127,10 +127,3 @@ def crash_report(trace: str, environ: Mapping[str, str]) -> Path:
     files.make_dir(path.parent)
     files.replace(path, (head + trace).encode("utf-8", "backslashreplace"))
     return path
-
-
-def version() -> str:
-    """Return the version of the installed program."""
-    from importlib.metadata import version as installed  # noqa: PLC0415 (only who asks pays)
-
-    return installed("agentmux")

@@ -32,6 +32,7 @@ from agentmux.core.journal.events import AgentParked, LimitsLifted
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import age
+from agentmux.core.names.version import VERSION
 from agentmux.core.terminal.text_width import width
 from agentmux.errors import ExitCode, UsageError
 from agentmux.ports.terminal import Server, Target
@@ -185,7 +186,7 @@ def test_files_of_a_project_are_not_taken_for_ours(project: Path) -> None:
         (project / name).write_text("raise SystemExit('mine')\n")
     argv = [*machine.program(), "--version"]
     done = subprocess.run(argv, cwd=project, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stdout) == (0, f"{machine.version()}\n")
+    assert (done.returncode, done.stdout) == (0, f"{VERSION}\n")
 
 
 # -- list and status -----------------------------------------------------------------------------
@@ -798,7 +799,7 @@ def test_the_version_is_one(run: Run, capsys: Capture) -> None:
     assert run("--version") == ExitCode.OK
     first = capsys.readouterr().out
     assert run("version") == ExitCode.OK
-    assert capsys.readouterr().out == first == f"{machine.version()}\n"
+    assert capsys.readouterr().out == first == f"{VERSION}\n"
 
 
 def test_a_wrong_configuration_is_named_where_it_matters(

@@ -69,8 +69,12 @@ def objects(home: Path) -> Path:
 
 
 def reading(home: Path, *others: Path) -> dict[str, str]:
-    """Return the variables with which git reads the session's objects and those in ``others``."""
-    stores = (objects(home), *others)
+    """Return the variables with which git reads the session's objects and those in ``others``.
+
+    Directories that do not exist are left out, since git complains of them: a session that has no
+    checkpoint yet has no objects.
+    """
+    stores = [each for each in (objects(home), *others) if each.is_dir()]
     return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quoted, stores))}
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import Problem, problem_of
+from agentmux.app.session.orchestrator_version import other_version
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.times import time_of
 from agentmux.core.names import layout
@@ -112,6 +113,8 @@ class Liveness:
         locked: Whether an orchestrator holds the lock.
         orchestrator: The pid of that orchestrator; None if nobody holds the lock, or if the pid is
             unknown.
+        other_version: The version of that orchestrator if it is not ours, as `other_version`
+            returns it.
         starter: The pid of the command that starts or resumes the session and waits for its
             orchestrator; None if there is none, or if the orchestrator is running already.
         error: Why the server or the lock could not be asked.
@@ -127,6 +130,7 @@ class Liveness:
     way_back: tuple[str, ...] = ()
     locked: bool = False
     orchestrator: int | None = None
+    other_version: str | None = None
     starter: int | None = None
     error: AgentmuxError | None = None
 
@@ -466,10 +470,12 @@ def _asked(terminal: Terminal) -> Listing | AgentmuxError:
 
 def _liveness(site: Site, servers: _Servers, entry: SessionEntry) -> Liveness:
     socket, said = servers.listing(entry.text("tmux_socket"))
-    locked, pid, error = _orchestrator(site, entry)
+    locked, note, error = _orchestrator(site, entry)
+    pid = note.get("pid")
     starter = None if locked else _starter(site, servers, entry)
     known = Liveness(
-        live=False, because="no tmux session", socket=socket, locked=locked, orchestrator=pid,
+        live=False, because="no tmux session", socket=socket, locked=locked,
+        orchestrator=pid if isinstance(pid, int) else None, other_version=other_version(note),
         starter=starter, error=error,
     )  # fmt: skip
     if isinstance(said, AgentmuxError):
@@ -564,13 +570,14 @@ def _starter(site: Site, servers: _Servers, entry: SessionEntry) -> int | None:
     return next((pid for pid, started in begun if servers.is_alive(pid, started)), None)
 
 
-def _orchestrator(site: Site, entry: SessionEntry) -> tuple[bool, int | None, AgentmuxError | None]:
-    """Return whether the lock is held, by which pid, and the error if nobody can tell."""
+def _orchestrator(
+    site: Site, entry: SessionEntry
+) -> tuple[bool, Mapping[str, object], AgentmuxError | None]:
+    """Return whether the lock is held, its holder's note, and the error if nobody can tell."""
     lock = site.lock(entry.path)
     try:
         if not lock.is_held():
-            return False, None, None
+            return False, {}, None
     except DataError as error:
-        return False, None, error
-    pid = (lock.holder() or {}).get("pid")
-    return True, pid if isinstance(pid, int) else None, None
+        return False, {}, error
+    return True, lock.holder() or {}, None

@@ -97,6 +97,7 @@ class SessionView:
             docs/reference/checks.md.
         problems: For people, one sentence each.
         warnings: What the user should know before deciding; one sentence each.
+        outdated: Its orchestrator is of another version of AgentMux; not in JSON.
         label: Its status in words; not in JSON.
         summary: The path of the summary of its work, relative to its directory; not in JSON.
     """
@@ -133,6 +134,7 @@ class SessionView:
     checks: tuple[Json, ...] = ()
     digest: str = ""
     pipeline: str = FEATURE_NAME
+    outdated: bool = False
     label: str = ""
     summary: str = ""
 
@@ -165,7 +167,7 @@ class SessionView:
         return made
 
 
-_NOT_SHOWN: Final = frozenset({"label", "digest", "summary"})
+_NOT_SHOWN: Final = frozenset({"label", "digest", "outdated", "summary"})
 
 
 def _shown_fields(view: SeatView | SessionView) -> dict[str, object]:

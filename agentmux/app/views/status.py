@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import OperationResult, Problem, problem_of, worst
 from agentmux.app.session.lookup import Liveness, SessionEntry, live, shown_path
+from agentmux.app.session.orchestrator_version import other_version_label
 from agentmux.app.session.workplace import workplace
 from agentmux.app.views.plain_fields import NOTHING, age, mapping, number, stamp, text
 from agentmux.app.views.seat_views import seat_views, session_label
@@ -69,7 +70,9 @@ def look(site: Site, entries: Sequence[SessionEntry]) -> OperationResult[tuple[S
         except DataError as error:
             problems.append(problem_of(entry.name, error))
         view = session_view(entry, liveness, noted, project=site.project, now=now, decided=decided)
-        warnings = () if decided else tuple(_warnings(site, entry.fields, nested))
+        warnings = tuple(_of_another_version(liveness))
+        if not decided:
+            warnings += tuple(_warnings(site, entry.fields, nested))
         views.append(replace(view, warnings=warnings))
         problems += _grave(entry, liveness)
     return OperationResult(
@@ -144,6 +147,7 @@ def session_view(
         because=liveness.because,
         copy_of=str(liveness.copy_of) if liveness.copy_of is not None else None,
         orchestrator=liveness.orchestrator,
+        outdated=liveness.other_version is not None,
         tmux_session=liveness.tmux.name if liveness.tmux else entry.text("session_name"),
         tmux_socket=entry.text("tmux_socket"),
         branch=entry.text("branch") or None,
@@ -205,6 +209,11 @@ def _checks(fields: Json) -> tuple[Json, ...]:
 def _is_of(liveness: Liveness, runtime: Json) -> bool:
     """Whether the runtime note may be that of the present orchestrator, not of an earlier one."""
     return runtime.get("orchestrator_pid") in {None, liveness.orchestrator}
+
+
+def _of_another_version(liveness: Liveness) -> Iterator[str]:
+    if liveness.other_version is not None:
+        yield other_version_label(liveness.other_version)
 
 
 def _warnings(site: Site, fields: Json, nested: Callable[[Path], tuple[str, ...]]) -> Iterator[str]:

@@ -25,6 +25,7 @@ from agentmux.app.session.lookup import (
     require_no_copy,
     select_session,
 )
+from agentmux.app.session.orchestrator_version import require_own_version
 from agentmux.app.session.own_worktree import placed
 from agentmux.app.session.writer import stamp
 from agentmux.app.signals.submission import SubmitAnswer, decide
@@ -342,6 +343,7 @@ def _deciding(face: Face, name: str | None, *, command: str) -> tuple[World, Ses
         entry = select_session(waiting or entries, command=command)
         render.note(f"session {entry.name}")
     require_no_copy(world, entry)
+    require_own_version(world.lock(entry.path), entry.name)
     return world, entry
 
 

@@ -37,6 +37,7 @@ from agentmux.app.session.lookup import (
     select_session,
     shown_path,
 )
+from agentmux.app.session.orchestrator_version import require_own_version
 from agentmux.app.session.pinned import repinned_by
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, leave, require_consent
@@ -622,6 +623,7 @@ def restart_seat(
     command = _as_typed("restart SESSION", switches, {"--role": role})
     world, named = meant(face, session, command=command)
     entry = _chosen(world, named, command=command)[0]
+    require_own_version(world.lock(entry.path), entry.name)
     files = world.files(entry.path)
     fresh = None if native is None else not native
     seat = seat_named(role)
@@ -642,6 +644,7 @@ def unpark_session(ctx: typer.Context, session: SessionArg = None) -> int:
     face: Face = ctx.obj
     world, named = meant(face, session, command="unpark SESSION")
     entry = _chosen(world, named, command="unpark SESSION")[0]
+    require_own_version(world.lock(entry.path), entry.name)
     done = unpark(world, world.files(entry.path), poke=lambda: poke(entry.path))
     seats = ", ".join(done.seats)
     if done.live:

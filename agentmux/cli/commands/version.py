@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from agentmux.cli import render
-from agentmux.wiring.machine import version
+from agentmux.core.names.version import VERSION
 
 
 def show_version() -> int:
     """Show the version."""
-    render.out(version())
+    render.out(VERSION)
     return 0

@@ -43,6 +43,7 @@ from agentmux.core.codec.times import time_of
 from agentmux.core.definitions.definition import definition_from
 from agentmux.core.fold.apply import fold
 from agentmux.core.names import layout
+from agentmux.core.names.version import VERSION
 from agentmux.core.pipeline.registry import FEATURE_PIPELINE, running
 from agentmux.errors import AgentmuxError, ExitCode
 from agentmux.ports.display import Display, Message
@@ -178,6 +179,7 @@ async def _drive(
     server = own.target.server
     identity = {
         "pid": os.getpid(),
+        "version": VERSION,
         "host": world.host,
         "since": world.now().isoformat(timespec="seconds"),
         "orchestrator_pid": os.getpid(),

@@ -1,0 +1,59 @@
+"""Live sessions whose orchestrator is of another version of AgentMux, as after an upgrade.
+
+Such an orchestrator runs on with the program that it began with. It does not know what later
+versions added to decisions, and the files of its own version are gone from the disk. What agents
+hand in still counts. A person can look at such a session and stop it, but decides after a resume.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from agentmux.core.names.version import VERSION
+from agentmux.errors import BlockedError
+from agentmux.ports.processes import Lock
+
+UNNOTED: Final = "older"
+"""The version of an orchestrator that noted none, as those of 0.1.0."""
+
+
+def other_version(note: Mapping[str, object] | None) -> str | None:
+    """Return the version of the orchestrator that wrote ``note`` if it is not ours; else None.
+
+    Args:
+        note: What the holder of a session's lock says of itself. It counts only if it is that of
+            an orchestrator.
+    """
+    if note is None or "orchestrator_pid" not in note:
+        return None
+    found = note.get("version")
+    if found == VERSION:
+        return None
+    return found if isinstance(found, str) and found else UNNOTED
+
+
+def other_version_label(version: str) -> str:
+    """Return the sentence that an orchestrator is of the version that `other_version` returned."""
+    return f"its orchestrator is of {_named(version)}; this is AgentMux {VERSION}"
+
+
+def require_own_version(lock: Lock, session: str) -> None:
+    """Check that no orchestrator of another version drives the session that has this lock.
+
+    Raises:
+        BlockedError: One does; the error's reason is ``version``.
+    """
+    found = other_version(lock.holder()) if lock.is_held() else None
+    if found is None:
+        return
+    raise BlockedError(
+        f"the orchestrator of session {session} is of {_named(found)}, and this is AgentMux "
+        f"{VERSION}: it would not do all that is asked of it here",
+        reason="version",
+        hints=(f"agentmux stop {session}, then agentmux resume {session}",),
+    )
+
+
+def _named(version: str) -> str:
+    return "an older AgentMux" if version == UNNOTED else f"AgentMux {version}"
