@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -11,6 +12,7 @@ from typing import Final
 from agentmux.app.result import envelope, problem_of
 from agentmux.cli import render
 from agentmux.cli.face import Face, face_of
+from agentmux.core.names.nearest import meant
 from agentmux.errors import AgentmuxError, DataError, ExitCode, UsageError, of_system
 from agentmux.wiring import machine
 
@@ -114,12 +116,35 @@ _TEXTS: Final = ("start", "request-changes")
 
 def _usage(error: Exception, argv: Sequence[str]) -> UsageError:
     """Turn an error of typer into a `UsageError`: in lower case, with ``--help`` as a hint."""
+    unknown = _unknown(error, argv)
+    if unknown is not None:
+        return unknown
     said = str(getattr(error, "format_message", lambda: error)()).strip().rstrip(".")
     command = next((word for word in argv if not word.startswith("-")), "")
     known = getattr(getattr(error, "ctx", None), "info_name", "") == command
     hint = f"agentmux {command} --help" if command and known else "agentmux --help"
-    hints = (hint, *_as_text(command, str(getattr(error, "option_name", ""))))
+    option = str(getattr(error, "option_name", ""))
+    near = getattr(error, "possibilities", None) or ()
+    if near:
+        said = f"no such option: {option}"
+    hints = (*meant(option, near), hint, *_as_text(command, option))
     return UsageError(said[:1].lower() + said[1:], hints=hints)
+
+
+def _unknown(error: Exception, argv: Sequence[str]) -> UsageError | None:
+    """Return the error for a command or a choice that typer does not know; None for others."""
+    from agentmux.cli.fast import commands, help  # noqa: A004, PLC0415 (only after a mistake)
+
+    said = str(getattr(error, "message", ""))
+    command = re.match(r"No such command '(.*?)'\.", said)
+    if command is not None:
+        return help.no_such_command(commands.found(commands.load(), tuple(argv)), command[1])
+    choice = re.match(r"'(.*?)' is not one of (.*?)\.?$", said)
+    if choice is None:
+        return None
+    known = re.findall(r"'(.*?)'", choice[2])
+    hints = (*meant(choice[1], known), f"choose one of: {', '.join(known)}")
+    return UsageError(f"unknown value `{choice[1]}`", hints=hints)
 
 
 def _as_text(command: str, option: str) -> tuple[str, ...]:

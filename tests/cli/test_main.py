@@ -97,7 +97,9 @@ def test_with_json_the_envelope_is_there_for_failures_too(
 @pytest.mark.parametrize(
     ("argv", "says"),
     [
-        (("lst",), "no such command 'lst'"),
+        (("lst",), "no such command `lst`"),
+        (("agents", "shw"), "no such command `shw`"),
+        (("completion", "zhs"), "unknown value `zhs`"),
         (("list", "--jsn"), "no such option: --jsn"),
         (("status", "a", "b"), "unexpected extra argument"),
         (("wait",), "missing argument"),

@@ -13,6 +13,7 @@ from agentmux.cli import render
 from agentmux.cli.commands.agents_text import list_lines, probe_lines, show_lines
 from agentmux.cli.commands.group import GroupJsonOpt, group
 from agentmux.cli.commands.trust import TrustOpt, trusted_world
+from agentmux.core.names.nearest import meant
 from agentmux.core.names.status_labels import NATIVE_MARK
 from agentmux.errors import ConfigError
 
@@ -109,10 +110,14 @@ def probe_(ctx: typer.Context, name: NameArg, json: GroupJsonOpt = False) -> int
 def show(ctx: typer.Context, name: NameArg, json: GroupJsonOpt = False) -> int:
     """Show how an agent is launched and resumed."""
     face: Face = ctx.obj
-    found = show_agent(trusted_world(face, face.world(), _one(name)), name)
+    world = trusted_world(face, face.world(), _one(name))
+    found = show_agent(world, name)
     if json:
         render.as_json(envelope((found,), ()))
         return 0
     for line in show_lines(found):
         render.out(line)
+    if not found.report.spec.known and not found.report.probe.installed:
+        for hint in meant(name, world.agents()):
+            render.note(f"hint: {hint}")
     return 0

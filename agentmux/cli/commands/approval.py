@@ -51,6 +51,7 @@ from agentmux.core.fold.acceptance import (
 from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import Approved, ChangesRequested, UserDecision
 from agentmux.core.journal.state import encode
+from agentmux.core.names import nearest
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import left_out_label
 from agentmux.core.names.statuses import KEEP, MERGE, PR, PUSH
@@ -319,7 +320,7 @@ def _named_beginning(state: SessionState, name: str | None) -> str:
         return name or ""
     raise UsageError(
         f"no cycle of this session can begin in `{name}`",
-        hints=(f"choose one of: {', '.join(there)}",),
+        hints=(*nearest.meant(name, there), f"choose one of: {', '.join(there)}"),
     )
 
 
