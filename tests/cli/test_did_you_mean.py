@@ -39,7 +39,7 @@ ARCHITECT = Seat(
         ("wait add --for decison", "`decision`"),
         ("request-changes text -s add --from plannin", "`planning`"),
         ("start text --agent clude --yes --dry-run", "`claude`"),
-        ("start text --role coder=codx --yes --dry-run", "`codex`"),
+        ("start text --agent demo --role coder=codx --yes --dry-run", "`codex`"),
         ("start text --role codr=codex --yes --dry-run", "`coder`"),
         (
             "start text --role reviewer=codex --yes --dry-run",
