@@ -16,6 +16,7 @@ from agentmux.adapters.system.processes import is_alive
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.delivery.kept_remote import kept_remote
 from agentmux.app.session.lookup import entry_at, live, own_tmux
+from agentmux.app.views.session_words import standing
 from agentmux.app.views.status import look
 from agentmux.cli import render
 from agentmux.errors import AgentmuxError, BlockedError, MissingError, NotFoundError, UsageError
@@ -71,7 +72,7 @@ def go(face: Face, site: Site, path: Path, target: Target) -> int:
         return 0
     (view,) = look(site, (entry_at(site, path),)).data
     remote = partial(kept_remote, site, environ=face.environ)
-    render.out("\n".join(render.standing(view, remote)))
+    render.out("\n".join(standing(view, remote)))
     return status
 
 

@@ -39,7 +39,7 @@ from agentmux.app.session.lookup import (
 )
 from agentmux.app.session.orchestrator_version import require_own_version
 from agentmux.app.session.pinned import repinned_by
-from agentmux.cli import render
+from agentmux.cli import render, session_text
 from agentmux.cli.ask.consent import YesOpt, leave, require_consent
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.ask.session_argument import meant
@@ -288,7 +288,7 @@ def _dry_run(
         unread = {each.session for each in problems if each.code == ExitCode.DATA}
         for fields in sessions:
             readable = fields["session"] not in unread
-            lines = render.resume_plan(fields, explain=explain, readable=readable)
+            lines = session_text.resume_plan(fields, explain=explain, readable=readable)
             render.out("\n".join(lines))
         render.show_problems(problems)
     return worst(codes)

@@ -24,10 +24,11 @@ from agentmux.app.session.lookup import (
 )
 from agentmux.app.views.decision import with_digest
 from agentmux.app.views.session_view import SessionView
+from agentmux.app.views.session_words import next_step
 from agentmux.app.views.status import look
 from agentmux.app.views.wait import Goal, wait_for
 from agentmux.app.world import Site
-from agentmux.cli import render
+from agentmux.cli import render, session_text
 from agentmux.cli.ask.consent import leave
 from agentmux.cli.ask.session_argument import named
 from agentmux.cli.commands import attachment
@@ -79,7 +80,7 @@ def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False
     chosen = _in_full(result.data)
     if chosen is not None:
         remote = partial(kept_remote, site, environ=face.environ)
-        render.out("\n".join(render.status_lines(chosen, remote, colours=face.colours)))
+        render.out("\n".join(session_text.status_lines(chosen, remote, colours=face.colours)))
     others = [each for each in zip(result.data, entries, strict=True) if each[0] is not chosen]
     if others:
         _table(face, others, after=chosen is not None)
@@ -106,7 +107,7 @@ def _table(face: Face, found: Sequence[tuple[SessionView, SessionEntry]], *, aft
         after: Whether something was printed before; an empty line then comes first.
     """
     views, titles = [view for view, _ in found], (entry.title for _, entry in found)
-    lines = render.session_list(views, titles, cols=render.columns(), colours=face.colours)
+    lines = session_text.session_list(views, titles, cols=render.columns(), colours=face.colours)
     render.out("\n".join(["", *lines] if after else lines))
     render.note("details of one: agentmux status SESSION")
 
@@ -124,12 +125,12 @@ def logs(
     site, entry = one(face, session, command="logs SESSION")
     log = LogFile(entry.path / layout.LOG)
     for line in log.last(lines):
-        render.out(render.log_line(line))
+        render.out(session_text.log_line(line))
     if not follow:
         return 0
     for _ in site.follow(entry.path, _EVERY_S):
         for line in log.more():
-            render.out(render.log_line(line))
+            render.out(session_text.log_line(line))
         render.flush()
     return 0
 
@@ -196,7 +197,7 @@ def wait(
     if view.status in {SessionStatus.STOPPED, SessionStatus.INTERRUPTED} and not wanted.is_met(
         entry
     ):
-        render.note(f"session {entry.name} has no orchestrator now; next: {render.next_step(view)}")
+        render.note(f"session {entry.name} has no orchestrator now; next: {next_step(view)}")
     reached = wait_for(site, entry, wanted, timeout_s=timeout, monotonic=monotonic)
     render.out(f"{reached.name}: {reached.phase}")
     return 0

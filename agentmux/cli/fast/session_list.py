@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.commands.remove import finish_removals
 from agentmux.app.session.lookup import SessionEntry, list_sessions, newest_sessions
 from agentmux.app.views.status import look
-from agentmux.cli import render
+from agentmux.cli import render, session_text
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site
@@ -33,7 +33,9 @@ def run(face: Face, *, everything: bool, json: bool) -> int:
         render.sessions_json(result)
         return result.exit_code
     titles = (entry.title for entry in listed)
-    lines = render.session_list(result.data, titles, cols=render.columns(), colours=face.colours)
+    lines = session_text.session_list(
+        result.data, titles, cols=render.columns(), colours=face.colours
+    )
     for line in lines if listed else ():
         render.out(line)
     if not listed:

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import envelope
+from agentmux.app.views.session_words import next_step
 from agentmux.app.views.standing import Group, Standing, standing
-from agentmux.cli import render
+from agentmux.cli import render, session_text
 from agentmux.core.names import layout
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def lines(found: Standing, project: Path, *, cols: int | None, colours: bool) ->
 def next_command(view: SessionView) -> str:
     """Return the command that the user most likely types next."""
     look = "attach" if view.live else "status"
-    return render.next_step(view) or f"agentmux {look} {view.session}"
+    return next_step(view) or f"agentmux {look} {view.session}"
 
 
 def _rows(found: Standing, *, cols: int | None, colours: bool) -> list[str]:
@@ -92,7 +93,7 @@ def _rows(found: Standing, *, cols: int | None, colours: bool) -> list[str]:
     shown = [row for held in found.sessions.values() for row in held[:_SHOWN]]
     views, titles = zip(*shown, strict=True)
     width = None if cols is None else max(cols - len(_INDENT), 1)
-    return render.session_list(views, titles, cols=width, colours=colours)[1:]
+    return session_text.session_list(views, titles, cols=width, colours=colours)[1:]
 
 
 def _counts(found: Standing) -> str:

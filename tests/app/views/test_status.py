@@ -11,8 +11,9 @@ import pytest
 from agentmux.app.result import Problem
 from agentmux.app.session.lookup import Liveness, SessionEntry, entry_at
 from agentmux.app.views.session_view import SessionView
+from agentmux.app.views.session_words import next_step, standing
 from agentmux.app.views.status import _summary, look, session_view, wants_decision
-from agentmux.cli.render import next_step, session_list, standing, status_lines
+from agentmux.cli.session_text import session_list, status_lines
 from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.fold.acceptance import takes_approval
 from agentmux.core.journal.results import Fix, PhaseResult

@@ -1,0 +1,162 @@
+"""What every face says of one session: its phase, what it waits for, what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from agentmux.core.names.phase import SETUP
+from agentmux.core.names.status_labels import (
+    SessionStatus,
+    mend_setup,
+)
+from agentmux.core.names.statuses import BROKEN, FAILED, KEEP
+from agentmux.core.pipeline.delivery import kept_commands
+
+if TYPE_CHECKING:
+    from agentmux.app.views.session_view import SessionView
+
+
+def where(view: SessionView) -> str:
+    """Return the session's phase as text: ``fixing, cycle 2, iteration 1``.
+
+    Cycle 1 and iteration 0, which are the first ones, are not named.
+    """
+    phase = view.phase or "-"
+    cycle = f", cycle {view.cycle}" if view.cycle > 1 else ""
+    iteration = f", iteration {view.review_iteration}" if view.review_iteration else ""
+    return f"{phase}{cycle}{iteration}"
+
+
+def no_remote(_: str) -> None:
+    """Return that a branch could be pushed nowhere."""
+
+
+def standing(view: SessionView, remote: Callable[[str], str | None] = no_remote) -> list[str]:
+    """Return a session's state and what to do next, as lines to print after a detach from tmux.
+
+    Args:
+        view: The session.
+        remote: As for `status_lines`.
+    """
+    name = view.session
+    if view.status == SessionStatus.DONE:
+        made = f"commit {view.commit[:12]}" if view.commit else "nothing was committed"
+        if view.commit and _goes_on(view):
+            made += f", {_goes_on(view)}"
+        elif is_kept(view):
+            made += f" on branch {view.branch}; get it with: {how_to_get(view, remote)}"
+        return [f"session {name} is done: {made}"]
+    step = next_step(view)
+    return [
+        f"session {name} is {view.label}, in phase {where(view)}",
+        f"next: {step}" if step else f"watch it: agentmux attach {name}",
+    ]
+
+
+def is_kept(view: SessionView) -> bool:
+    """Return whether the session is done and its result is on its own branch, but nowhere else."""
+    done = view.status == SessionStatus.DONE and bool(view.commit)
+    return done and bool(view.worktree) and not _goes_on(view)
+
+
+def how_to_get(view: SessionView, remote: Callable[[str], str | None]) -> str:
+    """Return the commands that bring a kept result onto the branch where the session began.
+
+    ``remote`` returns where a branch can be pushed to; None: nowhere.
+    """
+    base, branch = (view.base or {}).get("branch"), view.branch or ""
+    return kept_commands(branch, base if isinstance(base, str) else None, remote(branch))
+
+
+def _goes_on(view: SessionView) -> str:
+    """Return where the result of a session that is done was delivered to; empty if it was kept."""
+    done = delivery_steps(view)
+    said = [f"merged into {done['merge'].get('base')}"] if "merge" in done else []
+    if "push" in done:
+        said.append(f"pushed to {done['push'].get('remote')}")
+    if "request" in done:
+        said.append(str(done["request"].get("url")))
+    return ", ".join(said)
+
+
+def delivery_steps(view: SessionView) -> Mapping[str, Mapping[str, Any]]:
+    """Return the steps of a delivery by name, each with its status and what was recorded."""
+    found: Any = (view.as_json()["delivery"] or {}).get("steps")  # type: ignore[attr-defined]  # JSON
+    return found if isinstance(found, dict) else {}
+
+
+def next_step(view: SessionView) -> str:
+    """Return the command that the user most likely needs next; empty if nothing is to be done."""
+    name = view.session
+    if view.outdated:
+        return f"agentmux stop {name}, then agentmux resume {name}"
+    if view.decision:
+        changes = f'agentmux request-changes "…" --session {name}'
+        return f"agentmux approve {name}{_again(view)}, or {changes}"
+    seat = _to_restart(view)
+    if seat:
+        return _restart(view, seat)
+    if view.status in _LOOK_AT:
+        return _look(view)
+    if view.copy_of is not None:
+        return f"agentmux status {shlex.quote(view.copy_of)}"
+    if view.status == SessionStatus.INTERRUPTED and view.has_lost_orchestrator:
+        return f"agentmux resume {name} --reattach"
+    if (
+        view.status in {SessionStatus.INTERRUPTED, SessionStatus.STOPPED, SessionStatus.FAILED}
+        and not view.live
+    ):
+        mended = view.status == SessionStatus.FAILED and _failed_seat(view) == SETUP
+        return f"agentmux resume {name}{f'; or {mend_setup(name, stop=False)}' * mended}"
+    return (
+        f"agentmux stop {name}, then agentmux resume {name}"
+        if view.status == SessionStatus.FAILED
+        else ""
+    )
+
+
+_LOOK_AT: Final = frozenset(
+    {SessionStatus.WAITING, SessionStatus.STALLED, SessionStatus.LIMIT, SessionStatus.PARKED}
+)
+"""The statuses of sessions of which a person should look at a pane, or wait."""
+
+
+def _restart(view: SessionView, seat: str) -> str:
+    again = f"agentmux restart {view.session} --role {seat}"
+    if any(each.seat == seat and each.status == BROKEN for each in view.seats):
+        return f"{again}; or, to go on without it: {again} --skip"
+    return f"{again}; or {mend_setup(view.session)}" if seat == SETUP else again
+
+
+def _look(view: SessionView) -> str:
+    if view.status == SessionStatus.PARKED:
+        return f"wait; or, to go on at once, agentmux unpark {view.session}"
+    return f"agentmux attach {view.session}"
+
+
+def _again(view: SessionView) -> str:
+    """Return the flag that tries a failed delivery again; empty if none has failed."""
+    delivery = view.delivery or {}
+    steps = delivery.get("steps")
+    found = steps.values() if isinstance(steps, dict) else ()
+    failed = any(isinstance(each, dict) and each.get("status") == FAILED for each in found)
+    return f" --{delivery.get('then')}" if failed and delivery.get("then") != KEEP else ""
+
+
+def _to_restart(view: SessionView) -> str:
+    """Return a seat of a live session that the user can restart; empty if there is none.
+
+    That is a seat whose agent has left although the session waits for its work, or the seat that
+    made the session fail.
+    """
+    lost = _failed_seat(view)
+    seats = view.seats if view.orchestrator is not None else ()
+    return next((seat.seat for seat in seats if seat.holds_up or seat.seat == lost), "")
+
+
+def _failed_seat(view: SessionView) -> str | None:
+    """Return the seat that made the session fail; None where none did."""
+    seat = (view.interruption or {}).get("seat") if view.status == SessionStatus.FAILED else None
+    return str(seat) if seat else None

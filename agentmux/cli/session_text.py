@@ -1,0 +1,283 @@
+"""Turns sessions, as views or plans, into the lines that commands print."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from agentmux.app.views.session_words import (
+    delivery_steps,
+    how_to_get,
+    is_kept,
+    next_step,
+    no_remote,
+    where,
+)
+from agentmux.cli import render
+from agentmux.core.names.status_labels import (
+    NATIVE_MARK,
+    SessionStatus,
+    age,
+)
+from agentmux.core.terminal.text_width import clean, cut, width
+
+if TYPE_CHECKING:
+    from agentmux.app.views.session_view import SeatView, SessionView
+
+_NATIVE: Final = f"{NATIVE_MARK} "
+
+
+def _prompt(sent: int, fresh: int) -> str:
+    """Return the size of a prompt; if a fresh start would have sent another size, return both.
+
+    Args:
+        sent: Bytes of the prompt that was sent; 0 if none was, as for a setup.
+        fresh: Bytes of the prompt that a fresh start sends.
+    """
+    if sent == fresh:
+        return render.size(sent) if sent else "-"
+    return f"{render.size(sent)} instead of {render.size(fresh)}"
+
+
+def session_list(
+    views: Sequence[SessionView], titles: Iterable[str], *, cols: int | None, colours: bool
+) -> list[str]:
+    """Return the lines of ``agentmux list``; with branches, if a session has its own worktree.
+
+    Args:
+        views: The sessions.
+        titles: The title of each session, in the same order; cut to fit if ``cols`` is known.
+        cols: Width of the terminal; None if unknown.
+        colours: Whether to colour the statuses.
+    """
+    rows: list[tuple[str, ...]] = [("SESSION", "PHASE", "STATUS", "UPDATED")]
+    words = [view.label for view in views]
+    rows += [
+        (view.session, where(view), word, f"{age(view.age_s)} ago")
+        for view, word in zip(views, words, strict=True)
+    ]
+    if any(view.worktree for view in views):
+        branches = ["BRANCH", *(clean(view.branch or "-") for view in views)]
+        rows = [(*row, branch) for row, branch in zip(rows, branches, strict=True)]
+    heads = render.table(rows if cols is None else _fitted(rows, cols))
+    edge = max(map(width, heads)) + 2
+    lines = []
+    for head, title in zip(heads, ["FEATURE", *map(clean, titles)], strict=True):
+        shown = title if cols is None else cut(title, cols - edge)
+        lines.append(f"{head}{' ' * (edge - width(head))}{shown}".rstrip())
+    for index, (view, word) in enumerate(zip(views, words, strict=True), start=1):
+        painted = f"  {render.paint(view.status, colours=colours, shown=word)}  "
+        lines[index] = painted.join(lines[index].rsplit(f"  {word}  ", 1))
+    return lines
+
+
+_BRANCH: Final = 4
+_CUT: Final = ((_BRANCH, 10), (1, 12))
+"""The columns of a list that may be cut, in this order, and the cells that stay of each.
+
+First the branch, which looks like the session's name; then the phase. Names stay whole, since
+commands take them.
+"""
+
+
+_TITLE: Final = 14
+"""The cells for the beginning of the feature, with the space before it."""
+
+
+def _fitted(rows: Sequence[tuple[str, ...]], cols: int) -> list[tuple[str, ...]]:
+    """Return the rows of a list, with columns cut so that they fit into ``cols`` cells, if so."""
+    found = list(rows)
+    for column, least in _CUT:
+        over = max(map(width, render.table(found))) + _TITLE - cols
+        if over > 0 and column < len(found[0]):
+            size = max(width(row[column]) for row in found)
+            cells = max(size - over, least)
+            kept = [_kept(row[column], cells, column) for row in found]
+            found = [
+                (*row[:column], cell, *row[column + 1 :])
+                for row, cell in zip(found, kept, strict=True)
+            ]
+    return found
+
+
+def _kept(text: str, cells: int, column: int) -> str:
+    """Return what stays of a cell: of a branch its end, since the beginnings are the same."""
+    return cut(text[::-1], cells)[::-1] if column == _BRANCH else cut(text, cells)
+
+
+def status_lines(
+    view: SessionView, remote: Callable[[str], str | None] = no_remote, *, colours: bool
+) -> list[str]:
+    """Return what ``agentmux status`` prints for one session, as lines.
+
+    Args:
+        view: The session.
+        remote: Returns the remote to which a branch would be pushed, for people; None for none.
+            Called only if the result is on a branch of its own and nowhere else.
+        colours: Whether to colour the status.
+    """
+    state = render.paint(view.status, colours=colours, shown=view.label)
+    lines = [
+        view.session,
+        f"  feature       {view.feature or '-'}",
+        f"  phase         {where(view)}",
+        *((f"  pipeline      {view.pipeline}",) if view.is_other_pipeline else ()),
+        f"  status        {state}, updated {age(view.age_s)} ago",
+        f"  tmux          {_tmux(view)}",
+        f"  orchestrator  {_orchestrator(view)}",
+    ]
+    lines += _places(view)
+    if view.interruption:
+        lines.append(f"  interruption  {_interruption(view.interruption)}")
+    lines += [f"  check         {each}" for each in _checks(view)]
+    if view.commit:
+        lines.append(f"  commit        {view.commit}")
+    if view.delivery:
+        said = [f"{name} {step.get('status')}" for name, step in delivery_steps(view).items()]
+        then = str(view.delivery.get("then"))
+        lines.append(f"  delivery      {', '.join(said) or f'{then}, not begun'}")
+    if is_kept(view):
+        lines.append(f"  get it with   {how_to_get(view, remote)}")
+    if view.decision and not any(seat.holds_up for seat in view.seats):
+        lines.append(f"  summary       {view.path}/{view.summary}")
+    lines += [f"  problem       {problem}" for problem in view.problems]
+    lines += [f"  warning       {warning}" for warning in view.warnings]
+    if view.seats:
+        lines += ["", *(f"  {line}" for line in _seat_table(view.seats)), ""]
+        lines += [
+            f"  {seat.seat} is {seat.mode}: {seat.reason}" for seat in view.seats if seat.reason
+        ]
+    step = next_step(view)
+    return [*lines, "", f"  next: {step}"] if step else lines
+
+
+def _checks(view: SessionView) -> Iterator[str]:
+    """Yield what the commands of the checks have shown, one line each."""
+    for phase in view.as_json()["checks"]:  # type: ignore[attr-defined]  # JSON
+        for command in phase["commands"]:
+            yield f"{phase['phase']}, {command['says']}"
+
+
+def _places(view: SessionView) -> Iterator[str]:
+    """Yield where the session's issue is, where it works, and where its result goes."""
+    if view.issue:
+        yield f"  issue         #{view.issue.get('number')} {view.issue.get('url')}"
+    if view.worktree:
+        yield f"  branch        {view.branch or 'none'}{_began(view)}"
+        yield f"  worktree      {view.worktree}"
+    elif view.branch:
+        yield f"  branch        {view.branch}"
+    if view.request:
+        yield f"  request       #{view.request.get('number')} {view.request.get('url')}"
+
+
+def _began(view: SessionView) -> str:
+    """Return what the session's own branch began on, in words; empty where unknown."""
+    base = view.base or {}
+    commit, branch = str(base.get("commit") or "")[:12], base.get("branch")
+    if not commit:
+        return ""
+    return f", from {branch} at {commit}" if branch else f", from {commit}"
+
+
+def _tmux(view: SessionView) -> str:
+    if view.live is None:
+        return f"unknown: {view.because}"
+    if not view.live:
+        return f"not live ({view.because})"
+    return view.because.removeprefix("tmux session ")  # the label says that already
+
+
+def _orchestrator(view: SessionView) -> str:
+    return f"process {view.orchestrator}" if view.orchestrator else "-"
+
+
+def _interruption(fields: Mapping[str, Any]) -> str:
+    cause, seat = str(fields.get("cause") or "-"), str(fields.get("seat") or "")
+    named = seat in cause or seat == "orchestrator"
+    phase = f", in phase {fields['phase']}" if fields.get("phase") else ""
+    return f"{cause}{'' if named else f', at {seat}'}{phase}"
+
+
+def _seat_table(seats: Sequence[SeatView]) -> list[str]:
+    rows = [("SEAT", "AGENT", "STATUS", "SINCE", "MODE", "ATTEMPT", "PROMPT SIZE")]
+    rows += [
+        (
+            seat.seat,
+            seat.agent or "-",
+            f"{seat.label}{_resets(seat)}",
+            age(seat.age_s),
+            f"{_NATIVE if seat.mode == 'native' else ''}{seat.mode}",
+            str(seat.attempt),
+            _prompt(seat.prompt_bytes, seat.fresh_prompt_bytes),
+        )
+        for seat in seats
+    ]
+    return render.table(rows)
+
+
+def _resets(seat: SeatView) -> str:
+    return f", resets {seat.resets}" if seat.resets and not seat.parked_until else ""
+
+
+def log_line(raw: str) -> str:
+    """Turn one line of ``orchestrator.log``, which is JSON, into text for people.
+
+    A line that is not JSON is returned unchanged.
+    """
+    try:
+        fields = json.loads(raw)
+    except (ValueError, RecursionError):
+        return raw
+    if not isinstance(fields, dict):
+        return raw
+    said = {name: fields.pop(name, "") for name in ("at", "level", "message")}
+    for name in ("logger", "session"):
+        fields.pop(name, None)
+    trace = fields.pop("exception", "")
+    rest = "".join(f"  {name}={value}" for name, value in fields.items())
+    time = str(said["at"])[11:19] or "--:--:--"
+    line = f"{time} {said['level']!s:<7} {said['message']}{rest}"
+    return f"{line}\n{trace}" if trace else line
+
+
+def resume_plan(fields: Mapping[str, Any], *, explain: bool, readable: bool = True) -> list[str]:
+    """Return what ``agentmux resume --dry-run`` prints for one session, as lines.
+
+    Args:
+        fields: The session's part of the JSON answer; its ``phase`` is None if there is no plan.
+        explain: Add the evidence for each phase, and each pane's command, directory and variables.
+        readable: Whether the session could be read; chooses the reason given for having no plan.
+    """
+    if fields.get("phase") is None:
+        why = "cannot be resumed like this" if readable else "cannot be read"
+        return [f"{fields['session']}: {why}"]
+    verb = "is" if fields["phase"] == SessionStatus.DONE else "resumes in"
+    lines = [f"{fields['session']} {verb} {fields['phase']} ({fields['because']})"]
+    if explain:
+        marks = {True: "complete", False: "not complete"}
+        lines += [
+            f"  {each['phase']}: {marks[each['complete']]} ({each['because']})"
+            for each in fields["evidence"]
+        ]
+    if fields["unapplied_events"]:
+        lines.append(f"  events in the journal still to apply: {fields['unapplied_events']}")
+    if fields["blocked"]:
+        lines.append(f"  blocked: {fields['blocked']['message']}")
+        lines += [f"    {hint}" for hint in fields["blocked"]["hints"]]
+    said = {"setup": "first the setup of its worktree runs", "checks": "the check runs"}
+    lines += [f"  {text}: {', '.join(fields[name])}" for name, text in said.items() if fields[name]]
+    for pane in fields["panes"]:
+        mark = _NATIVE if pane["mode"] == "native" else ""
+        bytes_ = _prompt(pane["prompt_bytes"], pane["fresh_prompt_bytes"])
+        lines.append(
+            f"  {pane['seat']}: {mark}{pane['mode']}, prompt of {bytes_}: {pane['reason']}"
+        )
+        if explain:
+            lines.append(f"    runs: {shlex.join(pane['argv'])}")
+            lines.append(f"      in: {pane['cwd']}")
+            lines += [f"    with: {name}={text}" for name, text in pane["env"].items()]
+    lines += [f"  warning: {each}" for each in fields["warnings"]]
+    return lines
