@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.errors import MissingError
 
 if TYPE_CHECKING:  # who only needs tmux must not import the core
     from agentmux.core.agents.spec import AgentSpec
+
+
+LINE_MAX: Final = 4000
+"""The most bytes of a line: a program in canonical mode loses everything after byte 4096, also
+the Enter."""
 
 
 class TerminalError(MissingError):
@@ -298,6 +303,9 @@ class Panes(Protocol):
             ScreensUnreadableError: The server's answer cannot be read.
         """
 
+    def type_text(self, pane: str, text: str) -> None:
+        """Send the characters of ``text``, one after the other, as somebody who types them."""
+
     def paste(self, pane: str, text: str) -> None:
         """Paste ``text`` into the pane as one bracketed paste, with its newlines, without Enter."""
 
@@ -400,9 +408,10 @@ class OwnSession(Panes, Protocol):
 
 
 class DeliveryResult(StrEnum):
-    """What happened to a text that was to be typed into a pane.
+    """What happened to a text or to keys that were to be sent to a pane.
 
     After ``typed_not_submitted`` and ``unknown`` the text may be in the pane: never type it again.
+    Only keys can be ``sent``, or be kept back since the screen is another one: ``screen_changed``.
     """
 
     SUBMITTED = "submitted"
@@ -412,6 +421,8 @@ class DeliveryResult(StrEnum):
     REFUSED_DIALOG = "refused_dialog"
     PANE_GONE = "pane_gone"
     UNKNOWN = "unknown"
+    SENT = "sent"
+    SCREEN_CHANGED = "screen_changed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -434,6 +445,7 @@ class Typist(Protocol):
         *,
         deadline_s: float,
         once: bool = False,
+        begins: Callable[[], object] | None = None,
     ) -> Delivery:
         """Type ``text`` to the agent of a pane, press Enter, and return what happened to it.
 
@@ -444,4 +456,21 @@ class Typist(Protocol):
             spec: The agent that runs there.
             deadline_s: Seconds for the whole call.
             once: The text is unique: do not type it if it is on the screen already.
+            begins: Called right before the text is typed; if it raises, nothing is typed.
+        """
+
+
+class Presser(Protocol):
+    """A function that presses keys in a pane, for a person who has seen what it shows."""
+
+    async def __call__(
+        self, panes: Panes, pane: str, keys: Sequence[str], *, screen: str
+    ) -> Delivery:
+        """Press the keys once, and only if the pane shows the screen with this digest.
+
+        Args:
+            panes: Where the pane is.
+            pane: Its id.
+            keys: As `answer_keys.read_keys` returns them.
+            screen: The digest of the screen, as `screen_digest` returns it.
         """

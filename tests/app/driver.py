@@ -179,6 +179,9 @@ class SimTerminal:
             for pane, text in texts.items()
         }
 
+    def type_text(self, pane: str, text: str) -> None:
+        raise AssertionError("whoever types here goes through the typist")
+
     def paste(self, pane: str, text: str) -> None:
         raise AssertionError("whoever types here goes through the typist")
 
@@ -328,6 +331,8 @@ class Studio:
         """Ids of the signals that were answered with `accepted`, in order."""
         self.ran: list[str] = []
         """The names of the commands without an agent that ran, in order."""
+        self.typed: list[str] = []
+        self.pressed: list[str] = []
 
     # -- the session -------------------------------------------------------------------------
 
@@ -377,6 +382,7 @@ class Studio:
             wake=wake,
             deaths=NobodyDies(),
             type_into=self._type_into,
+            press=self._press,
             display=_User(self),
             hints=no_hints,
             gone=self.gone,
@@ -450,14 +456,24 @@ class Studio:
         *,
         deadline_s: float,
         once: bool = False,
+        begins: Callable[[], object] | None = None,
     ) -> Delivery:
         found = self.terminal.found.get(pane)
         if found is None:
             return Delivery(result=DeliveryResult.PANE_GONE, evidence="no pane")
+        if begins is not None:
+            begins()
+        self.typed.append(text)
         if found.step == "waiting":
             found.step = "told"
             self._later(found)
         return Delivery(result=DeliveryResult.SUBMITTED, evidence="simulated")
+
+    async def _press(
+        self, panes: Panes, pane: str, keys: Sequence[str], *, screen: str
+    ) -> Delivery:
+        self.pressed.append(" ".join(keys))
+        return Delivery(result=DeliveryResult.SENT, evidence="simulated")
 
     def _hung_up(self, pane: SimPane) -> None:
         folder = self.session / layout.launch(pane.launch)

@@ -84,6 +84,9 @@ class Bench(TmuxTerminal):
     def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
         return self.last().capture(panes, colours=colours)
 
+    def type_text(self, pane: str, text: str) -> None:
+        self.last().type_text(pane, text)
+
     def paste(self, pane: str, text: str) -> None:
         self.last().paste(pane, text)
 

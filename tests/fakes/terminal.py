@@ -285,6 +285,9 @@ class FakeTerminal:
         self._answer()
         return {pane.id: _screen(pane, colours=colours) for pane in self._all() if pane.id in panes}
 
+    def type_text(self, pane: str, text: str) -> None:
+        self._type(pane, text)
+
     def paste(self, pane: str, text: str) -> None:
         framed = b"\x1b[?2004h" in self._write_to(pane).output
         self._type(pane, f"\x1b[200~{text}{_END_OF_PASTE}" if framed else text)
@@ -418,6 +421,9 @@ class FakeOwn:
         with suppress(TerminalGoneError):
             return self._checked().capture(panes, colours=colours)
         return {}
+
+    def type_text(self, pane: str, text: str) -> None:
+        self._checked().type_text(pane, text)
 
     def paste(self, pane: str, text: str) -> None:
         self._checked().paste(pane, text)

@@ -18,6 +18,7 @@ from agentmux.core.agents.screens import ScreenMark, read_screen, shows_limit_me
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.frozen import dataclass
 from agentmux.ports.terminal import (
+    LINE_MAX,
     Delivery,
     DeliveryResult,
     Panes,
@@ -25,10 +26,6 @@ from agentmux.ports.terminal import (
     TerminalError,
     TerminalUnreachableError,
 )
-
-LINE_MAX: Final = 4000
-"""The most bytes of a line: a program in canonical mode loses everything after byte 4096, also
-the Enter."""
 
 _TAIL: Final = 40
 """The number of characters at the end of a text by which the text is recognised on a screen."""
@@ -171,6 +168,7 @@ class _Typing:
         spec: AgentSpec,
         *,
         once: bool,
+        begins: Callable[[], object] | None,
         deadline: float,
         clock: Callable[[], float],
         pause: Callable[[float], Awaitable[object]],
@@ -179,8 +177,10 @@ class _Typing:
         self.pane = pane
         self.text = text
         self.tail = _squeezed(text)[-_TAIL:]
+        self.is_long = len(self.tail) == _TAIL
         self.spec = spec
         self.once = once
+        self.begins = begins
         self.deadline = deadline
         self.clock = clock
         self.pause = pause
@@ -190,6 +190,7 @@ class _Typing:
         self.held_since: float | None = None
         self.pressed_again = False
         self.left_menu = False
+        self.above_before = 0
 
     def look(self) -> Screen | None:
         return self.panes.capture([self.pane]).get(self.pane)
@@ -211,12 +212,15 @@ class _Typing:
     def holds_tail(self, composer: Composer) -> bool:
         if self.spec.ready is None:
             return composer.body.endswith(self.tail)
-        return self.tail in composer.body
+        # A few characters can stand anywhere, such as in the hints below the input field.
+        return self.tail in (composer.body if self.is_long else _squeezed(composer.draft))
 
     async def run(self) -> Delivery:
         refusal = await self.wait_for_room()
         if refusal is not None:
             return refusal
+        if self.begins is not None and not self.begun:
+            self.begins()
         self.typed = True
         if not self.begun:
             self.panes.paste(self.pane, self.text)
@@ -241,6 +245,7 @@ class _Typing:
             if found == last and found[1] != _NO_COMPOSER:
                 self.was_busy = self.mark(screen) is ScreenMark.BUSY
                 self.begun = found[1] == _BEGUN
+                self.count_above(screen)
                 return _said(found[0], found[1] + "; nothing was typed") if found[0] else None
             if not self.has_time():
                 return _said(
@@ -249,6 +254,18 @@ class _Typing:
                 )
             last = found
             await self.pause(_POLL_S)
+
+    def count_above(self, screen: Screen) -> None:
+        """Remember how often the text is above the input field before it is typed."""
+        composer = find_composer(screen, self.spec)
+        self.above_before = composer.above.count(self.tail) if composer is not None else 0
+
+    def is_above(self, composer: Composer) -> bool:
+        """Return whether the text has come into the transcript since it was typed.
+
+        A short one counts only if it is there more often than before.
+        """
+        return composer.above.count(self.tail) > (0 if self.is_long else self.above_before)
 
     def judge(self, screen: Screen) -> tuple[DeliveryResult | None, str]:
         """Judge by the screen whether the text may be typed now.
@@ -347,7 +364,7 @@ class _Typing:
             return _said(DeliveryResult.QUEUED, "the composer is empty, the agent was busy before")
         if busy:
             return _said(DeliveryResult.SUBMITTED, "the composer is empty, the agent is busy")
-        if emptied > 1 and self.tail in composer.above:
+        if emptied > 1 and self.is_above(composer):
             return _said(
                 DeliveryResult.SUBMITTED, "the composer is empty, the text is in the transcript"
             )
@@ -379,6 +396,7 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
     *,
     deadline_s: float,
     once: bool = False,
+    begins: Callable[[], object] | None = None,
     clock: Callable[[], float] = time.monotonic,
     pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
 ) -> Delivery:
@@ -396,6 +414,7 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
         once: True says that no other text is like this one. If the text is on the screen already,
             another process has begun to deliver it, and this call only does the rest: press Enter
             if the text is in the composer, else nothing.
+        begins: Called right before the text is pasted; an exception from it ends the call.
         clock: Returns monotonic seconds.
         pause: Waits for a number of seconds.
 
@@ -411,6 +430,7 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
         text,
         spec,
         once=once,
+        begins=begins,
         deadline=clock() + deadline_s,
         clock=clock,
         pause=pause,

@@ -207,6 +207,10 @@ class OwnTmux:
                     )
         return screens
 
+    def type_text(self, pane: str, text: str) -> None:
+        """Send the characters of ``text`` to the pane; none is read as the name of a key."""
+        self._must(say.join([_leave_modes(pane), ("send-keys", "-l", "-t", pane, "--", text)]))
+
     def paste(self, pane: str, text: str) -> None:
         """Paste ``text`` into the pane as one bracketed paste, with its newlines, without Enter."""
         buffer = f"agentmux-{os.getpid()}-{pane}"

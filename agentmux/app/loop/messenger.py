@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,7 +23,7 @@ from agentmux.core.names.statuses import LAUNCHED, WAITING
 from agentmux.core.pipeline.registry import pipeline_of
 from agentmux.core.prompts import prompt as prompts
 from agentmux.core.prompts.prompt import PromptInputs
-from agentmux.ports.terminal import DeliveryResult
+from agentmux.ports.terminal import Delivery, DeliveryResult
 
 logger = logging.getLogger(__name__)
 
@@ -132,10 +132,23 @@ class Messenger:
         return held.status == LAUNCHED and not held.reached
 
     async def _type(self, seat: str, pane: str, text: str, *, once: bool = False) -> DeliveryResult:
+        limit_s = _FIRST_S if once else _TYPE_S
+        return (await self.type(seat, pane, text, once=once, deadline_s=limit_s)).result
+
+    async def type(
+        self,
+        seat: str,
+        pane: str,
+        text: str,
+        *,
+        once: bool = False,
+        begins: Callable[[], object] | None = None,
+        deadline_s: float = _TYPE_S,
+    ) -> Delivery:
         """Type ``text`` to the agent of a seat, and return what happened to it.
 
         A second message to the same seat waits for the first. With ``once`` nothing is
-        typed if the text is on the screen already.
+        typed if the text is on the screen already; ``begins`` is called right before it is typed.
         """
         async with self._typing.setdefault(seat, asyncio.Lock()):
             delivery = await self._tools.type_into(
@@ -143,11 +156,12 @@ class Messenger:
                 pane,
                 text,
                 self._watcher.typing_spec(seat),
-                deadline_s=_FIRST_S if once else _TYPE_S,
+                deadline_s=deadline_s,
                 once=once,
+                begins=begins,
             )
         logger.info("typed into %s: %s (%s)", seat, delivery.result, delivery.evidence)
-        return delivery.result
+        return delivery
 
     def _message_inputs(self, seat: str, **more: Any) -> PromptInputs:  # noqa: ANN401 (fields of any type)
         made = message_inputs(

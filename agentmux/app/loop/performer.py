@@ -21,6 +21,7 @@ from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
 from agentmux.app.loop.base_runner import BaseRunner
 from agentmux.app.loop.checker import Checker
 from agentmux.app.loop.deliverer import Deliverer
+from agentmux.app.loop.input_sender import InputSender
 from agentmux.app.loop.messenger import Messenger
 from agentmux.app.loop.tools import Tools
 from agentmux.app.loop.watcher import Watcher, command_status
@@ -51,6 +52,7 @@ from agentmux.core.decisions.next_actions import (
     OpenPane,
     RecordChoice,
     RecordExit,
+    SendInput,
     Settle,
     TakeStep,
     Tell,
@@ -148,6 +150,7 @@ class Performer:
         self._manner = manner
         self._background = BackgroundTasks(loop)
         self._messenger = Messenger(world, session, tools, watcher, loop)
+        self._inputs = InputSender(session, tools, watcher, loop, self._messenger)
         self._shown: tuple[str, ...] = ()
         self._is_arranged = False
         self._prompted: set[str] = set()
@@ -166,6 +169,7 @@ class Performer:
             RecordChoice: self._record_choice,
             Fail: self._fail,
             Tell: self._tell,
+            SendInput: self._send_input,
             Wake: self._wake,
             FinishSetup: self._finish_setup,
             BeginChecks: self._checker.begin,
@@ -478,6 +482,9 @@ class Performer:
     async def _tell(self, action: Tell, facts: Facts) -> None:
         key = f"tell {action.seat} {action.research} {action.topic}"
         self._background.run(key, self._messenger.tell(action))
+
+    async def _send_input(self, action: SendInput, facts: Facts) -> None:
+        self._background.run(f"input {action.input}", self._inputs.send(action.input))
 
     async def _wake(self, action: Wake, facts: Facts) -> None:
         """Record that a limit should be over, then tell its agent: so it is told at most once."""

@@ -10,7 +10,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import AgentmuxError
 from agentmux.ports.display import Display, Message
 from agentmux.ports.processes import Lock, ProcessWatch, WakePipe
-from agentmux.ports.terminal import OwnSession, Typist
+from agentmux.ports.terminal import OwnSession, Presser, Typist
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +34,7 @@ class Tools:
     wake: WakePipe
     deaths: ProcessWatch
     type_into: Typist
+    press: Presser
     end: Callable[[Sequence[tuple[int, int]]], object]
     display: Display
     hints: Callable[[asyncio.Event], AsyncIterator[None]]

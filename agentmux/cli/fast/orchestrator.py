@@ -19,7 +19,7 @@ from agentmux.adapters.disk.handover import report as send_report
 from agentmux.adapters.disk.handover import take_approvers, take_environment
 from agentmux.adapters.disk.log_file import LogFile
 from agentmux.adapters.disk.session_folders import glance
-from agentmux.adapters.pane import delivery
+from agentmux.adapters.pane import delivery, keystrokes
 from agentmux.adapters.system import processes
 from agentmux.adapters.system.processes import PidWatch, start_time
 from agentmux.adapters.tmux.own_session import OwnTmux
@@ -200,6 +200,7 @@ async def _drive(
         wake=WakeFifo(session),
         deaths=PidWatch(asyncio.get_running_loop()),
         type_into=delivery.deliver,
+        press=keystrokes.press,
         end=partial(processes.end, grace_s=_END_S),
         display=display,
         hints=hints,

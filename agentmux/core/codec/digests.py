@@ -23,7 +23,7 @@ else:
         except ImportError:
             from hashlib import sha256
 
-__all__ = ["named_uuid", "random_uuid", "sha256"]
+__all__ = ["named_uuid", "random_uuid", "screen_digest", "sha256"]
 
 _NAMESPACE_OID: Final = "6ba7b812-9dad-11d1-80b4-00c04fd430c8"
 _BYTES: Final = 16
@@ -44,6 +44,11 @@ def named_uuid(namespace: str, name: str) -> str:
     """
     space = _as_bytes(namespace) or _as_bytes(named_uuid(_NAMESPACE_OID, namespace))
     return _as_text(sha1(space + name.encode(), usedforsecurity=False).digest()[:_BYTES], 5)
+
+
+def screen_digest(ansi: str) -> str:
+    """Return a short digest of a captured screen: 16 characters; colours count."""
+    return sha256(ansi.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _as_bytes(text: str) -> bytes:

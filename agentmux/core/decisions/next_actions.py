@@ -199,6 +199,13 @@ class Tell:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SendInput:
+    """Send a message or keys of the user to the agent of their launch; ``input`` is the id."""
+
+    input: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Wake:
     """Record that the limit of this seat should be over; ``how`` as in `events.AgentWoken`.
 
@@ -253,6 +260,7 @@ Action: TypeAlias = (
     | RecordChoice
     | Fail
     | Tell
+    | SendInput
     | Wake
     | FinishSetup
     | BeginChecks
@@ -272,7 +280,12 @@ def next_actions(state: SessionState, facts: Facts) -> tuple[Action, ...]:
         return (FinishArchive(),)
     if state.phase not in pipeline_of(state):
         # In a failed session the other agents go on, and are told about their research.
-        return (*_exits(state, facts), *_wakings(state, facts), *_tellings(state, facts))
+        return (
+            *_exits(state, facts),
+            *_wakings(state, facts),
+            *_tellings(state, facts),
+            *_inputs(state),
+        )
     settled = settlement(state, facts.artifacts)
     if settled is not None:
         return (settled,)
@@ -287,6 +300,7 @@ def next_actions(state: SessionState, facts: Facts) -> tuple[Action, ...]:
         *for_the_base(state),
         *_strays(state, facts),
         *_tellings(state, facts),
+        *_inputs(state),
         *_closing(state),
     )
 
@@ -498,6 +512,14 @@ def _tellings(state: SessionState, facts: Facts) -> Iterator[Tell]:
                     continue
                 if facts.launches.get(seat.launch, LaunchFact()).alive:
                     yield Tell(seat=owner, launch=seat.launch, research=kind, topic=topic)
+
+
+def _inputs(state: SessionState) -> Iterator[SendInput]:
+    """Yield the oldest input of each seat: the next one waits for its end."""
+    oldest: dict[str, str] = {}
+    for name, each in state.inputs.items():
+        oldest.setdefault(each.seat, name)
+    yield from (SendInput(input=name) for name in oldest.values())
 
 
 def _hears(seat: Seat) -> bool:

@@ -15,7 +15,7 @@ from agentmux.core.codec.records import Json, from_fields, to_fields
 from agentmux.core.definitions.definition import Kind, definition_from
 from agentmux.core.documents.plan import check_plan
 from agentmux.core.documents.review import DEFAULT_NOMINATIONS, Verdict
-from agentmux.core.fold import parking
+from agentmux.core.fold import inputs, parking
 from agentmux.core.fold.acceptance import Answer, is_signal, judge, working_phase
 from agentmux.core.fold.checks import (
     base_checked,
@@ -71,6 +71,8 @@ from agentmux.core.journal.events import (
     Event,
     Fact,
     Hello,
+    InputEnded,
+    InputStarted,
     JournalCreated,
     LaunchChosen,
     LimitsLifted,
@@ -86,7 +88,9 @@ from agentmux.core.journal.events import (
     ReviewDone,
     RewindStarted,
     Rewound,
+    SeatAnswered,
     SeatRestarted,
+    SeatTold,
     SessionFailed,
     SessionImported,
     SessionInterrupted,
@@ -210,9 +214,11 @@ def _last_event(state: SessionState, event: Event) -> str:
     """Return the new ``last_event`` of the state: the kind of ``event``.
 
     But after a resume it stays ``resumed`` if ``event`` says that the orchestrator has ended or was
-    replaced; and a checkpoint, which comes at any time, never changes it.
+    replaced; and a checkpoint or an input, which come at any time, never change it.
     """
-    if isinstance(event.fact, CheckpointTaken):
+    if isinstance(
+        event.fact, CheckpointTaken | SeatTold | SeatAnswered | InputStarted | InputEnded
+    ):
         return state.last_event
     changed_nothing = isinstance(event.fact, SessionInterrupted | SessionReattached | WorktreeMade)
     if changed_nothing and state.last_event == Resumed.kind:
@@ -740,6 +746,10 @@ _STEPS: Final[Mapping[type[Fact], FoldStep]] = {
     LimitsLifted: parking.lift,
     ConversationLearned: _learned_fact,
     ResearchTold: _told,
+    SeatTold: inputs.given,
+    SeatAnswered: inputs.given,
+    InputStarted: inputs.started,
+    InputEnded: inputs.ended,
     PhaseSettled: _settled,
     Resumed: _resumed,
     SessionReattached: _reattached,

@@ -180,6 +180,28 @@ class ChangesRequested:
     digest: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatTold:
+    """The user has a message for the agent of the event's launch; the event's id names it."""
+
+    kind: ClassVar[str] = "seat_told"
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeatAnswered:
+    """The user answers a question on the screen of the event's launch.
+
+    Attributes:
+        keys: As `answer_keys.read_keys` returns them.
+        screen: The digest of the screen that the user has seen; on another one no key is pressed.
+    """
+
+    kind: ClassVar[str] = "seat_answered"
+    keys: tuple[str, ...]
+    screen: str
+
+
 # -- facts ---------------------------------------------------------------------------------------
 
 
@@ -361,6 +383,33 @@ class ResearchTold:
     research: str
     topic: str
     result: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputStarted:
+    """A message or keys of the user are about to be sent to the pane of their launch.
+
+    ``input`` is the id of the event `SeatTold` or `SeatAnswered`.
+    """
+
+    kind: ClassVar[str] = "input_started"
+    input: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InputEnded:
+    """Nothing more happens to a message or to keys of the user.
+
+    Attributes:
+        input: As in `InputStarted`.
+        result: What happened to it: a `DeliveryResult`.
+        evidence: How that is known, in words.
+    """
+
+    kind: ClassVar[str] = "input_ended"
+    input: str
+    result: str
+    evidence: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -712,6 +761,10 @@ Fact: TypeAlias = (
     | LimitsLifted
     | ConversationLearned
     | ResearchTold
+    | SeatTold
+    | SeatAnswered
+    | InputStarted
+    | InputEnded
     | PhaseSettled
     | Resumed
     | SessionReattached

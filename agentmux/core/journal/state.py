@@ -116,6 +116,25 @@ class Research:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Input:
+    """A message or keys of the user that are on their way to the agent of a launch.
+
+    Attributes:
+        text: The message; empty for keys.
+        keys: As in `events.SeatAnswered`; empty for a message.
+        screen: As in `events.SeatAnswered`.
+        started: Something may have been typed.
+    """
+
+    seat: str
+    launch: str
+    text: str = ""
+    keys: tuple[str, ...] = ()
+    screen: str = ""
+    started: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Commit:
     """The commit of the result.
 
@@ -356,6 +375,8 @@ class SessionState:
         parked: The seats that wait for the end of a usage limit, and those that were woken and
             have not handed in since, by name. They outlive their seats: after a reboot a seat is
             launched when its limit is over.
+        inputs: What the user wants to be typed to agents and was not dealt with yet, oldest first,
+            by the ids of the user's events.
     """
 
     phase: str
@@ -419,6 +440,7 @@ class SessionState:
     interruption: Interruption | None = None
     seats: Mapping[str, Seat] = field(default_factory=dict)
     parked: Mapping[str, Parked] = field(default_factory=dict)
+    inputs: Mapping[str, Input] = field(default_factory=dict)
     agents: Mapping[str, Json] = field(default_factory=dict)
     signals: tuple[str, ...] = ()
     pending_archive: tuple[Archive, ...] = ()
@@ -557,6 +579,7 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
     "interruption": _optional(Interruption),
     "seats": _map_of(Seat),
     "parked": _map_of(Parked),
+    "inputs": _map_of(Input),
     "agents": (dict, _plain_mappings),
     "reviews": (dict, _plain_mappings),
     "pending_archive": _list_of(Archive),
@@ -571,7 +594,7 @@ _ONLY_WHERE_SET: Final = (
     *("tree_checkpoints", "rewind"),
     *("results", "fix", "skipped_checks", "base_checks"),
     *("issue", "request", "reviewed", "continued", "pipeline", "pipeline_files", "verify"),
-    *("parked", "approved_tree"),
+    *("parked", "approved_tree", "inputs"),
 )
 """Fields that are written only where they are set, as older versions write their states."""
 _OF_FEATURE_1: Final = ("verdicts", "reviews", "review_iteration", "review_outcome")

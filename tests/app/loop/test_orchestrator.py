@@ -23,7 +23,7 @@ from agentmux.adapters.config.agent_registry import probe
 from agentmux.adapters.disk import session_folders
 from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.disk.session_files import FileSession
-from agentmux.adapters.pane import delivery
+from agentmux.adapters.pane import delivery, keystrokes
 from agentmux.adapters.system.processes import PidWatch, end, is_alive, start_time
 from agentmux.adapters.wake.file_changes import gone
 from agentmux.adapters.wake.pipe import STOP, WakeFifo, poke
@@ -232,10 +232,13 @@ class Stage:
             *,
             deadline_s: float,
             once: bool = False,
+            begins: Callable[[], object] | None = None,
         ) -> Delivery:
             self.typed.append(text)
             self.waited_s.append(deadline_s)
-            return await delivery.deliver(panes, pane, text, spec, deadline_s=deadline_s, once=once)
+            return await delivery.deliver(
+                *(panes, pane, text, spec), deadline_s=deadline_s, once=once, begins=begins
+            )
 
         async def hints(stop: asyncio.Event) -> AsyncIterator[None]:
             await stop.wait()
@@ -244,7 +247,7 @@ class Stage:
 
         tools = Tools(
             terminal=self.terminal.own(self.target), lock=lock, wake=wake, deaths=deaths,
-            type_into=type_into, display=self.display, hints=hints, gone=gone,
+            type_into=type_into, press=keystrokes.press, display=self.display, hints=hints, gone=gone,
             end=partial(end, grace_s=1),
         )  # fmt: skip
         driving = asyncio.create_task(

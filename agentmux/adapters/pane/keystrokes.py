@@ -1,0 +1,122 @@
+"""Press keys in an agent's pane for a person, only while it shows what the person has seen.
+
+The keys are sent once. Several go one after the other, each when the screen has come to rest after
+the one before: agents take what comes at once for a paste, in which Enter is a new line.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+from agentmux.core.codec.digests import screen_digest
+from agentmux.core.terminal.answer_keys import TEXT
+from agentmux.ports.terminal import (
+    Delivery,
+    DeliveryResult,
+    Panes,
+    TerminalError,
+    TerminalUnreachableError,
+)
+
+_POLL_S: Final = 0.04
+_REST_S: Final = 0.16
+"""A screen that has been the same for so long after a key has come to rest."""
+
+_BETWEEN_S: Final = 1.0
+"""The longest wait for the screen to rest between two keys."""
+
+_AFTER_S: Final = 2.0
+"""The longest wait for a sign that the keys had an effect."""
+
+_CHANGED: Final = "its screen is another one than was shown; no key was pressed"
+
+Clock = Callable[[], float]
+Pause = Callable[[float], Awaitable[object]]
+
+
+async def press(
+    panes: Panes,
+    pane: str,
+    keys: Sequence[str],
+    *,
+    screen: str,
+    clock: Clock = time.monotonic,
+    pause: Pause = asyncio.sleep,
+) -> Delivery:
+    """Press the keys once, if the pane shows the screen with this digest; see `ports.Presser`.
+
+    The result is ``sent``, also if the screen has not changed afterwards, which the evidence says;
+    ``screen_changed`` or ``pane_gone`` if no key was pressed; ``unknown`` if tmux failed while keys
+    were sent. The screen can still change in the milliseconds between the look and the first key.
+    """
+    pressed = 0
+    try:
+        seen = _look(panes, pane)
+        if seen is None:
+            return _said(DeliveryResult.PANE_GONE, "its pane is gone; no key was pressed")
+        if seen != screen:
+            return _said(DeliveryResult.SCREEN_CHANGED, _CHANGED)
+        for number, key in enumerate(keys):
+            if number:
+                await _rest(panes, pane, seen, clock=clock, pause=pause)
+                seen = _look(panes, pane) or seen
+            pressed += 1
+            _send(panes, pane, key)
+        changed = await _changes(panes, pane, seen, clock=clock, pause=pause)
+    except TerminalUnreachableError as error:
+        return _failed(error, pressed, gone=False)
+    except TerminalError as error:
+        return _failed(error, pressed, gone=True)
+    effect = "its screen changed then" if changed else "its screen has not changed since"
+    return _said(DeliveryResult.SENT, effect)
+
+
+def _send(panes: Panes, pane: str, key: str) -> None:
+    if key.startswith(TEXT):
+        panes.type_text(pane, key.removeprefix(TEXT))
+    else:
+        panes.press_keys(pane, [key])
+
+
+def _look(panes: Panes, pane: str) -> str | None:
+    found = panes.capture([pane]).get(pane)
+    return None if found is None else screen_digest(found.ansi)
+
+
+async def _rest(panes: Panes, pane: str, before: str, *, clock: Clock, pause: Pause) -> None:
+    """Wait until the screen has changed and is at rest, but only for some time."""
+    end = clock() + _BETWEEN_S
+    last, since = before, clock()
+    while clock() < end:
+        await pause(_POLL_S)
+        now = _look(panes, pane)
+        if now is None:
+            return
+        if now != last:
+            last, since = now, clock()
+        elif last != before and clock() - since >= _REST_S:
+            return
+
+
+async def _changes(panes: Panes, pane: str, before: str, *, clock: Clock, pause: Pause) -> bool:
+    """Return whether the screen changes, or the pane ends, within some time."""
+    end = clock() + _AFTER_S
+    while clock() < end:
+        if _look(panes, pane) != before:
+            return True
+        await pause(_POLL_S)
+    return False
+
+
+def _failed(error: TerminalError, pressed: int, *, gone: bool) -> Delivery:
+    if pressed:
+        return _said(DeliveryResult.UNKNOWN, f"{error.message}; keys may have been pressed")
+    result = DeliveryResult.PANE_GONE if gone else DeliveryResult.UNKNOWN
+    return _said(result, f"{error.message}; no key was pressed")
+
+
+def _said(result: DeliveryResult, evidence: str) -> Delivery:
+    return Delivery(result=result, evidence=evidence)

@@ -1,0 +1,214 @@
+"""Give the orchestrator a message or keys for an agent, and learn what happened to them.
+
+The command only records what the user wants; the orchestrator, the one process that types, records
+what becomes of it. Both are events of the journal, so nothing is lost or typed twice if a process
+is killed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.session.writer import stamp
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.shape import writable
+from agentmux.core.decisions.limits import is_parked
+from agentmux.core.fold.apply import fold
+from agentmux.core.journal.events import Event, InputEnded, InputStarted, SeatAnswered, SeatTold
+from agentmux.core.journal.state import AGENT_MODES, SessionState
+from agentmux.core.names.nearest import meant
+from agentmux.core.names.status_labels import status_label
+from agentmux.core.names.statuses import ANSWER, LAUNCHED, STOPPED, TELL
+from agentmux.errors import BlockedError, NotFoundError, TimedOutError, UsageError
+from agentmux.ports.terminal import LINE_MAX
+
+if TYPE_CHECKING:
+    from agentmux.app.session.lookup import SessionEntry
+    from agentmux.app.world import World
+
+MESSAGE_MAX: Final = 1 << 15
+"""The most bytes of a message to an agent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Given:
+    """An input that is in the journal: its id, and the offset in the journal before it."""
+
+    id: str
+    seat: str
+    offset: int
+
+
+def require_message(text: str) -> str:
+    """Return a message as it is recorded, if it can be typed.
+
+    Raises:
+        UsageError: It is empty or too long.
+    """
+    text = writable(text).strip()
+    if not text:
+        raise UsageError("the message is empty")
+    if len(text.encode()) > MESSAGE_MAX:
+        raise UsageError(f"the message is longer than {MESSAGE_MAX} bytes", hints=(_AS_FILE,))
+    if max(len(line.encode()) for line in text.splitlines()) > LINE_MAX:
+        raise UsageError(
+            f"a line of the message is longer than {LINE_MAX} bytes", hints=(_AS_FILE,)
+        )
+    return text
+
+
+_AS_FILE: Final = "write it to a file in the project, and tell the agent to read that file"
+
+
+def give(
+    world: World,
+    entry: SessionEntry,
+    seat: str,
+    fact: SeatTold | SeatAnswered,
+    *,
+    poke: Callable[[], bool],
+) -> Given:
+    """Record a message or keys for the agent of a seat, and wake the orchestrator.
+
+    Args:
+        world: The outside world.
+        entry: The session.
+        seat: Such as ``coder-2``.
+        fact: What the user gives.
+        poke: Wakes the orchestrator; returns whether one is running.
+
+    Raises:
+        NotFoundError: No orchestrator runs, or the session has no such seat now.
+        BlockedError: No agent runs in the seat, or its usage limit is not over (then it takes keys
+            only); or the orchestrator is of an older version. Nothing is recorded then.
+    """
+    files = world.files(entry.path)
+    if not poke():
+        raise NotFoundError(
+            f"no orchestrator runs for session {entry.name}",
+            hints=(f"agentmux resume {entry.name}",),
+        )
+    _require_taken(world, entry, TELL if isinstance(fact, SeatTold) else ANSWER)
+    with files.transact() as held:
+        state = fold(held.loaded.state, held.loaded.tail)
+        _require_agent(state, entry.name, seat, tells=isinstance(fact, SeatTold))
+        event = Event(
+            id=world.new_id(),
+            at=stamp(world.now()),
+            seat=seat,
+            launch=state.seats[seat].launch,
+            cycle=state.cycle,
+            fact=fact,
+        )
+        held.append(event)
+    poke()
+    return Given(id=event.id, seat=seat, offset=state.applied_offset)
+
+
+def _require_taken(world: World, entry: SessionEntry, what: str) -> None:
+    """Check that the running orchestrator knows such inputs: an older one could not go on.
+
+    Raises:
+        BlockedError: It does not.
+    """
+    noted = world.folders.runtime(entry.path)
+    holder = world.lock(entry.path).holder() or {}
+    taken = noted.get("takes")
+    is_its_own = noted.get("orchestrator_pid", holder.get("pid")) == holder.get("pid")
+    if is_its_own and isinstance(taken, list) and what in taken:
+        return
+    raise BlockedError(
+        f"the orchestrator of session {entry.name} does not take `{what}`: it has just begun, or"
+        " is of an older version",
+        reason="older_orchestrator",
+        hints=(
+            f"try again, or let this version drive it: agentmux stop {entry.name}, then"
+            f" agentmux resume {entry.name}",
+        ),
+    )
+
+
+def _require_agent(state: SessionState, name: str, seat: str, *, tells: bool) -> None:
+    known = state.seats.get(seat)
+    if known is None:
+        seats = ", ".join(state.seats) or "none"
+        raise NotFoundError(
+            f"session {name} has no seat `{seat}` now",
+            hints=(*meant(seat, state.seats), f"seats: {seats}"),
+        )
+    if known.status == STOPPED:
+        raise BlockedError(
+            f"`{seat}` of session {name} waits for your choice in its pane",
+            reason="gate",
+            hints=(f"choose there: agentmux attach {name}",),
+        )
+    if known.status != LAUNCHED:
+        raise BlockedError(
+            f"`{seat}` of session {name} is not running: {status_label(known.status)}",
+            reason="not_running",
+            hints=(f"start it again: agentmux restart {name} --role {seat}",),
+        )
+    if known.mode not in AGENT_MODES:
+        raise BlockedError(
+            f"no agent runs in `{seat}` of session {name}",
+            reason="no_agent",
+            hints=(f"look at it: agentmux attach {name}",),
+        )
+    if tells and is_parked(state, seat):
+        raise BlockedError(
+            f"`{seat}` of session {name} waits for the end of its usage limit",
+            reason="parked",
+            hints=(f"let it go on now: agentmux unpark {name}",),
+        )
+
+
+def wait_ended(
+    world: World,
+    entry: SessionEntry,
+    given: Given,
+    *,
+    timeout_s: float,
+    monotonic: Callable[[], float],
+) -> InputEnded:
+    """Return what happened to an input, as soon as the orchestrator has recorded it.
+
+    Raises:
+        TimedOutError: It took too long, or the orchestrator has ended; the message says whether
+            something may have been typed.
+        NotFoundError: The session was removed.
+    """
+    deadline = monotonic() + timeout_s
+    found, begun = _ended(world, entry, given)
+    for _ in world.follow(entry.path, timeout_s) if found is None and timeout_s > 0 else ():
+        found, begun = _ended(world, entry, given)
+        if found is not None or monotonic() >= deadline:
+            break
+        if not world.lock(entry.path).is_held():
+            found, begun = _ended(world, entry, given)
+            break
+    if found is not None:
+        return found
+    held = world.lock(entry.path).is_held()
+    why = f"nothing is known after {timeout_s:g} s" if held else "the orchestrator has ended"
+    typed = "it may have been typed" if begun else "it was not typed yet"
+    raise TimedOutError(
+        f"`{given.seat}` of session {entry.name}: {why}; {typed}",
+        hints=(f"look at its pane: agentmux attach {entry.name}",),
+    )
+
+
+def _ended(world: World, entry: SessionEntry, given: Given) -> tuple[InputEnded | None, bool]:
+    """Return the end of an input, None if it has not ended, and whether it has begun."""
+    if entry.name not in world.folders.names(entry.path.parent):
+        raise NotFoundError(f"session {entry.name} was removed", hints=("agentmux list",))
+    begun = False
+    for event, _ in world.files(entry.path).tail(given.offset):
+        match event.fact:
+            case InputEnded(input=given.id) as ended:
+                return ended, True
+            case InputStarted(input=given.id):
+                begun = True
+            case _:
+                pass
+    return None, begun

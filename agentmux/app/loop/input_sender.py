@@ -1,0 +1,109 @@
+"""Send messages and keys of the user to agents, each at most once, and record what happened.
+
+An input that may have been typed before the orchestrator was lost is never typed again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from agentmux.app.loop.background_tasks import Loop
+from agentmux.app.loop.messenger import Messenger
+from agentmux.app.loop.tools import Tools
+from agentmux.app.loop.watcher import Watcher
+from agentmux.app.session.writer import Session
+from agentmux.core.journal.events import InputEnded, InputStarted
+from agentmux.core.journal.state import Input
+from agentmux.core.names.statuses import LAUNCHED
+from agentmux.core.terminal.answer_keys import shown_keys
+from agentmux.ports.terminal import Delivery, DeliveryResult
+
+_RECOGNISED: Final = 40
+"""A message with fewer characters than this, blanks apart, is not recognised on a screen."""
+
+_LOST: Final = "the orchestrator was lost while it typed"
+_GONE: Final = Delivery(
+    result=DeliveryResult.PANE_GONE, evidence="its agent has ended; nothing was typed"
+)
+_SAID: Final[Mapping[DeliveryResult, str]] = {
+    DeliveryResult.SUBMITTED: "it has your message",
+    DeliveryResult.QUEUED: "it has your message, and reads it after its present work",
+    DeliveryResult.SENT: "pressed {keys}",
+}
+
+
+class _MayBeTypedError(Exception):
+    """The text would be typed a second time."""
+
+
+class InputSender:
+    """Sends what the user has for the agents of one session."""
+
+    def __init__(
+        self, session: Session, tools: Tools, watcher: Watcher, loop: Loop, messenger: Messenger
+    ) -> None:
+        self._session = session
+        self._tools = tools
+        self._watcher = watcher
+        self._loop = loop
+        self._messenger = messenger
+
+    async def send(self, name: str) -> None:
+        """Send the input with this id, and record the result; an input that has ended is skipped.
+
+        A started one is not sent again: see `_finish`.
+        """
+        given = self._session.state.inputs.get(name)
+        if given is None:
+            return
+        pane = self._watcher.sight.pane_id(given.launch)
+        if not pane or not self._is_current(given):
+            delivery = _GONE
+        elif given.started:
+            delivery = await self._finish(given, pane)
+        elif given.keys:
+            self._begin(name, given)
+            delivery = await self._tools.press(
+                self._tools.terminal, pane, given.keys, screen=given.screen
+            )
+        else:
+            delivery = await self._messenger.type(
+                given.seat, pane, given.text, begins=lambda: self._begin(name, given)
+            )
+        self._watcher.look_at((given.launch,))  # who is refused then sees the present screen
+        self._end(name, given, delivery)
+
+    def _is_current(self, given: Input) -> bool:
+        seat = self._session.state.seats.get(given.seat)
+        return seat is not None and seat.launch == given.launch and seat.status == LAUNCHED
+
+    async def _finish(self, given: Input, pane: str) -> Delivery:
+        """Press the missing Enter if the message is still in the input field; type nothing.
+
+        Keys may have been pressed, and are not pressed again. A short message is not looked for:
+        the same words may be on the screen for another reason.
+        """
+        if given.keys or len("".join(given.text.split())) < _RECOGNISED:
+            return Delivery(result=DeliveryResult.UNKNOWN, evidence=_LOST)
+        try:
+            delivery = await self._messenger.type(
+                given.seat, pane, given.text, once=True, begins=_refuse
+            )
+        except _MayBeTypedError:
+            return Delivery(result=DeliveryResult.UNKNOWN, evidence=_LOST)
+        return Delivery(result=delivery.result, evidence=f"{_LOST}; {delivery.evidence}")
+
+    def _begin(self, name: str, given: Input) -> None:
+        self._session.record(InputStarted(input=name), seat=given.seat, launch=given.launch)
+
+    def _end(self, name: str, given: Input, delivery: Delivery) -> None:
+        ended = InputEnded(input=name, result=delivery.result, evidence=delivery.evidence)
+        self._session.record(ended, seat=given.seat, launch=given.launch)
+        said = _SAID.get(delivery.result, "").format(keys=shown_keys(given.keys))
+        what = "your answer" if given.keys else "your message"
+        self._loop.say(f"{given.seat}: {said or f'{what} did not arrive ({delivery.evidence})'}")
+
+
+def _refuse() -> None:
+    raise _MayBeTypedError

@@ -1,0 +1,203 @@
+"""``tell`` and ``answer``: what a person says to an agent that runs.
+
+The orchestrator types; the command says what it has recorded of that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from agentmux.adapters.wake.pipe import poke
+from agentmux.app.commands.seat_input import Given, give, require_message, wait_ended
+from agentmux.app.session.lookup import (
+    SessionEntry,
+    list_resumable_sessions,
+    live,
+    require_no_copy,
+    select_session,
+)
+from agentmux.cli import render
+from agentmux.cli.ask.person import require_person
+from agentmux.cli.ask.session_argument import meant
+from agentmux.cli.commands.sessions import JsonOpt, SessionArg, require_seconds
+from agentmux.cli.commands.start import read_text
+from agentmux.cli.face import monotonic
+from agentmux.core.documents.review import seat_named
+from agentmux.core.journal.events import InputEnded, SeatAnswered, SeatTold
+from agentmux.core.terminal.answer_keys import is_key, read_keys, shown_keys
+from agentmux.errors import AgentmuxError, BlockedError, ExitCode, UsageError
+from agentmux.ports.terminal import DeliveryResult
+
+if TYPE_CHECKING:
+    from agentmux.app.world import World
+    from agentmux.cli.face import Face
+
+SeatOpt = Annotated[
+    str, typer.Option("--role", metavar="SEAT", help="The seat of the agent, such as coder-2.")
+]
+TimeoutOpt = Annotated[
+    float,
+    typer.Option("--timeout", min=0, metavar="S", help="Wait S seconds for the result (exit 9)."),
+]
+_ARRIVED: Final[Mapping[str, str]] = {
+    DeliveryResult.SUBMITTED: "{seat} has it",
+    DeliveryResult.QUEUED: "{seat} has it, and reads it after its present work",
+    DeliveryResult.SENT: "pressed {keys}; {evidence}",
+}
+_REFUSED: Final[Mapping[str, str]] = {
+    DeliveryResult.REFUSED_DIALOG: "it asks a question",
+    DeliveryResult.REFUSED_DRAFT: "there is a draft in its input field",
+    DeliveryResult.SCREEN_CHANGED: "its screen has changed",
+    DeliveryResult.PANE_GONE: "its agent has ended",
+}
+"""Why nothing was typed."""
+
+
+def tell(  # noqa: PLR0913, PLR0917 (typer)
+    ctx: typer.Context,
+    session: SessionArg = None,
+    text: Annotated[
+        str | None,
+        typer.Argument(metavar="TEXT", help="The text, @FILE, or - for stdin.", show_default=False),
+    ] = None,
+    role: SeatOpt = "",
+    file: Annotated[
+        Path | None,
+        typer.Option("--file", metavar="PATH", help="Read the text from this file."),
+    ] = None,
+    timeout: TimeoutOpt = 60.0,
+    json: JsonOpt = False,
+) -> int:
+    """Tell a running agent something, as if you typed it into its input field.
+
+    The command ends when it is proven that the agent has it. A busy agent reads it after its present
+    work. Nothing is typed while the agent asks a question (see `answer`), or over a draft. Without
+    a session, the only live one is meant.
+    """
+    face: Face = ctx.obj
+    require_person(face, "tell")
+    command = 'tell SESSION --role SEAT "…"'
+    if file is None and text is None:
+        session, text = None, session  # the only word is the text
+    if file is None and text is None:
+        raise UsageError("tell it what?", hints=(f"agentmux {command}",))
+    require_seconds(timeout)
+    message = require_message(read_text(text, file, what="what to tell it"))
+    world, entry, seat = _agent(face, session, role, command=command)
+    made = give(world, entry, seat, SeatTold(text=message), poke=lambda: poke(entry.path))
+    return _end(world, entry, made, keys=(), timeout_s=timeout, json=json)
+
+
+def answer(  # noqa: PLR0913, PLR0917 (typer)
+    ctx: typer.Context,
+    session: SessionArg = None,
+    keys: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="KEYS...",
+            help="Such as Enter, Down, Escape, Tab, y, 2, C-c, or a text.",
+            show_default=False,
+        ),
+    ] = None,
+    role: SeatOpt = "",
+    screen: Annotated[
+        str,
+        typer.Option(
+            "--screen",
+            metavar="DIGEST",
+            help="The screen that you answer, as `show` names it. Another one gets no keys.",
+        ),
+    ] = "",
+    literal: Annotated[
+        bool, typer.Option("--literal", "-l", help="Type KEYS as they are; none names a key.")
+    ] = False,
+    timeout: TimeoutOpt = 60.0,
+    json: JsonOpt = False,
+) -> int:
+    """Press keys for a question that an agent asks.
+
+    They are pressed once, and only while the agent shows the screen with this digest. Without a
+    session, the only live one is meant; a first word that is a key is no session.
+    """
+    face: Face = ctx.obj
+    require_person(face, "answer")
+    command = "answer SESSION --role SEAT KEYS --screen DIGEST"
+    require_seconds(timeout)
+    if not screen:
+        raise UsageError(
+            "missing option --screen DIGEST", hints=("see screen and digest: agentmux show",)
+        )
+    if session is not None and (not keys or is_key(session)):
+        session, keys = None, [session, *(keys or ())]
+    pressed = read_keys(keys or (), literal=literal)
+    world, entry, seat = _agent(face, session, role, command=command)
+    fact = SeatAnswered(keys=pressed, screen=screen)
+    made = give(world, entry, seat, fact, poke=lambda: poke(entry.path))
+    return _end(world, entry, made, keys=pressed, timeout_s=timeout, json=json)
+
+
+def _agent(
+    face: Face, name: str | None, role: str, *, command: str
+) -> tuple[World, SessionEntry, str]:
+    """Return the session that is meant, the world of its project, and the name of the seat.
+
+    Raises:
+        UsageError: No seat is named.
+        NotFoundError: No session matches, or several do.
+        BlockedError: The session's directory is a copy of a live session.
+    """
+    if not role:
+        raise UsageError("missing option --role SEAT", hints=("to see the seats: agentmux status",))
+    world, entry = meant(face, name, command=command)
+    if entry is None:
+        entries = list_resumable_sessions(world)
+        found = live(world, entries)
+        running = [each for each in entries if found[each.path].locked]
+        entry = select_session(running or entries, command=command)
+    require_no_copy(world, entry)
+    return world, entry, seat_named(role)
+
+
+def _end(
+    world: World,
+    entry: SessionEntry,
+    given: Given,
+    *,
+    keys: tuple[str, ...],
+    timeout_s: float,
+    json: bool,
+) -> int:
+    """Wait for the result, print it, and return the exit code."""
+    ended = wait_ended(world, entry, given, timeout_s=timeout_s, monotonic=monotonic)
+    if json:
+        render.as_json(
+            {
+                "schema": 1,
+                "result": ended.result,
+                "event_id": given.id,
+                "seat": given.seat,
+                "reason": ended.evidence,
+            }
+        )
+    said = _ARRIVED.get(ended.result)
+    if said is None:
+        return render.error(_error(entry, given, ended))
+    if not json:
+        words = said.format(seat=given.seat, keys=shown_keys(keys), evidence=ended.evidence)
+        render.out(f"session {entry.name}: {words}")
+    return ExitCode.OK
+
+
+def _error(entry: SessionEntry, given: Given, ended: InputEnded) -> AgentmuxError:
+    who = f"`{given.seat}` of session {entry.name}"
+    look = (f"look at it: agentmux show {entry.name} --role {given.seat}",)
+    why = _REFUSED.get(ended.result)
+    if why is not None:
+        return BlockedError(
+            f"{who}: {why}, so nothing was typed", reason=str(ended.result), hints=look
+        )
+    return AgentmuxError(f"{who}: it is not proven that it arrived: {ended.evidence}", hints=look)

@@ -1,0 +1,37 @@
+"""How events change what the user wants to be typed to agents; used by ``apply``."""
+
+from __future__ import annotations
+
+from agentmux.core.codec.frozen import replace
+from agentmux.core.journal.events import (
+    Event,
+    InputEnded,
+    InputStarted,
+    SeatAnswered,
+    SeatTold,
+)
+from agentmux.core.journal.state import Input, SessionState
+
+
+def given(state: SessionState, event: Event, fact: SeatTold | SeatAnswered) -> SessionState:
+    """Return the state in which the event's message or keys are on their way."""
+    made = Input(seat=event.seat, launch=event.launch)
+    if isinstance(fact, SeatTold):
+        made = replace(made, text=fact.text)
+    else:
+        made = replace(made, keys=fact.keys, screen=fact.screen)
+    return replace(state, inputs={**state.inputs, event.id: made})
+
+
+def started(state: SessionState, _event: Event, fact: InputStarted) -> SessionState:
+    """Return the state in which the input may have been typed."""
+    known = state.inputs.get(fact.input)
+    if known is None:
+        return state
+    return replace(state, inputs={**state.inputs, fact.input: replace(known, started=True)})
+
+
+def ended(state: SessionState, _event: Event, fact: InputEnded) -> SessionState:
+    """Return the state without the input."""
+    left = {name: each for name, each in state.inputs.items() if name != fact.input}
+    return replace(state, inputs=left)
