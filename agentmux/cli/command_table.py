@@ -22,6 +22,8 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Work": {
         "start": "start:start_feature",
         "attach": "sessions:attach",
+        "answer": "seat_input:answer",
+        "tell": "seat_input:tell",
         "approve": "approval:approve",
         "request-changes": "approval:request_changes",
         "try": "tryout:try_session",

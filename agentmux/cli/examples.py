@@ -25,6 +25,17 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("agentmux attach", "the live session of this project"),
         ("agentmux attach add-login", "one of several, by the start of its name"),
     ),
+    "answer": (
+        ("agentmux answer --role coder-1 Enter --screen 8f1b2c9d3e4a5b60", "as `show` prints it"),
+        (
+            "agentmux answer add-login --role coder-1 Down Enter --screen 8f1b2c9d3e4a5b60",
+            "the second choice",
+        ),
+    ),
+    "tell": (
+        ('agentmux tell --role planner "Keep it to one part."', "it reads it after its work"),
+        ("agentmux tell add-login --role coder-1 --file note.md", "the text of a file"),
+    ),
     "approve": (
         ("agentmux approve", "show what will be committed, and ask"),
         ("agentmux approve add-login --pr", "open a pull request with the result"),

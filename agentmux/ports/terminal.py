@@ -436,7 +436,7 @@ class Delivery:
 class Typist(Protocol):
     """A function that types a text into a pane, and proves that it arrived."""
 
-    async def __call__(
+    async def __call__(  # noqa: PLR0913 (what a delivery needs)
         self,
         panes: Panes,
         pane: str,

@@ -122,10 +122,7 @@ def _require_taken(world: World, entry: SessionEntry, what: str) -> None:
         f"the orchestrator of session {entry.name} does not take `{what}`: it has just begun, or"
         " is of an older version",
         reason="older_orchestrator",
-        hints=(
-            f"try again, or let this version drive it: agentmux stop {entry.name}, then"
-            f" agentmux resume {entry.name}",
-        ),
+        hints=(f"agentmux stop {entry.name}", f"then: agentmux resume {entry.name}"),
     )
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from agentmux.core.codec.digests import screen_digest
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.core.names.nearest import meant
@@ -41,6 +42,11 @@ class LastScreen:
     captured_at: str
     exit_status: int | None
 
+    @property
+    def digest(self) -> str:
+        """The digest by which `answer` recognises this screen."""
+        return screen_digest(self.ansi)
+
     def painted(self, cols: int | None = None, *, cells: Cells = cell_width) -> tuple[str, ...]:
         """Return the rows with colours, without empty ones at the end.
 
@@ -70,6 +76,7 @@ class LastScreen:
             "seat": self.seat,
             "agent": self.agent,
             "captured_at": self.captured_at or None,
+            "digest": self.digest,
             "exit_status": self.exit_status,
             "cols": self.cols,
             "rows": self.rows,

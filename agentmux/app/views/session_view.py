@@ -37,6 +37,8 @@ class SeatView:
         trouble: The agent's last message about its service, such as an error; None for none.
         parked_until: When it is to be woken, if it waits for the end of its usage limit (UTC, ISO
             8601); None for all others.
+        screen: ``digest`` and ``captured_at`` of its last screen; None where nobody has looked for
+            it, or there is none.
         label: What it does, in words; not in JSON.
     """
 
@@ -54,6 +56,7 @@ class SeatView:
     resets: str | None = None
     trouble: str | None = None
     parked_until: str | None = None
+    screen: Json | None = None
     label: str = ""
 
     @property

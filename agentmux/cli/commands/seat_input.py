@@ -54,7 +54,7 @@ _REFUSED: Final[Mapping[str, str]] = {
     DeliveryResult.SCREEN_CHANGED: "its screen has changed",
     DeliveryResult.PANE_GONE: "its agent has ended",
 }
-"""Why nothing was typed."""
+"""Why it did not arrive."""
 
 
 def tell(  # noqa: PLR0913, PLR0917 (typer)
@@ -74,9 +74,9 @@ def tell(  # noqa: PLR0913, PLR0917 (typer)
 ) -> int:
     """Tell a running agent something, as if you typed it into its input field.
 
-    The command ends when it is proven that the agent has it. A busy agent reads it after its present
-    work. Nothing is typed while the agent asks a question (see `answer`), or over a draft. Without
-    a session, the only live one is meant.
+    The command ends when it is proven that the agent has it. A busy agent reads it after its
+    present work. Nothing is typed while the agent asks a question (see `answer`), or over a draft.
+    Without a session, the only live one is meant.
     """
     face: Face = ctx.obj
     require_person(face, "tell")
@@ -132,7 +132,7 @@ def answer(  # noqa: PLR0913, PLR0917 (typer)
             "missing option --screen DIGEST", hints=("see screen and digest: agentmux show",)
         )
     if session is not None and (not keys or is_key(session)):
-        session, keys = None, [session, *(keys or ())]
+        keys, session = [session, *(keys or ())], None
     pressed = read_keys(keys or (), literal=literal)
     world, entry, seat = _agent(face, session, role, command=command)
     fact = SeatAnswered(keys=pressed, screen=screen)
@@ -198,6 +198,6 @@ def _error(entry: SessionEntry, given: Given, ended: InputEnded) -> AgentmuxErro
     why = _REFUSED.get(ended.result)
     if why is not None:
         return BlockedError(
-            f"{who}: {why}, so nothing was typed", reason=str(ended.result), hints=look
+            f"{who}: {why} ({ended.evidence})", reason=str(ended.result), hints=look
         )
     return AgentmuxError(f"{who}: it is not proven that it arrived: {ended.evidence}", hints=look)

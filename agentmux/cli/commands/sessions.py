@@ -12,6 +12,7 @@ from typing import Annotated, Final
 
 import typer
 
+from agentmux.adapters.disk import files
 from agentmux.adapters.disk.log_file import LogFile
 from agentmux.app.delivery.kept_remote import kept_remote
 from agentmux.app.session.lookup import (
@@ -23,6 +24,7 @@ from agentmux.app.session.lookup import (
     select_session,
 )
 from agentmux.app.views.decision import with_digest
+from agentmux.app.views.seat_screens import with_screens
 from agentmux.app.views.session_view import SessionView
 from agentmux.app.views.session_words import next_step
 from agentmux.app.views.status import look
@@ -74,7 +76,10 @@ def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False
     if json:
         world = partial(face.world, site.project, read_only=True)
         both = zip(result.data, entries, strict=True)
-        views = tuple(with_digest(world, entry.path, view) for view, entry in both)
+        views = tuple(
+            with_screens(entry, with_digest(world, entry.path, view), files.read_limited)
+            for view, entry in both
+        )
         render.sessions_json(replace(result, data=views))
         return result.exit_code
     chosen = _in_full(result.data)

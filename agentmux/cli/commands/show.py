@@ -13,6 +13,7 @@ from agentmux.adapters.disk import files
 from agentmux.app.result import envelope
 from agentmux.app.session.lookup import SessionEntry, shown_path
 from agentmux.app.views.last_screens import LastScreen, LastScreens, last_screens
+from agentmux.app.views.seat_screens import asking_seats
 from agentmux.cli import render
 from agentmux.cli.commands.sessions import JsonOpt, SessionArg, one
 from agentmux.core.codec.times import time_of
@@ -43,9 +44,12 @@ def show(
     if json:
         render.as_json(envelope([_fields(site, entry, found)], ()))
         return ExitCode.OK
+    asking = asking_seats(site, entry)
     for place, screen in enumerate(found.screens):
         render.out(("\n" if place else "") + _heading(screen, site.now()))
         render.screen(_rows(face, screen, plain=plain))
+        if screen.seat in asking:
+            render.out(_how_to_answer(entry, screen))
     for warning in found.warnings:
         render.note(f"warning: {warning}")
     return ExitCode.OK
@@ -58,6 +62,11 @@ def _fields(site: Site, entry: SessionEntry, found: LastScreens) -> dict[str, ob
         "screens": [screen.as_json() for screen in found.screens],
         "warnings": list(found.warnings),
     }
+
+
+def _how_to_answer(entry: SessionEntry, screen: LastScreen) -> str:
+    named = f"agentmux answer {entry.name} --role {screen.seat}"
+    return f"-- it waits for you; to press keys: {named} KEYS --screen {screen.digest} --"
 
 
 def _heading(screen: LastScreen, now: datetime) -> str:

@@ -139,6 +139,8 @@ from agentmux.core.pipeline.setup import repinned
 from agentmux.core.pipeline.work import wanted
 from agentmux.errors import AgentmuxError
 
+_AT_ANY_TIME: Final = (CheckpointTaken, SeatTold, SeatAnswered, InputStarted, InputEnded)
+
 FoldStep = Callable[[SessionState, Event, Any], SessionState]
 
 
@@ -216,9 +218,7 @@ def _last_event(state: SessionState, event: Event) -> str:
     But after a resume it stays ``resumed`` if ``event`` says that the orchestrator has ended or was
     replaced; and a checkpoint or an input, which come at any time, never change it.
     """
-    if isinstance(
-        event.fact, CheckpointTaken | SeatTold | SeatAnswered | InputStarted | InputEnded
-    ):
+    if isinstance(event.fact, _AT_ANY_TIME):
         return state.last_event
     changed_nothing = isinstance(event.fact, SessionInterrupted | SessionReattached | WorktreeMade)
     if changed_nothing and state.last_event == Resumed.kind:

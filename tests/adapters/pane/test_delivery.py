@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.pane.delivery import (
-    LINE_MAX,
     clean,
     deliver,
     find_composer,
@@ -18,6 +17,7 @@ from agentmux.adapters.pane.delivery import (
 )
 from agentmux.core.agents.spec import AgentSpec, spec_for
 from agentmux.ports.terminal import (
+    LINE_MAX,
     Delivery,
     DeliveryResult,
     NewPane,

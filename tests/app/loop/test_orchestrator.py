@@ -247,8 +247,8 @@ class Stage:
 
         tools = Tools(
             terminal=self.terminal.own(self.target), lock=lock, wake=wake, deaths=deaths,
-            type_into=type_into, press=keystrokes.press, display=self.display, hints=hints, gone=gone,
-            end=partial(end, grace_s=1),
+            type_into=type_into, press=keystrokes.press, display=self.display, hints=hints,
+            gone=gone, end=partial(end, grace_s=1),
         )  # fmt: skip
         driving = asyncio.create_task(
             drive(

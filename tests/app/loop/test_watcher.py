@@ -103,8 +103,8 @@ class Looking:
         self.session = Session(world.files(path), now=world.now, new_id=world.new_id)
         tools = Tools(
             terminal=self.terminal, lock=world.lock(path), wake=WakeFifo(path),
-            deaths=NobodyDies(), type_into=never_typed, press=never_typed, display=Silent(), hints=no_hints,
-            gone=gone, end=ends_nobody,
+            deaths=NobodyDies(), type_into=never_typed, press=never_typed, display=Silent(),
+            hints=no_hints, gone=gone, end=ends_nobody,
         )  # fmt: skip
         self.watcher = Watcher(world, self.session, tools, identity={})
 

@@ -1,0 +1,50 @@
+"""The screens of a session's seats in its view: their digests, and who asks a question."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentmux.app.views.last_screens import LastScreen, ReadFile, readable_screens
+from agentmux.app.views.plain_fields import mapping
+from agentmux.core.codec.frozen import replace
+from agentmux.core.names.statuses import WAITING
+
+if TYPE_CHECKING:
+    from agentmux.app.session.lookup import SessionEntry
+    from agentmux.app.views.session_view import SessionView
+    from agentmux.app.world import Site
+
+
+def with_screens(entry: SessionEntry, view: SessionView, read: ReadFile) -> SessionView:
+    """Return the view of a session with the digest of each seat's last screen.
+
+    Args:
+        entry: The session.
+        view: The view.
+        read: Reads a snapshot.
+    """
+    found = {each.seat: each for each in _screens(entry, view, read)}
+    seats = (
+        replace(seat, screen=_fields(found[seat.seat])) if seat.seat in found else seat
+        for seat in view.seats
+    )
+    return replace(view, seats=tuple(seats))
+
+
+def asking_seats(site: Site, entry: SessionEntry) -> frozenset[str]:
+    """Return the seats whose agents ask a question, as the orchestrator has seen them last.
+
+    None of them does if no orchestrator runs.
+    """
+    if not site.lock(entry.path).is_held():
+        return frozenset()
+    statuses = mapping(site.folders.runtime(entry.path), "statuses")
+    return frozenset(name for name in statuses if mapping(statuses, name).get("status") == WAITING)
+
+
+def _screens(entry: SessionEntry, view: SessionView, read: ReadFile) -> tuple[LastScreen, ...]:
+    return readable_screens(entry.path, (seat.seat for seat in view.seats), read)
+
+
+def _fields(screen: LastScreen) -> dict[str, object]:
+    return {"digest": screen.digest, "captured_at": screen.captured_at or None}

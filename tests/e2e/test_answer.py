@@ -1,0 +1,66 @@
+"""A person answers an agent's question and tells it something, as docs/how-to says it."""
+
+import re
+from pathlib import Path
+
+from tests.conftest import WaitUntil
+from tests.e2e.conftest import Project, Session
+
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "answer-an-agent.md"
+SCENARIO = {
+    "roles": {
+        "architect": {"dialog": "permission"},
+        "planner": {"silent": "until-told", "plan": {"parts": 1}},
+    }
+}
+
+
+def commands(page: str) -> list[str]:
+    """Return the content of the page's `sh` blocks, in order."""
+    return re.findall(r"^```sh\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+
+
+def doing(session: Session, seat: str) -> str:
+    written = (session.path / "runtime_state.json").exists()
+    seats = session.runtime.get("statuses", {}) if written else {}
+    return str(seats.get(seat, {}).get("status"))
+
+
+def test_an_agents_question_is_answered_and_an_idle_one_is_told(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    show, answer, tell = commands(PAGE.read_text("utf-8"))
+    project.scenario(SCENARIO)
+    project.config("snapshots: {interval: 0.2s}\n")
+    session = project.start()
+    wait_until(lambda: doing(session, "architect") == "waiting_for_user", 20)
+
+    refused = project.json("tell", "--role", "architect", "hello", code=3)
+    assert refused["result"] == "refused_dialog"
+    said = project.program("sh", "-euc", show)
+    digest = re.search(r"--role architect KEYS --screen (\w+) --$", said.stdout, re.MULTILINE)
+    assert digest is not None, said.stdout + said.stderr
+    (seat,) = project.json("status")["sessions"][0]["seats"]
+    assert seat["screen"]["digest"] == digest[1]
+    late = project.json("answer", "--role", "architect", "Enter", "--screen", "0" * 16, code=3)
+    assert late["result"] == "screen_changed"
+    assert doing(session, "architect") == "waiting_for_user"
+
+    done = project.program("sh", "-euc", answer.replace("DIGEST", digest[1]))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "pressed Enter; its screen changed then" in done.stdout
+    session.until_seat("planner").settled("planner")
+    again = project.fails(4, "answer", "--role", "architect", "y", "--screen", digest[1])
+    assert "has no seat `architect` now" in again
+
+    wait_until(lambda: doing(session, "planner") == "idle", 20)
+    told = project.program("sh", "-euc", tell)
+    assert told.returncode == 0, told.stdout + told.stderr
+    assert "planner has it" in told.stdout
+    session.wait("decision")
+    assert session.kinds("seat_told", "seat_answered", "input_started", "input_ended") == [
+        *("seat_told", "input_ended", "seat_answered", "input_started", "input_ended"),
+        *("seat_answered", "input_started", "input_ended"),
+        *("seat_told", "input_started", "input_ended"),
+    ]
+    assert not session.state.get("inputs")
