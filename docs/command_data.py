@@ -13,7 +13,7 @@ from agentmux.cli.examples import EXAMPLES
 from agentmux.cli.fast.candidates import KINDS
 
 FREE: Final = frozenset({
-    *("NAME", "N", "S", "D", "REF", "TEXT", "FEATURE", "KEYS", "URL"),
+    *("NAME", "N", "S", "D", "REF", "TEXT", "FEATURE", "KEYS", "DIGEST", "URL"),
     *("BRANCH|PR", "N|URL"),
 })  # fmt: skip
 """The metavars of values for which nothing is completed."""

@@ -98,7 +98,7 @@ def answer(  # noqa: PLR0913, PLR0917 (typer)
     keys: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="KEYS...",
+            metavar="KEYS",
             help="Such as Enter, Down, Escape, Tab, y, 2, C-c, or a text.",
             show_default=False,
         ),
