@@ -25,7 +25,7 @@ from tests.real.run import found_here
 
 COLUMNS: Final = (
     "probe", "flags", "rejection", "resumed", "hangup", "midway", "pair", "lost", "left", "asked",
-    "permits", "dialogs", "outside", "limits",
+    "permits", "answered", "dialogs", "outside", "limits",
 )  # fmt: skip
 Results = dict[str, dict[str, str]]
 RESULTS: Final[pytest.StashKey[Results]] = pytest.StashKey()

@@ -538,6 +538,43 @@ def test_a_question_before_a_command_is_left_to_the_user(
     run.until(lambda: run.status()["status"] != "waiting_for_user", "it is still said to ask")
 
 
+@pytest.mark.parametrize("name", ["claude", "codex"])
+@pytest.mark.proves("answered")
+@pytest.mark.timeout(480)
+def test_the_user_answers_a_question_and_tells_something_from_the_shell(
+    name: str, real: Real, wait_until: WaitUntil
+) -> None:
+    real.env = dict(CLIS[name].prepare(replace(real.place, asking=True)))
+    asks = {"permission_args": list(CLIS[name].asks or ())}
+    run = Run(real, wait_until, agents={name: asks})
+    ran = real.folder / "ran"
+    outside = {"sandbox_permissions": "require_escalated", "justification": "May I?"}
+    by_itself = Call(tools=("exec_command",), arguments={"cmd": f"echo >>{ran}", **outside})
+    real.model.run(by_itself if name == "codex" else f"echo >>{ran}")
+    run.start()
+    run.until(lambda: run.status().get("status") == "waiting_for_user", "that is not seen")
+    role = ("--role", ARCHITECT)
+    said = real.agentmux("tell", *role, "--json", "Hello.")
+    assert (said.returncode, json.loads(said.stdout)["result"]) == (3, "refused_dialog")
+    ((screen,),) = (each["screens"] for each in real.asked("show", *role)["sessions"])
+    keys = ("Down", "Up", "Enter")  # the first choice allows the command once
+    late = real.agentmux("answer", *role, *keys, "--screen", "0" * 16, "--json")
+    assert (late.returncode, json.loads(late.stdout)["result"]) == (3, "screen_changed")
+    assert not ran.exists()
+    done = real.asked("answer", *role, *keys, "--screen", screen["digest"])
+    assert done["result"] == "sent", run.report()
+    run.until(ran.exists, "the answer did not let it go on")
+    again = real.agentmux("answer", *role, *keys, "--screen", screen["digest"], "--json")
+    assert (again.returncode, json.loads(again.stdout)["result"]) == (3, "screen_changed")
+    run.until(lambda: run.status().get("status") == "idle", "its turn did not end")
+    told = real.asked("tell", *role, f"The code word is {CODE_WORD}. Keep it.")
+    assert told["result"] == "submitted", run.report()
+    run.until(lambda: f"I know: {CODE_WORD}" in run.screen, "it did not answer")
+    short = real.asked("tell", *role, "ok")
+    assert short["result"] == "submitted", run.report()
+    assert ran.read_text() == "\n"
+
+
 @pytest.mark.parametrize("name", of("dialogs"))
 @pytest.mark.proves("dialogs")
 @pytest.mark.timeout(480)

@@ -28,6 +28,10 @@ _REST_S: Final = 0.16
 _BETWEEN_S: Final = 1.0
 """The longest wait for the screen to rest between two keys."""
 
+_AGAIN_S: Final = 2.0
+"""The longest wait for the screen that was shown to come again: agents let a mark blink beside
+their question (claude: every 0.6 s), which is another screen each time."""
+
 _AFTER_S: Final = 2.0
 """The longest wait for a sign that the keys had an effect."""
 
@@ -48,17 +52,16 @@ async def press(
 ) -> Delivery:
     """Press the keys once, if the pane shows the screen with this digest; see `ports.Presser`.
 
-    The result is ``sent``, also if the screen has not changed afterwards, which the evidence says;
+    The result is ``sent``, also if the screen hardly changes afterwards, which the evidence says;
     ``screen_changed`` or ``pane_gone`` if no key was pressed; ``unknown`` if tmux failed while keys
     were sent. The screen can still change in the milliseconds between the look and the first key.
     """
     pressed = 0
     try:
-        seen = _look(panes, pane)
-        if seen is None:
-            return _said(DeliveryResult.PANE_GONE, "its pane is gone; no key was pressed")
-        if seen != screen:
-            return _said(DeliveryResult.SCREEN_CHANGED, _CHANGED)
+        shown = await _shown(panes, pane, screen, clock=clock, pause=pause)
+        if isinstance(shown, Delivery):
+            return shown
+        seen = shown
         for number, key in enumerate(keys):
             if number:
                 await _rest(panes, pane, seen, clock=clock, pause=pause)
@@ -70,7 +73,7 @@ async def press(
         return _failed(error, pressed, gone=False)
     except TerminalError as error:
         return _failed(error, pressed, gone=True)
-    effect = "its screen changed then" if changed else "its screen has not changed since"
+    effect = "its screen changed then" if changed else "its screen has hardly changed since"
     return _said(DeliveryResult.SENT, effect)
 
 
@@ -81,9 +84,25 @@ def _send(panes: Panes, pane: str, key: str) -> None:
         panes.press_keys(pane, [key])
 
 
+async def _shown(
+    panes: Panes, pane: str, screen: str, *, clock: Clock, pause: Pause
+) -> str | Delivery:
+    """Return the screen with this digest as soon as the pane shows it, else why no key is due."""
+    end = clock() + _AGAIN_S
+    while True:
+        seen = _look(panes, pane)
+        if seen is None:
+            return _said(DeliveryResult.PANE_GONE, "its pane is gone; no key was pressed")
+        if screen_digest(seen) == screen:
+            return seen
+        if clock() >= end:
+            return _said(DeliveryResult.SCREEN_CHANGED, _CHANGED)
+        await pause(_POLL_S)
+
+
 def _look(panes: Panes, pane: str) -> str | None:
     found = panes.capture([pane]).get(pane)
-    return None if found is None else screen_digest(found.ansi)
+    return None if found is None else found.ansi
 
 
 async def _rest(panes: Panes, pane: str, before: str, *, clock: Clock, pause: Pause) -> None:
@@ -102,10 +121,18 @@ async def _rest(panes: Panes, pane: str, before: str, *, clock: Clock, pause: Pa
 
 
 async def _changes(panes: Panes, pane: str, before: str, *, clock: Clock, pause: Pause) -> bool:
-    """Return whether the screen changes, or the pane ends, within some time."""
-    end = clock() + _AFTER_S
+    """Return whether more than one row changes, or the pane ends, within some time.
+
+    One row may be a mark that blinks.
+    """
+    end, rows = clock() + _AFTER_S, before.split("\n")
     while clock() < end:
-        if _look(panes, pane) != before:
+        now = _look(panes, pane)
+        if now is None:
+            return True
+        there = now.split("\n")
+        changed = sum(one != other for one, other in zip(rows, there, strict=False))
+        if changed + abs(len(rows) - len(there)) > 1:
             return True
         await pause(_POLL_S)
     return False
