@@ -126,6 +126,8 @@ class StatusOption(StrEnum):
     """The tmux options from which tmux's status line and the borders of panes are made.
 
     All but ``WAITS`` are options of the session: anybody may use them in a ``status-right``.
+    ``LEFT`` and ``WINDOW`` are the keys that go back to the monitor from an agent's pane, beside it
+    and in a window of its own.
     ``NEEDS_YOU`` and ``WAITS``, which is an option of a pane, are ``1`` or empty.
     """
 
@@ -134,6 +136,8 @@ class StatusOption(StrEnum):
     STATUS = "@agentmux_status"
     NEEDS_YOU = "@agentmux_needs_you"
     WAITS = "@agentmux_waits"
+    LEFT = "@agentmux_key_left"
+    WINDOW = "@agentmux_key_window"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,15 +155,19 @@ class Client:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaveKeys:
-    """The keys of the user's tmux by which a client leaves a session; each empty where unbound.
+    """The keys of the user's tmux by which one leaves a session or a pane; empty where unbound.
 
     Attributes:
         detach: Ends the client, such as ``C-b d``.
         back: Shows the session again that the client showed before, such as ``C-b L``.
+        left: Goes to the pane at the left, which is the monitor, such as ``C-b Left``.
+        window: Goes to the window before, such as ``C-b l``.
     """
 
     detach: str
     back: str
+    left: str = ""
+    window: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

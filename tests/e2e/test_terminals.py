@@ -169,7 +169,9 @@ def test_from_inside_tmux(project: Project, wait_until: WaitUntil) -> None:
         wait_until(switched, 20, lambda: project.tmux("capture-pane", "-p", "-t", "=mine:"))
         session = Session(project, project.sessions()[0]).wait()
         assert options(project) == before  # our options do not apply to the user's session
-        wait_until(lambda: "back to mine: C-b L" in monitor(session), 10, lambda: monitor(session))
+        wait_until(
+            lambda: "C-b L goes back to mine" in monitor(session), 10, lambda: monitor(session)
+        )
 
         def shell() -> str:
             return project.tmux("capture-pane", "-Jp", "-t", "=mine:")

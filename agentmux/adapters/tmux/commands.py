@@ -91,6 +91,8 @@ UNSEEN: Final = "no-output"
 LEAVE_KEYS: Final = (("display-message", "-p", "#{prefix}\t#{prefix2}"), ("list-keys",))
 _DETACH: Final = ["detach-client"]
 _BACK: Final = ["switch-client", "-l"]
+_TO_THE_LEFT: Final = ["select-pane", "-L"]
+_LAST_WINDOW: Final = ["last-window"]
 _SCREEN_FORMAT: Final = "\t".join(
     f"#{{{name}}}" for name in ("pane_id", "pane_width", "pane_height", "cursor_y", "cursor_x")
 )
@@ -116,10 +118,16 @@ _FEATURE: Final = (
     f"#{{?#{{e|<|:#{{client_width}},160}},#{{=/36/…:{StatusOption.FEATURE}}},"
     f"#{{=/60/…:{StatusOption.FEATURE}}}}}}}"
 )
+_BACK_KEY: Final = (
+    f"#{{?#{{==:#{{window_panes}},1}},#{{{StatusOption.WINDOW}}},#{{{StatusOption.LEFT}}}}}"
+)
 _LEFT: Final = (
     f"#{{?{StatusOption.NEEDS_YOU},{_YOURS},#[bold]}} "
     f"#{{?{StatusOption.FEATURE},{_FEATURE},agentmux}} #[default]"
-    f" #{{{StatusOption.PHASE}}} · #{{{StatusOption.STATUS}}} | "
+    f"#{{?{SEAT}, {_BACK_KEY} goes to the monitor |,}}"
+    f" #{{{StatusOption.PHASE}}}"
+    f"#{{?#{{==:#{{{StatusOption.PHASE}}},#{{{StatusOption.STATUS}}}}},"
+    f", · #{{{StatusOption.STATUS}}}}} | "
 )
 _STATUS_LINE: Final = (("status-left-length", "100"), ("status-left", _LEFT))
 """Options of the session: tmux's status line names the feature, its phase and its status."""
@@ -286,7 +294,12 @@ def parse_leave_keys(reply: str) -> LeaveKeys:
     first, *lines = reply.splitlines() or [""]
     prefix = next((key for key in first.split("\t") if key not in {"", "None"}), "")
     bound = [found for line in lines if (found := _binding(line, prefix))]
-    return LeaveKeys(detach=_key_of(_DETACH, bound, "d"), back=_key_of(_BACK, bound, "L"))
+    return LeaveKeys(
+        detach=_key_of(_DETACH, bound, "d"),
+        back=_key_of(_BACK, bound, "L"),
+        left=_key_of(_TO_THE_LEFT, bound, "Left"),
+        window=_key_of(_LAST_WINDOW, bound, "l"),
+    )
 
 
 def _binding(line: str, prefix: str) -> tuple[str, list[str]] | None:

@@ -357,7 +357,7 @@ class Orchestrator:
             for pane in sight.panes.values()
         }
         with self.reporting("tmux's status line"):
-            self._options.write(options, marks)
+            self._options.write({**options, **self._way_out.options}, marks)
 
     # -- the end -----------------------------------------------------------------------------
 

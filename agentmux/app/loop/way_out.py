@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from agentmux.ports.terminal import Client, LeaveKeys, OwnSession
+from agentmux.ports.terminal import Client, LeaveKeys, OwnSession, StatusOption
 
 
 def leave_line(clients: Sequence[Client], keys: LeaveKeys, session: str) -> str:
@@ -20,11 +20,10 @@ def leave_line(clients: Sequence[Client], keys: LeaveKeys, session: str) -> str:
     homes = {client.came_from for client in clients if client.came_from}
     said = []
     if homes and keys.back:
-        said.append(
-            f"back to {min(homes)}: {keys.back}" if len(homes) == 1 else f"back: {keys.back}"
-        )
+        home = f" to {min(homes)}" if len(homes) == 1 else ""
+        said.append(f"{keys.back} goes back{home}")
     if not said or not all(client.came_from for client in clients):
-        said.append(f"detach: {keys.detach}" if keys.detach else f"tmux detach -s {session}")
+        said.append(f"{keys.detach} detaches" if keys.detach else f"tmux detach -s {session}")
     return ", ".join(said)
 
 
@@ -33,6 +32,7 @@ class WayOut:
 
     Attributes:
         line: For the user; empty until the first look.
+        options: The tmux options with the keys that go to the monitor from an agent's pane.
     """
 
     def __init__(self, terminal: OwnSession, session: str) -> None:
@@ -41,6 +41,7 @@ class WayOut:
         self._session = session
         self._clients: tuple[Client, ...] | None = None
         self.line = ""
+        self.options: Mapping[str, str] = {}
 
     def look(self) -> None:
         """Look who is there; the keys are read only if that has changed.
@@ -50,5 +51,7 @@ class WayOut:
         """
         clients = self._terminal.clients()
         if clients != self._clients:
-            self.line = leave_line(clients, self._terminal.leave_keys(), self._session)
+            keys = self._terminal.leave_keys()
+            self.line = leave_line(clients, keys, self._session)
+            self.options = {StatusOption.LEFT: keys.left, StatusOption.WINDOW: keys.window}
             self._clients = clients

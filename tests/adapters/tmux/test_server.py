@@ -342,6 +342,17 @@ def test_the_status_line_and_the_borders_show_what_the_session_is_at(
     text = re.sub(r"#\[.*?\]", "", left)
     assert text.startswith(" 50% # [fg=red]off")
     assert text.endswith("planning · waiting for you | ")
+    assert "monitor" not in text
+    keys: dict[str, str] = {StatusOption.LEFT: "C-b Left", StatusOption.WINDOW: "C-b l"}
+    tmux_under.set_options(session, {**keys, StatusOption.STATUS: "planning"}, {})
+    tmux_under.go_to(session, pane)
+    left = ask(tmux_under, session, "#{E:status-left}")
+    assert "C-b Left goes to the monitor |" in left
+    assert left.endswith(" planning | ")
+    tmux_under.arrange(session, [])
+    tmux_under.go_to(session, pane)
+    assert "C-b l goes to the monitor |" in ask(tmux_under, session, "#{E:status-left}")
+    tmux_under.arrange(session, [pane])
     border = "#{E:pane-border-format}|#{E:pane-border-style}|#{E:pane-active-border-style}"
     assert "c 1: waits for you" in ask(tmux_under, pane, border)
     assert ask(tmux_under, pane, border).endswith("|fg=yellow|fg=yellow")
@@ -357,16 +368,22 @@ def test_the_keys_that_leave_are_those_that_the_user_has_bound(
 ) -> None:
     own = tmux_under.of(create(tmux_under, tmp_path).session.id)
     prefix = ask(tmux_under, "", "#{prefix}")
-    assert own.leave_keys() == LeaveKeys(detach=f"{prefix} d", back=f"{prefix} L")
+    usual = LeaveKeys(
+        detach=f"{prefix} d", back=f"{prefix} L", left=f"{prefix} Left", window=f"{prefix} l"
+    )
+    assert own.leave_keys() == usual
     for words in (
         ("unbind-key", "d"),
         ("bind-key", "-r", '"', "detach-client"),
         ("bind-key", "D", "detach-client", "-P"),  # would end the shell, too
         ("unbind-key", "L"),
         ("bind-key", "-n", "M-\\", "switch-client", "-l"),
+        ("bind-key", "h", "select-pane", "-L"),
+        ("unbind-key", "Left"),
     ):
         assert not tmux_under.run(*words).returncode
-    assert own.leave_keys() == LeaveKeys(detach=f'{prefix} "', back="M-\\")
+    bound = LeaveKeys(detach=f'{prefix} "', back="M-\\", left=f"{prefix} h", window=f"{prefix} l")
+    assert own.leave_keys() == bound
     tmux_under.run("set-option", "-g", "prefix", "None")
     assert own.leave_keys() == LeaveKeys(detach="", back="M-\\")
     tmux_under.run("set-option", "-g", "prefix2", "C-Space")

@@ -9,12 +9,12 @@ USUAL = LeaveKeys(detach="C-b d", back="C-b L")
 @pytest.mark.parametrize(
     ("came_from", "keys", "line"),
     [
-        ((), USUAL, "detach: C-b d"),
-        (("",), USUAL, "detach: C-b d"),
-        (("mine",), USUAL, "back to mine: C-b L"),
-        (("mine", "yours"), USUAL, "back: C-b L"),
-        (("mine", ""), USUAL, "back to mine: C-b L, detach: C-b d"),
-        (("mine",), LeaveKeys(detach="C-a d", back=""), "detach: C-a d"),
+        ((), USUAL, "C-b d detaches"),
+        (("",), USUAL, "C-b d detaches"),
+        (("mine",), USUAL, "C-b L goes back to mine"),
+        (("mine", "yours"), USUAL, "C-b L goes back"),
+        (("mine", ""), USUAL, "C-b L goes back to mine, C-b d detaches"),
+        (("mine",), LeaveKeys(detach="C-a d", back=""), "C-a d detaches"),
         (("",), LeaveKeys(detach="", back=""), "tmux detach -s amx"),
     ],
 )
