@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 import agentmux
-from benchmarks import checkpoints, commands, idle, panes, pipelines, worktrees
+from benchmarks import checkpoints, commands, idle, keys, panes, pipelines, worktrees
 from benchmarks.rows import Row, table
 
 _BENCHMARKS: Final[dict[str, Callable[..., Iterator[Row]]]] = {
@@ -33,6 +33,7 @@ _BENCHMARKS: Final[dict[str, Callable[..., Iterator[Row]]]] = {
     "quick": pipelines.quick_overhead,
     "checkpoint": checkpoints.checkpoint,
     "idle": idle.idle,
+    "keys": keys.keys,
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from agentmux.core.terminal.text_width import cut
+from agentmux.core.terminal.text_width import cut, printable
 from agentmux.monitor.reading import wrapped
 from agentmux.monitor.segments import MonitorLine, Segment, Style
 
@@ -75,4 +75,5 @@ def _wrapped(lines: Sequence[str], cols: int) -> list[str]:
 
 def _total_first(lines: Sequence[str], cols: int) -> list[str]:
     """Return the lines of ``git diff --stat``, the total (its last line) first."""
-    return [cut(line, cols) for line in (*lines[-1:], *(f"  {each}" for each in lines[:-1]))]
+    said = (*lines[-1:], *(f"  {each}" for each in lines[:-1]))
+    return [cut(printable(line), cols) for line in said]

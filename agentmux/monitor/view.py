@@ -567,6 +567,7 @@ def _bottom(picture: Picture, cols: int, *, ended: bool) -> Iterator[_Ranked]:
         again = f"agentmux resume --reattach {_typed(picture)}"
         yield from _text(again, cols, ranks=ranks, indent="  ")
     elif not ended:
-        yield from _text(
-            f"? all keys, {picture.leave or DETACH}", cols, Style.DIM, ranks=ranks, lines=1
-        )
+        is_done = picture.state.phase == Phase.DONE
+        keys = "any key closes" if is_done else "? all keys"
+        foot = f"{keys}, {picture.leave or DETACH}"
+        yield from _text(foot, cols, Style.DIM, ranks=ranks, lines=1)

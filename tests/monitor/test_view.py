@@ -773,6 +773,7 @@ def _assert_fits(lines: tuple[str, ...], cols: int, rows: int) -> None:
 @settings(deadline=None, max_examples=100)
 @given(shown=PICTURES, cols=st.integers(10, 230), rows=st.integers(3, 80))
 @example(shown=AT_WORK, cols=10, rows=3)
+@example(shown=replace(DECIDING, result=ResultView(changes=("\x1f",) * 3)), cols=10, rows=10)
 def test_any_picture_fits_any_size(shown: Picture, cols: int, rows: int) -> None:
     _assert_fits(render(shown, cols, rows), cols, rows)
     for line in draw(shown, cols, rows, ended=True):

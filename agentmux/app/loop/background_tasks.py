@@ -15,6 +15,12 @@ AGAIN_S: Final = 1.0
 """Seconds before failed work may run again; else the loop would repeat it without a pause."""
 
 
+async def give_way() -> None:
+    """Let what has happened meanwhile be handled, such as a key that was pressed."""
+    await asyncio.sleep(0)  # the event loop sees it
+    await asyncio.sleep(0)  # and handles it
+
+
 class Loop(Protocol):
     """The part of the orchestrator's loop that background work calls."""
 

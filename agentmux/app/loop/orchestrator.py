@@ -17,6 +17,7 @@ from typing import Final
 
 from agentmux.app.commands.stop import STOPPED_BY_USER
 from agentmux.app.launch.stopped_pane import PaneManner
+from agentmux.app.loop.background_tasks import give_way
 from agentmux.app.loop.monitor_keys import MonitorKeys
 from agentmux.app.loop.performer import Performer
 from agentmux.app.loop.tmux_options import TmuxOptions, session_options, waits
@@ -159,6 +160,7 @@ class Orchestrator:
 
     async def _rounds(self) -> None:
         for _ in range(_MAX_ROUNDS):
+            await give_way()
             self._session.catch_up()
             if self._session.state.phase == Phase.DONE:
                 await self._finish()

@@ -1515,7 +1515,9 @@ def test_one_key_resumes_all_panes_that_wait(
         async with stage.driven("resume"):
             await stage.until(lambda: all(map(stage.offers, CODERS)))
             keyboard.press("o", "o")  # to the first that waits, then to the next
-            await stage.until(lambda: balky.went == [stage.pane(each).id for each in CODERS])
+            await stage.until(lambda: len(balky.went) == 2)
+            seats = {pane.id: pane.seat for pane in stage.terminal.panes("$0")}
+            assert [seats[each] for each in balky.went] == CODERS
             keyboard.press("R")
             await stage.until(lambda: "to resume coder-1 and coder-2" in question(stage))
             await asyncio.sleep(REST_S)
