@@ -244,9 +244,10 @@ def _phase(picture: Picture, phase: str, here: str, cols: int) -> _Ranked:
     style, rank = _PHASE_STYLES[mark]
     if phase == here and state.phase == Phase.FAILED:
         says = "failed"
-    spent = _lasted(picture.spent_s.get(phase, 0.0))
-    says = "  ".join(filter(None, (says, spent)))
-    left, right = spread(f" {mark} {phase.replace('_', ' ')}", says, cols, least=cols // 2)
+    name = f" {mark} {phase.replace('_', ' ')}"
+    both = "  ".join(filter(None, (says, _lasted(picture.spent_s.get(phase, 0.0)))))
+    says = both if width(name) + 1 + width(both) <= cols else says  # the time is left out first
+    left, right = spread(name, says, cols, least=cols // 2)
     return rank, (Segment(left, style), Segment(right, Style.DIM))
 
 

@@ -286,6 +286,11 @@ def test_a_session_that_a_hook_renames_is_not_left_behind(project: Project) -> N
     assert project.sessions() == []
 
 
+def active_seat(project: Project) -> str:
+    """Return the seat whose pane gets the keys of the attached client."""
+    return project.tmux("display-message", "-p", "#{@agentmux_seat}").strip()
+
+
 def test_a_small_terminal_shows_all_that_matters(project: Project, wait_until: WaitUntil) -> None:
     held = {"silent": True}
     project.scenario({"roles": {"planner": {"plan": {"parts": 5}}, "coder": held}})
@@ -300,6 +305,11 @@ def test_a_small_terminal_shows_all_that_matters(project: Project, wait_until: W
             assert top + height <= 24, sizes
         for said in ("implementing", "coder-1"):
             wait_until(lambda said=said: said in monitor(session), 10, lambda: monitor(session))
+        for key in ("2", "5"):  # beside the monitor, and in a window of its own
+            project.tmux("select-window", "-t", monitor_pane(session))
+            project.tmux("select-pane", "-t", monitor_pane(session))
+            client.press(key)
+            wait_until(lambda key=key: active_seat(project) == f"coder-{key}", 10)
         assert client.process.poll() is None
     (seen,) = project.json("status")["sessions"]
     assert seen["live"] is True

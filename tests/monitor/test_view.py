@@ -589,6 +589,10 @@ def test_an_80x24_client_sees_all_that_matters() -> None:
         assert text in found
 
 
+def test_where_there_is_no_room_the_time_in_a_phase_is_left_out_first() -> None:
+    assert " ▶ implementing  1/4 sub-plans" in text_of(AT_WORK, 30, 30).split("\n")
+
+
 def test_a_narrow_pane_stays_legible() -> None:
     assert (
         text_of(AT_WORK, 20, 12)
