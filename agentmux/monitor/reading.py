@@ -26,8 +26,8 @@ _DIFF_STYLES: Final = (
     (("index ", "new file", "deleted file", "similarity", "rename"), Style.DIM),
     (("old mode", "new mode", "copy "), Style.DIM),
     (("@@",), Style.PLACE),
-    (("+",), Style.ADDED),
-    (("-",), Style.REMOVED),
+    (("+",), Style.GOOD),
+    (("-",), Style.BAD),
 )  # fmt: skip
 
 

@@ -33,16 +33,16 @@ _COLOURED: Final[Mapping[Style, str]] = {
     Style.DIM: "2",
     Style.ATTENTION: "1;33",
     Style.PROBLEM: "1;31",
-    Style.ADDED: "32",
-    Style.REMOVED: "31",
+    Style.GOOD: "32",
+    Style.BAD: "31",
     Style.PLACE: "36",
 }
 _UNCOLOURED: Final[Mapping[Style, str]] = {
     **_COLOURED,
     Style.ATTENTION: "1",
     Style.PROBLEM: "1",
-    Style.ADDED: "",
-    Style.REMOVED: "",
+    Style.GOOD: "",
+    Style.BAD: "",
     Style.PLACE: "2",
 }
 

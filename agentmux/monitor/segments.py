@@ -19,8 +19,10 @@ class Style(StrEnum):
     DIM = "dim"
     ATTENTION = "attention"
     PROBLEM = "problem"
-    ADDED = "added"
-    REMOVED = "removed"
+    GOOD = "good"
+    """What is done, or was added."""
+    BAD = "bad"
+    """What is broken, or was removed."""
     PLACE = "place"
     """Where in a file a change is."""
 

@@ -21,7 +21,15 @@ from agentmux.core.journal.state import NATIVE as NATIVE_MODE
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names import statuses
 from agentmux.core.names.phase import SETUP, Phase
-from agentmux.core.names.status_labels import NATIVE_MARK, parked_label, status_label
+from agentmux.core.names.status_labels import (
+    NATIVE_MARK,
+    Colour,
+    age,
+    clock_label,
+    parked_label,
+    status_colour,
+    status_label,
+)
 from agentmux.core.names.statuses import CAPPED, DELAYED, MERGE, PUSH
 from agentmux.core.pipeline.base_run import is_base_open
 from agentmux.core.pipeline.check_phase import check_commands
@@ -233,8 +241,8 @@ def _phases(picture: Picture, cols: int) -> Iterator[_Ranked]:
     for phase in _shown_phases(state, here):
         yield _phase(picture, phase, here, cols)
     if here not in pipeline_of(state):
-        mark = DONE if here == Phase.DONE else FAILED
-        yield _Rank.CURRENT, (Segment(cut(f" {mark} {here}", cols), Style.HEADER),)
+        mark, style = (DONE, Style.GOOD) if here == Phase.DONE else (FAILED, Style.BAD)
+        yield _Rank.CURRENT, (Segment(cut(f" {mark} {here}", cols), style),)
 
 
 def _phase(picture: Picture, phase: str, here: str, cols: int) -> _Ranked:
@@ -245,17 +253,19 @@ def _phase(picture: Picture, phase: str, here: str, cols: int) -> _Ranked:
     if phase == here and state.phase == Phase.FAILED:
         says = "failed"
     name = f" {mark} {phase.replace('_', ' ')}"
-    both = "  ".join(filter(None, (says, _lasted(picture.spent_s.get(phase, 0.0)))))
+    spent_s = picture.spent_s.get(phase, 0.0)
+    both = "  ".join(filter(None, (says, age(spent_s, least="m") if spent_s >= _MINUTE else "")))
     says = both if width(name) + 1 + width(both) <= cols else says  # the time is left out first
     left, right = spread(name, says, cols, least=cols // 2)
     return rank, (Segment(left, style), Segment(right, Style.DIM))
 
 
+_MINUTE: Final = 60.0
 _PHASE_STYLES: Final = {
     LATER: (Style.PLAIN, _Rank.PHASE),
     DONE: (Style.DIM, _Rank.PHASE),
     CURRENT: (Style.HEADER, _Rank.CURRENT),
-    FAILED: (Style.HEADER, _Rank.CURRENT),
+    FAILED: (Style.BAD, _Rank.CURRENT),
 }
 
 
@@ -338,7 +348,8 @@ def _seat(picture: Picture, number: int, name: str, seat: Seat, cols: int) -> It
     place = f"{number} " if number <= _NUMBERED else ""  # the key that goes there
     left, right = spread(f"{mark} {place}{clean(name)}", says, cols, least=cols // 4)
     style = Style.ATTENTION if attention else Style.PLAIN
-    yield _Rank.SEAT, (Segment(left, style), Segment(right))
+    said = _COLOURED.get(status_colour(status.status), Style.PLAIN)
+    yield _Rank.SEAT, (Segment(left, style), Segment(right, said))
     why = (_Rank.WHY, _Rank.WHY)
     about = _about(picture, name, seat)
     detail = (_Rank.DETAIL, _Rank.DETAIL)
@@ -352,6 +363,8 @@ def _seat(picture: Picture, number: int, name: str, seat: Seat, cols: int) -> It
 
 
 _NUMBERED: Final = 9
+# What is yours is marked by a sign already.
+_COLOURED: Final = {Colour.RED: Style.BAD, Colour.GREEN: Style.GOOD, Colour.DIM: Style.DIM}
 _LAST_LINE: Final = "    > "
 
 
@@ -381,7 +394,7 @@ def _about(picture: Picture, name: str, seat: Seat) -> str:
     known = picture.state.agents.get(name, {})
     parts = (
         " ".join(filter(None, (str(known.get("agent") or ""), str(known.get("model") or "")))),
-        f"for {age}" if (age := _age(seat.since, picture.now)) else "",
+        f"for {since}" if (since := _age(seat.since, picture.now)) else "",
         NATIVE if seat.mode == NATIVE_MODE else seat.mode,
         f"attempt {seat.attempt}" if seat.attempt > 1 else "",
     )
@@ -400,15 +413,7 @@ def _age(since: str, now: datetime) -> str:
     began = time_of(since)
     if began is None:
         return ""
-    return _lasted((now - began).total_seconds()) or "<1m"
-
-
-def _lasted(seconds: float) -> str:
-    """Return a time as `_age` does; empty for less than a minute."""
-    for size, unit in ((86400, "d"), (3600, "h"), (60, "m")):
-        if seconds >= size:
-            return f"{int(seconds // size)}{unit}"
-    return ""
+    return age((now - began).total_seconds(), least="m")
 
 
 # -- what waits for the user ---------------------------------------------------------------------
@@ -557,8 +562,7 @@ def _clock(message: Message, now: datetime) -> str:
     """Return when a message came, as ``10:27 ``, with its day if that is not today."""
     if message.at is None:
         return ""
-    there = message.at.astimezone(now.tzinfo)
-    return f"{there:%H:%M} " if there.date() == now.date() else f"{there:%b %d %H:%M} "
+    return f"{clock_label(message.at, now)} "
 
 
 def _bottom(picture: Picture, cols: int, *, ended: bool) -> Iterator[_Ranked]:

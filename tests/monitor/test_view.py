@@ -150,8 +150,8 @@ Your turn
 
 Messages
 10:27 coder-3: crashed (exit 3)
-Dec 31 23:58 coder-3: reminded, since it had
-  gone quiet
+Dec 31, 23:58 coder-3: reminded, since it
+  had gone quiet
 
 ? all keys, detach: prefix d""",
     ),
@@ -523,7 +523,7 @@ def test_a_diff_has_its_colours_and_keeps_its_indentation() -> None:
     assert [plain(line) for line in drawn][3:] == ["@@ -1 +1 @@", "-    one", "+    two  two", " z"]
     styles = [line[0].style for line in drawn]
     assert styles[:3] == [Style.HEADER] * 3
-    assert styles[3:] == [Style.PLACE, Style.REMOVED, Style.ADDED, Style.PLAIN]
+    assert styles[3:] == [Style.PLACE, Style.BAD, Style.GOOD, Style.PLAIN]
 
 
 def test_a_pane_too_small_for_a_text_shows_the_question_alone() -> None:

@@ -126,14 +126,22 @@ _MONTHS: Final = (
 )
 
 
+def clock_label(at: datetime, now: datetime) -> str:
+    """Return a time as people read it, such as ``10:27``, with its day if that is not today.
+
+    It is shown in the zone of ``now``.
+    """
+    there = at.astimezone(now.tzinfo)
+    day = "" if there.date() == now.date() else f"{_MONTHS[there.month - 1]} {there.day}, "
+    return f"{day}{there:%H:%M}"
+
+
 def parked_label(until: datetime, now: datetime) -> str:
     """Return the words for an agent that is left alone until its usage limit ends.
 
-    ``until`` is shown in the zone of ``now``, with its day if that is not today.
+    ``until`` is shown as by `clock_label`.
     """
-    there = until.astimezone(now.tzinfo)
-    day = "" if there.date() == now.date() else f"{_MONTHS[there.month - 1]} {there.day}, "
-    return f"parked until {day}{there:%H:%M}"
+    return f"parked until {clock_label(until, now)}"
 
 
 def status_label(status: str) -> str:
