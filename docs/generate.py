@@ -175,6 +175,7 @@ def _facts(spec: AgentSpec) -> dict[str, str]:
         "patterns of its screen": ", ".join(seen),
         "config home": _code([spec.home_env] if spec.home_env else []),
         "asked by": _code([*spec.command, *spec.probe.argv]),
+        "edits alone": _code(spec.edit_args),
         "unattended": _code(spec.unattended_args),
     }
 

@@ -386,9 +386,12 @@ def test_init_offers_what_is_there(project: Project, wait_until: WaitUntil) -> N
     with Client(project, sys.executable, "-m", "agentmux", "init") as client:
         for typed, answered in (
             ("77", "`77` is not in the list"),
-            ("demo", "next: agentmux start"),
+            ("demo", "all of it? [Y/n]: "),
+            ("", "[auto]: "),
+            ("", "Write it? [Y/n]: "),
+            ("", "next: agentmux start"),
         ):
-            wait_until(lambda: client.said.endswith("]: ") or client.said.endswith("name: "), 20)
+            wait_until(lambda: client.said.endswith(("]: ", "name: ")), 20)
             client.press(f"{typed}\r")
             wait_until(lambda said=answered: said in client.said, 20, lambda: client.said)
         assert client.process.wait(20) == 0

@@ -161,6 +161,7 @@ def _agents(pattern: schema.Reader) -> schema.Each:
         "prompt_flag": schema.optional(_LINE),
         "resume_prompt": schema.optional(schema.choice(*PromptBy)),
         "permission_args": schema.words,
+        "edit_args": schema.words,
         "unattended_args": schema.words,
         "mcp": schema.optional({"args": _template(*_SERVER)}, required="args"),
         "add_dir": schema.optional(

@@ -175,6 +175,7 @@ class AgentCommands:
             "prompt": spec.prompt.value,
             "resume_prompt": spec.prompt_by(resuming=True).value,
             "permission_args": list(spec.permission_args),
+            "edit_args": list(spec.edit_args),
             "unattended_args": list(spec.unattended_args),
             "strategies": [each.as_json() for each in self.strategies],
             "notes": spec.notes,

@@ -667,5 +667,9 @@ def _unattended(world: World, options: Options, agents: Mapping[str, str]) -> It
         yield (
             f"{name} asks before it acts: a run that nobody watches would wait for you; to let "
             f"{name} act by itself, set agents.{name}.permission_args in the configuration to "
-            f"{shlex.join(spec.unattended_args)}"
+            f"{shlex.join(spec.unattended_args)}{_edits_alone(spec)}"
         )
+
+
+def _edits_alone(spec: AgentSpec) -> str:
+    return f" (for edits alone: {shlex.join(spec.edit_args)})" if spec.edit_args else ""

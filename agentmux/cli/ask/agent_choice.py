@@ -1,15 +1,14 @@
 """The question which agent plays the roles, asked at the first ``start`` in a project.
 
 A person is asked once, if no configuration names an agent. The answer is written into the
-project's configuration. Arguments that let an agent act without asking are written only after a
-second question.
+project's configuration. A second question, in `level_choice`, is how much the agent may do without
+asking.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +19,7 @@ from agentmux.adapters.config.agent_registry import load_registry
 from agentmux.adapters.config.edit import set_value
 from agentmux.adapters.config.layers import BUILT_IN, load_settings
 from agentmux.cli import render
+from agentmux.cli.ask.level_choice import ask_level
 from agentmux.core.agents.spec import StrategyKind, choose_strategy
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
@@ -29,7 +29,7 @@ from agentmux.wiring import machine
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
-    from agentmux.core.agents.spec import AgentSpec, Registry
+    from agentmux.core.agents.spec import Registry
 
 Ask = Callable[[str], str]
 """A function that shows a text and returns the line that a person then typed."""
@@ -39,6 +39,7 @@ CUSTOM: Final = "custom…"
 OFFLINE: Final = "demo"
 """The offline agent; it is in the menu, but is never the default answer."""
 
+_ESCAPE: Final = "\x1b"
 _VARIANTS: Final = "demo-"
 # How many programs are probed at the same time.
 _AT_ONCE: Final = 4
@@ -64,14 +65,14 @@ class AgentOffer:
 def asking() -> Ask:
     """Return an `Ask` that writes to stderr and reads a line from stdin.
 
-    It raises `KeyboardInterrupt` at the end of stdin.
+    It raises `KeyboardInterrupt` at the end of stdin, and after Esc and Enter.
     """
 
     def ask(text: str) -> str:
         sys.stderr.write(render.printable(text))
         sys.stderr.flush()
         answer = sys.stdin.readline()
-        if not answer:
+        if not answer or answer.startswith(_ESCAPE):
             raise KeyboardInterrupt
         return answer.strip()
 
@@ -97,17 +98,23 @@ def choose_agent(world: World, ask: Ask | None, *, config: Path | None = None) -
     _remember(world, ("defaults", "agent"), agent)
     registry = _registry(world)
     if agent in registry:
-        _offer_unattended(world, registry[agent], ask)
+        level = ask_level(registry[agent], ask)
+        if level is not None and level.args:
+            _remember(world, ("agents", agent, "permission_args"), list(level.args))
+        elif level is not None:
+            render.note(f"{agent} will ask for permission")
     return agent
 
 
-def ask_agent(world: World, ask: Ask, *, question: str) -> str:
+def ask_agent(world: World, ask: Ask, *, question: str, usual: str = "") -> str:
     """Show a menu of agents and ask until the chosen one can be run; write nothing.
+
+    ``usual`` is what an empty answer means; without it, the default agent if that is installed.
 
     Returns:
         An agent's name, or a command as typed.
     """
-    return _answer(world, offers(world, _registry(world)), ask, question)
+    return _answer(world, offers(world, _registry(world)), ask, question, usual)
 
 
 def _registry(world: World) -> Registry:
@@ -159,14 +166,19 @@ def _installed(world: World, registry: Registry) -> Iterator[AgentOffer]:
         yield AgentOffer(name=name, agent=name, says=says, resumes=resumes)
 
 
-def _answer(world: World, choices: Sequence[AgentOffer], ask: Ask, question: str) -> str:
+def _answer(
+    world: World, choices: Sequence[AgentOffer], ask: Ask, question: str, preferred: str
+) -> str:
     """Show the menu and ask until the chosen agent can be run.
 
     Returns:
         An agent's name, or a command as typed.
     """
-    usual = _usual(world, choices)
-    text = "\n".join([question, *_menu(choices), ""])
+    named = AgentOffer(name=preferred, agent=preferred, says="") if preferred else None
+    usual = named or _usual(world, choices)
+    # Who is asked again has seen the menu: then the names are enough.
+    menu = [f"  {', '.join(each.name for each in choices)}"] if preferred else _menu(choices)
+    text = "\n".join([question, *menu, ""])
     prompt = f"Number or name{f' [{usual.name}]' if usual else ''}: "
     while True:
         typed = ask(text + prompt)
@@ -216,26 +228,6 @@ def _problem(world: World, agent: str) -> str | None:
     except AgentmuxError as error:
         return error.message
     return None if world.programs.find(program) is not None else f"`{program}` is not on PATH"
-
-
-def _offer_unattended(world: World, spec: AgentSpec, ask: Ask) -> None:
-    """Ask a person whether the agent may act without asking for permission.
-
-    After a yes, write the agent's arguments for this into the configuration. Nothing is asked if
-    the configuration has such arguments already, or if the agent has none.
-    """
-    if spec.permission_args or not spec.unattended_args:
-        return
-    words = shlex.join(spec.unattended_args)
-    answer = ask(
-        f"{spec.name} asks for permission before it acts, and waits until you answer.\n"
-        f"With `{words}` it acts on this machine, with your rights, without asking.\n"
-        "Write these arguments into the configuration of this project? [y/N] "
-    )
-    if answer.lower() in {"y", "yes"}:
-        _remember(world, ("agents", spec.name, "permission_args"), list(spec.unattended_args))
-    else:
-        render.note(f"{spec.name} will ask for permission")
 
 
 def _remember(world: World, keys: Sequence[str], value: object) -> None:

@@ -149,4 +149,6 @@ def unattended(spec: AgentSpec) -> str:
     if not spec.unattended_args:
         return "needs no arguments that AgentMux knows of"
     words = shlex.join(spec.unattended_args)
-    return f"needs {words}; not set (agents.{spec.name}.permission_args in the configuration)"
+    edits = f"; for edits alone {shlex.join(spec.edit_args)}" if spec.edit_args else ""
+    where = f"agents.{spec.name}.permission_args in the configuration"
+    return f"needs {words}; not set ({where}){edits}"

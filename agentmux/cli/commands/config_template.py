@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.config.config_schema import EDITOR_LINE, SCHEMA_FILE, config_schema_text
 from agentmux.adapters.disk import files
+from agentmux.core.codec.frozen import dataclass, field
+from agentmux.core.config.settings import WorktreeMode
 from agentmux.core.names import layout
 from agentmux.errors import UsageError
 
@@ -34,14 +36,14 @@ defaults:
   # model: null                 # null: the agent chooses
   # max_review_iterations: 3    # failed reviews per cycle, after which you decide
 
-# roles:
+{roles}
   # One entry for each role that differs: product-manager, architect, code-researcher,
   # web-researcher, planner, designer, coder, reviewer_logic, reviewer_quality, reviewer_expert.
   # coder: {{agent: null, model: null, args: [], single: false}}
 
-# agents:
+{agents}
   # Changes to built-in agents, and new agents. By default every agent asks for permissions. Only
-  # you can let one work without asking, for example:
+  # you can let one work without asking: `agentmux agents show NAME` names the arguments.
   # claude: {{permission_args: [--permission-mode, acceptEdits]}}
 
 # resume:
@@ -55,8 +57,8 @@ defaults:
 # tmux: {{socket_name: null, size: [220, 60]}}
 # stall: {{turn_ended_after: 10s, nudge_after: 10m, report_after: 20m}}
 # limits: {{retry: 30m}}          # when to try again if an agent does not say when its limit ends
-# git:
-  # worktree: auto              # never | auto | always: whether a session gets its own worktree
+{git}
+  {worktree:<30}# never | auto | always: whether a session gets its own worktree
   # root: null                  # null: <repository>-worktrees beside the repository
   # branch_prefix: agentmux/
   # base: null                  # null: a worktree begins on what is checked out
@@ -88,20 +90,60 @@ def require_free(project: Path) -> Path:
     return path
 
 
-def write(path: Path, agent: str, verify: Iterable[VerifyCommand] = ()) -> None:
-    """Write the configuration file, with ``agent`` as the agent of all roles, and its schema.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choices:
+    """What a person has answered, and the file sets; everything else is a comment in it.
 
-    Args:
-        path: Where.
-        agent: Quoted here.
+    Attributes:
+        agent: The agent of all roles.
+        roles: The agents of roles that another agent plays.
+        permissions: The ``permission_args`` of agents, by name.
+        worktree: Whether a session gets a worktree of its own; None leaves the built-in value.
         verify: The commands that check results.
+    """
+
+    agent: str
+    roles: Mapping[str, str] = field(default_factory=dict)
+    permissions: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    worktree: WorktreeMode | None = None
+    verify: tuple[VerifyCommand, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The keys of the parts that need trust, and that these answers set."""
+        roles = (f"roles.{role}" for role in self.roles)
+        agents = (f"agents.{name}" for name in self.permissions)
+        return ("defaults.agent", *roles, *agents, "verify")
+
+
+def config_text(chosen: Choices) -> str:
+    """Return the configuration file that sets what was chosen."""
+    # JSON is valid YAML, so this quotes any name.
+    roles = (f"  {role}: {{agent: {json.dumps(name)}}}" for role, name in chosen.roles.items())
+    agents = (
+        f"  {name}: {{permission_args: {json.dumps([*words])}}}"
+        for name, words in chosen.permissions.items()
+    )
+    mode = chosen.worktree or WorktreeMode.AUTO
+    is_set = mode is not WorktreeMode.AUTO
+    return _TEXT.format(
+        editor=EDITOR_LINE,
+        agent=json.dumps(chosen.agent),
+        roles="\n".join(["roles:" if chosen.roles else "# roles:", *roles]),
+        agents="\n".join(["agents:" if chosen.permissions else "# agents:", *agents]),
+        git="git:" if is_set else "# git:",
+        worktree=f"{'' if is_set else '# '}worktree: {mode.value}",
+        verify=verify_lines(chosen.verify),
+    )
+
+
+def write(path: Path, text: str) -> None:
+    """Write a configuration file, and its schema beside it.
 
     Raises:
-        DataError: The file cannot be written; nothing was changed.
+        DataError: A file cannot be written.
     """
     files.make_dir(path.parent)
-    # JSON is valid YAML, so this quotes any name.
-    text = _TEXT.format(editor=EDITOR_LINE, agent=json.dumps(agent), verify=verify_lines(verify))
     files.replace(path.parent / SCHEMA_FILE, config_schema_text().encode(), _MODE)
     files.replace(path, text.encode(), _MODE)
 
@@ -121,11 +163,22 @@ def unattended(spec: AgentSpec) -> Iterator[str]:
     if spec.permission_args:
         yield f"{spec.name} runs with {shlex.join(spec.permission_args)}, as you configured it"
     elif spec.unattended_args:
-        words = ", ".join(map(json.dumps, spec.unattended_args))
         yield f"{spec.name} asks for permission before it acts, and waits until you answer"
-        entry = f"{{{spec.name}: {{permission_args: [{words}]}}}}"
-        yield f"to let it act without asking, write into that file: agents: {entry}"
+        if spec.edit_args:
+            yield (
+                "to let it edit files without asking, write into that file: "
+                f"{_entry(spec.name, spec.edit_args)}"
+            )
+        yield (
+            "to let it do everything without asking, write into that file: "
+            f"{_entry(spec.name, spec.unattended_args)}"
+        )
     elif spec.known:
         yield f"AgentMux knows of no arguments that {spec.name} needs to run unattended"
     else:
         yield f"`{spec.name}` is not in the agent registry: it runs exactly as typed"
+
+
+def _entry(name: str, words: Iterable[str]) -> str:
+    listed = ", ".join(map(json.dumps, words))
+    return f"agents: {{{name}: {{permission_args: [{listed}]}}}}"

@@ -50,7 +50,8 @@ def show(
 
 def _row(found: SettingValue, *, origin: bool) -> tuple[str, ...]:
     value = render.printable(_written(found.value))
-    return (found.key, value, f"{found.layer} {found.at}".strip()) if origin else (found.key, value)
+    # The value is the last column, as it may be long.
+    return (found.key, f"{found.layer} {found.at}".strip(), value) if origin else (found.key, value)
 
 
 def _written(value: object) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,14 +10,17 @@ import typer
 from agentmux.cli import render
 from agentmux.cli.ask.check_choice import ask_checks, found_commands
 from agentmux.cli.commands import config_template
-from agentmux.cli.commands.config_template import verify_lines
+from agentmux.cli.commands.config_template import Choices, config_text, verify_lines
 from agentmux.cli.commands.trust import trust_own_edit
 from agentmux.cli.face import Face
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from agentmux.app.world import World
     from agentmux.cli.ask.agent_choice import Ask
+    from agentmux.core.config.settings import VerifyCommand
 
 
 def init(
@@ -27,46 +31,76 @@ def init(
 ) -> int:
     """Write a configuration for this project.
 
-    In a terminal, it asks which agent plays the roles, and which of the commands that it finds
-    (pytest, npm test, cargo test, go test, make test) check results; each is run once first.
+    In a terminal, it asks which agent plays the roles, how much it may do without asking, where
+    features are worked on, and which of the commands that it finds (pytest, npm test, cargo test,
+    go test, make test) check results; each is run once first. It shows the file before it writes.
     """
     face: Face = ctx.obj
     if not defaults and not face.interactive:
         raise UsageError("cannot ask without a terminal", hints=("agentmux init --defaults",))
-    site = face.site()
-    path = config_template.require_free(site.project)
+    path = config_template.require_free(face.site().project)
     world = face.world()
-    agent = world.settings.defaults.agent
-    if not defaults:
-        agent = _chosen(world)
-    spec = world.spec(agent)
-    found = found_commands(site.project)
-    verify = () if defaults else ask_checks(found, site.project, face.environ, _asking())
-    config_template.write(path, agent, verify)
+    found = found_commands(world.project)
+    if defaults:
+        chosen = Choices(agent=world.settings.defaults.agent)
+    else:
+        chosen = _answers(face, world, found, path)
+    world.spec(chosen.agent)  # an agent of the user's own configuration may be wrong
+    config_template.write(path, config_text(chosen))
     render.note(f"wrote {path}")
-    trust_own_edit(face, world, keys=("defaults.agent", "verify"))
-    render.note(f"next: agentmux start FEATURE (played by {agent})")
-    if world.programs.find(spec.command[0]) is None:
-        render.note(f"{spec.command[0]} is not installed; to see what is: agentmux agents")
-    for line in config_template.unattended(spec):
-        render.note(line)
-    if found and not verify:
-        render.note(f"to verify results, write into that file:\n{verify_lines(found)}")
+    trust_own_edit(face, world, keys=chosen.keys)
+    _say_what_is_next(world, chosen, found)
     return 0
 
 
-def _asking() -> Ask:
-    from agentmux.cli.ask.agent_choice import asking  # noqa: PLC0415 (only with a person)
+def _answers(face: Face, world: World, found: tuple[VerifyCommand, ...], path: Path) -> Choices:
+    """Ask a person everything; nothing is written before the last answer.
 
-    return asking()
-
-
-def _chosen(world: World) -> str:
-    """Ask a person which agent plays the roles.
-
-    Returns:
-        An agent's name or a command; its program is installed.
+    Raises:
+        KeyboardInterrupt: The person left, or does not want the file.
     """
-    from agentmux.cli.ask.agent_choice import ask_agent, asking  # noqa: PLC0415 (only with a person)
+    from agentmux.cli.ask import setup_questions as questions  # noqa: PLC0415 (only with a person)
+    from agentmux.cli.ask.agent_choice import ask_agent, asking  # noqa: PLC0415 (as above)
 
-    return ask_agent(world, asking(), question="Which agent should play the roles in this project?")
+    ask = asking()
+    render.note("Enter takes the answer in brackets. Ctrl-C leaves, and nothing is written.")
+    agent = ask_agent(world, ask, question="Which agent should play the roles in this project?")
+    roles = questions.ask_roles(world, agent, ask)
+    chosen = Choices(
+        agent=agent,
+        roles=roles,
+        permissions=questions.ask_levels(world, [agent, *roles.values()], ask),
+        worktree=questions.ask_worktrees(ask),
+        verify=ask_checks(found, world.project, face.environ, ask),
+    )
+    _require_wanted(config_text(chosen), path, ask)
+    return chosen
+
+
+def _require_wanted(text: str, path: Path, ask: Ask) -> None:
+    """Show the lines that the file sets, and ask whether to write it.
+
+    Raises:
+        KeyboardInterrupt: The person said no.
+    """
+    sets = [line for line in text.splitlines() if line and not line.lstrip().startswith("#")]
+    shown = "\n".join(f"  {line}" for line in sets)
+    question = f"{path} would say this, and explain every other key in comments:\n{shown}\n"
+    if ask(f"{question}Write it? [Y/n]: ").lower() not in {"", "y", "yes"}:
+        render.note("nothing was written")
+        raise KeyboardInterrupt
+
+
+def _say_what_is_next(world: World, chosen: Choices, found: tuple[VerifyCommand, ...]) -> None:
+    spec = world.spec(chosen.agent)
+    render.note(f"next: agentmux start FEATURE (played by {chosen.agent})")
+    if world.programs.find(spec.command[0]) is None:
+        render.note(f"{spec.command[0]} is not installed; to see what is: agentmux agents")
+    if chosen.agent in chosen.permissions:
+        words = shlex.join(chosen.permissions[chosen.agent])
+        render.note(f"{chosen.agent} runs with {words}; to change it, edit that file")
+    else:
+        for line in config_template.unattended(spec):
+            render.note(line)
+    if found and not chosen.verify:
+        render.note(f"to verify results, write into that file:\n{verify_lines(found)}")

@@ -258,6 +258,8 @@ class AgentSpec:
         resume_prompt: How the agent is given its message at a resume; None means as at launch.
         permission_args: Words that widen what the agent may do without asking. Empty unless the
             user's configuration sets them.
+        edit_args: What the user may set as ``permission_args`` so that the agent edits files in its
+            workspace and hands in its work without asking, but asks before anything else.
         add_dir: How the agent is told of the session's directory, if that is outside of the
             worktree; None if it cannot be told.
         unattended_args: What the user may set as ``permission_args`` for a run without a person.
@@ -294,6 +296,7 @@ class AgentSpec:
     prompt_flag: str | None = None
     resume_prompt: PromptBy | None = None
     permission_args: tuple[str, ...] = ()
+    edit_args: tuple[str, ...] = ()
     unattended_args: tuple[str, ...] = ()
     mcp: Mcp | None = None
     add_dir: AddDir | None = None

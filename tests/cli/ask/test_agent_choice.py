@@ -69,7 +69,7 @@ def test_enter_takes_the_installed_default_and_remembers_it(
 ) -> None:
     install("claude", CLAUDE_HELP)
     install("codex")
-    person = Person("", "n")
+    person = Person("", "")
     assert choose_agent(world_of(project), person) == "claude"
     assert written(project) == {"defaults": {"agent": "claude"}}
     lines = person.shown.splitlines()
@@ -83,7 +83,7 @@ def test_unattended_words_are_named_and_written_only_when_told(
     project: Path, install: Install
 ) -> None:
     install("claude", CLAUDE_HELP)
-    person = Person("claude", "y")
+    person = Person("claude", "everything")
     choose_agent(world_of(project), person)
     assert "--dangerously-skip-permissions" in person.shown
     assert written(project) == {
@@ -157,7 +157,7 @@ def test_a_file_that_cannot_be_edited_is_left_and_the_line_is_shown(
     real.write_text("version: 1\n")
     (project / ".agentmux").mkdir()
     (project / ".agentmux/config.yaml").symlink_to(real)
-    assert choose_agent(world_of(project), Person("codex", "n")) == "codex"
+    assert choose_agent(world_of(project), Person("codex", "ask")) == "codex"
     assert real.read_text() == "version: 1\n"
     assert "hint: add to it by hand: defaults: {agent: codex}" in capsys.readouterr().err
 
@@ -182,3 +182,33 @@ def test_a_person_at_a_terminal_is_asked_on_stderr() -> None:
 def test_the_end_of_the_input_interrupts() -> None:
     code = subprocess.run([sys.executable, "-c", ASK], input=b"", capture_output=True, check=False)
     assert b"KeyboardInterrupt" in code.stderr
+
+
+def test_the_middle_way_is_offered_between_asking_and_everything(
+    project: Path, install: Install, capsys: pytest.CaptureFixture[str]
+) -> None:
+    install("claude", CLAUDE_HELP)
+    person = Person("claude", "some", "2")
+    choose_agent(world_of(project), person)
+    names = [line.split()[1] for line in person.shown.splitlines() if line.split()[:1] != ["with"]]
+    assert [each for each in names if each in {"ask", "edits", "everything"}] == [
+        *("ask", "edits", "everything"),
+    ]
+    assert "`some` is not in the list" in capsys.readouterr().err
+    trust(project)
+    words = world_of(project).spec("claude").permission_args
+    assert words == world_of(project).spec("claude").edit_args
+    assert words[:2] == ("--permission-mode", "acceptEdits")
+
+
+def test_an_agent_that_never_asks_is_not_asked_about(project: Path, install: Install) -> None:
+    install("pi")
+    assert choose_agent(world_of(project), Person("pi")) == "pi"
+
+
+def test_what_the_configuration_says_is_not_asked_again(project: Path, install: Install) -> None:
+    install("claude", CLAUDE_HELP)
+    user = Path(os.environ["XDG_CONFIG_HOME"]) / "agentmux/config.yaml"
+    user.parent.mkdir(parents=True)
+    user.write_text("agents: {claude: {permission_args: [--permission-mode, plan]}}\n")
+    assert choose_agent(world_of(project), Person("claude")) == "claude"

@@ -8,6 +8,7 @@ import pytest
 from agentmux.adapters.config.layers import load_settings
 from agentmux.cli.ask.check_choice import ask_checks, found_commands
 from agentmux.cli.commands import config_template
+from agentmux.cli.commands.config_template import Choices, config_text
 from agentmux.core.config.settings import VerifyCommand
 
 GOOD = VerifyCommand(name="good", run=("sh", "-c", "echo x >> ran; exit 0"))
@@ -50,9 +51,9 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
     found = found_commands(tmp_path)
     assert [each.name for each in found] == ["pytest", "go-test"]
     path = config_template.require_free(tmp_path)
-    config_template.write(path, "demo", found)
+    config_template.write(path, config_text(Choices(agent="demo", verify=found)))
     assert load_settings(None, tmp_path, None).settings.verify == found
     path.unlink()
-    config_template.write(path, "demo")
+    config_template.write(path, config_text(Choices(agent="demo")))
     assert load_settings(None, tmp_path, None).settings.verify == ()
     assert "# verify: []" in path.read_text()

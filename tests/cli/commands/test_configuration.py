@@ -28,8 +28,8 @@ def test_the_origin_of_each_value(run: Run, tmp_path: Path, capsys: Capture) -> 
     (tmp_path / "more.yaml").write_text("limits: {retry: 2h}\n")
     assert run("config", "show", "--origin", "--config", "more.yaml") == 0
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["limits.retry", "2h", "--config", "more.yaml:1"] in lines
-    assert ["resume.native", "true", "built-in"] in lines
+    assert ["limits.retry", "--config", "more.yaml:1", "2h"] in lines
+    assert ["resume.native", "built-in", "true"] in lines
 
 
 def test_what_an_untrusted_project_sets_is_named_and_not_shown(run: Run, capsys: Capture) -> None:

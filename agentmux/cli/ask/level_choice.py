@@ -1,0 +1,75 @@
+"""The question how much an agent may do without asking: nothing, edits, or everything."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Final
+
+from agentmux.cli import render
+from agentmux.core.codec.frozen import dataclass
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentmux.core.agents.spec import AgentSpec
+
+ASK: Final = "ask"
+EDITS: Final = "edits"
+EVERYTHING: Final = "everything"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PermissionLevel:
+    """One answer: how much an agent does without asking.
+
+    Attributes:
+        name: The word that a person can type.
+        says: What the answer means, in one sentence.
+        args: The ``permission_args`` that it sets; empty for the agent's own way.
+    """
+
+    name: str
+    says: str
+    args: tuple[str, ...] = ()
+
+
+def levels_of(spec: AgentSpec) -> tuple[PermissionLevel, ...]:
+    """Return the levels that an agent has; only the first, if AgentMux knows of no others."""
+    found = [PermissionLevel(name=ASK, says="asks before it acts, and waits until you answer")]
+    if spec.edit_args:
+        says = "edits files and hands in its work; asks before it does anything else"
+        found.append(PermissionLevel(name=EDITS, says=says, args=spec.edit_args))
+    if spec.unattended_args:
+        says = "runs every command, with your rights on this machine, and never asks"
+        found.append(PermissionLevel(name=EVERYTHING, says=says, args=spec.unattended_args))
+    return tuple(found)
+
+
+def ask_level(spec: AgentSpec, ask: Callable[[str], str]) -> PermissionLevel | None:
+    """Ask a person how much the agent may do without asking; write nothing.
+
+    Returns:
+        The level. None if nothing was asked, because the agent has one level only, or because the
+        configuration sets its ``permission_args`` already.
+    """
+    levels = levels_of(spec)
+    if spec.permission_args or len(levels) == 1:
+        return None
+    text = "\n".join([f"How much may {spec.name} do without asking you?", *_menu(levels), ""])
+    while True:
+        typed = ask(f"{text}Number or name [{ASK}]: ").lower()
+        text = ""
+        numbered = {str(number): each for number, each in enumerate(levels, start=1)}
+        named = {each.name: each for each in levels}
+        chosen = (numbered | named).get(typed or ASK)
+        if chosen is not None:
+            return chosen
+        render.note(f"`{typed}` is not in the list")
+
+
+def _menu(levels: tuple[PermissionLevel, ...]) -> list[str]:
+    rows = [(f"  {number}", each.name, each.says) for number, each in enumerate(levels, start=1)]
+    lines = []
+    for line, each in zip(render.table(rows), levels, strict=True):
+        lines += [line, *((f"       with {shlex.join(each.args)}",) if each.args else ())]
+    return lines

@@ -1,0 +1,78 @@
+"""The questions of ``agentmux init`` after the one for the agent: roles, levels, worktrees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from agentmux.adapters.config.agent_registry import load_registry
+from agentmux.cli import render
+from agentmux.cli.ask.agent_choice import ask_agent
+from agentmux.cli.ask.level_choice import ask_level
+from agentmux.core.config.settings import WorktreeMode
+from agentmux.core.names.phase import REVIEWERS, ROLES
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from agentmux.app.world import World
+    from agentmux.cli.ask.agent_choice import Ask
+
+_YES: Final = frozenset({"", "y", "yes"})
+
+_WRITES: Final = ("coder",)
+_RESEARCHES: Final = ("code-researcher", "web-researcher")
+_GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
+    "plan": tuple(each for each in ROLES if each not in {*_WRITES, *_RESEARCHES, *REVIEWERS}),
+    "research": _RESEARCHES,
+    "write the code": _WRITES,
+    "review": tuple(REVIEWERS),
+}
+
+_WORKTREES: Final = {
+    WorktreeMode.AUTO: "in your checkout; in a worktree of its own while another one works there",
+    WorktreeMode.ALWAYS: "each in a worktree of its own, on its own branch; yours stays untouched",
+    WorktreeMode.NEVER: "always in your checkout, one after the other",
+}
+
+
+def ask_roles(world: World, agent: str, ask: Ask) -> dict[str, str]:
+    """Ask whether other agents play some of the roles; return those by role, empty for none."""
+    words = "plan, research, write the code and review"
+    if ask(f"Should {agent} {words}, all of it? [Y/n]: ").lower() in _YES:
+        return {}
+    found: dict[str, str] = {}
+    for does, roles in _GROUPS.items():
+        question = f"Which agent should {does}? ({', '.join(roles)})"
+        chosen = ask_agent(world, ask, question=question, usual=agent)
+        if chosen != agent:
+            found |= dict.fromkeys(roles, chosen)
+    return found
+
+
+def ask_levels(world: World, agents: list[str], ask: Ask) -> dict[str, tuple[str, ...]]:
+    """Ask how much each agent may do without asking; return their ``permission_args`` by name."""
+    registry = load_registry(world.settings)
+    found: dict[str, tuple[str, ...]] = {}
+    for name in dict.fromkeys(agents):
+        level = ask_level(registry[name], ask) if name in registry else None
+        if level is not None and level.args:
+            found[name] = level.args
+    return found
+
+
+def ask_worktrees(ask: Ask) -> WorktreeMode:
+    """Ask where sessions work."""
+    rows = [
+        (f"  {number}", mode.value, says)
+        for number, (mode, says) in enumerate(_WORKTREES.items(), start=1)
+    ]
+    text = "\n".join(["Where should features be worked on?", *render.table(rows), ""])
+    answers = {str(number): mode for number, mode in enumerate(_WORKTREES, start=1)}
+    answers |= {mode.value: mode for mode in _WORKTREES}
+    while True:
+        typed = ask(f"{text}Number or name [{WorktreeMode.AUTO.value}]: ").lower()
+        text = ""
+        chosen = answers.get(typed or WorktreeMode.AUTO.value)
+        if chosen is not None:
+            return chosen
+        render.note(f"`{typed}` is not in the list")

@@ -1,0 +1,116 @@
+"""`agentmux init` as a wizard, driven in a real terminal: a pane of tmux."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from agentmux.adapters.config.config_schema import SCHEMA_FILE
+from agentmux.core.names.phase import REVIEWERS
+from tests.fakes.bench import Bench
+
+CLAUDE_HELP = "  --session-id <uuid>  id\\n  -r, --resume [value]  resume\\n"
+WaitUntil = Callable[..., None]
+AGENT, ALL, LEVEL = "agent should play the roles", "all of it?", "may claude do"
+WHERE, WRITE = "features be worked on", "Write it?"
+
+
+class Wizard:
+    """One `agentmux init` in a pane, and the person who types there."""
+
+    def __init__(self, tmux: Bench, project: Path, wait_until: WaitUntil) -> None:
+        self._tmux, self._until, self.project = tmux, wait_until, project
+        init = shlex.join([sys.executable, "-P", "-m", "agentmux", "init"])
+        words = (
+            "env",
+            f"PATH={os.environ['PATH']}",
+            "sh",
+            "-c",
+            f"trap : INT; {init}; echo CODE=$?; cat",
+        )
+        size = ("-x", "100", "-y", "60", "-c", str(project))
+        tmux.run("new-session", "-d", "-s", "wizard", *size, "--", *words)
+
+    @property
+    def screen(self) -> str:
+        return self._tmux.run("capture-pane", "-p", "-J", "-t", "=wizard:").stdout.rstrip("\n ")
+
+    def sees(self, words: str) -> None:
+        self._until(lambda: words in self.screen, 30, lambda: self.screen)
+
+    def answers(self, question: str, *keys: str) -> None:
+        """Wait until the question, by a part of it, waits for its answer; then press the keys."""
+        self._until(lambda: self._asks(question), 30, lambda: self.screen)
+        self._tmux.run("send-keys", "-t", "=wizard:", *keys)
+
+    def _asks(self, question: str) -> bool:
+        shown = self.screen
+        return question in shown and shown.endswith("]:")
+
+    @property
+    def config(self) -> Path:
+        return self.project / ".agentmux/config.yaml"
+
+
+@pytest.fixture
+def wizard(
+    tmux: Bench, tmp_path: Path, wait_until: WaitUntil, monkeypatch: pytest.MonkeyPatch
+) -> Wizard:
+    folder, project = tmp_path / "bin", tmp_path / "project"
+    folder.mkdir()
+    project.mkdir()
+    for name, says in (("claude", CLAUDE_HELP), ("codex", "  resume     Resume a previous\\n")):
+        (folder / name).write_text(f"#!/bin/sh\nprintf '{says}'\n")
+        (folder / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    return Wizard(tmux, project, wait_until)
+
+
+def test_every_answer_is_in_the_file_that_is_shown_first(wizard: Wizard) -> None:
+    wizard.answers(AGENT, "Enter")
+    wizard.answers(ALL, "n", "Enter")
+    for does in ("should plan?", "should research?", "should write the code?"):
+        wizard.answers(does, "Enter")
+    wizard.answers("should review?", "codex", "Enter")
+    wizard.answers(LEVEL, "2", "Enter")
+    wizard.answers("may codex do", "ask", "Enter")
+    wizard.answers(WHERE, "never", "Enter")
+    wizard.sees("worktree: never")
+    assert not wizard.config.exists()
+    wizard.answers(WRITE, "Enter")
+    wizard.sees("CODE=0")
+    said = yaml.safe_load(wizard.config.read_text())
+    assert {**said, "agents": {*said["agents"]}} == {
+        "version": 1,
+        "defaults": {"agent": "claude"},
+        "roles": {role: {"agent": "codex"} for role in REVIEWERS},
+        "agents": {"claude"},
+        "git": {"worktree": "never"},
+    }
+    assert said["agents"]["claude"]["permission_args"][:2] == ["--permission-mode", "acceptEdits"]
+    assert (wizard.project / ".agentmux" / SCHEMA_FILE).is_file()
+
+
+@pytest.mark.parametrize(
+    "leave", [["C-c"], ["Escape", "Enter"], ["C-d"]], ids=["ctrl-c", "escape", "ctrl-d"]
+)
+def test_who_leaves_leaves_nothing(wizard: Wizard, leave: list[str]) -> None:
+    wizard.answers(AGENT, "Enter")
+    wizard.answers(ALL, "Enter")
+    wizard.answers(LEVEL, *leave)
+    wizard.sees("CODE=130")
+    assert not wizard.config.parent.exists()
+
+
+def test_who_does_not_want_the_file_gets_none(wizard: Wizard) -> None:
+    for question in (AGENT, ALL, LEVEL, WHERE):
+        wizard.answers(question, "Enter")
+    wizard.answers(WRITE, "n", "Enter")
+    wizard.sees("CODE=130")
+    assert not wizard.config.parent.exists()
