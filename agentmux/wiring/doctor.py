@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
-from importlib.metadata import distribution
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -56,7 +55,7 @@ def checks(patient: Patient) -> Mapping[str, Check]:
         "system": _system,
         "disk": lambda: _disk(patient),
         "claims": lambda: says.claim_findings(patient.world()),
-        "sessions": lambda: says.session_findings(patient.site(), _is_older),
+        "sessions": lambda: says.session_findings(patient.site()),
     }
 
 
@@ -70,25 +69,6 @@ def _installation(patient: Patient) -> Iterator[Finding]:
     elif ours.is_file() and not Path(found).samefile(ours):
         text = f"`agentmux` is another installation: {found}; this one is {ours}"
         yield warning("installation", text, "type -a agentmux")
-
-
-def _installed_at() -> float:
-    """Return the Unix time at which the package was installed; 0 where that is unknown."""
-    files = distribution("agentmux").files or ()
-    record = next((each for each in files if each.name == "METADATA"), None)
-    try:
-        # A linked file has the time of its origin; the change of the inode is when it came here.
-        return Path(str(record.locate())).stat().st_ctime if record is not None else 0.0
-    except OSError:
-        return 0.0
-
-
-def _is_older(pid: int) -> bool:
-    from agentmux.adapters.system.host_facts import started_at  # noqa: PLC0415 (the doctor's)
-    from agentmux.adapters.system.processes import start_time  # noqa: PLC0415 (as above)
-
-    started = started_at(start_time(pid))
-    return bool(started) and started < _installed_at()
 
 
 def _tmux(patient: Patient) -> Iterable[Finding]:

@@ -48,6 +48,10 @@ def of(column: str) -> list[str]:
     return [name for name, cli in CLIS.items() if column not in cli.without]
 
 
+HANDS_IN = ("claude", "copilot")
+"""Agents whose middle way (`edit_args`) lets them run our commands without asking."""
+
+
 BEHIND = ("gemini",)
 """Agents that start with their prompt behind a dialog, which hides that they are busy."""
 
@@ -701,3 +705,13 @@ def test_an_agent_in_a_worktree_writes_in_the_sessions_directory_without_asking(
 
     run.until(lambda: is_written() or run.mark is ScreenMark.WAITING, "it wrote nothing")
     assert is_written(), f"it asks\n{run.report()}"
+    if name not in HANDS_IN:
+        return
+    real.model.run("agentmux submit architecture")
+    run.type("Hand it in.")
+
+    def goes_on() -> bool:
+        return bool(run.state["phase"] != "architecting")
+
+    run.until(lambda: goes_on() or run.mark is ScreenMark.WAITING, "it did not hand in")
+    assert goes_on(), f"it asks\n{run.report()}"

@@ -103,13 +103,3 @@ def disk_facts(path: Path) -> DiskFacts:
         free_bytes=space.f_bavail * space.f_frsize,
         free_files=space.f_favail if space.f_files else None,
     )
-
-
-def started_at(ticks: int) -> float:
-    """Return the Unix time of a process' start, from `processes.start_time`; 0 if unknown."""
-    try:
-        lines = Path("/proc/stat").read_text(encoding="ascii").splitlines()
-        boot = next(int(line.split()[1]) for line in lines if line.startswith("btime "))
-    except (OSError, StopIteration, ValueError):
-        return 0.0
-    return boot + ticks / os.sysconf("SC_CLK_TCK") if ticks else 0.0

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.commands.agents import list_agents
 from agentmux.app.doctor.finding import Finding, Repair, failed, fine, problem, warning
 from agentmux.app.session.lookup import list_sessions, live, sessions_dir
+from agentmux.app.session.orchestrator_version import other_version_label
 from agentmux.core.config.trust import trusted
 from agentmux.core.names.phase import ROLES
 from agentmux.errors import AgentmuxError
@@ -80,18 +81,13 @@ def claim_findings(world: World) -> Iterator[Finding]:
     yield fine("claims", "conversations can be claimed")
 
 
-def session_findings(site: Site, left_since: Callable[[int], bool]) -> Iterator[Finding]:
-    """Yield what sessions have left, and which of them need their user.
-
-    Args:
-        site: The project.
-        left_since: Whether the process with this pid runs modules that were replaced since.
-    """
+def session_findings(site: Site) -> Iterator[Finding]:
+    """Yield what sessions have left, and which of them need their user."""
     entries = list_sessions(site)
     alive = live(site, entries)
     yield fine("sessions", f"{len(entries)} in this project")
     for entry in entries:
-        yield from _session(site, entry, alive[entry.path], left_since)
+        yield from _session(site, entry, alive[entry.path])
     yield from _halves(site)
     yield from _strangers(site)
     gone = [each.name for each in entries if each.is_done and _has_worktree(each)]
@@ -104,9 +100,7 @@ def _has_worktree(entry: SessionEntry) -> bool:
     return bool(entry.text("worktree")) and Path(entry.text("worktree")).is_dir()
 
 
-def _session(
-    site: Site, entry: SessionEntry, found: Liveness, left_since: Callable[[int], bool]
-) -> Iterator[Finding]:
+def _session(site: Site, entry: SessionEntry, found: Liveness) -> Iterator[Finding]:
     if found.error is not None:
         yield failed("sessions", found.error)
     elif found.way_back:
@@ -114,8 +108,8 @@ def _session(
     elif found.target is not None and not found.locked and not found.starter and not entry.is_done:
         text = f"{entry.name}: its agents run, but its orchestrator is gone"
         yield warning("sessions", text, f"agentmux resume {entry.name} --reattach")
-    if found.orchestrator is not None and left_since(found.orchestrator):
-        text = f"{entry.name}: its orchestrator runs the version from before the last installation"
+    if found.other_version is not None:
+        text = f"{entry.name}: {other_version_label(found.other_version)}; stop and resume it"
         yield warning("sessions", text, f"agentmux stop {entry.name}")
     starters = site.folders.starters(entry.path)
     if starters and not any(site.is_alive(pid, started) for pid, started in starters):

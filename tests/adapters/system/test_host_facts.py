@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import time
 from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system.host_facts import (
-    disk_facts,
-    host_facts,
-    started_at,
-    terminal_facts,
-)
-from agentmux.adapters.system.processes import start_time
+from agentmux.adapters.system.host_facts import disk_facts, host_facts, terminal_facts
 
 
 @pytest.mark.parametrize(
@@ -58,9 +50,3 @@ def test_the_disk_of_a_folder_that_does_not_exist_yet(tmp_path: Path) -> None:
 def test_without_a_terminal_there_is_no_size() -> None:
     facts = terminal_facts({"TERM": "xterm"})
     assert facts.term == "xterm"
-
-
-def test_the_start_of_this_process() -> None:
-    ticks = start_time(os.getpid())
-    assert started_at(0) == 0.0
-    assert not ticks or abs(started_at(ticks) - time.time()) < 86_400
