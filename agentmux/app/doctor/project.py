@@ -71,8 +71,8 @@ def trust_findings(world: World) -> Iterator[Finding]:
         text = f"without effect, as you have not trusted it: {', '.join(left_out)}"
         yield warning("trust", text, "agentmux trust --show")
     else:
-        says = "all that the project says is trusted" if parts else "the project says nothing"
-        yield fine("trust", f"{says} about what runs here")
+        says = "what the project says about what runs here is trusted"
+        yield fine("trust", says if parts else "the project says nothing about what runs here")
 
 
 def claim_findings(world: World) -> Iterator[Finding]:

@@ -37,10 +37,10 @@ def levels_of(spec: AgentSpec) -> tuple[PermissionLevel, ...]:
     """Return the levels that an agent has; only the first, if AgentMux knows of no others."""
     found = [PermissionLevel(name=ASK, says="asks before it acts, and waits until you answer")]
     if spec.edit_args:
-        says = "edits files and hands in its work; asks before it does anything else"
+        says = "edits files, hands in its work; asks before it goes further"
         found.append(PermissionLevel(name=EDITS, says=says, args=spec.edit_args))
     if spec.unattended_args:
-        says = "runs every command, with your rights on this machine, and never asks"
+        says = "runs any command, with your rights, and never asks"
         found.append(PermissionLevel(name=EVERYTHING, says=says, args=spec.unattended_args))
     return tuple(found)
 

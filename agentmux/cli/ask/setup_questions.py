@@ -29,8 +29,8 @@ _GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 
 _WORKTREES: Final = {
-    WorktreeMode.AUTO: "in your checkout; in a worktree of its own while another one works there",
-    WorktreeMode.ALWAYS: "each in a worktree of its own, on its own branch; yours stays untouched",
+    WorktreeMode.AUTO: "in your checkout; in a worktree while another one works there",
+    WorktreeMode.ALWAYS: "each in a worktree and branch of its own; yours stay as they are",
     WorktreeMode.NEVER: "always in your checkout, one after the other",
 }
 

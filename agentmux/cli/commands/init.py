@@ -83,9 +83,10 @@ def _require_wanted(text: str, path: Path, ask: Ask) -> None:
     Raises:
         KeyboardInterrupt: The person said no.
     """
-    sets = [line for line in text.splitlines() if line and not line.lstrip().startswith("#")]
+    lines = (line.partition("  #")[0].rstrip() for line in text.splitlines())
+    sets = [line for line in lines if line and not line.startswith("#")]
     shown = "\n".join(f"  {line}" for line in sets)
-    question = f"{path} would say this, and explain every other key in comments:\n{shown}\n"
+    question = f"{path} would say this, and more in comments:\n{shown}\n"
     if ask(f"{question}Write it? [Y/n]: ").lower() not in {"", "y", "yes"}:
         render.note("nothing was written")
         raise KeyboardInterrupt
