@@ -80,6 +80,7 @@ class SimPane:
     launch: str
     step: str = "new"
     shows: str = ""
+    typed: tuple[str, ...] = ()
 
 
 class SimTerminal:
@@ -332,7 +333,7 @@ class Studio:
         self.ran: list[str] = []
         """The names of the commands without an agent that ran, in order."""
         self.typed: list[str] = []
-        self.pressed: list[str] = []
+        """What was typed and pressed in any pane, in order; keys with blanks between them."""
 
     # -- the session -------------------------------------------------------------------------
 
@@ -362,7 +363,7 @@ class Studio:
         """Return the same project with a new terminal; ``accepted`` are ids of accepted signals."""
         other = copy.copy(self)
         other.accepted = list(accepted)
-        other.ran = []
+        other.ran, other.typed = [], []
         other.terminal = SimTerminal()
         return other
 
@@ -463,7 +464,7 @@ class Studio:
             return Delivery(result=DeliveryResult.PANE_GONE, evidence="no pane")
         if begins is not None:
             begins()
-        self.typed.append(text)
+        self._note_typed(found, text)
         if found.step == "waiting":
             found.step = "told"
             self._later(found)
@@ -472,8 +473,12 @@ class Studio:
     async def _press(
         self, panes: Panes, pane: str, keys: Sequence[str], *, screen: str
     ) -> Delivery:
-        self.pressed.append(" ".join(keys))
+        self._note_typed(self.terminal.found[pane], " ".join(keys))
         return Delivery(result=DeliveryResult.SENT, evidence="simulated")
+
+    def _note_typed(self, pane: SimPane, text: str) -> None:
+        pane.typed += (text,)
+        self.typed.append(text)
 
     def _hung_up(self, pane: SimPane) -> None:
         folder = self.session / layout.launch(pane.launch)

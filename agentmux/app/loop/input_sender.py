@@ -54,7 +54,7 @@ class InputSender:
 
         A started one is not sent again: see `_finish`.
         """
-        given = self._session.state.inputs.get(name)
+        given = next((each for each in self._session.state.inputs if each.id == name), None)
         if given is None:
             return
         pane = self._watcher.sight.pane_id(given.launch)

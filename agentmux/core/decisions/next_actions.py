@@ -517,8 +517,8 @@ def _tellings(state: SessionState, facts: Facts) -> Iterator[Tell]:
 def _inputs(state: SessionState) -> Iterator[SendInput]:
     """Yield the oldest input of each seat: the next one waits for its end."""
     oldest: dict[str, str] = {}
-    for name, each in state.inputs.items():
-        oldest.setdefault(each.seat, name)
+    for each in state.inputs:
+        oldest.setdefault(each.seat, each.id)
     yield from (SendInput(input=name) for name in oldest.values())
 
 

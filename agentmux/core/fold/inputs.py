@@ -15,23 +15,23 @@ from agentmux.core.journal.state import Input, SessionState
 
 def given(state: SessionState, event: Event, fact: SeatTold | SeatAnswered) -> SessionState:
     """Return the state in which the event's message or keys are on their way."""
-    made = Input(seat=event.seat, launch=event.launch)
+    made = Input(id=event.id, seat=event.seat, launch=event.launch)
     if isinstance(fact, SeatTold):
         made = replace(made, text=fact.text)
     else:
         made = replace(made, keys=fact.keys, screen=fact.screen)
-    return replace(state, inputs={**state.inputs, event.id: made})
+    return replace(state, inputs=(*state.inputs, made))
 
 
 def started(state: SessionState, _event: Event, fact: InputStarted) -> SessionState:
     """Return the state in which the input may have been typed."""
-    known = state.inputs.get(fact.input)
-    if known is None:
-        return state
-    return replace(state, inputs={**state.inputs, fact.input: replace(known, started=True)})
+    noted = tuple(
+        replace(each, started=True) if each.id == fact.input else each for each in state.inputs
+    )
+    return replace(state, inputs=noted)
 
 
 def ended(state: SessionState, _event: Event, fact: InputEnded) -> SessionState:
     """Return the state without the input."""
-    left = {name: each for name, each in state.inputs.items() if name != fact.input}
+    left = tuple(each for each in state.inputs if each.id != fact.input)
     return replace(state, inputs=left)

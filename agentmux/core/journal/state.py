@@ -120,12 +120,14 @@ class Input:
     """A message or keys of the user that are on their way to the agent of a launch.
 
     Attributes:
+        id: The id of the user's event.
         text: The message; empty for keys.
         keys: As in `events.SeatAnswered`; empty for a message.
         screen: As in `events.SeatAnswered`.
         started: Something may have been typed.
     """
 
+    id: str
     seat: str
     launch: str
     text: str = ""
@@ -375,8 +377,7 @@ class SessionState:
         parked: The seats that wait for the end of a usage limit, and those that were woken and
             have not handed in since, by name. They outlive their seats: after a reboot a seat is
             launched when its limit is over.
-        inputs: What the user wants to be typed to agents and was not dealt with yet, oldest first,
-            by the ids of the user's events.
+        inputs: What the user wants to be typed to agents and was not dealt with yet, oldest first.
     """
 
     phase: str
@@ -440,7 +441,7 @@ class SessionState:
     interruption: Interruption | None = None
     seats: Mapping[str, Seat] = field(default_factory=dict)
     parked: Mapping[str, Parked] = field(default_factory=dict)
-    inputs: Mapping[str, Input] = field(default_factory=dict)
+    inputs: tuple[Input, ...] = ()
     agents: Mapping[str, Json] = field(default_factory=dict)
     signals: tuple[str, ...] = ()
     pending_archive: tuple[Archive, ...] = ()
@@ -579,7 +580,7 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
     "interruption": _optional(Interruption),
     "seats": _map_of(Seat),
     "parked": _map_of(Parked),
-    "inputs": _map_of(Input),
+    "inputs": _list_of(Input),
     "agents": (dict, _plain_mappings),
     "reviews": (dict, _plain_mappings),
     "pending_archive": _list_of(Archive),
