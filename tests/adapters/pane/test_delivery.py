@@ -442,3 +442,35 @@ def test_a_server_that_goes_silent_at_the_paste_may_have_the_text(
     delivery = frames.deliver()
     assert (delivery.result, delivery.evidence) == (DeliveryResult.UNKNOWN, says)
     assert frames.done == done
+
+
+def short(*texts: str) -> Frames:
+    """Return an agent that is told "ok" while these characters are elsewhere on its screen."""
+    frames = Frames(*(f"look ok\n{text}\n---\n ok to go on" for text in texts))
+    frames.spec = replace(SPEC, ready="^>(?P<draft>.*)$")
+    return frames
+
+
+def test_a_short_text_is_seen_only_where_it_was_typed() -> None:
+    shown = short("> ", "> ", "> ", "> ok", "ok\n> ", "ok\n> ")
+    done = asyncio.run(deliver(shown, "%1", "ok", shown.spec, deadline_s=3))  # type: ignore[arg-type]  # as above
+    assert (done.result, shown.done) == (DeliveryResult.SUBMITTED, ["paste", "enter"])
+
+
+def test_a_short_text_that_was_there_before_proves_nothing() -> None:
+    shown = short("> ", "> ", "> ok", "> ")
+    done = asyncio.run(deliver(shown, "%1", "ok", shown.spec, deadline_s=0.3))  # type: ignore[arg-type]  # as above
+    assert (done.result, shown.done) == (DeliveryResult.UNKNOWN, ["paste", "enter"])
+
+
+def test_nothing_is_typed_after_a_refusal_at_the_last_moment() -> None:
+    frames = Frames("> ", "> ")
+
+    def refuse() -> None:
+        raise LookupError
+
+    with pytest.raises(LookupError):
+        asyncio.run(
+            deliver(frames, "%1", "go on", SPEC, deadline_s=0.3, begins=refuse)  # type: ignore[arg-type]  # as above
+        )
+    assert frames.done == []
