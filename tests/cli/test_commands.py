@@ -85,7 +85,14 @@ def answer(capsys: Capture) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "words", [("approve", "--yes"), ("request-changes", "more"), ("remove", "--yes", NAME)]
+    "words",
+    [
+        ("approve", "--yes"),
+        ("request-changes", "more"),
+        ("remove", "--yes", NAME),
+        ("tell", "--role", "coder-1", "hello"),
+        ("answer", "--role", "coder-1", "Enter", "--screen", "5c"),
+    ],
 )
 def test_a_decision_of_a_person_is_refused_to_an_agent_whatever_the_phase(
     make: Make, capsys: Capture, words: tuple[str, ...]
