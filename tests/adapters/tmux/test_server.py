@@ -609,6 +609,22 @@ def test_no_paste_buffer_is_left(tmux_under: TmuxTerminal, tmp_path: Path) -> No
     assert tmux_under.run("list-buffers").stdout == ""
 
 
+def test_a_typed_text_arrives_as_it_is_and_keys_by_their_names(
+    tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil
+) -> None:
+    made, out = create(tmux_under, tmp_path), tmp_path / "typed"
+    script = "stty raw -echo; printf ready; exec cat -u >" + str(out)
+    shown = new(1, ("sh", "-c", script))
+    (pane,) = tmux_under.open_panes(made.session.id, [shown]).values()
+    wait_until(lambda: "ready" in tmux_under.capture([pane])[pane].text)
+    for text in ("Enter", "-l", "C-c ü;", ";", "#{pane_id}"):
+        tmux_under.type_text(pane, text)
+    tmux_under.press_keys(pane, ["Enter"])
+    tmux_under.press_keys(pane, ["C-c", "Up"])
+    wait_until(lambda: out.read_bytes().endswith(b"A"))
+    assert out.read_bytes() == "Enter-lC-c ü;;#{pane_id}\r\x03\x1b[A".encode()
+
+
 def test_a_stopped_server_is_unknown_and_not_gone(short_dir: Path, tmp_path: Path) -> None:
     terminal = TmuxTerminal(str(short_dir / "s"), config_file="/dev/null", timeout_s=0.3)
     made = create(terminal, tmp_path)
