@@ -16,6 +16,7 @@ from agentmux.app.delivery.wish import wish as with_conflicts
 from agentmux.app.launch.stopped_pane import RESUME_KEY
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
 from agentmux.app.loop.sight import Sight
+from agentmux.app.loop.tmux_options import waits
 from agentmux.app.loop.tools import Tools
 from agentmux.app.session.writer import Session, stamp
 from agentmux.app.signals.submission import decide
@@ -49,7 +50,6 @@ _TITLES: Final = {
     Wish.KEYS: "All keys of the monitor",
     Wish.APPROVE: "What an approval would do",
 }
-_WAIT: Final = (statuses.WAITING, statuses.STOPPED, statuses.STALLED, statuses.LIMIT)
 
 
 T = TypeVar("T")
@@ -337,9 +337,7 @@ class MonitorKeys:
     def _waits(self, name: str) -> bool:
         seen = self._sight.statuses.get(name)
         seat = self._session.state.seats[name]
-        return seat.status == statuses.STOPPED or (
-            seen is not None and seen.status in _WAIT and not seen.until
-        )
+        return seat.status == statuses.STOPPED or (seen is not None and waits(seen))
 
     def _go(self, seat: str) -> None:
         pane = self._sight.pane_id(self._session.state.seats[seat].launch)
