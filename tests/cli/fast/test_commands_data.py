@@ -41,6 +41,11 @@ def test_every_command_has_an_example_and_every_example_a_command() -> None:
 
 @pytest.mark.parametrize("line", LINES)
 def test_an_example_is_a_valid_command_line(line: str) -> None:
+    parse(line)
+
+
+def parse(line: str) -> None:
+    """Parse a command line of agentmux, without running it; raise an exception if it is wrong."""
     program, *words = shlex.split(line.partition(" > ")[0])
     assert program == "agentmux"
     _, rest = face_of(words, {})

@@ -1,0 +1,56 @@
+"""What the how-to pages say works when it is done."""
+
+import re
+from pathlib import Path
+
+from tests.e2e.conftest import Project
+
+PAGES = Path(__file__).parents[2] / "docs" / "how-to"
+
+
+def blocks(page: str, kind: str = "sh") -> list[str]:
+    text = (PAGES / f"{page}.md").read_text("utf-8")
+    return re.findall(rf"^```{kind}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def shell(project: Project, script: str) -> str:
+    """Run a script to its end in the project; each of its commands succeeds."""
+    done = project.program("sh", "-euc", script)
+    assert done.returncode == 0, f"{script}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def test_prompts_of_your_own_reach_the_agents(project: Project) -> None:
+    write, show = blocks("own-prompts")
+    shell(project, write)
+    project.start().wait()
+    said = [(project.path / each).read_text() for each in shell(project, show).split()]
+    found = sorted(("`make test`" in each, "integer of cents" in each) for each in said)
+    assert found[-2:] == [(False, True), (True, False)]
+    assert set(found[:-2]) <= {(False, False), (False, True)}  # the reviewer writes the summary
+
+
+def test_the_page_on_roles_is_a_configuration(project: Project) -> None:
+    (text,) = blocks("roles", "yaml")
+    project.config(text.removeprefix("version: 1\n"))
+    origins = shell(project, blocks("roles")[-1])
+    assert re.search(r"roles\.coder.*codex", origins)
+    assert re.search(r"roles\.architect.*opus", origins)
+
+
+def test_after_uninstalling_nothing_is_left(project: Project) -> None:
+    project.config("defaults: {agent: demo}\n")
+    session = project.start("add a greeting", "--worktree").wait()
+    shell(project, "agentmux approve --yes --merge; agentmux completion bash --install")
+    session.wait("done").gone()
+    live = project.start("add another").wait()
+    script = "".join(blocks("uninstall"))
+    installers = r"^(uv tool|pipx) uninstall .*\n|^rm -rf ~/agentmux\n"
+    script = re.sub(installers, "", script, flags=re.MULTILINE).replace("NAME", live.name)
+    shell(project, script.replace("agentmux remove", "agentmux remove --yes"))
+    live.gone()
+    assert not (project.path / ".agentmux" / ".sessions").exists()
+    assert [str(each) for each in project.home.rglob("*agentmux*")] == []
+    assert project.git("branch", "--list", "agentmux/*") == ""
+    assert project.git("for-each-ref", "refs/agentmux") == ""
+    assert len(project.git("worktree", "list").splitlines()) == 1
