@@ -568,7 +568,9 @@ def _clock(message: Message, now: datetime) -> str:
 def _bottom(picture: Picture, cols: int, *, ended: bool) -> Iterator[_Ranked]:
     ranks = (_Rank.BOTTOM, _Rank.BOTTOM)
     if ended and picture.state.phase != Phase.DONE:
-        yield from _text("the orchestrator has ended", cols, Style.ATTENTION, ranks=ranks)
+        yield from _text(
+            "the orchestrator has ended; in a shell:", cols, Style.ATTENTION, ranks=ranks
+        )
         again = f"agentmux resume --reattach {_typed(picture)}"
         yield from _text(again, cols, ranks=ranks, indent="  ")
     elif not ended:

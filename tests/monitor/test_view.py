@@ -438,7 +438,9 @@ def test_a_time_that_cannot_be_read_has_no_age() -> None:
 
 def test_an_orchestrator_that_has_ended_says_how_to_go_on() -> None:
     last = "\n".join(plain(line) for line in draw(AT_WORK, *MONITOR, ended=True))
-    assert last.endswith(f"the orchestrator has ended\n  agentmux resume --reattach {SLUG}")
+    assert last.endswith(
+        f"the orchestrator has ended; in a shell:\n  agentmux resume --reattach {SLUG}"
+    )
     assert "detach" not in last
 
 
