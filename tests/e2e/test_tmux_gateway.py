@@ -149,8 +149,8 @@ def test_one_file_runs_tmux_and_two_may_ask_it_to() -> None:
     runners = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py")
                if runs.search(path.read_text())}  # fmt: skip
     # `commands` builds the argv of a client (attach), `lookup` a command that the user can type,
-    # and the demo makes a folder of that name.
+    # the demo makes a folder of that name, and `doctor` calls a group of findings so.
     assert runners == {
         "adapters/tmux/server.py", "adapters/tmux/client.py", "adapters/tmux/commands.py",
-        "app/session/lookup.py", "demo/project.py",
+        "app/doctor/machine.py", "app/session/lookup.py", "demo/project.py",
     }  # fmt: skip

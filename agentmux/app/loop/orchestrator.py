@@ -358,7 +358,7 @@ class Orchestrator:
             pane.id: pane.seat in sight.statuses and waits(sight.statuses[pane.seat])
             for pane in sight.panes.values()
         }
-        with self.reporting("tmux's status line"):
+        with self.reporting("the status line of tmux"):
             self._options.write({**options, **self._way_out.options}, marks)
 
     # -- the end -----------------------------------------------------------------------------
