@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
+from agentmux.core.terminal.colours import shows_colours
 from agentmux.errors import UsageError
 from agentmux.wiring import build, machine
 
@@ -71,9 +72,8 @@ class Face:
 
     @property
     def colours(self) -> bool:
-        """Whether stdout may get colours: a terminal that can show them, and no ``NO_COLOR``."""
-        plain = self.environ.get("NO_COLOR") or self.environ.get("TERM", "dumb") == "dumb"
-        return self.on_screen and not plain
+        """Whether stdout may get colours, as `shows_colours` says."""
+        return shows_colours(self.environ, on_terminal=self.on_screen)
 
     def own_session(self) -> Path | None:
         """Return the directory of the session in which this command is run; None outside a session.

@@ -7,26 +7,16 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from agentmux.app.result import OperationResult, envelope
-from agentmux.core.names.status_labels import (
-    Colour,
-    status_colour,
-)
+from agentmux.core.names.status_labels import Colour, status_colour
+from agentmux.core.terminal.colours import CODES, painted, shows_colours
 from agentmux.errors import AgentmuxError, DataError, RefusedError, of_system
 
 if TYPE_CHECKING:
     from agentmux.app.result import Problem
     from agentmux.app.views.session_view import SessionView
-
-_CODES: Final[Mapping[Colour, str]] = {
-    Colour.GREEN: "32",
-    Colour.YELLOW: "33",
-    Colour.RED: "31",
-    Colour.DIM: "2",
-}
-"""The number of each colour in a terminal's escape sequences (SGR)."""
 
 
 def out(text: str) -> None:
@@ -73,9 +63,15 @@ def note(text: str) -> None:
 
 def failure(message: str, hints: Iterable[str] = ()) -> None:
     """Write an error to stderr, with one line for each hint."""
-    note(f"error: {message}")
+    colours = _colours_errors()
+    note(f"{painted('error:', Colour.RED, colours=colours)} {message}")
     for hint in hints:
-        note(f"hint: {hint}")
+        note(f"{painted('hint:', Colour.YELLOW, colours=colours)} {hint}")
+
+
+def _colours_errors() -> bool:
+    environ = os.environ  # noqa: TID251 (errors are also shown before there is a `Face`)
+    return shows_colours(environ, on_terminal=sys.stderr.isatty())
 
 
 def error(found: AgentmuxError) -> int:
@@ -129,7 +125,7 @@ def _only_colours(text: str) -> str:
     made = [first]
     for part in rest:
         code, mark, after = part.partition("m")
-        known = mark and code in {"[0", *(f"[{each}" for each in _CODES.values())}
+        known = mark and code in {"[0", *(f"[{each}" for each in CODES.values())}
         made.append(f"\x1b{code}m{after}" if known else f"�{part}")
     return "".join(made)
 
@@ -142,9 +138,7 @@ def paint(word: str, *, colours: bool, shown: str = "") -> str:
         colours: Whether to colour; otherwise the text is returned as it is.
         shown: The text; empty: ``word`` itself.
     """
-    code = _CODES.get(status_colour(word))
-    text = shown or word
-    return f"\x1b[{code}m{text}\x1b[0m" if colours and code else text
+    return painted(shown or word, status_colour(word), colours=colours)
 
 
 def size(count: int) -> str:

@@ -46,9 +46,10 @@ def seat_views(
         seen = mapping(statuses, name) if current else NOTHING
         status, source, since = _doing(seat, seen, runs=bool(liveness.live))
         until = _parked_until(entry, name)
+        shown = status
         if until is not None and status in _AT_LIMIT:
             status = PARKED
-        told = seen if status == text(seen, "status") else NOTHING
+        told = seen if shown == text(seen, "status") else NOTHING
         yield SeatView(
             seat=name,
             role=text(seat, "role"),

@@ -3,40 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from agentmux.app.result import Problem
 from agentmux.app.session.lookup import SessionEntry, list_sessions
 from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.names.status_labels import SessionStatus
+from agentmux.core.names.status_labels import Group, status_group
 from agentmux.errors import ExitCode
 
 if TYPE_CHECKING:
     from agentmux.app.views.session_view import SessionView
     from agentmux.app.world import Site
-
-
-class Group(StrEnum):
-    """What a session needs, in the order in which a person wants to hear of it."""
-
-    NEEDS_YOU = "needs_you"
-    RUNNING = "running"
-    PARKED = "parked"
-    INTERRUPTED = "interrupted"
-    DONE = "done"
-
-
-_GROUPS: Final[Mapping[SessionStatus, Group]] = {
-    SessionStatus.STARTING: Group.RUNNING,
-    SessionStatus.RUNNING: Group.RUNNING,
-    SessionStatus.LIMIT: Group.PARKED,
-    SessionStatus.STOPPED: Group.INTERRUPTED,
-    SessionStatus.INTERRUPTED: Group.INTERRUPTED,
-    SessionStatus.DONE: Group.DONE,
-}
-"""The group of each status; every other status needs the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +50,7 @@ def standing(site: Site) -> Standing:
 
 def group_of(view: SessionView) -> Group:
     """Return the group of a session."""
-    return Group.NEEDS_YOU if view.decision else _GROUPS.get(view.status, Group.NEEDS_YOU)
+    return Group.NEEDS_YOU if view.decision else status_group(view.status)
 
 
 def _by_group(

@@ -45,6 +45,7 @@ from agentmux.core.fold.apply import fold
 from agentmux.core.names import layout
 from agentmux.core.names.version import VERSION
 from agentmux.core.pipeline.registry import FEATURE_PIPELINE, running
+from agentmux.core.terminal.colours import shows_colours
 from agentmux.errors import AgentmuxError, ExitCode
 from agentmux.ports.display import Display, Message
 from agentmux.ports.terminal import Target
@@ -189,7 +190,7 @@ async def _drive(
         "server_pid": server.pid,
         "server_started": server.started,
     }
-    display = _display(colour="NO_COLOR" not in world.environment)
+    display = _display(colour=shows_colours(world.environment, on_terminal=True))
 
     def hints(stop: asyncio.Event) -> AsyncIterator[None]:
         return changes((session,), stop)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import envelope
 from agentmux.app.views.session_words import next_step
-from agentmux.app.views.standing import Group, Standing, standing
+from agentmux.app.views.standing import Standing, standing
 from agentmux.cli import render, session_text
 from agentmux.core.names import layout
+from agentmux.core.names.status_labels import Group
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -127,7 +128,7 @@ def _nothing_open(found: Standing, project: Path) -> Iterator[str]:
 
 def _answer(found: Standing, project: Path) -> dict[str, object]:
     sessions = [
-        {**view.as_json(), "group": str(group), "next": next_command(view)}
+        {**view.as_json(), "group": group.replace(" ", "_"), "next": next_command(view)}
         for group, held in found.sessions.items()
         for view, _ in held
     ]

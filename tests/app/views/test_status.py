@@ -203,6 +203,13 @@ def test_who_is_parked_is_shown_with_the_time(
     assert any(label in line for line in status_lines(found, colours=False))
 
 
+def test_a_parked_agent_is_shown_with_what_its_screen_tells() -> None:
+    runtime = noted("usage_limit")
+    runtime["statuses"]["coder"]["trouble"] = "API error"
+    found = view(entry(seats={"coder": seat()}, parked={"coder": PARKED}), WORKING, runtime)
+    assert (found.seats[0].status, found.seats[0].trouble) == ("parked", "API error")
+
+
 def test_the_label_of_a_session_is_that_of_the_agent_that_goes_on_first() -> None:
     later = replace(PARKED, until="2026-01-01T17:10:00.000Z")
     found = entry(seats={}, parked={"coder-1": later, "coder-2": PARKED})
