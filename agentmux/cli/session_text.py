@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.views.session_words import (
@@ -24,6 +24,7 @@ from agentmux.core.names.status_labels import (
 from agentmux.core.terminal.text_width import clean, cut, width
 
 if TYPE_CHECKING:
+    from agentmux.app.views.rows import SessionRow
     from agentmux.app.views.session_view import SeatView, SessionView
 
 _NATIVE: Final = f"{NATIVE_MARK} "
@@ -41,35 +42,29 @@ def _prompt(sent: int, fresh: int) -> str:
     return f"{render.size(sent)} instead of {render.size(fresh)}"
 
 
-def session_list(
-    views: Sequence[SessionView], titles: Iterable[str], *, cols: int | None, colours: bool
-) -> list[str]:
+def session_list(listed: Sequence[SessionRow], *, cols: int | None, colours: bool) -> list[str]:
     """Return the lines of ``agentmux list``; with branches, if a session has its own worktree.
 
     Args:
-        views: The sessions.
-        titles: The title of each session, in the same order; cut to fit if ``cols`` is known.
-        cols: Width of the terminal; None if unknown.
+        listed: The sessions.
+        cols: Width of the terminal, into which titles are cut to fit; None if unknown.
         colours: Whether to colour the statuses.
     """
     rows: list[tuple[str, ...]] = [("SESSION", "PHASE", "STATUS", "UPDATED")]
-    words = [view.label for view in views]
-    rows += [
-        (view.session, where(view), word, f"{age(view.age_s)} ago")
-        for view, word in zip(views, words, strict=True)
-    ]
-    if any(view.worktree for view in views):
-        branches = ["BRANCH", *(clean(view.branch or "-") for view in views)]
+    rows += [(each.session, each.phase, each.label, each.ago) for each in listed]
+    if any(each.is_apart for each in listed):
+        branches = ["BRANCH", *(clean(each.branch or "-") for each in listed)]
         rows = [(*row, branch) for row, branch in zip(rows, branches, strict=True)]
     heads = render.table(rows if cols is None else _fitted(rows, cols))
     edge = max(map(width, heads)) + 2
     lines = []
-    for head, title in zip(heads, ["FEATURE", *map(clean, titles)], strict=True):
+    titles = ["FEATURE", *(clean(each.title) for each in listed)]
+    for head, title in zip(heads, titles, strict=True):
         shown = title if cols is None else cut(title, cols - edge)
         lines.append(f"{head}{' ' * (edge - width(head))}{shown}".rstrip())
-    for index, (view, word) in enumerate(zip(views, words, strict=True), start=1):
-        painted = f"  {render.paint(view.status, colours=colours, shown=word)}  "
-        lines[index] = painted.join(lines[index].rsplit(f"  {word}  ", 1))
+    for index, each in enumerate(listed, start=1):
+        painted = f"  {render.paint(each.status, colours=colours, shown=each.label)}  "
+        lines[index] = painted.join(lines[index].rsplit(f"  {each.label}  ", 1))
     return lines
 
 

@@ -24,6 +24,7 @@ from agentmux.app.session.lookup import (
     select_session,
 )
 from agentmux.app.views.decision import with_digest
+from agentmux.app.views.rows import session_row
 from agentmux.app.views.seat_screens import with_screens
 from agentmux.app.views.session_view import SessionView
 from agentmux.app.views.session_words import next_step
@@ -111,8 +112,8 @@ def _table(face: Face, found: Sequence[tuple[SessionView, SessionEntry]], *, aft
         found: The sessions.
         after: Whether something was printed before; an empty line then comes first.
     """
-    views, titles = [view for view, _ in found], (entry.title for _, entry in found)
-    lines = session_text.session_list(views, titles, cols=render.columns(), colours=face.colours)
+    rows = [session_row(view, entry.title) for view, entry in found]
+    lines = session_text.session_list(rows, cols=render.columns(), colours=face.colours)
     render.out("\n".join(["", *lines] if after else lines))
     render.note("details of one: agentmux status SESSION")
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.commands.remove import finish_removals
 from agentmux.app.session.lookup import SessionEntry, list_sessions, newest_sessions
+from agentmux.app.views.rows import session_row
 from agentmux.app.views.status import look
 from agentmux.cli import render, session_text
 
@@ -32,10 +33,8 @@ def run(face: Face, *, everything: bool, json: bool) -> int:
     if json:
         render.sessions_json(result)
         return result.exit_code
-    titles = (entry.title for entry in listed)
-    lines = session_text.session_list(
-        result.data, titles, cols=render.columns(), colours=face.colours
-    )
+    rows = [session_row(*each) for each in zip(result.data, (e.title for e in listed), strict=True)]
+    lines = session_text.session_list(rows, cols=render.columns(), colours=face.colours)
     for line in lines if listed else ():
         render.out(line)
     if not listed:

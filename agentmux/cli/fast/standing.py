@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import envelope
+from agentmux.app.views.rows import session_row
 from agentmux.app.views.session_words import next_step
 from agentmux.app.views.standing import Standing, standing
 from agentmux.cli import render, session_text
@@ -91,10 +92,9 @@ def next_command(view: SessionView) -> str:
 
 def _rows(found: Standing, *, cols: int | None, colours: bool) -> list[str]:
     """Return the row of each session that is shown, as ``agentmux list`` has it."""
-    shown = [row for held in found.sessions.values() for row in held[:_SHOWN]]
-    views, titles = zip(*shown, strict=True)
+    shown = [session_row(*each) for held in found.sessions.values() for each in held[:_SHOWN]]
     width = None if cols is None else max(cols - len(_INDENT), 1)
-    return session_text.session_list(views, titles, cols=width, colours=colours)[1:]
+    return session_text.session_list(shown, cols=width, colours=colours)[1:]
 
 
 def _counts(found: Standing) -> str:

@@ -21,6 +21,7 @@ from agentmux.adapters.system import terminal
 from agentmux.app.session.lookup import live
 from agentmux.app.session.lookup import select_session as only_one
 from agentmux.app.views.outlook import Outlook, outlook
+from agentmux.app.views.rows import SessionRow, search_words, session_row
 from agentmux.app.views.status import session_view
 from agentmux.cli import render
 from agentmux.cli.picker.view import KnownSession, PickerLine, Scene, draw, shown_names
@@ -130,9 +131,7 @@ def pick(
 
         def scene(picker: Picker) -> Scene:
             found, now = looker.found(), world.now()
-            return Scene(
-                picker=picker, known=known, outlooks=found, now=now, statuses=sight.statuses
-            )
+            return Scene(picker=picker, known=known, outlooks=found, now=now, rows=sight.rows)
 
         choices = _choices(world.project.name, entries)
         picker = _run(begin(choices, fresh=fresh, attaches=attaches), scene, looker)
@@ -160,7 +159,7 @@ def _choices(project: str, entries: Sequence[SessionEntry]) -> list[Choice]:
     return [
         Choice(
             name=entry.name,
-            words=f"{entry.slug} {entry.title} {project} {entry.phase or 'unreadable'}".lower(),
+            words=search_words(entry, project),
             refused=entry.problem.message if entry.problem is not None else "",
         )
         for entry in entries
@@ -171,28 +170,28 @@ class _SessionLooks:
     """A function that examines a session by its name; it asks each tmux server only once.
 
     Attributes:
-        statuses: Status label by session name; empty until the first session was examined.
+        rows: The row of each session by name; empty until the first session was examined.
     """
 
     def __init__(self, world: World, entries: Sequence[SessionEntry]) -> None:
         self._world = world
         self._entries = {entry.name: entry for entry in entries}
         self._lives: Mapping[Path, Liveness] = {}
-        self.statuses: Mapping[str, str] = {}
+        self.rows: Mapping[str, SessionRow] = {}
 
     def __call__(self, name: str) -> Outlook:
         if not self._lives:
             self._lives = live(self._world, self._entries.values())
-            self.statuses = {each: self._status(each) for each in self._entries}
+            self.rows = {each: self._row(each) for each in self._entries}
         entry = self._entries[name]
         return outlook(self._world, entry, self._lives[entry.path], read_limited)
 
-    def _status(self, name: str) -> str:
+    def _row(self, name: str) -> SessionRow:
         entry, world = self._entries[name], self._world
         found = self._lives[entry.path]
         noted = world.folders.runtime(entry.path) if found.locked else {}
         seen = session_view(entry, found, noted, project=world.project, now=world.now())
-        return seen.label
+        return session_row(seen, entry.title)
 
 
 class Looker:
@@ -303,7 +302,7 @@ def _turn(
     cols, rows = screen.size()
     now = scene(picker)
     picker = refuse(picker, {name: _in_short(each) for name, each in now.outlooks.items()})
-    picker = tell(picker, now.statuses)
+    picker = tell(picker, {name: row.label for name, row in now.rows.items()})
     listed = shown_names(picker, rows)
     looker.want([name for name in dict.fromkeys((picker.at, *listed)) if name])
     picker = replace(picker, page=max(1, len(listed)))

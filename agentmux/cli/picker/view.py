@@ -12,11 +12,12 @@ from agentmux.app.views.last_screens import LastScreen
 from agentmux.app.views.outlook import Outlook, SeatOutlook
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.times import time_of
-from agentmux.core.names.status_labels import NATIVE_MARK, SessionStatus, age, status_label
+from agentmux.core.names.status_labels import NATIVE_MARK, SessionStatus, age
 from agentmux.core.terminal.text_width import ELLIPSIS, clean, width, wrap
 from agentmux.core.terminal.text_width import cut as cut_clean
 
 if TYPE_CHECKING:
+    from agentmux.app.views.rows import SessionRow
     from agentmux.core.terminal.picker import Choice, Picker
 
 # With fewer columns the list has no room for the phase; the details below show it.
@@ -24,11 +25,11 @@ _ROOMY: Final = 60
 _PHASE_COLS: Final = 18
 _MARK_COLS: Final = 10
 _WANTS: Final = {
-    status_label(SessionStatus.WAITING): "! waits",
-    status_label(SessionStatus.DECISION): "! decide",
-    status_label(SessionStatus.STALLED): "! stalled",
+    SessionStatus.WAITING: "! waits",
+    SessionStatus.DECISION: "! decide",
+    SessionStatus.STALLED: "! stalled",
 }
-"""The mark of a live session that needs its user, by its status label."""
+"""The mark of a live session that needs its user, by its status."""
 
 
 class Look(Enum):
@@ -77,14 +78,14 @@ class Scene:
         known: What is known of each session, by name.
         outlooks: What a resume would do, by name; only of sessions that were examined.
         now: The time, to show ages.
-        statuses: Status label by session name; empty until the first session was examined.
+        rows: The row of each session by name; empty until the first session was examined.
     """
 
     picker: Picker
     known: Mapping[str, KnownSession]
     outlooks: Mapping[str, Outlook]
     now: datetime
-    statuses: Mapping[str, str] = field(default_factory=dict)
+    rows: Mapping[str, SessionRow] = field(default_factory=dict)
 
 
 def cut(text: str, cols: int) -> str:
@@ -161,9 +162,9 @@ def _row(scene: Scene, choice: Choice, cols: int) -> PickerLine:
     known = scene.known[choice.name]
     outlook = scene.outlooks.get(choice.name)
     phase = (outlook.phase if outlook is not None else None) or known.phase
-    mark = _WANTS.get(scene.statuses.get(choice.name, "")) or _mark(
-        outlook, fresh=scene.picker.fresh
-    )
+    row = scene.rows.get(choice.name)
+    wants = _WANTS.get(row.status, "") if row is not None else ""
+    mark = wants or _mark(outlook, fresh=scene.picker.fresh)
     right = f"{mark:<{_MARK_COLS}}"
     right += f"{age(_seconds(scene.now, known.updated)):>4}"
     if cols >= _ROOMY:

@@ -10,6 +10,7 @@ from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.terminal.keys import Key, Pressed
+from agentmux.core.terminal.search import matches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,7 +19,7 @@ class Choice:
 
     Attributes:
         name: The name of the session.
-        words: Text in which a search looks, in lower case.
+        words: Text in which a search looks.
         status: More text in which a search looks; it may change while the list is shown.
         refused: Why the session cannot be chosen; empty if it can.
     """
@@ -35,8 +36,8 @@ class Picker:
 
     Attributes:
         choices: All choices, in order.
-        sought: The text of the search. A choice matches if each word of it is in the choice's
-            ``words`` or ``status``.
+        sought: The text of the search, which looks in ``words`` and ``status`` of each choice
+            (`core/terminal/search`).
         typing: Whether a search has begun, so that every letter is text.
         at: The name of the selected choice; empty if nothing matches.
         attaches: Whether the chosen session is attached, not resumed; then ``fresh`` has no effect.
@@ -65,11 +66,8 @@ class Picker:
     @property
     def found(self) -> tuple[Choice, ...]:
         """The choices that match the search."""
-        words = self.sought.lower().split()
         return tuple(
-            each
-            for each in self.choices
-            if all(word in each.words or word in each.status for word in words)
+            each for each in self.choices if matches(self.sought, f"{each.words} {each.status}")
         )
 
     @property

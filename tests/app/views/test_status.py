@@ -10,6 +10,7 @@ import pytest
 
 from agentmux.app.result import Problem
 from agentmux.app.session.lookup import Liveness, SessionEntry, entry_at
+from agentmux.app.views.rows import session_row
 from agentmux.app.views.session_view import SessionView
 from agentmux.app.views.session_words import next_step, standing
 from agentmux.app.views.status import _summary, look, session_view, wants_decision
@@ -470,10 +471,12 @@ def test_a_worktree_is_shown_with_its_branch_and_base() -> None:
     assert "  worktree      /w/x" in lines
     plain = view(entry(branch="main"), WORKING)
     assert "  branch        main" in status_lines(plain, colours=False)
-    listed = session_list([found, plain], ["one", "two"], cols=None, colours=False)
+    listed = session_list(
+        [session_row(found, "one"), session_row(plain, "two")], cols=None, colours=False
+    )
     assert listed[0].split() == ["SESSION", "PHASE", "STATUS", "UPDATED", "BRANCH", "FEATURE"]
     assert "  agentmux/x  one" in listed[1]
-    alone = session_list([plain], ["two"], cols=None, colours=False)
+    alone = session_list([session_row(plain, "two")], cols=None, colours=False)
     assert "BRANCH" not in alone[0]
 
 
@@ -482,7 +485,9 @@ def test_a_list_fits_into_its_terminal(cols: int) -> None:
     own = {"branch": "agentmux/add-auth-and-more", "worktree": "/w"}
     long = view(entry(Phase.IMPLEMENTING, cycle=2, review_iteration=1, **own), WORKING)
     plain = view(entry(branch="main"), WORKING)
-    lines = session_list([long, plain], ["a long title " * 9] * 2, cols=cols, colours=False)
+    lines = session_list(
+        [session_row(each, "a long title " * 9) for each in (long, plain)], cols=cols, colours=False
+    )
     assert max(map(len, lines)) <= cols
     assert all(PATH.name in line for line in lines[1:])
     assert ("agentmux/add-auth-and-more" in lines[1]) is (cols == 140)

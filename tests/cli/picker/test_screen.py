@@ -27,9 +27,11 @@ from agentmux.adapters.disk.files import read_limited
 from agentmux.app.session.lookup import list_resumable_sessions, live
 from agentmux.app.views.last_screens import LastScreen, readable_screens
 from agentmux.app.views.outlook import Outlook, SeatOutlook, outlook
+from agentmux.app.views.rows import SessionRow
 from agentmux.cli.picker.screen import Looker, select_session
 from agentmux.cli.picker.view import KnownSession, Look, Scene, cut, draw, shown_names
 from agentmux.core.journal.state import Base
+from agentmux.core.names.status_labels import SessionStatus
 from agentmux.core.terminal.keys import Key
 from agentmux.core.terminal.picker import Choice, begin, press
 from agentmux.core.terminal.text_width import width
@@ -103,6 +105,19 @@ def scene(*, outlooks: tuple[Outlook, ...] = (AUTH, LIVE), **changes: object) ->
         },
         outlooks={each.name: each for each in outlooks},
         now=AT + timedelta(hours=3),
+    )
+
+
+def row(status: str) -> SessionRow:
+    return SessionRow(
+        session=LIVE.name,
+        phase="planning",
+        status=SessionStatus(status),
+        label="",
+        ago="3h ago",
+        branch="",
+        is_apart=False,
+        title="",
     )
 
 
@@ -180,8 +195,9 @@ def test_a_live_session_shows_how_it_is_and_can_be_attached_to() -> None:
 
 
 def test_who_waits_for_its_user_is_marked_in_the_list() -> None:
-    for label, mark in (("waiting for you", "! waits"), ("stalled", "! stalled"), ("x", "live")):
-        shown = replace(scene(), statuses={LIVE.name: label})
+    marks = {"waiting_for_user": "! waits", "decision": "! decide", "stalled": "! stalled"}
+    for status, mark in {**marks, "running": "live"}.items():
+        shown = replace(scene(), rows={LIVE.name: row(status)})
         assert text(shown).splitlines()[2].split()[2:-1] == mark.split()
 
 

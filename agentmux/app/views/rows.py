@@ -1,0 +1,63 @@
+"""The row of a session, and the words by which it is found; every list shows these."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentmux.app.views.session_words import where
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.names.status_labels import Group, SessionStatus, age, status_group
+
+if TYPE_CHECKING:
+    from agentmux.app.session.lookup import SessionEntry
+    from agentmux.app.views.session_view import SessionView
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionRow:
+    """What a list shows of a session.
+
+    Attributes:
+        phase: Its phase, with cycle and iteration after the first ones; ``-`` where unknown.
+        label: Its status in words.
+        ago: How long ago it changed, in words.
+        branch: The branch that its result goes on; empty for none.
+        is_apart: Whether it works in a worktree of its own, not in the project's checkout.
+        title: The first line of its feature.
+    """
+
+    session: str
+    phase: str
+    status: SessionStatus
+    label: str
+    ago: str
+    branch: str
+    is_apart: bool
+    title: str
+
+    @property
+    def group(self) -> Group:
+        """The heading below which the session stands."""
+        return status_group(self.status)
+
+
+def session_row(view: SessionView, title: str) -> SessionRow:
+    """Return the row of a session; ``title`` is the first line of its feature."""
+    return SessionRow(
+        session=view.session,
+        phase=where(view),
+        status=view.status,
+        label=view.label,
+        ago=f"{age(view.age_s)} ago",
+        branch=view.branch or "",
+        is_apart=bool(view.worktree),
+        title=title,
+    )
+
+
+def search_words(entry: SessionEntry, project: str) -> str:
+    """Return the text in which a search for a session looks, besides its status.
+
+    That are its slug, its title, its project and its phase; not the time in its name.
+    """
+    return f"{entry.slug} {entry.title} {project} {entry.phase or SessionStatus.UNREADABLE}"
