@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.views.session_words import (
+    conversation,
     delivery_steps,
+    how_it_comes_back,
     how_to_get,
     is_kept,
     next_step,
@@ -141,9 +143,7 @@ def status_lines(
     lines += [f"  warning       {warning}" for warning in view.warnings]
     if view.seats:
         lines += ["", *(f"  {line}" for line in _seat_table(view.seats)), ""]
-        lines += [
-            f"  {seat.seat} is {seat.mode}: {seat.reason}" for seat in view.seats if seat.reason
-        ]
+        lines += [f"  {seat.seat} {_began_how(seat)}" for seat in view.seats if _is_told(seat)]
     step = next_step(view)
     return [*lines, "", f"  next: {step}"] if step else lines
 
@@ -197,20 +197,34 @@ def _interruption(fields: Mapping[str, Any]) -> str:
 
 
 def _seat_table(seats: Sequence[SeatView]) -> list[str]:
-    rows = [("SEAT", "AGENT", "STATUS", "SINCE", "MODE", "ATTEMPT", "PROMPT SIZE")]
+    rows = [("SEAT", "AGENT", "STATUS", "FOR", "CONVERSATION")]
     rows += [
         (
             seat.seat,
-            seat.agent or "-",
+            f"{seat.agent or '-'} {seat.model}".rstrip(),
             f"{seat.label}{_resets(seat)}",
             age(seat.age_s),
-            f"{_NATIVE if seat.mode == 'native' else ''}{seat.mode}",
-            str(seat.attempt),
-            _prompt(seat.prompt_bytes, seat.fresh_prompt_bytes),
+            f"{conversation(seat.mode) if seat.agent else '-'}{_again(seat)}",
         )
         for seat in seats
     ]
     return render.table(rows)
+
+
+def _again(seat: SeatView) -> str:
+    """Return how often the seat was started for the same work, if that was more than once."""
+    return f", started {seat.attempt} times" if seat.attempt > 1 else ""
+
+
+def _is_told(seat: SeatView) -> bool:
+    """Whether it is said why the seat does not go on with a conversation of before."""
+    began = seat.mode != "fresh" or seat.attempt > 1
+    return bool(seat.reason) and seat.mode != "native" and began
+
+
+def _began_how(seat: SeatView) -> str:
+    began = {"fresh": "began a new conversation", "shell": "got a shell", "screen": "has no agent"}
+    return f"{began.get(seat.mode, seat.mode)}: {seat.reason}"
 
 
 def _resets(seat: SeatView) -> str:
@@ -250,7 +264,9 @@ def resume_plan(fields: Mapping[str, Any], *, explain: bool, readable: bool = Tr
         why = "cannot be resumed like this" if readable else "cannot be read"
         return [f"{fields['session']}: {why}"]
     verb = "is" if fields["phase"] == SessionStatus.DONE else "resumes in"
-    lines = [f"{fields['session']} {verb} {fields['phase']} ({fields['because']})"]
+    plain = fields["phase"] == fields["state_phase"] and not explain
+    because = "" if plain else f" ({fields['because']})"
+    lines = [f"{fields['session']} {verb} {fields['phase']}{because}"]
     if explain:
         marks = {True: "complete", False: "not complete"}
         lines += [
@@ -266,11 +282,12 @@ def resume_plan(fields: Mapping[str, Any], *, explain: bool, readable: bool = Tr
     lines += [f"  {text}: {', '.join(fields[name])}" for name, text in said.items() if fields[name]]
     for pane in fields["panes"]:
         mark = _NATIVE if pane["mode"] == "native" else ""
-        bytes_ = _prompt(pane["prompt_bytes"], pane["fresh_prompt_bytes"])
-        lines.append(
-            f"  {pane['seat']}: {mark}{pane['mode']}, prompt of {bytes_}: {pane['reason']}"
-        )
+        words = how_it_comes_back(pane["mode"], pane["reason"])
+        lines.append(f"  {pane['seat']}: {mark}{words}")
         if explain:
+            lines.append(f"     why: {pane['reason']}")
+            sent = _prompt(pane["prompt_bytes"], pane["fresh_prompt_bytes"])
+            lines.append(f"  prompt: {sent}")
             lines.append(f"    runs: {shlex.join(pane['argv'])}")
             lines.append(f"      in: {pane['cwd']}")
             lines += [f"    with: {name}={text}" for name, text in pane["env"].items()]

@@ -359,9 +359,8 @@ def test_status_of_a_session_at_work(
     assert rows["status"][1].startswith("waiting for you, updated ")
     assert rows["tmux"][1] == f"{layout.tmux_name(NAME)} at {tmux.socket}"
     assert rows["architect"][:3] == ["architect", "demo", "waiting for you"]
-    assert rows["architect"][-1] == "212 B instead of 2.1 kB"
-    assert rows["coder"][-1] == "2.1 kB"
-    assert rows["setup"][-1] == "-", "it gets no prompt"
+    assert rows["architect"][-1] == "new"
+    assert rows["setup"][-1] == "-", "it has no agent"
 
 
 def test_status_at_a_decision_says_what_to_read(run: Run, make: Make, capsys: Capture) -> None:

@@ -145,10 +145,15 @@ def _refusal(
 
 
 def _because(plan: ResumePlan) -> str:
-    """Say in words which rule chose the phase, and what was found in the last phase examined."""
+    """Say in words why the session goes on in this phase, and what is missing there.
+
+    That the phase is the one in which it stopped is not said.
+    """
     last = plan.inference.evidence[-1]
     same = last.phase == plan.inference.phase
     found = last.because if same else f"{last.phase}: {last.because}"
+    if plan.phase == plan.state_phase:
+        return found
     return f"{plan.inference.because}; {found}"
 
 

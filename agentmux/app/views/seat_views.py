@@ -66,6 +66,7 @@ def seat_views(
             trouble=text(told, "trouble") or None,
             parked_until=text(mapping(parked, name), "until") if until is not None else None,
             label=_seat_label(status, until, now),
+            model=text(mapping(records, name), "model"),
         )
     held = (name for name in parked if name not in seats) if liveness.locked else ()
     for name in held:

@@ -40,6 +40,7 @@ class SeatView:
         screen: ``digest`` and ``captured_at`` of its last screen; None where nobody has looked for
             it, or there is none.
         label: What it does, in words; not in JSON.
+        model: The model of its agent; empty where unknown; not in JSON.
     """
 
     seat: str
@@ -58,6 +59,7 @@ class SeatView:
     parked_until: str | None = None
     screen: Json | None = None
     label: str = ""
+    model: str = ""
 
     @property
     def left(self) -> bool:
@@ -170,7 +172,7 @@ class SessionView:
         return made
 
 
-_NOT_SHOWN: Final = frozenset({"label", "digest", "outdated", "summary"})
+_NOT_SHOWN: Final = frozenset({"model", "label", "digest", "outdated", "summary"})
 
 
 def _shown_fields(view: SeatView | SessionView) -> dict[str, object]:

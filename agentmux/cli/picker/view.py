@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.views.last_screens import LastScreen
 from agentmux.app.views.outlook import Outlook, SeatOutlook
+from agentmux.app.views.session_words import how_it_comes_back
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.times import time_of
 from agentmux.core.names.status_labels import NATIVE_MARK, SessionStatus, age
@@ -270,9 +271,9 @@ def _seats(
     for each in shown:
         how = _how(each, fresh=fresh)
         reason = "you chose a fresh start" if fresh and each.is_native else each.reason
-        about = f"{each.agent}: {reason}" if reason else each.agent
+        about = f"{each.agent}: {how_it_comes_back(how, reason)}"
         mark = NATIVE_MARK if how == "native" else " "
-        yield PickerLine(cut(f"{mark} {fill(each.seat, names)}  {how}  {about}", cols))
+        yield PickerLine(cut(f"{mark} {fill(each.seat, names)}  {about}", cols))
     if len(shown) < len(seats):
         yield PickerLine(cut(f"  and {len(seats) - len(shown)} more seats", cols))
 

@@ -133,8 +133,8 @@ def test_the_whole_screen_of_a_session_with_two_seats() -> None:
     assert lines[4].startswith(f"── {AUTH.name} ─")
     assert lines[5] == "Log people in"
     assert lines[6] == "implementing: done_2 is missing"
-    assert lines[7] == "↻ coder-1  native  claude: every check passed"
-    assert lines[8] == "  coder-2  fresh  codex: no conversation was recorded"
+    assert lines[7] == "↻ coder-1  claude: its conversation comes back"
+    assert lines[8] == "  coder-2  codex: begins a new conversation: no conversation was recorded"
     assert lines[9] == "last screen of coder-1, 3h ago (Tab: 1 more)"
     assert lines[10:12] == ["│ first", "│ last 漢字"]
     assert "Enter resume" in lines[-1]
@@ -153,7 +153,7 @@ def test_fresh_shows_what_it_does_to_every_seat() -> None:
     shown = text(scene(fresh=True))
     assert "FRESH" in shown
     assert "↻" not in shown
-    assert "coder-1  fresh  claude: you chose a fresh start" in shown
+    assert "coder-1  claude: begins a new conversation: you chose a fresh start" in shown
 
 
 @pytest.mark.parametrize("fresh", [False, True])
@@ -169,8 +169,8 @@ def test_a_seat_without_an_agent_shows_what_comes_in_its_place(fresh: bool) -> N
 
     lines = shown(*seats)
     assert lines[7:9] == [
-        "  coder-1  shell  claude: no program `claude`",
-        "  coder-2  screen  claude: no program `claude`",
+        "  coder-1  claude: a shell for you instead of its agent: no program `claude`",
+        "  coder-2  claude: only its last screen: no program `claude`",
     ]
     assert lines[1].split()[-2] == "shell"
     assert shown(seats[1])[1].split()[-2] == "screen"
@@ -187,7 +187,7 @@ def test_a_session_that_cannot_be_chosen_says_why_and_what_to_do() -> None:
 def test_a_live_session_shows_how_it_is_and_can_be_attached_to() -> None:
     lines = text(scene(at=LIVE.name)).splitlines()
     assert lines[5] == "planning: running"
-    assert lines[6] == "  planner  busy  claude"
+    assert lines[6] == "  planner  claude: busy"
     assert "Enter attach" in lines[-1]
     gone = replace(LIVE, hints=("agentmux resume --reattach live-one",))
     shown = text(scene(outlooks=(AUTH, gone), at=LIVE.name))

@@ -1,0 +1,161 @@
+"""Every face says the same of the same session, and of the same seat."""
+
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from agentmux.app.result import Problem
+from agentmux.app.session.lookup import Liveness, SessionEntry
+from agentmux.app.views.rows import SessionRow, session_row
+from agentmux.app.views.session_view import SessionView
+from agentmux.app.views.standing import Standing, group_of
+from agentmux.app.views.status import session_view
+from agentmux.cli.fast import standing
+from agentmux.cli.picker.view import KnownSession, Scene, draw
+from agentmux.cli.session_text import session_list, status_lines
+from agentmux.core.journal.state import Interruption, Parked, Seat, SessionState, encode
+from agentmux.core.names.phase import Phase
+from agentmux.core.names.status_labels import Group
+from agentmux.core.terminal.picker import Choice, begin, press, tell
+from agentmux.errors import ExitCode
+from agentmux.monitor.view import render
+from agentmux.ports.display import Picture, SeatStatus
+from agentmux.ports.terminal import TerminalUnreachableError, TmuxSession
+
+NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
+NAME = "20260101-101500-add-auth"
+PROJECT = Path("/project")
+SINCE = "2026-01-01T11:53:00.000Z"
+UNTIL = "2026-01-01T12:10:00.000Z"
+
+AT_WORK = Liveness(
+    live=True, because="tmux session x", tmux=TmuxSession(id="$1", name="x", uuid="u"),
+    locked=True, orchestrator=42,
+)  # fmt: skip
+GONE = Liveness(live=False, because="no tmux session")
+SOON = Liveness(live=False, because="no tmux session", starter=7)
+SILENT = Liveness(live=None, because="silence", error=TerminalUnreachableError("silence"))
+UNREADABLE = Problem(session=NAME, code=ExitCode.DATA, message="not readable", hints=())
+
+
+def seat(**values: Any) -> Seat:
+    given = {"launch": "L1", "role": "coder", "phase": "implementing", "mode": "fresh"}
+    return Seat(**{**given, "reason": "none before", "since": SINCE, **values})
+
+
+ONE: dict[str, Any] = {"seats": {"coder": seat()}, "agents": {"coder": {"agent": "claude"}}}
+SETUP: dict[str, Any] = {"seats": {"coder": seat(role="setup")}}
+STOPPED = Interruption(cause="stopped by the user", at=SINCE)
+PARKED: dict[str, Any] = {
+    **ONE, "parked": {"coder": Parked(launch="L1", agent="claude", until=UNTIL)},
+}  # fmt: skip
+DECIDING: dict[str, Any] = {"summary_submitted": True}
+
+CASES: dict[str, tuple[SessionState, Liveness, str]] = {
+    "running": (SessionState(phase=Phase.IMPLEMENTING, **ONE), AT_WORK, "busy"),
+    "setting_up": (SessionState(phase=Phase.IMPLEMENTING, **SETUP), AT_WORK, "setting_up"),
+    "waiting_for_user": (
+        SessionState(phase=Phase.IMPLEMENTING, **ONE), AT_WORK, "waiting_for_user",
+    ),
+    "stalled": (SessionState(phase=Phase.IMPLEMENTING, **ONE), AT_WORK, "stalled"),
+    "parked": (SessionState(phase=Phase.IMPLEMENTING, **PARKED), AT_WORK, "usage_limit"),
+    "decision": (SessionState(phase=Phase.COMPLETING, **DECIDING), AT_WORK, ""),
+    "failed": (SessionState(phase=Phase.FAILED, **ONE), AT_WORK, "crashed"),
+    "starting": (SessionState(phase=Phase.IMPLEMENTING, **ONE), SOON, ""),
+    "interrupted": (SessionState(phase=Phase.IMPLEMENTING, **ONE), GONE, ""),
+    "stopped": (SessionState(phase=Phase.PLANNING, interruption=STOPPED), GONE, ""),
+    "unknown": (SessionState(phase=Phase.PLANNING), SILENT, ""),
+    "done": (SessionState(phase=Phase.DONE), GONE, ""),
+}  # fmt: skip
+MARKED = {"waiting_for_user": "! waits", "decision": "! decide", "stalled": "! stalled"}
+
+
+def noted(seen: str) -> dict[str, Any]:
+    note = {"status": seen, "source": "screen", "since": SINCE}
+    panes = {"coder": {"pane": "%1", "launch": "L1"}}
+    return {"statuses": {"coder": note}, "panes": panes} if seen else {}
+
+
+def shown(status: str) -> SessionView:
+    state, liveness, seen = CASES[status]
+    entry = SessionEntry(
+        name=NAME,
+        path=PROJECT / ".agentmux/.sessions" / NAME,
+        fields=encode(state),
+        source="state.json",
+        updated=NOW - timedelta(minutes=5),
+    )
+    return session_view(entry, liveness, noted(seen), project=PROJECT, now=NOW)
+
+
+def picked(row: SessionRow, sought: str) -> str:
+    """Return the picker's line of the session; empty if the search does not find it."""
+    picker = tell(begin([Choice(name=NAME, words="add-auth")]), {NAME: row.label})
+    for key in f"/{sought}":
+        picker = press(picker, key)
+    known = KnownSession(phase=row.phase, updated=NOW - timedelta(minutes=5), title="")
+    scene = Scene(picker=picker, known={NAME: known}, outlooks={}, now=NOW, rows={NAME: row})
+    return next((line.text for line in draw(scene, 100, 24)[1:2] if NAME in line.text), "")
+
+
+@pytest.mark.parametrize("status", CASES)
+def test_all_faces_say_the_same_of_a_session(status: str) -> None:
+    view = shown(status)
+    row = session_row(view, "Log people in")
+    assert (view.status, row.label) == (status, view.label)
+
+    (_, listed) = session_list([row], cols=None, colours=False)
+    assert listed.split() == f"{NAME} {row.phase} {row.label} 5m ago Log people in".split()
+    assert f"  status        {row.label}, updated 5m ago" in status_lines(view, colours=False)
+    alone = Standing(
+        sessions={group_of(view): ((view, "Log people in"),)},
+        done=0,
+        problems=(),
+        exit_code=ExitCode.OK,
+    )
+    assert f"  {listed}" in list(standing.lines(alone, PROJECT, cols=None, colours=False))
+    assert picked(row, row.label).split()[-1] == "5m"
+    assert (MARKED.get(status, "no mark") in picked(row, row.label)) is (status in MARKED)
+    assert not picked(row, "2026")
+    assert row.group is group_of(view)
+
+
+@pytest.mark.parametrize("status", ["unknown", "unreadable"])
+def test_what_is_not_known_is_never_said_to_run_or_to_rest(status: str) -> None:
+    view = shown("unknown")
+    if status == "unreadable":
+        state, liveness, _ = CASES["running"]
+        entry = SessionEntry(
+            name=NAME,
+            path=PROJECT / NAME,
+            fields=encode(state),
+            source="none",
+            updated=NOW,
+            problem=UNREADABLE,
+        )
+        view = session_view(entry, liveness, {}, project=PROJECT, now=NOW)
+    assert (view.status, session_row(view, "").group) == (status, Group.NEEDS_YOU)
+    text = "\n".join(status_lines(view, colours=False))
+    assert f"status        {status}" in text
+
+
+@pytest.mark.parametrize(
+    "status", ["running", "setting_up", "waiting_for_user", "stalled", "parked"]
+)
+def test_the_monitor_says_the_same_of_a_seat_as_status(status: str) -> None:
+    state, _, seen = CASES[status]
+    (seat_view,) = shown(status).seats
+    until = UNTIL if status == "parked" else ""
+    doing = SeatStatus(status=seen, source="screen", since=SINCE, until=until)
+    picture = Picture(
+        state=state, statuses={"coder": doing}, problem=None, messages=(), now=NOW.astimezone()
+    )
+    (line,) = (each for each in render(picture, 60, 60) if "1 coder " in each)
+    age = "" if status == "parked" else " 7m"
+    assert line.rstrip().endswith(f" {seat_view.label}{age}")
+    lines = [re.split("  +", each.strip()) for each in status_lines(shown(status), colours=False)]
+    (said,) = (each for each in lines if each[:2] == ["coder", seat_view.agent or "-"])
+    assert said[2:4] == [seat_view.label, "7m"]
