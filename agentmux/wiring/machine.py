@@ -108,11 +108,18 @@ def program() -> tuple[str, ...]:
     return (sys.executable, "-P", "-m", "agentmux")
 
 
-def scripts() -> Path:
-    """Return the folder of the program ``agentmux``, which agents get on their PATH."""
+def scripts(package: Path = PACKAGE) -> Path:
+    """Return the folder of the program ``agentmux``, which agents get on their PATH.
+
+    Args:
+        package: Our package; installed, it is in ``lib/pythonX.Y/site-packages`` beside ``bin``.
+    """
     beside = Path(sys.executable).parent
-    if (beside / "agentmux").is_file():
-        return beside
+    # With `pip install --user`, Python is elsewhere, and an orchestrator is not called by a script.
+    installed = Path(os.path.normpath(package / "../../../../bin"))
+    for each in (beside, installed):
+        if (each / "agentmux").is_file():
+            return each
     called = Path(sys.argv[0]).absolute().parent
     return called if (called / "agentmux").is_file() else beside
 

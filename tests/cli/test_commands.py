@@ -188,6 +188,19 @@ def test_the_world_has_what_an_operation_needs(project: Path) -> None:
     assert world.templates.extension("architect") is None
 
 
+def test_our_programs_are_found_where_python_is_elsewhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "lib" / "python3.11" / "site-packages" / "agentmux"
+    python = tmp_path / "python" / "python3"  # as with `pip install --user`
+    monkeypatch.setattr(sys, "executable", str(python))
+    monkeypatch.setattr(sys, "argv", [str(package / "__main__.py")])
+    assert machine.scripts(package) == python.parent
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "agentmux").touch()
+    assert machine.scripts(package) == tmp_path / "bin"
+
+
 def test_files_of_a_project_are_not_taken_for_ours(project: Path) -> None:
     for name in ("json.py", "typing.py", "agentmux.py"):
         (project / name).write_text("raise SystemExit('mine')\n")
