@@ -17,7 +17,7 @@ from agentmux.core.terminal.keys import Keys, Pressed
 from agentmux.core.terminal.text_width import clean
 from agentmux.monitor.reading import page_of
 from agentmux.monitor.segments import MonitorLine, Style
-from agentmux.monitor.view import attention, draw
+from agentmux.monitor.view import draw
 from agentmux.ports.display import Message, Picture
 
 # If the terminal accepts nothing for so long (a server that hangs), the picture is drawn later.
@@ -80,19 +80,16 @@ class TerminalDisplay:
         self._picture: Picture | None = None
         self._painted: object = None
         self._fitting: tuple[int, int] | None = None
-        self._waits: frozenset[str] = frozenset()
 
     def show(self, picture: Picture) -> None:
-        """Draw ``picture`` in the terminal's current size, unless the screen shows that already.
-
-        Ring the bell if something new waits for the user.
-        """
+        """Draw ``picture`` in the terminal's current size, unless the screen shows that already."""
         self._picture = picture
         self._paint(ended=False)
-        waits = attention(picture)
-        if waits - self._waits:
-            self._send(sequences.BELL)  # tmux shows it as an alert
-        self._waits = waits
+
+    def ring(self) -> None:
+        """Ring the bell; tmux shows it as an alert."""
+        if self._fd >= 0:
+            self._send(sequences.BELL)
 
     def page(self) -> Page:
         """Return how much of the text that was shown last is on the screen."""
@@ -191,6 +188,9 @@ class PlainDisplay:
                 self._stream.write(f"{line}\n")
             if new:
                 self._stream.flush()
+
+    def ring(self) -> None:
+        """Do nothing: there is no terminal."""
 
     def page(self) -> Page:
         """Return a page of nothing: there is no screen."""

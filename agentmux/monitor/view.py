@@ -437,12 +437,6 @@ _TURNS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-def attention(picture: Picture) -> frozenset[str]:
-    """Return a text for each thing that waits for the user; a new text makes the bell ring."""
-    turns = (*_failure(picture), *_decision(picture.state), *_askers(picture))
-    return frozenset(what for what, *_ in turns)
-
-
 def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
     turns = [*_failure(picture), *_decision(picture.state), *_askers(picture)]
     if turns or picture.question or picture.note or picture.draft is not None:

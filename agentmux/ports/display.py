@@ -127,6 +127,9 @@ class Display(Protocol):
     def show(self, picture: Picture) -> None:
         """Draw the picture; never raises."""
 
+    def ring(self) -> None:
+        """Ring the bell of the monitor's terminal; never raises."""
+
     def fileno(self) -> int | None:
         """Return the file descriptor that keys are read from; None without a keyboard."""
 

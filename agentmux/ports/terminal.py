@@ -408,6 +408,9 @@ class OwnSession(Panes, Protocol):
             panes: Options and their values, by pane id.
         """
 
+    def tell_clients(self, text: str) -> None:
+        """Show one line for some seconds to every client of the server, also of other sessions."""
+
     def kill(self, words: str = "") -> None:
         """Kill the session; a session already gone is no error.
 

@@ -64,6 +64,7 @@ from agentmux.ports.terminal import (
     TmuxSession,
 )
 from agentmux.wiring import build
+from tests.fakes.notifier import Postbox
 
 FEATURE = "add a calculator"
 MESSAGE = "Add a calculator"
@@ -96,6 +97,7 @@ class SimTerminal:
         self.hang_up: Callable[[SimPane], None] = lambda pane: None
         self.screen_of: Callable[[SimPane], str] = lambda pane: ""
         self.moved = 0
+        self.messages: list[str] = []
         self._numbers = itertools.count(1)
 
     def server(self) -> Server:
@@ -169,6 +171,9 @@ class SimTerminal:
         self, session: Mapping[str, str], panes: Mapping[str, Mapping[str, str]]
     ) -> None:
         pass
+
+    def tell_clients(self, text: str) -> None:
+        self.messages.append(text)
 
     def label(self, labels: Mapping[str, str]) -> None:
         pass
@@ -274,6 +279,9 @@ class _User:
         files = world.files(self.studio.session)
         return approval_of(files, state, deliverable(world, state), self.studio.then)
 
+    def ring(self) -> None:
+        pass
+
     def fileno(self) -> int | None:
         return None
 
@@ -307,6 +315,7 @@ class Studio:
         verify: tuple[VerifyCommand, ...] = (),
     ) -> None:
         self.project = project
+        self.postbox = Postbox()
         self.worktree = worktree
         self.ground = project.parent if worktree else project
         """The folder that contains all that a session changes."""
@@ -389,6 +398,7 @@ class Studio:
             gone=self.gone,
             index_wait_s=self.index_wait_s,
             end=ends_nobody,
+            notifier=self.postbox,
         )
         try:
             return await drive(

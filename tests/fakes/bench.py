@@ -78,6 +78,9 @@ class Bench(TmuxTerminal):
     ) -> None:
         self.of(session).set_options(options, panes)
 
+    def tell_clients(self, session: str, text: str) -> None:
+        self.of(session).tell_clients(text)
+
     def label(self, labels: Mapping[str, str]) -> None:
         self.last().label(labels)
 

@@ -121,6 +121,7 @@ class FakeTerminal:
         self._server: subprocess.Popen[bytes] | None = None
         self.frozen = False
         self.zoomed = False
+        self.messages: list[str] = []
 
     # Methods for tests.
 
@@ -276,6 +277,10 @@ class FakeTerminal:
         for pane in panes.keys() & found.panes.keys():
             found.panes[pane].options.update(panes[pane])
 
+    def tell_clients(self, session: str, text: str) -> None:
+        self._answer()
+        self.messages.append(text)
+
     def label(self, labels: Mapping[str, str]) -> None:
         self._answer()
         for pane in self._all():
@@ -413,6 +418,9 @@ class FakeOwn:
         self, session: Mapping[str, str], panes: Mapping[str, Mapping[str, str]]
     ) -> None:
         self._checked().set_options(self._target.session, session, panes)
+
+    def tell_clients(self, text: str) -> None:
+        self._checked().tell_clients(self._target.session, text)
 
     def label(self, labels: Mapping[str, str]) -> None:
         self._checked().label(labels)

@@ -90,16 +90,16 @@ def test_a_picture_fills_the_terminal(screen: Pty, display: TerminalDisplay) -> 
     assert screen.rows() == render(SHOWN, 44, 30)
 
 
-def test_what_is_new_and_waits_for_the_user_rings_once(
+def test_the_bell_rings_until_the_terminal_is_given_back(
     screen: Pty, display: TerminalDisplay
 ) -> None:
     display.show(SHOWN)
-    assert screen.written().count("\a") == 1
-    display.show(OTHER)
     assert "\a" not in screen.written()
-    display.show(replace(SHOWN, statuses={"coder-1": seen("busy")}))
-    display.show(SHOWN)
-    assert screen.written().count("\a") == 1
+    display.ring()
+    assert screen.written() == "\a"
+    display.close()
+    display.ring()
+    assert "\a" not in screen.written()
 
 
 def test_the_same_picture_is_painted_once(screen: Pty, display: TerminalDisplay) -> None:

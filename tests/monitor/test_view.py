@@ -33,7 +33,7 @@ from agentmux.core.terminal.text_width import clean, spread, wrap
 from agentmux.monitor.reading import page_of
 from agentmux.monitor.screen import styled
 from agentmux.monitor.segments import Style, plain
-from agentmux.monitor.view import attention, draw, render
+from agentmux.monitor.view import draw, render
 from agentmux.ports.display import Message, Picture, Reading, ResultView, SeatStatus
 from tests.monitor.pictures import NOW, SLUG, picture, seat, seen
 
@@ -226,7 +226,6 @@ def test_who_is_parked_does_not_wait_for_the_user() -> None:
     assert "coder-2 parked until 12:10" in text
     assert "Waiting coder-3 parked until Jan 2, 12:10" in text
     assert "Your turn" not in text
-    assert attention(shown) == frozenset()
 
 
 def test_what_went_wrong_before_an_agent_went_quiet_is_told() -> None:

@@ -10,7 +10,7 @@ from typing import Any, Final
 from agentmux.adapters.config.layers import BUILT_IN, SCHEMA, Layer, combined
 from agentmux.adapters.yaml import schema
 from agentmux.core.codec.frozen import dataclass, fields
-from agentmux.core.config.settings import Settings
+from agentmux.core.config.settings import Address, Settings
 
 _UNITS: Final = ((86_400.0, "d"), (3600.0, "h"), (60.0, "m"), (1.0, "s"))
 _KEYS: Final = frozenset(key for key in schema.keys(SCHEMA) if "*" not in key)
@@ -114,6 +114,8 @@ def _field(name: str, value: object) -> object:
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 (plain values)
+    if isinstance(value, Address):
+        return str(value)  # it may hold a token
     if is_dataclass(value):
         named = ((each.name, getattr(value, each.name)) for each in fields(value))
         return {name.removesuffix("_s"): _field(name, inner) for name, inner in named}

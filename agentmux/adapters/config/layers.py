@@ -13,6 +13,7 @@ from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from agentmux.adapters.config.notify_rules import notify_rules
 from agentmux.adapters.yaml import schema
 from agentmux.core.agents.spec import SCREENS, HookFormat, PromptBy, StrategyKind, TurnEnd
 from agentmux.core.codec.frozen import dataclass, fields, replace
@@ -299,6 +300,7 @@ SCHEMA: Final[Mapping[str, schema.Schema]] = {
         "checkpoints": schema.flag,
     },
     "verify": _verify,
+    "notify": notify_rules,
     "completion": {
         "require_approval": schema.flag,
         "commit": schema.flag,
@@ -370,10 +372,25 @@ def read_layers(
         if content is None:
             continue
         node = schema.parse(content, name)
+        if node is not None and (user_dir is None or path != user_dir / "config.yaml"):
+            _refuse_users_keys(node, user_dir)
         values = {} if node is None else _mapping(schema.read(node, SCHEMA))
         sources = {} if node is None else dict(schema.leaves(node, SCHEMA))
         found.append(Layer(path=path, values=values, sources=sources))
     return tuple(found)
+
+
+def _refuse_users_keys(node: schema.Node, user_dir: Path | None) -> None:
+    """Refuse keys that only the user's own file may set, since a project could set them, too."""
+    entry = node.value.get("notify") if isinstance(node.value, dict) else None
+    if entry is not None:
+        own = user_dir / "config.yaml" if user_dir is not None else "your own configuration"
+        schema.fail(
+            entry.at,
+            "`notify` may stand in your own configuration only: whoever wrote this file would"
+            " choose who is told of your features",
+            f"move it to {own}",
+        )
 
 
 def combined(layers: Iterable[Layer]) -> LoadedSettings:
@@ -456,7 +473,8 @@ def _settings(values: Mapping[str, object]) -> Settings:
         if is_dataclass(getattr(built_in, field.name))
     }
     verify = _verify_commands(values.get("verify") or ())
-    return Settings(roles=roles, agents=agents, verify=verify, **sections)
+    notify = values.get("notify", built_in.notify)
+    return Settings(roles=roles, agents=agents, verify=verify, notify=notify, **sections)  # type: ignore[arg-type]  # as the schema says
 
 
 def _verify_commands(values: Any) -> tuple[VerifyCommand, ...]:  # noqa: ANN401 (from the schema)

@@ -180,6 +180,15 @@ class OwnTmux:
                 break
         return replies[-1]
 
+    def tell_clients(self, text: str) -> None:
+        """Show ``text`` as a message to every client of the server; clients that leave are skipped.
+
+        tmux ends it after a few seconds, or when a key is pressed.
+        """
+        found = self._must(("list-clients", "-F", "#{client_name}")).stdout.splitlines()
+        for client in found:
+            self._say(say.join([say.message(client, text)]))
+
     def label(self, labels: Mapping[str, str]) -> None:
         """Set the text in the border of each pane, by pane id; panes that are gone are skipped."""
         groups = (

@@ -19,6 +19,7 @@ from agentmux.app.commands.stop import STOPPED_BY_USER
 from agentmux.app.launch.stopped_pane import PaneManner
 from agentmux.app.loop.background_tasks import give_way
 from agentmux.app.loop.monitor_keys import MonitorKeys
+from agentmux.app.loop.notices import Notices
 from agentmux.app.loop.performer import Performer
 from agentmux.app.loop.tmux_options import TmuxOptions, session_options, waits
 from agentmux.app.loop.tools import Tools
@@ -29,6 +30,7 @@ from agentmux.app.session.lookup import short_name
 from agentmux.app.session.own_worktree import has_lost_worktree, lost_worktree
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
+from agentmux.core.decisions.attention import Attention, attention
 from agentmux.core.decisions.limits import next_wake
 from agentmux.core.decisions.next_actions import next_actions
 from agentmux.core.fold.phase_times import PhaseTimes, blank_before, phase_times
@@ -86,6 +88,7 @@ class Orchestrator:
         self._watcher = watcher
         self._options = TmuxOptions(tools.terminal)
         self._way_out = WayOut(tools.terminal, session.state.session_name)
+        self._notices = Notices(world, session, tools, self)
         self._saver = TreeSaver(world, session, self, tools.lock.still_mine)
         self._performer = Performer(world, session, tools, watcher, manner, self)
         self._performer.ready = self._saver.before_next
@@ -101,6 +104,7 @@ class Orchestrator:
             while not self._ending.is_set():
                 self._again.clear()
                 await self._step()
+                self._call_user()
                 self.show()
                 self._show_in_tmux()
                 if not self._ending.is_set():
@@ -120,6 +124,11 @@ class Orchestrator:
         logger.info("%s", message, extra={"phase": self._session.state.phase})
         made = Message(text=message, at=self._world.now().astimezone(self._world.zones("")))
         self._messages = [*self._messages[-_MESSAGES:], made]
+
+    @property
+    def name(self) -> str:
+        """The shortest name of the session that commands take."""
+        return self._name
 
     def end(self, cause: str, *, kill_session: bool = False) -> None:
         """Stop driving the session; ``cause`` is recorded.
@@ -260,6 +269,21 @@ class Orchestrator:
         with suppress(AgentmuxError, OSError):
             self._watcher.write_runtime()
 
+    def _call_user(self) -> None:
+        """Notify the user of what the session wants of them, unless it is another process's now."""
+        if not self._ending.is_set() or self._cause == "done":
+            with self.reporting("a notification"):
+                self._notices.look(self._attention())
+
+    def _attention(self) -> Attention:
+        """Return what the session wants of its user."""
+        seats = self._watcher.sight.statuses
+        return attention(
+            self._session.state,
+            {name: seat.status for name, seat in seats.items()},
+            troubled=self._watcher.runtime.problem is not None,
+        )
+
     # -- what wakes it -----------------------------------------------------------------------
 
     def _arm(self) -> list[asyncio.Task[None]]:
@@ -335,6 +359,7 @@ class Orchestrator:
                 self._find_name()
                 await self._watcher.tick()
                 self._set_alarm()
+                self._call_user()
             self._see_clients()
             if _STEP in self._problems or self._finished or self._has_lost_worktree():
                 self.wake()
@@ -352,8 +377,8 @@ class Orchestrator:
         """Have tmux's status line and the borders of panes show what the session is at."""
         if self._ending.is_set():
             return
-        sight, state = self._watcher.sight, self._session.state
-        options = session_options(state, sight.statuses, self._watcher.runtime.problem)
+        sight = self._watcher.sight
+        options = session_options(self._session.state, self._attention())
         marks = {
             pane.id: pane.seat in sight.statuses and waits(sight.statuses[pane.seat])
             for pane in sight.panes.values()
@@ -378,6 +403,7 @@ class Orchestrator:
         ):
             await self._saver.at_stop()
         await self._saver.close()
+        await self._notices.close()
         with suppress(AgentmuxError, OSError):
             self._watcher.write_runtime()
         self.show()

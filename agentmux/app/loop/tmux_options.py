@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from agentmux.core.fold.acceptance import takes_approval, working_phase
+from agentmux.core.decisions.attention import Attention
+from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import statuses
-from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import status_label
 from agentmux.core.terminal.text_width import clean, cut
 from agentmux.ports.display import SeatStatus
@@ -20,7 +20,6 @@ from agentmux.ports.terminal import OwnSession, StatusOption
 
 _URGENT: Final = (statuses.WAITING, statuses.STALLED, statuses.LIMIT)
 _CHOICE: Final = frozenset({statuses.STOPPED, statuses.BROKEN}) | statuses.LEFT
-_QUIET: Final = frozenset({statuses.RUNNING, statuses.DONE})
 _FEATURE_CELLS: Final = 120
 _YES: Final = "1"
 _NO: Final = ""
@@ -31,35 +30,19 @@ def waits(status: SeatStatus) -> bool:
     return (status.status in _URGENT or status.status in _CHOICE) and not status.until
 
 
-def session_options(
-    state: SessionState, seats: Mapping[str, SeatStatus], problem: str | None
-) -> Mapping[str, str]:
+def session_options(state: SessionState, seen: Attention) -> Mapping[str, str]:
     """Return the options that show a session's feature, phase and status.
 
     Args:
         state: Of the session.
-        seats: What the agent of each seat does.
-        problem: What hinders the orchestrator; None for nothing.
+        seen: What it wants of its user.
     """
-    status = _status(state, seats, problem)
     return {
         StatusOption.FEATURE: cut(clean(state.subject), _FEATURE_CELLS),
         StatusOption.PHASE: working_phase(state).replace("_", " "),
-        StatusOption.STATUS: status_label(status),
-        StatusOption.NEEDS_YOU: _NO if status in _QUIET else _YES,
+        StatusOption.STATUS: status_label(seen.status),
+        StatusOption.NEEDS_YOU: seen.needs_you,
     }
-
-
-def _status(state: SessionState, seats: Mapping[str, SeatStatus], problem: str | None) -> str:
-    """Return the status of a session: the most urgent thing for the user, else running."""
-    if state.phase in {Phase.DONE, Phase.FAILED}:
-        return state.phase
-    seen = {seat.status for seat in seats.values() if waits(seat)}
-    if takes_approval(state) or seen & _CHOICE:
-        return statuses.WAITING
-    if problem:
-        seen.add(statuses.STALLED)
-    return next((each for each in _URGENT if each in seen), statuses.RUNNING)
 
 
 class TmuxOptions:

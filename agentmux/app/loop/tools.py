@@ -9,6 +9,7 @@ from pathlib import Path
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import AgentmuxError
 from agentmux.ports.display import Display, Message
+from agentmux.ports.notifier import Notifier
 from agentmux.ports.processes import Lock, ProcessWatch, WakePipe
 from agentmux.ports.terminal import OwnSession, Presser, Typist
 
@@ -24,6 +25,7 @@ class Tools:
             set.
         gone: Returns once nothing exists at a path any more.
         index_wait_s: How long a commit waits for git's index before the user is told.
+        notifier: Sends notifications to addresses outside of tmux.
         past: What the monitor said of the session before, oldest first.
         approver: Takes the id of an approval; returns, once, the environment that the approving
             command has left, or None.
@@ -39,6 +41,7 @@ class Tools:
     display: Display
     hints: Callable[[asyncio.Event], AsyncIterator[None]]
     gone: Callable[[Path], Awaitable[None]]
+    notifier: Notifier
     index_wait_s: float = 30.0
     past: tuple[Message, ...] = ()
     approver: Callable[[str], Mapping[str, str] | None] = lambda _: None

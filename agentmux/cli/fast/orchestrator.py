@@ -19,6 +19,7 @@ from agentmux.adapters.disk.handover import report as send_report
 from agentmux.adapters.disk.handover import take_approvers, take_environment
 from agentmux.adapters.disk.log_file import LogFile
 from agentmux.adapters.disk.session_folders import glance
+from agentmux.adapters.notify.process import HelperProcess
 from agentmux.adapters.pane import delivery, keystrokes
 from agentmux.adapters.system import processes
 from agentmux.adapters.system.processes import PidWatch, start_time
@@ -206,6 +207,7 @@ async def _drive(
         display=display,
         hints=hints,
         gone=gone,
+        notifier=HelperProcess(world.environment),
         approver=partial(take_approvers, session),
         past=() if request.mode == "start" else _said_before(session / layout.LOG),
     )

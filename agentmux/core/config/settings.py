@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, field
+from agentmux.core.names.occasion import Occasion
 from agentmux.core.names.phase import ROLES
 from agentmux.core.names.statuses import KEEP
 
@@ -240,6 +241,38 @@ class CompletionSettings:
     draft: bool = True
 
 
+BELL: Final = "bell"
+TMUX: Final = "tmux"
+DESKTOP: Final = "desktop"
+OWN_ADDRESSES: Final = (BELL, TMUX, DESKTOP)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a notification goes: ``bell``, ``tmux``, ``desktop``, or a URL as Apprise takes it.
+
+    A URL may hold a token: ``str`` shows its scheme only, ``repr`` nothing; ``value`` is the whole.
+    """
+
+    value: str = field(repr=False)
+
+    def __str__(self) -> str:  # type: ignore[explicit-override]  # typing has it from 3.12 on
+        """Return the address without anything secret."""
+        scheme, mark, _ = self.value.partition("://")
+        return f"{scheme}://…" if mark else self.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotifyRule:
+    """Where a person is notified of these occasions."""
+
+    on: tuple[Occasion, ...] = tuple(Occasion)
+    to: tuple[Address, ...]
+
+
+_NOTIFY: Final = (NotifyRule(to=(Address(BELL), Address(TMUX))),)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """The whole configuration, checked.
@@ -249,6 +282,7 @@ class Settings:
         agents: Entries that override or extend the agent registry, as checked plain values for
             ``agent_registry.load_registry``.
         verify: The commands that check results, in this order.
+        notify: Who is notified of what; only the user's own file can set it.
     """
 
     defaults: Defaults = Defaults()
@@ -262,11 +296,17 @@ class Settings:
     git: GitSettings = GitSettings()
     completion: CompletionSettings = CompletionSettings()
     verify: tuple[VerifyCommand, ...] = ()
+    notify: tuple[NotifyRule, ...] = _NOTIFY
 
     @property
     def own_roles(self) -> tuple[str, ...]:
         """The roles that the configuration adds to the built-in ones."""
         return tuple(role for role in self.roles if role not in ROLES)
+
+    def addresses(self, on: Occasion) -> tuple[Address, ...]:
+        """Return where a person is notified of ``on``; each address once."""
+        found = (address for rule in self.notify if on in rule.on for address in rule.to)
+        return tuple(dict.fromkeys(found))
 
     def role(self, role: str) -> RoleSettings:
         """Return the settings of ``role``; the defaults of `RoleSettings` if it has none."""

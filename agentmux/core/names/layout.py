@@ -43,6 +43,9 @@ COPIED: Final = "worktreeinclude"
 
 TREE_LOCK: Final = "agentmux.lock"
 TREE_LOCK_HOLDER: Final = "agentmux.lock.json"
+NOTIFIED: Final = "notified.json"
+"""The notices that a person was notified of and that still hold."""
+
 WAKE: Final = "wake.fifo"
 LOG: Final = "orchestrator.log"
 REQUIREMENTS: Final = "requirements.md"

@@ -22,7 +22,15 @@ VALIDATOR = Draft7Validator(config_schema())
 
 
 def mistakes(text: str) -> list[str]:
-    return [error.message for error in VALIDATOR.iter_errors(yaml.safe_load(text))]
+    found = as_editors_read(yaml.safe_load(text))
+    return [error.message for error in VALIDATOR.iter_errors(found)]
+
+
+def as_editors_read(value: Any) -> Any:
+    """Return a value as YAML 1.2 has it: there the key ``on`` is a text, as for us."""
+    if isinstance(value, dict):
+        return {"on" if key is True else key: as_editors_read(each) for key, each in value.items()}
+    return [as_editors_read(each) for each in value] if isinstance(value, list) else value
 
 
 def is_accepted(text: str) -> bool:

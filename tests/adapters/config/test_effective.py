@@ -56,4 +56,4 @@ def test_the_built_in_settings_written_into_a_file_are_the_built_in_settings(
 ) -> None:
     config = tmp_path / "config.yaml"
     config.write_text(json.dumps(plain_settings(Settings())))
-    assert load_settings(None, tmp_path, config).settings == Settings()
+    assert load_settings(tmp_path, tmp_path / "project", None).settings == Settings()

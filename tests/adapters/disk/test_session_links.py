@@ -116,6 +116,7 @@ FILES: list[tuple[str, Use]] = [
     (layout.STATE_BACKUP, save),
     (layout.CURSOR, save),
     (layout.RUNTIME, lambda on: on.files.write(layout.RUNTIME, "{}")),
+    (layout.NOTIFIED, lambda on: on.files.write(layout.NOTIFIED, "{}")),
     (layout.LOCK, lock),
     (layout.LOCK_HOLDER, lock),
     (layout.TREE_LOCK, lock_tree),

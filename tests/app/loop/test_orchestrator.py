@@ -59,6 +59,7 @@ from tests.app.invariants import check_journal
 from tests.app.programs import AnsweringPrograms
 from tests.fakes.bench import Bench as TmuxTerminal
 from tests.fakes.bench import Flat
+from tests.fakes.notifier import Postbox
 from tests.fakes.terminal import FakeTerminal
 
 DEADLINE_S = 20.0
@@ -123,9 +124,13 @@ class Silent:
 
     def __init__(self) -> None:
         self.picture: Picture | None = None
+        self.rings = 0
 
     def show(self, picture: Picture) -> None:
         self.picture = picture
+
+    def ring(self) -> None:
+        self.rings += 1
 
     def fileno(self) -> int | None:
         return None
@@ -199,6 +204,7 @@ class Stage:
         )
         self.world: World = replace(world, settings=settings, terminal=lambda socket: self.terminal)
         self.display: Silent = Silent()
+        self.postbox = Postbox()
         self.path = Path("/nowhere")
         self.worktree = False
         self.policy = ""
@@ -248,7 +254,7 @@ class Stage:
         tools = Tools(
             terminal=self.terminal.own(self.target), lock=lock, wake=wake, deaths=deaths,
             type_into=type_into, press=keystrokes.press, display=self.display, hints=hints,
-            gone=gone, end=partial(end, grace_s=1),
+            gone=gone, end=partial(end, grace_s=1), notifier=self.postbox,
         )  # fmt: skip
         driving = asyncio.create_task(
             drive(

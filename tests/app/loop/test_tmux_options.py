@@ -3,6 +3,7 @@ from typing import Any
 import pytest
 
 from agentmux.app.loop.tmux_options import TmuxOptions, session_options, waits
+from agentmux.core.decisions.attention import attention
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.ports.display import SeatStatus
@@ -17,35 +18,17 @@ def seen(status: str, *, until: str = "") -> SeatStatus:
     return SeatStatus(status=status, source="screen", since="", until=until)
 
 
-def shown(made: SessionState, *statuses: str, problem: str | None = None) -> tuple[str, str]:
-    seats = {f"coder-{place}": seen(each) for place, each in enumerate(statuses)}
-    made_of = session_options(made, seats, problem)
+def shown(made: SessionState, *, troubled: bool = False) -> tuple[str, str]:
+    made_of = session_options(made, attention(made, {}, troubled=troubled))
     return made_of[StatusOption.STATUS], made_of[StatusOption.NEEDS_YOU]
 
 
-@pytest.mark.parametrize(
-    ("statuses", "says"),
-    [
-        ((), ("running", "")),
-        (("busy", "idle", "unknown"), ("running", "")),
-        (("busy", "waiting_for_user"), ("waiting for you", "1")),
-        (("usage_limit", "stalled", "stopped"), ("waiting for you", "1")),
-        (("usage_limit", "stalled"), ("stalled", "1")),
-        (("usage_limit",), ("usage limit", "1")),
-        (("finished",), ("waiting for you", "1")),
-    ],
-)
-def test_the_status_is_the_most_urgent_thing(
-    statuses: tuple[str, ...], says: tuple[str, str]
-) -> None:
-    assert shown(state("implementing"), *statuses) == says
-
-
-def test_a_problem_and_the_end_are_shown() -> None:
-    assert shown(state("implementing"), "busy", problem="tmux is gone") == ("stalled", "1")
-    assert shown(state("failed"), "busy") == ("failed", "1")
+def test_the_options_say_what_the_session_wants() -> None:
+    assert shown(state("implementing")) == ("running", "")
+    assert shown(state("implementing"), troubled=True) == ("stalled", "stalled")
+    assert shown(state("failed")) == ("failed", "failed")
     assert shown(state("done")) == ("done", "")
-    assert shown(state("completing", summary_submitted=True)) == ("waiting for you", "1")
+    assert shown(state("completing", summary_submitted=True)) == ("yours to decide", "decision")
 
 
 def test_a_parked_agent_does_not_wait_for_the_user() -> None:
@@ -54,7 +37,8 @@ def test_a_parked_agent_does_not_wait_for_the_user() -> None:
 
 
 def test_the_feature_is_one_short_line() -> None:
-    options = session_options(state("fixing", feature="a\x1b[31m  b\tc " + "d" * 500), {}, None)
+    made = state("fixing", feature="a\x1b[31m  b\tc " + "d" * 500)
+    options = session_options(made, attention(made, {}, troubled=False))
     assert options[StatusOption.FEATURE].startswith("a [31m b c ddd")
     assert len(options[StatusOption.FEATURE]) == 120
     assert options[StatusOption.PHASE] == "fixing"

@@ -39,6 +39,7 @@ from agentmux.wiring import build
 from tests.app.driver import NobodyDies, SimTerminal, ends_nobody, no_hints
 from tests.app.loop.test_orchestrator import Silent
 from tests.app.on_disk import OnDisk
+from tests.fakes.notifier import Postbox
 
 BUSY, IDLE = "* Thinking… (esc to interrupt)\n", "\u276f \n"
 
@@ -104,7 +105,7 @@ class Looking:
         tools = Tools(
             terminal=self.terminal, lock=world.lock(path), wake=WakeFifo(path),
             deaths=NobodyDies(), type_into=never_typed, press=never_typed, display=Silent(),
-            hints=no_hints, gone=gone, end=ends_nobody,
+            hints=no_hints, gone=gone, end=ends_nobody, notifier=Postbox(),
         )  # fmt: skip
         self.watcher = Watcher(world, self.session, tools, identity={})
 

@@ -3,6 +3,7 @@
 import pytest
 
 from agentmux.core.names import statuses
+from agentmux.core.names.occasion import Occasion
 from agentmux.core.names.status_labels import (
     STATUS_TABLE,
     Colour,
@@ -62,3 +63,7 @@ def test_what_is_shown(status: str, label: str, colour: str, group: str) -> None
 )
 def test_an_age_is_told_in_its_largest_unit(seconds: float | None, least: str, said: str) -> None:
     assert age(seconds, least=least) == said
+
+
+def test_each_occasion_of_a_status_is_one_that_people_are_notified_of() -> None:
+    assert {row.occasion for row in STATUS_TABLE.values()} == {"", *Occasion}

@@ -1,0 +1,1 @@
+"""Notifications: the helper process that sends them, and what starts it."""

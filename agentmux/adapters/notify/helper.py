@@ -1,0 +1,136 @@
+"""The helper process that sends one message: ``python -m agentmux.adapters.notify.helper``.
+
+It reads a request from its standard input and writes the results to its standard output, each as
+one JSON object. Apprise is imported here and nowhere else; docs/decisions/0018-notifications.md
+says why. What Apprise and its plug-ins print goes nowhere, because it may contain tokens.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import Any, Final
+
+NO_APPRISE: Final = "Apprise is not installed: install agentmux[notify]"
+_DESKTOP: Final = "desktop"
+_NO_DESKTOP: Final = "this machine has no program for desktop notifications, such as notify-send"
+_APPLESCRIPT: Final = (
+    "on run argv\ndisplay notification (item 2 of argv) with title (item 1 of argv)\nend run"
+)
+_STATUS: Final = re.compile(r"error=(\d{3})\b")
+_LATE: Final = "no answer in time"
+
+
+def main() -> None:
+    """Read a request, send its message, write the results, and end without waiting for anybody."""
+    answer = os.dup(1)
+    request = json.loads(sys.stdin.buffer.read())
+    _be_quiet()
+    # The process that started us may be gone: nobody else would end us.
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.alarm(int(request["limit_s"]) + 2)
+    problems = _send_all(request)
+    try:
+        os.write(answer, json.dumps(problems).encode())
+    finally:
+        os._exit(0)  # threads that hang do not hold us
+
+
+def _be_quiet() -> None:
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)
+
+
+def _send_all(request: dict[str, Any]) -> list[str]:
+    """Send to all addresses at once; return why each failed, empty for those that did not."""
+    title, body, addresses = request["title"], request["body"], request["addresses"]
+    pool = ThreadPoolExecutor(max_workers=max(1, len(addresses)))
+    tasks = [pool.submit(_send, address, title, body) for address in addresses]
+    wait(tasks, timeout=request["limit_s"])
+    return [task.result() if task.done() else _LATE for task in tasks]
+
+
+def _send(address: str, title: str, body: str) -> str:
+    try:
+        if address == _DESKTOP:
+            return _desktop(title, body)
+        return _by_apprise((address,), title, body)
+    except Exception as error:  # noqa: BLE001 (a plug-in may raise anything; its text may have a token)
+        return f"it failed: {type(error).__name__}"
+
+
+def _desktop(title: str, body: str) -> str:
+    """Show a desktop notification: by the system's own program, else by Apprise."""
+    argv: list[str] = []
+    if shutil.which("notify-send"):
+        argv = ["notify-send", "--app-name=AgentMux", "--", title, body]
+    elif sys.platform == "darwin" and shutil.which("osascript"):
+        argv = ["osascript", "-e", _APPLESCRIPT, title, body]
+    if argv:
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, check=False)
+        return f"{argv[0]} failed with status {done.returncode}" if done.returncode else ""
+    problem = _by_apprise(("dbus://", "gnome://", "macosx://", "windows://"), title, body)
+    return _NO_DESKTOP if problem in {NO_APPRISE, _UNKNOWN} else problem
+
+
+_UNKNOWN: Final = "Apprise does not know this kind of address, or it is incomplete"
+
+
+def _by_apprise(urls: Sequence[str], title: str, body: str) -> str:
+    """Send to the first of these URLs that Apprise can use here."""
+    try:
+        import apprise  # noqa: PLC0415 (missing in many installations, slow to import)
+    except ImportError:
+        return NO_APPRISE
+    for url in urls:
+        service = apprise.Apprise.instantiate(url, suppress_exceptions=True)
+        if service is not None and service.enabled:
+            return _told(lambda: service.notify(title=title, body=body))  # noqa: B023 (called at once)
+    return _UNKNOWN
+
+
+def _told(send: Callable[[], object]) -> str:
+    """Send; return why it failed, from what Apprise logs in this thread."""
+    import logging  # noqa: PLC0415
+    import threading  # noqa: PLC0415
+
+    here, said = threading.get_ident(), []
+
+    class Listener(logging.Handler):
+        def emit(  # type: ignore[explicit-override]  # typing has it from Python 3.12 on
+            self, record: logging.LogRecord
+        ) -> None:
+            if record.thread == here:
+                said.append(record.getMessage())
+
+    listener = Listener()
+    log = logging.getLogger("apprise")
+    log.addHandler(listener)
+    log.setLevel(logging.DEBUG)
+    try:
+        sent = send()
+    finally:
+        log.removeHandler(listener)
+    return "" if sent else _why(" ".join(said))
+
+
+def _why(log: str) -> str:
+    """Return a reason that cannot contain anything of the address."""
+    status = _STATUS.search(log)
+    if status:
+        return f"the server refused it (HTTP status {status[1]})"
+    if "onnection error" in log or "Socket Exception" in log:
+        return "the server cannot be reached, or does not answer"
+    return "it was not accepted"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Start the helper process that sends a message, and read what happened."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from threading import Timer
+from typing import IO, Final
+
+from agentmux.core.config.settings import Address
+from agentmux.ports.notifier import Message, Sent
+
+HELPER: Final = (sys.executable, "-P", "-m", "agentmux.adapters.notify.helper")
+LIMIT_S: Final = 15.0
+_GRACE_S: Final = 3.0
+_ANSWER_MAX: Final = 65_536
+_NO_ANSWER: Final = "the helper process was ended, or said nothing that can be read"
+
+
+class HelperProcess:
+    """Sends messages by helper processes, as a `ports.notifier.Notifier`.
+
+    A helper has a session of its own, so that it goes on if we or our terminal end. It has a time
+    limit of its own, too; if it does not keep it, it is killed.
+    """
+
+    def __init__(
+        self,
+        environ: Mapping[str, str],
+        *,
+        argv: Sequence[str] = HELPER,
+        limit_s: float = LIMIT_S,
+        grace_s: float = _GRACE_S,
+    ) -> None:
+        """Take the environment of helpers, and how to start one."""
+        self._environ = environ
+        self._argv = argv
+        self._limit_s = limit_s
+        self._grace_s = grace_s
+
+    def send(
+        self,
+        message: Message,
+        addresses: Sequence[Address],
+        handed_over: Callable[[], None] = lambda: None,
+    ) -> tuple[Sent, ...]:
+        """Send ``message`` to each address, as `Notifier.send` says."""
+        request = {
+            **asdict(message),
+            "addresses": [each.value for each in addresses],
+            "limit_s": self._limit_s,
+        }
+        try:
+            problems = self._problems(json.dumps(request).encode(), len(addresses), handed_over)
+        except OSError as error:
+            problems = [f"the helper process cannot be started: {error.strerror}"] * len(addresses)
+        finally:
+            handed_over()
+        found = zip(addresses, problems, strict=True)
+        return tuple(Sent(address=address, problem=problem) for address, problem in found)
+
+    def _problems(
+        self, request: bytes, number: int, handed_over: Callable[[], None]
+    ) -> Sequence[str]:
+        with subprocess.Popen(
+            self._argv,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=dict(self._environ),
+            cwd="/",
+            start_new_session=True,
+        ) as helper:
+            assert helper.stdin is not None  # noqa: S101 (both are pipes)
+            assert helper.stdout is not None  # noqa: S101 (as above)
+            limit = Timer(self._limit_s + self._grace_s, helper.kill)
+            limit.daemon = True
+            limit.start()
+            try:
+                _write(helper.stdin, request)
+                handed_over()
+                return _answer(helper.stdout.read(_ANSWER_MAX), number)
+            finally:
+                limit.cancel()
+                helper.kill()
+
+
+def _write(stream: IO[bytes], data: bytes) -> None:
+    with suppress(BrokenPipeError):  # it has ended: its answer says so
+        stream.write(data)
+        stream.flush()
+    with suppress(BrokenPipeError):
+        stream.close()
+
+
+def _answer(data: bytes, number: int) -> Sequence[str]:
+    """Return why each of ``number`` addresses failed, from what the helper has said."""
+    with suppress(ValueError):
+        found = json.loads(data)
+        if isinstance(found, list) and len(found) == number:
+            return [each if isinstance(each, str) else _NO_ANSWER for each in found]
+    return [_NO_ANSWER] * number

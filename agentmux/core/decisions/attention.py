@@ -1,0 +1,185 @@
+"""What a session wants of a person now: its status, and what to notify them of; pure.
+
+A notice holds as long as its reason does. The caller sends a notice when it begins to hold, and
+remembers its key until it does not hold any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.decisions.limits import is_parked
+from agentmux.core.definitions.definition import Kind
+from agentmux.core.fold.acceptance import working_kind
+from agentmux.core.journal.state import Seat, SessionState
+from agentmux.core.names.occasion import Occasion
+from agentmux.core.names.phase import RESEARCHERS, Phase
+from agentmux.core.names.status_labels import SessionStatus
+from agentmux.core.names.statuses import (
+    BROKEN,
+    CRASHED,
+    DELAYED,
+    IDLE,
+    LAUNCHED,
+    LEFT,
+    LIMIT,
+    SETTING_UP,
+    STALLED,
+    STARTING,
+    STOPPED,
+    UNKNOWN,
+    WAITING,
+)
+
+TROUBLE: Final = "stalled"
+"""The key of the notice that a problem stops the session, whichever it is."""
+
+_UNCLEAR: Final = frozenset({"", UNKNOWN, STARTING})
+_RESTING: Final = frozenset({"", UNKNOWN, IDLE, LAUNCHED})
+_NEEDS: Final = (Occasion.FAILED, Occasion.DECISION, Occasion.QUESTION, Occasion.STALLED)
+_SHOWN: Final = {
+    Occasion.DECISION: SessionStatus.DECISION,
+    Occasion.QUESTION: SessionStatus.WAITING,
+    Occasion.STALLED: SessionStatus.STALLED,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """A reason to notify a person.
+
+    Attributes:
+        key: Names the reason within its session. It stays the same while the reason holds, also
+            if another orchestrator drives the session.
+        seat: The seat that it is about; empty if it is about the session.
+    """
+
+    key: str
+    on: Occasion
+    seat: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attention:
+    """What a session wants of a person.
+
+    Attributes:
+        status: The status of the session, as ``list`` shows it.
+        needs_you: The most urgent `Occasion` for which the session waits for a person; empty for
+            none.
+        notices: The reasons to notify a person that hold now.
+        unclear: The keys of notices of which nobody can say now whether they hold, because the
+            screen of their seat has not been read.
+    """
+
+    status: SessionStatus
+    needs_you: str
+    notices: tuple[Notice, ...]
+    unclear: frozenset[str] = frozenset()
+
+
+def attention(state: SessionState, statuses: Mapping[str, str], *, troubled: bool) -> Attention:
+    """Return what a session with an orchestrator wants of a person.
+
+    Args:
+        state: The session.
+        statuses: What each seat's screen shows, as `ports.display.SeatStatus.status`.
+        troubled: Whether a problem is shown that has not been solved.
+    """
+    if state.phase in {Phase.DONE, Phase.FAILED}:
+        return _ended(state)
+    notices = tuple(_notices(state, statuses, troubled=troubled))
+    wanted = {each.on for each in notices}
+    found = (status for on, status in _SHOWN.items() if on in wanted)
+    return Attention(
+        status=next(found, None) or _at_work(state, statuses),
+        needs_you=next((each for each in _NEEDS if each in wanted), ""),
+        notices=notices,
+        unclear=frozenset(_unclear(state, statuses)),
+    )
+
+
+def _at_work(state: SessionState, statuses: Mapping[str, str]) -> SessionStatus:
+    """Return the status of a session that waits for nobody."""
+    limited = [name for name in state.seats if _is_at_limit(state, name, statuses.get(name, ""))]
+    if any(not is_parked(state, name) for name in limited):
+        return SessionStatus.LIMIT
+    if limited or any(is_parked(state, name) for name in state.parked.keys() - state.seats.keys()):
+        return SessionStatus.PARKED
+    launched = (name for name, seat in state.seats.items() if seat.status == LAUNCHED)
+    if any(statuses.get(name) == SETTING_UP for name in launched):
+        return SessionStatus.SETTING_UP
+    return SessionStatus.RUNNING
+
+
+def _ended(state: SessionState) -> Attention:
+    if state.phase == Phase.DONE:
+        notice = Notice(key="done", on=Occasion.DONE)
+        return Attention(status=SessionStatus.DONE, needs_you="", notices=(notice,))
+    at = state.interruption.at if state.interruption is not None else ""
+    notice = Notice(key=f"failed:{at}", on=Occasion.FAILED)
+    return Attention(status=SessionStatus.FAILED, needs_you=Occasion.FAILED, notices=(notice,))
+
+
+def _notices(
+    state: SessionState, statuses: Mapping[str, str], *, troubled: bool
+) -> Iterator[Notice]:
+    if _wants_decision(state):
+        yield Notice(key=f"decision:{state.cycle}:{state.phase}", on=Occasion.DECISION)
+    for name, seat in state.seats.items():
+        on = _occasion(seat, statuses.get(name, ""))
+        if on is not None:
+            yield Notice(key=_key(on, name, seat), on=on, seat=name)
+    if troubled:
+        yield Notice(key=TROUBLE, on=Occasion.STALLED)
+    if state.commit is not None and state.commit.status == DELAYED:
+        yield Notice(key=f"stalled:commit:{state.commit.approval}", on=Occasion.STALLED)
+    for name in dict.fromkeys((*state.parked, *state.seats)):
+        if _is_at_limit(state, name, statuses.get(name, "")):
+            yield Notice(key=f"{Occasion.PARKED}:{name}", on=Occasion.PARKED, seat=name)
+
+
+def _key(on: Occasion, name: str, seat: Seat) -> str:
+    return f"{on}:{name}:{seat.launch}"
+
+
+def _occasion(seat: Seat, shown: str) -> Occasion | None:
+    """Return what one seat wants of a person, other than the end of a usage limit."""
+    left = seat.status in LEFT and seat.role not in RESEARCHERS
+    if left or seat.status in {BROKEN, STOPPED}:
+        return Occasion.QUESTION
+    if seat.status != LAUNCHED:
+        return None
+    if shown == WAITING:
+        return Occasion.QUESTION
+    if shown == STALLED or (seat.stalled and not shown):
+        return Occasion.STALLED
+    return None
+
+
+def _is_at_limit(state: SessionState, name: str, shown: str) -> bool:
+    seat = state.seats.get(name)
+    if seat is None:
+        return is_parked(state, name)
+    if seat.status != LAUNCHED:
+        return seat.status == CRASHED and is_parked(state, name)
+    return shown == LIMIT or (is_parked(state, name) and shown in _RESTING)
+
+
+def _wants_decision(state: SessionState) -> bool:
+    """Whether the user has to decide: the summary is there, or its writer has left without it."""
+    if working_kind(state) is not Kind.COMPLETE or state.approval is not None:
+        return False
+    writers = [seat for seat in state.seats.values() if not seat.topic]
+    left = bool(writers) and all(seat.status in LEFT for seat in writers)
+    return state.summary_submitted or left
+
+
+def _unclear(state: SessionState, statuses: Mapping[str, str]) -> Iterator[str]:
+    for name, seat in state.seats.items():
+        if seat.status == LAUNCHED and statuses.get(name, "") in _UNCLEAR:
+            yield from (_key(on, name, seat) for on in (Occasion.QUESTION, Occasion.STALLED))
+    # A parked agent may look busy for a moment.
+    yield from (f"{Occasion.PARKED}:{name}" for name in state.parked if is_parked(state, name))

@@ -1,0 +1,36 @@
+"""The loop and ``list`` call the status of a session the same."""
+
+from typing import Any
+
+import pytest
+
+from agentmux.core.decisions.attention import attention
+from agentmux.core.journal.state import Interruption, Parked, SessionState, decode
+from agentmux.core.names.phase import Phase
+from tests.app.views.test_status import DECIDING, DELAYED, WORKING, entry, noted, seat, view
+
+AT = "2026-01-01T10:15:00.000Z"
+UNTIL = "2026-01-01T13:00:00.000Z"
+LIMITED = Parked(launch="L1", agent="claude", until=UNTIL)
+CODER = {"seats": {"coder": seat()}}
+SEATS: tuple[dict[str, Any], ...] = (
+    {}, CODER, DECIDING, DECIDING | DELAYED, CODER | {"parked": {"coder": LIMITED}},
+    {"seats": {"coder": seat(stalled=True)}}, {"seats": {"coder": seat(status="stopped")}},
+    {"seats": {"coder": seat(status="finished")}}, {"seats": {"coder": seat(status="crashed")}},
+    {"phase": Phase.DONE}, {"phase": Phase.FAILED, "interruption": Interruption(cause="x", at=AT)},
+    DECIDING | CODER,
+)  # fmt: skip
+SHOWN = ("busy", "idle", "waiting_for_user", "usage_limit", "stalled", "unknown", "setting_up")
+
+
+@pytest.mark.parametrize("values", SEATS)
+@pytest.mark.parametrize("shown", SHOWN)
+@pytest.mark.parametrize("problem", [None, "the disk is full"])
+def test_the_same_session_has_one_status(
+    values: dict[str, Any], shown: str, problem: str | None
+) -> None:
+    found = entry(**values)
+    state: SessionState = decode(found.fields, where="state.json")
+    listed = view(found, WORKING, {**noted(shown), "problem": problem}).status
+    statuses = {"coder": shown}
+    assert attention(state, statuses, troubled=problem is not None).status == listed
