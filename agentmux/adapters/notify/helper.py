@@ -1,7 +1,7 @@
 """The helper process that sends one message: ``python -m agentmux.adapters.notify.helper``.
 
 It reads a request from its standard input and writes the results to its standard output, each as
-one JSON object. Apprise is imported here and nowhere else; docs/decisions/0018-notifications.md
+one JSON object. Apprise is imported here and nowhere else; docs/decisions/0017-notifications.md
 says why. What Apprise and its plug-ins print goes nowhere, because it may contain tokens.
 """
 

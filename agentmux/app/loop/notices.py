@@ -1,7 +1,7 @@
 """Notifies a person when a session begins to need one, at most once for each reason.
 
 A reason is recorded before anything is sent, in a file of its own, as
-docs/decisions/0018-notifications.md explains. Everything that may take time runs beside the loop.
+docs/decisions/0017-notifications.md explains. Everything that may take time runs beside the loop.
 """
 
 from __future__ import annotations
