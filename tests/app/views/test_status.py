@@ -161,6 +161,7 @@ def test_a_seat_with_all_that_is_known() -> None:
             "resets": None,
             "trouble": None,
             "parked_until": None,
+            "screen": None,
         }
     ]
 
