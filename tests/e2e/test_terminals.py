@@ -379,6 +379,7 @@ def test_changes_are_asked_for_by_keys(project: Project, wait_until: WaitUntil) 
 
         client.press("c")
         says("What should change?")
+        says("Tab: elsewhere, such as fixing for a small wish")
         client.press("never minded")
         says("> never minded")
         client.press("\x1b")

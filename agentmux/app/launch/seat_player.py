@@ -145,7 +145,7 @@ class SeatPlayers:
             history: The records of the seat's earlier launches.
         """
         if history.standing is None:
-            return Fresh(reason="there is no conversation yet", guard=Guard.RECORD)
+            return Fresh(reason="it has no earlier conversation", guard=Guard.RECORD)
         return choose_resume(history, self._facts(work, player, history.standing, epoch))
 
     def _facts(

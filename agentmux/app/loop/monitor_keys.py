@@ -29,7 +29,7 @@ from agentmux.core.journal.events import Approved, ChangesRequested, UserDecisio
 from agentmux.core.journal.signal_messages import words_for
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import statuses
-from agentmux.core.pipeline.beginnings import beginning_words
+from agentmux.core.pipeline.beginnings import beginning_words, elsewhere_words
 from agentmux.core.pipeline.registry import beginnings, pipeline_of
 from agentmux.core.terminal.console import ANSWER_S, REST_S, Console, ask, press
 from agentmux.core.terminal.keys import Pressed
@@ -255,7 +255,10 @@ class MonitorKeys:
         if not self._decides:
             return ""
         name, what = self._beginning(console)
-        more = "; Tab: elsewhere" if len(beginnings(self._session.state)) > 1 else ""
+        state = self._session.state
+        pipeline = pipeline_of(state)
+        other = elsewhere_words(name, {each: pipeline[each].kind for each in beginnings(state)})
+        more = f"; Tab: {other.replace('_', ' ')}" if other else ""
         return f"the next cycle begins in {name.replace('_', ' ')} ({what}){more}"
 
     def _approve(self) -> None:

@@ -332,7 +332,7 @@ def select_session(entries: Sequence[SessionEntry], *, command: str = STATUS) ->
         return entries[0]
     if entries:
         raise _several("there are several sessions", entries, command)
-    raise NotFoundError("there is no session", hints=("agentmux start FEATURE", "agentmux list"))
+    raise NotFoundError("there is no session", hints=('agentmux start "…"', "agentmux list"))
 
 
 _SHOWN: Final = 10

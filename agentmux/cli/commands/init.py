@@ -94,7 +94,7 @@ def _require_wanted(text: str, path: Path, ask: Ask) -> None:
 
 def _say_what_is_next(world: World, chosen: Choices, found: tuple[VerifyCommand, ...]) -> None:
     spec = world.spec(chosen.agent)
-    render.note(f"next: agentmux start FEATURE (played by {chosen.agent})")
+    render.note(f'next: agentmux start "…" (say what to build; {chosen.agent} plays the roles)')
     if world.programs.find(spec.command[0]) is None:
         render.note(f"{spec.command[0]} is not installed; to see what is: agentmux agents")
     if chosen.agent in chosen.permissions:

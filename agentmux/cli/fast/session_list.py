@@ -38,7 +38,7 @@ def run(face: Face, *, everything: bool, json: bool) -> int:
     for line in lines if listed else ():
         render.out(line)
     if not listed:
-        render.note(f"no sessions in {site.project}: agentmux start FEATURE")
+        render.note(f'no sessions in {site.project}: agentmux start "…"')
     if len(listed) < count:
         render.note(f"and {count - len(listed)} older: agentmux list --all")
     render.show_problems(result.problems)

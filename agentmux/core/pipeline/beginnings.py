@@ -18,6 +18,19 @@ _WORDS: Final[Mapping[Kind, str]] = {
 }
 
 
+def elsewhere_words(name: str, phases: Mapping[str, Kind]) -> str:
+    """Return where else the next cycle could begin than in ``name``; empty if nowhere.
+
+    Args:
+        name: The phase that is chosen now.
+        phases: All phases in which it may begin, each with its kind.
+    """
+    if not phases.keys() - {name}:
+        return ""
+    small = next((each for each, kind in phases.items() if kind is Kind.FIX), name)
+    return "elsewhere" if small == name else f"elsewhere, such as {small} for a small wish"
+
+
 def beginning_words(kind: Kind) -> str:
     """Return what a cycle that begins in a phase of this kind is for."""
     return _WORDS[kind]

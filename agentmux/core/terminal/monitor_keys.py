@@ -92,6 +92,8 @@ MONITOR_KEYS: Final = (
     _line(_A, Wish.BACK, (Key.ESCAPE, "q"), "Esc q", "close a text; take back a question"),
     _line(_A, Wish.END, (Key.INTERRUPT,), "Ctrl-C", "end the orchestrator (asks); agents go on"),
     _line(_A, Wish.NOTHING, (), "any key", "close the session once it is done"),
+    _line(_A, Wish.NOTHING, (), "C-b d", "keys of tmux: Ctrl and b together, let go, then d"),
+    _line(_A, Wish.NOTHING, (), "detach", "go back to where you came from; all goes on"),
     _line(_R, Wish.LINE_DOWN, (Key.DOWN, "j"), "\u2193 j", "a line down"),
     _line(_R, Wish.LINE_UP, (Key.UP, "k"), "\u2191 k", "a line up"),
     _line(_R, Wish.PAGE_DOWN, (Key.PAGE_DOWN, " "), "PgDn Space", "the next page"),

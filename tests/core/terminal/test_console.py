@@ -84,6 +84,12 @@ def test_the_keys_are_shown_under_headings() -> None:
     assert max(map(len, lines)) <= 76
 
 
+def test_keys_of_tmux_are_explained_to_who_does_not_know_them() -> None:
+    lines = "\n".join(help_lines())
+    assert "C-b d      keys of tmux: Ctrl and b together, let go, then d" in lines
+    assert "detach     go back to where you came from" in lines
+
+
 def test_no_key_has_two_meanings_at_once() -> None:
     for one, other in product(MONITOR_KEYS, MONITOR_KEYS):
         at_once = one.when is other.when or (When.WRITES not in {one.when, other.when})
