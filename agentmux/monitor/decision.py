@@ -26,7 +26,7 @@ def draw_result(result: ResultView, cols: int, rows: int) -> tuple[MonitorLine, 
     """Return at most ``rows`` lines of at most ``cols`` cells.
 
     Each part gets an equal share of the rows, as far as it can use them. Where there are few rows,
-    the parts stand without headings.
+    the parts stand without headings, unless there is room for all of it.
     """
     parts = [
         (_SUMMARY, _wrapped(result.summary, cols)),
@@ -35,12 +35,15 @@ def draw_result(result: ResultView, cols: int, rows: int) -> tuple[MonitorLine, 
         (_CHANGES, _total_first(result.changes, cols)),
     ]
     held = [(about, lines) for about, lines in parts if lines]
-    roomy = rows >= _ROOMY
-    shares = _shares([len(lines) for _, lines in held], rows - roomy * (2 * len(held) - 1))
+    free = rows - sum(len(lines) for _, lines in held)
+    spaced = rows >= _ROOMY or free >= 2 * len(held) - 1
+    headed = spaced or free >= len(held)
+    taken = headed * len(held) + spaced * (len(held) - 1)
+    shares = _shares([len(lines) for _, lines in held], rows - taken)
     drawn: list[MonitorLine] = []
     for ((heading, more), lines), share in zip(held, shares, strict=True):
-        if roomy:
-            drawn += [()] if drawn else []
+        drawn += [()] if drawn and spaced else []
+        if headed:
             is_said = lines[0].rstrip(":") == heading
             drawn += [] if is_said else [(Segment(cut(heading, cols), Style.HEADER),)]
         drawn += _part(more, lines, share, cols)

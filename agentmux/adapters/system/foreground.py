@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
-from collections.abc import Mapping
+import termios
+from collections.abc import Iterator, Mapping
 from types import FrameType
 from typing import Final
 
+from agentmux.adapters.system import terminal
 from agentmux.errors import MissingError
+
+_USABLE: Final = (
+    "\x1b[r\x1b[?1l\x1b>\x1b[?2004l\x1b[?1000l\x1b[?1002l\x1b[?1006l\x1b[?25h\x1b[m\x1b[?1049l\r\n"
+)
+"""Undoes what a tmux client sets: scrolling, keys, paste, mouse, cursor, colours, second screen."""
 
 _PASSED_ON: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
@@ -18,7 +26,8 @@ def run(argv: tuple[str, ...], environ: Mapping[str, str]) -> int:
 
     Return its exit status as a shell does (128 + N for signal N). TERM, HUP, INT and QUIT are
     passed on to the program. If the program stops (as a tmux client does at ``suspend-client``),
-    this process stops with it; a shell's ``fg`` continues both.
+    this process stops with it; a shell's ``fg`` continues both. A terminal that the program leaves
+    in another mode, as a tmux client does whose server was killed, is made usable again.
 
     Raises:
         MissingError: The program cannot be started.
@@ -37,10 +46,26 @@ def run(argv: tuple[str, ...], environ: Mapping[str, str]) -> int:
     before = {number: signal.signal(number, pass_on) for number in _PASSED_ON}
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     try:
-        return _status(pid)
+        with _terminal_kept():
+            return _status(pid)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextlib.contextmanager
+def _terminal_kept() -> Iterator[None]:
+    """Put the terminal back as it was before, if the program did not do so itself."""
+    try:
+        before = terminal.mode(0)
+    except termios.error:  # there is no terminal
+        yield
+        return
+    yield
+    with contextlib.suppress(OSError, termios.error):
+        if terminal.mode(0) != before:
+            terminal.restore(0, before)
+            terminal.write(0, _USABLE)
 
 
 def _status(pid: int) -> int:

@@ -1,9 +1,11 @@
 """Running a program in the foreground of a terminal."""
 
 import os
+import pty
 import signal
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from agentmux.adapters.system.foreground import run
 from agentmux.errors import MissingError
 from tests.conftest import WaitUntil
+from tests.fakes.pseudo_terminal import read_to_end
 
 _RUN = "import os, sys; from agentmux.adapters.system.foreground import run;"
 _RUN += " sys.exit(run({}, os.environ))"
@@ -65,3 +68,19 @@ def test_what_ends_it_ends_its_program(tmp_path: Path, wait_until: WaitUntil) ->
         wait_until(mark.exists)
         process.terminate()
         assert process.wait(10) == 5
+
+
+@pytest.mark.parametrize(
+    ("script", "is_left"), [("stty raw -echo; kill -9 $$", True), ("exit 1", False)]
+)
+def test_a_terminal_that_a_program_left_changed_is_usable_again(script: str, is_left: bool) -> None:
+    master, terminal = pty.openpty()
+    before = termios.tcgetattr(terminal)
+    code = _RUN.format(repr(("sh", "-c", script)))
+    argv = [sys.executable, "-c", code]
+    subprocess.run(argv, stdin=terminal, stdout=terminal, start_new_session=True, check=False)
+    after = termios.tcgetattr(terminal)
+    os.close(terminal)
+    assert after == before
+    # It leaves the second screen, where tmux draws, only if the program has not.
+    assert ("\x1b[?1049l" in read_to_end(master)) is is_left

@@ -1,0 +1,29 @@
+"""What the monitor shows of a result, by how many rows there are."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentmux.monitor.decision import draw_result
+from agentmux.ports.display import ResultView
+
+RESULT = ResultView(
+    summary=("Both functions are there.",),
+    checks=("nothing was verified",),
+    verdicts=("review logic: pass", "review quality: pass"),
+    changes=("  calc.py | 2 ++", "1 file changed"),
+)
+HEADINGS = ("Summary", "Checks", "Reviews", "Changes")
+
+
+@pytest.mark.parametrize(
+    ("rows", "has_headings", "blank"), [(13, True, 3), (12, True, 0), (10, True, 0), (9, False, 0)]
+)
+def test_headings_stand_where_there_is_room_for_all(
+    rows: int, has_headings: bool, blank: int
+) -> None:
+    lines = ["".join(each.text for each in line) for line in draw_result(RESULT, 80, rows)]
+    assert [each for each in lines if each in HEADINGS] == list(HEADINGS if has_headings else ())
+    assert lines.count("") == blank
+    assert len(lines) <= rows
+    assert "review quality: pass" in lines
