@@ -10,6 +10,7 @@ import os
 import resource
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,7 @@ from hypothesis import HealthCheck, settings
 from agentmux.adapters.system.processes import carriers, end, is_alive
 from agentmux.cli.main import main
 from tests.fakes.bench import Bench
+from tests.fakes.receiver import Receiver, receiving
 from tests.fakes.terminal import FakeTerminal
 
 TMUXES = tuple(filter(None, os.environ.get("AGENTMUX_TEST_TMUX", "").split(os.pathsep)))
@@ -139,6 +141,20 @@ def trust(project: Path, environ: Mapping[str, str] | None = None) -> None:
 @pytest.fixture
 def wait_until() -> WaitUntil:
     return _wait_until
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """A server on loopback that gets notifications."""
+    with receiving() as made:
+        yield made
+
+
+@pytest.fixture
+def silent() -> Iterator[int]:
+    """The port of a server that accepts connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as made:
+        yield made.getsockname()[1]
 
 
 @pytest.fixture

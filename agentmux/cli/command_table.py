@@ -50,6 +50,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "init": "init:init",
         "config": "configuration:app",
         "trust": "trust:trust",
+        "notify": "notify:notify",
         "agents": "agents:app",
         "pipelines": "pipelines:app",
         "completion": "completion:completion",

@@ -118,6 +118,10 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("agentmux trust --show", "what the project's files would run"),
         ("agentmux trust", "show it, and ask"),
     ),
+    "notify": (
+        ("agentmux notify", "where you are told that a session needs you"),
+        ("agentmux notify --test", "send one message there, and see whether it arrives"),
+    ),
     "agents": (
         ("agentmux agents", "what is installed here"),
         ("agentmux agents show claude", "its command lines"),

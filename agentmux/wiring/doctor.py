@@ -52,6 +52,7 @@ def checks(patient: Patient) -> Mapping[str, Check]:
         "configuration": lambda: _configuration(patient),
         "trust": lambda: says.trust_findings(patient.world()),
         "agents": lambda: _agents(patient),
+        "notify": lambda: _notify(patient),
         "system": _system,
         "disk": lambda: _disk(patient),
         "claims": lambda: says.claim_findings(patient.world()),
@@ -152,6 +153,13 @@ def _agents(patient: Patient) -> Iterable[Finding]:
 
     world = patient.world()
     return says.agent_findings(world, load_registry(world.settings))
+
+
+def _notify(patient: Patient) -> Iterable[Finding]:
+    from agentmux.adapters.notify.extra import has_apprise, install_apprise  # noqa: PLC0415 (the doctor's)
+
+    missing = "" if has_apprise() else install_apprise()
+    return says.notify_findings(patient.world().settings, missing)
 
 
 def mend(patient: Patient, repair: Repair) -> None:

@@ -11,6 +11,7 @@ from agentmux.app.commands.agents import list_agents
 from agentmux.app.doctor.finding import Finding, Repair, failed, fine, problem, warning
 from agentmux.app.session.lookup import list_sessions, live, sessions_dir
 from agentmux.app.session.orchestrator_version import other_version_label
+from agentmux.core.config.settings import OWN_ADDRESSES
 from agentmux.core.config.trust import trusted
 from agentmux.core.names.phase import ROLES
 from agentmux.errors import AgentmuxError
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from agentmux.app.session.lookup import Liveness, SessionEntry
     from agentmux.app.world import Site, World
     from agentmux.core.agents.spec import Registry
+    from agentmux.core.config.settings import Settings
 
 _VARIANTS: Final = "demo-"
 _SHELL: Final = "shell"
@@ -144,3 +146,19 @@ def _strangers(site: Site) -> Iterator[Finding]:
 def repairs_of(findings: Iterable[Finding]) -> tuple[Repair, ...]:
     """Return what ``--fix`` would do about these findings, each once."""
     return tuple(dict.fromkeys(each.repair for each in findings if each.repair is not None))
+
+
+def notify_findings(settings: Settings, install: str) -> Iterator[Finding]:
+    """Say where the user is notified.
+
+    Args:
+        settings: Has the addresses.
+        install: The command that installs Apprise; empty if it is installed.
+    """
+    addresses = list(dict.fromkeys(each for rule in settings.notify for each in rule.to))
+    shown = ", ".join(dict.fromkeys(map(str, addresses))) or "nobody, since `notify` is empty"
+    if install and any(each.value not in OWN_ADDRESSES for each in addresses):
+        text = f"Apprise is missing, so not every address can be told: {shown}"
+        yield warning("notify", text, install)
+    else:
+        yield fine("notify", f"told when a session needs you: {shown} (agentmux notify --test)")

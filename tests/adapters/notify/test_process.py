@@ -1,13 +1,9 @@
 """Messages sent by the real helper process, with Apprise and real servers on loopback."""
 
-import json
 import os
 import socket
 import sys
-import threading
 import time
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -16,6 +12,7 @@ from agentmux.adapters.notify.helper import NO_APPRISE
 from agentmux.adapters.notify.process import HELPER, HelperProcess
 from agentmux.core.config.settings import Address
 from agentmux.ports.notifier import Message, Sent
+from tests.fakes.receiver import Receiver
 
 MESSAGE = Message(
     title="AgentMux: login is done", body="Add a *login*\nin shop: agentmux show login"
@@ -23,45 +20,8 @@ MESSAGE = Message(
 TOKEN = "tk_secretsecret"
 
 
-class Server(ThreadingHTTPServer):
-    """A server that keeps what it gets; a path below ``/refuse`` is refused."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.got: list[tuple[str, dict[str, str]]] = []
-
-
-class _Handler(BaseHTTPRequestHandler):
-    def do_POST(self) -> None:
-        assert isinstance(self.server, Server)
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.server.got.append((self.path, json.loads(body)))
-        self.send_response(403 if self.path.startswith("/refuse") else 200)
-        self.end_headers()
-
-    def log_message(  # type: ignore[explicit-override]
-        self, *args: object
-    ) -> None:
-        pass
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    with Server() as made:
-        threading.Thread(target=made.serve_forever, args=(0.01,), daemon=True).start()
-        yield made
-        made.shutdown()
-
-
-@pytest.fixture
-def silent() -> Iterator[int]:
-    """The port of a server that accepts connections and never answers."""
-    with socket.create_server(("127.0.0.1", 0)) as made:
-        yield made.getsockname()[1]
-
-
-def test_each_address_gets_the_message_and_has_its_own_result(server: Server) -> None:
-    host = f"127.0.0.1:{server.server_port}"
+def test_each_address_gets_the_message_and_has_its_own_result(receiver: Receiver) -> None:
+    host = f"127.0.0.1:{receiver.server_port}"
     with socket.create_server(("127.0.0.1", 0)) as closed:
         nobody = closed.getsockname()[1]
     urls = (
@@ -76,9 +36,9 @@ def test_each_address_gets_the_message_and_has_its_own_result(server: Server) ->
         "the server cannot be reached, or does not answer",
         "Apprise does not know this kind of address, or it is incomplete",
     ]
-    assert sorted(path for path, _ in server.got) == [f"/refuse/{TOKEN}", f"/{TOKEN}"]
-    assert {body["title"] for _, body in server.got} == {MESSAGE.title}
-    assert {body["message"] for _, body in server.got} == {MESSAGE.body}
+    assert sorted(path for path, _ in receiver.got) == [f"/refuse/{TOKEN}", f"/{TOKEN}"]
+    assert {body["title"] for _, body in receiver.got} == {MESSAGE.title}
+    assert {body["message"] for _, body in receiver.got} == {MESSAGE.body}
     assert TOKEN not in repr(found)
 
 

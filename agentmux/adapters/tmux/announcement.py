@@ -1,0 +1,23 @@
+"""A message to everybody who looks at a tmux server, whether it has a session of ours or not."""
+
+from __future__ import annotations
+
+from agentmux.adapters.tmux import commands as say
+from agentmux.adapters.tmux.client import NO_SERVER, SERVER_WENT, TmuxClient
+
+
+def announce(socket: str, text: str) -> int:
+    """Show ``text`` to every client of the server for some seconds, and return how many got it.
+
+    No server at the socket is no error: nobody looks.
+
+    Raises:
+        AgentmuxError: tmux is missing, does not answer, or refuses.
+    """
+    client = TmuxClient(socket=socket)
+    reply = client.say("list-clients", "-F", "#{client_name}")
+    if reply.says((*NO_SERVER, *SERVER_WENT)):
+        return 0
+    names = client.expect(reply).stdout.splitlines()
+    replies = [client.say(*say.join([say.message(name, text)])) for name in names]
+    return sum(each.returncode == 0 for each in replies)

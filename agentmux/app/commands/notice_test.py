@@ -1,0 +1,97 @@
+"""Where a person is notified of what, and a test of each address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from typing import Final
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.config.settings import BELL, TMUX, Address, Settings
+from agentmux.core.names.occasion import Occasion
+from agentmux.errors import AgentmuxError
+from agentmux.ports.notifier import Message, Notifier
+
+Places = Mapping[Address, tuple[Occasion, ...]]
+
+_TITLE: Final = "AgentMux: this is a test"
+_MESSAGE: Final = Message(
+    title=_TITLE, body="A session that needs you will call you here (agentmux notify --test)."
+)
+
+
+class Outcome(StrEnum):
+    """What became of a test message."""
+
+    SENT = "sent"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    """It could not be tried here; a session may reach the user so nevertheless."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tried:
+    """What happened at one address; ``reason`` says more, without anything secret."""
+
+    address: Address
+    outcome: Outcome
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ways:
+    """How the test reaches the user.
+
+    Attributes:
+        ring: Rings the bell of the user's terminal; returns False if there is none.
+        announce: Shows a text to every client of tmux; returns how many there were.
+        notifier: Sends to all other addresses.
+    """
+
+    ring: Callable[[], bool]
+    announce: Callable[[str], int]
+    notifier: Notifier
+
+
+def places(settings: Settings) -> Places:
+    """Return of what a person is notified at each address, in the order of the configuration."""
+    found: dict[Address, list[Occasion]] = {}
+    for rule in settings.notify:
+        for address in rule.to:
+            found.setdefault(address, []).extend(rule.on)
+    return {address: tuple(on for on in Occasion if on in ons) for address, ons in found.items()}
+
+
+def send_test(addresses: Sequence[Address], ways: Ways) -> tuple[Tried, ...]:
+    """Send one message to each address, and say what happened, in the same order; never raises."""
+    others = [each for each in addresses if each.value not in {BELL, TMUX}]
+    near = {Address(BELL): lambda: _bell(ways), Address(TMUX): lambda: _tmux(ways)}
+    found = {each: near[each]() for each in addresses if each in near}
+    found |= {each.address: each for each in _sent(others, ways)}
+    return tuple(found[each] for each in addresses)
+
+
+def _bell(ways: Ways) -> Tried:
+    if ways.ring():
+        return Tried(address=Address(BELL), outcome=Outcome.SENT)
+    reason = "this is no terminal; a session rings in its own"
+    return Tried(address=Address(BELL), outcome=Outcome.SKIPPED, reason=reason)
+
+
+def _tmux(ways: Ways) -> Tried:
+    address = Address(TMUX)
+    try:
+        count = ways.announce(f"{_TITLE} (agentmux notify --test)")
+    except AgentmuxError as error:
+        return Tried(address=address, outcome=Outcome.FAILED, reason=error.message)
+    if not count:
+        reason = "nobody is attached to tmux now"
+        return Tried(address=address, outcome=Outcome.SKIPPED, reason=reason)
+    reason = f"{count} client{'s' * (count != 1)} of tmux"
+    return Tried(address=address, outcome=Outcome.SENT, reason=reason)
+
+
+def _sent(addresses: Sequence[Address], ways: Ways) -> Iterator[Tried]:
+    for each in ways.notifier.send(_MESSAGE, addresses) if addresses else ():
+        outcome = Outcome.FAILED if each.problem else Outcome.SENT
+        yield Tried(address=each.address, outcome=outcome, reason=each.problem)

@@ -1,0 +1,128 @@
+"""``notify``: where a person is notified of what, and a test of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from agentmux.adapters.notify.process import LIMIT_S, HelperProcess
+from agentmux.adapters.tmux.announcement import announce
+from agentmux.app.commands.notice_test import Outcome, Places, Tried, Ways, places, send_test
+from agentmux.app.result import SCHEMA
+from agentmux.cli import render
+from agentmux.cli.commands.sessions import JsonOpt
+from agentmux.core.config.settings import BELL, TMUX, Address, Settings
+from agentmux.core.names.occasion import Occasion
+from agentmux.core.terminal.sequences import BELL as RING
+from agentmux.errors import ExitCode
+from agentmux.wiring.machine import config_dir
+
+if TYPE_CHECKING:
+    from agentmux.cli.face import Face
+
+_NOBODY: Final = "nobody is notified: `notify` is empty in your configuration"
+_TEST: Final = "send one message to each: agentmux notify --test"
+
+
+def notify(
+    ctx: typer.Context,
+    test: Annotated[
+        bool, typer.Option("--test", help="Send one message to each address, and wait.")
+    ] = False,
+    timeout: Annotated[
+        float,
+        typer.Option("--timeout", min=1, metavar="S", help="Give each address S seconds."),
+    ] = LIMIT_S,
+    json: JsonOpt = False,
+) -> int:
+    """Show where you are notified when a session needs you; test it with `--test`.
+
+    The addresses stand in your own configuration. Of an address only the beginning is shown, since
+    it may hold a token. The exit code is 1 if a message to an address failed.
+    """
+    face: Face = ctx.obj
+    settings = face.world(read_only=True).settings
+    found = places(settings)
+    tried = send_test([*found], _ways(face, timeout)) if test else ()
+    if json:
+        render.as_json(_answer(settings, found, tried))
+    else:
+        _show(face, settings, found, tried)
+    failed = any(each.outcome is Outcome.FAILED for each in tried)
+    return ExitCode.FAILED if failed else ExitCode.OK
+
+
+def _ways(face: Face, limit_s: float) -> Ways:
+    return Ways(
+        ring=_ring,
+        announce=lambda text: announce(face.site().terminal(None).socket, text),
+        notifier=HelperProcess(face.environ, limit_s=limit_s),
+    )
+
+
+def _ring() -> bool:
+    if not sys.stderr.isatty():
+        return False
+    sys.stderr.write(RING)
+    sys.stderr.flush()
+    return True
+
+
+def _is_default(settings: Settings) -> bool:
+    return settings.notify == Settings().notify
+
+
+def _answer(settings: Settings, found: Places, tried: Iterable[Tried]) -> dict[str, object]:
+    outcomes = {each.address: each for each in tried}
+    return {
+        "schema": SCHEMA,
+        "default": _is_default(settings),
+        "addresses": [
+            {
+                "address": str(address),
+                "on": [each.value for each in on],
+                **_fields(outcomes.get(address)),
+            }
+            for address, on in found.items()
+        ],
+    }
+
+
+def _fields(tried: Tried | None) -> dict[str, object]:
+    """Return the result of a test; both fields are null without one."""
+    if tried is None:
+        return {"result": None, "reason": None}
+    return {"result": tried.outcome.value, "reason": tried.reason or None}
+
+
+def _show(face: Face, settings: Settings, found: Places, tried: Iterable[Tried]) -> None:
+    outcomes = {each.address: each for each in tried}
+    rows = [_row(address, on, outcomes.get(address)) for address, on in found.items()]
+    for line in render.table(rows):
+        render.out(render.printable(line))
+    if not found:
+        render.note(_NOBODY)
+    if _is_default(settings):
+        render.note("this is the default; desktop and phone are a few lines in your configuration:")
+        for line in _example(face):
+            render.note(line)
+    if found and not outcomes:
+        render.note(_TEST)
+
+
+def _row(address: Address, on: Iterable[Occasion], tried: Tried | None) -> list[str]:
+    words = ", ".join(each.value for each in on)
+    if tried is None:
+        return [str(address), words]
+    return [str(address), tried.outcome.value, tried.reason or words]
+
+
+def _example(face: Face) -> Iterable[str]:
+    yield f"  # {config_dir(face.environ) / 'config.yaml'}"
+    yield "  notify:"
+    yield f"    - to: [{BELL}, {TMUX}, desktop]"
+    yield "    - on: [decision, question, failed]"
+    yield '      to: ["ntfy://a-topic-that-nobody-can-guess"]'
