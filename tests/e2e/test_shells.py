@@ -64,7 +64,7 @@ class Typist:
         self._ask("send-keys", *["Tab"] * (tabs or TABS[self._shell]))
         _wait_until(lambda: all(each in self.screen() for each in shown), 20, self.screen)
         found = self.screen()
-        self._ask("send-keys", "C-c")
+        # No Ctrl-C: bash may see its signal only after it has read keys of the next line.
         self._ask("send-keys", "C-u")
         self._cleared()
         return found
