@@ -110,7 +110,7 @@ def _through_typer(face: Face, argv: Sequence[str]) -> int:
 
 
 _COMPLAINT: Final = "ClickException"
-_TEXTS: Final = ("start", "request-changes")
+_TEXTS: Final = ("start", "request-changes", "tell")
 """The commands that take a text, written by the user, as an argument."""
 
 

@@ -131,6 +131,7 @@ def test_what_makes_no_sense_is_refused_in_our_words(
         (("start", "-l is missing"), True),
         (("start", "--yes", "--loudly is missing"), True),
         (("request-changes", "-1 is not a number"), True),
+        (("tell", "--role", "coder-1", "- keep it short"), True),
         (("start", "add it", "--detahc"), False),
         (("status", "-l"), False),
     ],
