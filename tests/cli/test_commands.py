@@ -92,6 +92,7 @@ def answer(capsys: Capture) -> dict[str, Any]:
         ("remove", "--yes", NAME),
         ("tell", "--role", "coder-1", "hello"),
         ("answer", "--role", "coder-1", "Enter", "--screen", "5c"),
+        ("unpark", NAME),
     ],
 )
 def test_a_decision_of_a_person_is_refused_to_an_agent_whatever_the_phase(

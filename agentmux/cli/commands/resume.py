@@ -642,6 +642,7 @@ def unpark_session(ctx: typer.Context, session: SessionArg = None) -> int:
     Agents of one account are told one after the other.
     """
     face: Face = ctx.obj
+    require_person(face, "unpark")
     world, named = meant(face, session, command="unpark SESSION")
     entry = _chosen(world, named, command="unpark SESSION")[0]
     require_own_version(world.lock(entry.path), entry.name)
