@@ -26,6 +26,9 @@ _LOST: Final = "the orchestrator was lost while it typed"
 _GONE: Final = Delivery(
     result=DeliveryResult.PANE_GONE, evidence="its agent has ended; nothing was typed"
 )
+_GONE_MEANWHILE: Final = Delivery(
+    result=DeliveryResult.UNKNOWN, evidence=f"{_LOST}, and its agent has ended since"
+)
 _SAID: Final[Mapping[DeliveryResult, str]] = {
     DeliveryResult.SUBMITTED: "it has your message",
     DeliveryResult.QUEUED: "it has your message, and reads it after its present work",
@@ -59,7 +62,7 @@ class InputSender:
             return
         pane = self._watcher.sight.pane_id(given.launch)
         if not pane or not self._is_current(given):
-            delivery = _GONE
+            delivery = _GONE_MEANWHILE if given.started else _GONE
         elif given.started:
             delivery = await self._finish(given, pane)
         elif given.keys:
