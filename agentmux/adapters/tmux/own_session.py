@@ -37,6 +37,7 @@ from agentmux.ports.terminal import (
     Pane,
     Screen,
     Target,
+    TerminalError,
     TerminalGoneError,
 )
 
@@ -356,7 +357,13 @@ class OwnTmux:
 
 
 def _leave_modes(pane: str) -> say.Command:
-    """Return a command that leaves copy mode, in which tmux and not the program gets the keys."""
+    """Return a command that leaves copy mode, in which tmux and not the program gets the keys.
+
+    Raises:
+        TerminalError: ``pane`` is empty. tmux would take the present pane, perhaps the user's.
+    """
+    if not pane:
+        raise TerminalError("there is no pane to type into")
     leave = say.text_of(f"copy-mode -q -t {pane}")
     return ("if-shell", "-F", "-t", pane, "#{pane_in_mode}", leave)
 

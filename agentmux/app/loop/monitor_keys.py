@@ -352,8 +352,9 @@ class MonitorKeys:
         seats = self._session.state.seats
         for name in stopped(self._session.state):
             launch = seats[name].launch
-            if self._session.files.launch_record(launch).choice is None:
-                self._tools.terminal.press_keys(self._sight.pane_id(launch), [RESUME_KEY])
+            pane = self._sight.pane_id(launch)
+            if pane and self._session.files.launch_record(launch).choice is None:
+                self._tools.terminal.press_keys(pane, [RESUME_KEY])
 
     def _restart(self) -> None:
         for name in restartable(self._session.state):

@@ -625,6 +625,24 @@ def test_a_typed_text_arrives_as_it_is_and_keys_by_their_names(
     assert out.read_bytes() == "Enter-lC-c ü;;#{pane_id}\r\x03\x1b[A".encode()
 
 
+def test_nothing_is_typed_where_no_pane_is_named(
+    tmux: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil
+) -> None:
+    """tmux takes an empty target for the present pane, which may be in a session of the user."""
+    create(tmux, tmp_path)
+    tmux.run("new-session", "-d", "-s", "user", "sh", "-c", "printf ready; exec cat")
+    wait_until(lambda: "ready" in tmux.run("capture-pane", "-p", "-t", "user:").stdout)
+    for act in (
+        lambda: tmux.press_keys("", ["r"]),
+        lambda: tmux.type_text("", "r"),
+        lambda: tmux.paste("", "r"),
+        lambda: tmux.press_enter(""),
+    ):
+        with pytest.raises(TerminalError):
+            act()
+    assert tmux.run("capture-pane", "-p", "-t", "user:").stdout.strip() == "ready"
+
+
 def test_a_stopped_server_is_unknown_and_not_gone(short_dir: Path, tmp_path: Path) -> None:
     terminal = TmuxTerminal(str(short_dir / "s"), config_file="/dev/null", timeout_s=0.3)
     made = create(terminal, tmp_path)
