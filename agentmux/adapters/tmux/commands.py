@@ -273,7 +273,7 @@ def ways_back(clients: str, words: str = "") -> Iterator[list[Command]]:
 def message(client: str, text: str) -> Command:
     """Return a command that shows a client a text in its status line for some seconds."""
     plain = literal(printable(text).replace("#[", "# [")).replace("%", "%%")
-    return ("display-message", "-c", client, "-d", _MESSAGE_MS, plain)
+    return ("display-message", "-c", client, "-d", _MESSAGE_MS, "--", plain)
 
 
 def _shown_by(clients: str) -> Iterator[tuple[str, str, str, str]]:

@@ -72,10 +72,10 @@ def test_a_client_goes_back_to_the_session_that_it_came_from(place: Place) -> No
     with place.attach("mine") as client:
         place.tell("switch-client", "-t", place.ours)
         assert place.shown() == ["ours"]
-        place.tmux.kill_session(place.ours, "50% #[fg=red] #{pid} #(touch x); done")
+        place.tmux.kill_session(place.ours, "-x 50% #[fg=red] #{pid} #(touch x); done")
         assert place.shown() == ["mine"]
         assert client.process.poll() is None
-        place.until(lambda: "50% # [fg=red] #{pid} #(touch x); done" in client.said, client)
+        place.until(lambda: "-x 50% # [fg=red] #{pid} #(touch x); done" in client.said, client)
     assert "ours" not in [each.name for each in place.tmux.sessions()]
 
 
