@@ -268,6 +268,10 @@ class FakeTerminal:
         found.current = pane if pane in found.panes else found.current
         return pane in found.panes
 
+    def options(self, session: str) -> Mapping[str, str]:
+        """Return the options that were set on a session."""
+        return self._session(session).options
+
     def set_options(
         self, session: str, options: Mapping[str, str], panes: Mapping[str, Mapping[str, str]]
     ) -> None:

@@ -21,7 +21,7 @@ from agentmux.app.loop.background_tasks import give_way
 from agentmux.app.loop.monitor_keys import MonitorKeys
 from agentmux.app.loop.notices import Notices
 from agentmux.app.loop.performer import Performer
-from agentmux.app.loop.tmux_options import TmuxOptions, session_options, waits
+from agentmux.app.loop.tmux_options import TmuxOptions, left_options, session_options, waits
 from agentmux.app.loop.tools import Tools
 from agentmux.app.loop.tree_saver import TreeSaver
 from agentmux.app.loop.watcher import Watcher
@@ -406,9 +406,16 @@ class Orchestrator:
         await self._notices.close()
         with suppress(AgentmuxError, OSError):
             self._watcher.write_runtime()
+        self._show_left()
         self.show()
         self._tools.deaths.close()
         self._tools.wake.close()
+
+    def _show_left(self) -> None:
+        """Have tmux's status line show that nothing drives the session any more."""
+        if not self._kill_session and self._tools.lock.still_mine():
+            with suppress(AgentmuxError, OSError):
+                self._options.write(left_options(self._session.state), {})
 
     def _note_interruption(self) -> None:
         """Record why this process stops, unless another process has the session now."""

@@ -13,6 +13,7 @@ from agentmux.core.decisions.attention import Attention
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import statuses
+from agentmux.core.names.phase import ENDS
 from agentmux.core.names.status_labels import status_label
 from agentmux.core.terminal.text_width import clean, cut
 from agentmux.ports.display import SeatStatus
@@ -43,6 +44,16 @@ def session_options(state: SessionState, seen: Attention) -> Mapping[str, str]:
         StatusOption.STATUS: status_label(seen.status),
         StatusOption.NEEDS_YOU: seen.needs_you,
     }
+
+
+def left_options(state: SessionState) -> Mapping[str, str]:
+    """Return the options of a session whose orchestrator ends and leaves its agents running.
+
+    A session that has failed stays failed.
+    """
+    if state.phase in ENDS:
+        return {}
+    return {StatusOption.STATUS: status_label(statuses.INTERRUPTED), StatusOption.NEEDS_YOU: ""}
 
 
 class TmuxOptions:

@@ -52,7 +52,15 @@ from agentmux.core.terminal.keys import Key, Pressed
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, MissingError
 from agentmux.ports.display import Picture
 from agentmux.ports.repository import ChangeRange, Head
-from agentmux.ports.terminal import Delivery, NewPane, Pane, Panes, Screen, TerminalError
+from agentmux.ports.terminal import (
+    Delivery,
+    NewPane,
+    Pane,
+    Panes,
+    Screen,
+    StatusOption,
+    TerminalError,
+)
 from agentmux.wiring import build
 from tests.app.driver import NotedRepository, _ReadyAtOnce, make_project
 from tests.app.invariants import check_journal
@@ -1371,6 +1379,9 @@ def test_sigterm_leaves_the_agents_alone_and_a_new_one_adopts_them(
             os.kill(os.getpid(), signal.SIGTERM)
             await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S)
             assert is_alive(pid)
+        options = balky.options("$0")
+        assert options[StatusOption.STATUS] == "interrupted"
+        assert not options[StatusOption.NEEDS_YOU]
         assert "close_panes" not in balky.calls
         assert "kill_session" not in balky.calls
         interruption = stage.state().interruption
