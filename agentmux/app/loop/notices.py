@@ -71,7 +71,7 @@ class Notices:
         told = self._recorded() if self._told is None else self._told
         if all(each.key != TROUBLE for each in seen.notices):
             self._trouble_since = None
-        notices = [each for each in seen.notices if self._lasts(each)]
+        notices = [each for each in seen.notices if each.key in told or self._lasts(each)]
         held = frozenset(each.key for each in notices) | (told & seen.unclear)
         new = [each for each in notices if each.key not in told]
         if held == told:
@@ -104,7 +104,7 @@ class Notices:
 
     def _recorded(self) -> frozenset[str]:
         data, _ = self._session.files.read_artifact(layout.NOTIFIED, _RECORD_MAX)
-        with suppress(ValueError, AttributeError, TypeError):
+        with suppress(ValueError, AttributeError, TypeError, RecursionError):
             return frozenset(map(str, json.loads(data or b"{}").get("told", ())))
         return frozenset()
 

@@ -18,7 +18,7 @@ from agentmux.app.loop.notices import Notices
 from agentmux.app.loop.tools import Tools
 from agentmux.app.session.writer import Session
 from agentmux.core.config.settings import Address, NotifyRule
-from agentmux.core.decisions.attention import Attention, Notice
+from agentmux.core.decisions.attention import TROUBLE, Attention, Notice
 from agentmux.core.names import layout
 from agentmux.core.names.occasion import Occasion
 from agentmux.core.names.status_labels import SessionStatus
@@ -223,3 +223,19 @@ def test_a_problem_that_is_soon_over_is_not_told(lab: Lab, monkeypatch: pytest.M
         monkeypatch.undo()
 
     run(main())
+
+
+def test_another_orchestrator_tells_nobody_again_of_trouble_that_lasts(lab: Lab) -> None:
+    trouble = Notice(key=TROUBLE, on=Occasion.STALLED)
+    (lab.path / layout.NOTIFIED).write_text(json.dumps({"told": [TROUBLE]}))
+    run(lab.look(seen(trouble)))
+    assert lab.told() == [TROUBLE]
+    assert not lab.postbox.sent
+
+
+@pytest.mark.parametrize("data", ["[" * 99_000, '{"told": 5}', "[]", "\ufeff", "null"])
+def test_a_damaged_record_keeps_nobody_from_being_told(lab: Lab, data: str) -> None:
+    (lab.path / layout.NOTIFIED).write_text(data)
+    run(lab.look(seen(ASKS)))
+    assert lab.told() == [ASKS.key]
+    assert lab.display.rings == 1
