@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from agentmux.app.session.orchestrator_version import require_own_version
 from agentmux.app.session.writer import stamp
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import writable
@@ -19,7 +20,7 @@ from agentmux.core.journal.events import Event, InputEnded, InputStarted, SeatAn
 from agentmux.core.journal.state import AGENT_MODES, SessionState
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.status_labels import status_label
-from agentmux.core.names.statuses import ANSWER, LAUNCHED, STOPPED, TELL
+from agentmux.core.names.statuses import LAUNCHED, STOPPED
 from agentmux.errors import BlockedError, NotFoundError, TimedOutError, UsageError
 from agentmux.ports.terminal import LINE_MAX
 
@@ -81,7 +82,8 @@ def give(
     Raises:
         NotFoundError: No orchestrator runs, or the session has no such seat now.
         BlockedError: No agent runs in the seat, or its usage limit is not over (then it takes keys
-            only); or the orchestrator is of an older version. Nothing is recorded then.
+            only); or the orchestrator is of another version, which may not know such events.
+            Nothing is recorded then.
     """
     files = world.files(entry.path)
     if not poke():
@@ -89,7 +91,7 @@ def give(
             f"no orchestrator runs for session {entry.name}",
             hints=(f"agentmux resume {entry.name}",),
         )
-    _require_taken(world, entry, TELL if isinstance(fact, SeatTold) else ANSWER)
+    require_own_version(world.lock(entry.path), entry.name)
     with files.transact() as held:
         state = fold(held.loaded.state, held.loaded.tail)
         _require_agent(state, entry.name, seat, tells=isinstance(fact, SeatTold))
@@ -104,26 +106,6 @@ def give(
         held.append(event)
     poke()
     return Given(id=event.id, seat=seat, offset=state.applied_offset)
-
-
-def _require_taken(world: World, entry: SessionEntry, what: str) -> None:
-    """Check that the running orchestrator knows such inputs: an older one could not go on.
-
-    Raises:
-        BlockedError: It does not.
-    """
-    noted = world.folders.runtime(entry.path)
-    holder = world.lock(entry.path).holder() or {}
-    taken = noted.get("takes")
-    is_its_own = noted.get("orchestrator_pid", holder.get("pid")) == holder.get("pid")
-    if is_its_own and isinstance(taken, list) and what in taken:
-        return
-    raise BlockedError(
-        f"the orchestrator of session {entry.name} does not take `{what}`: it has just begun, or"
-        " is of an older version",
-        reason="older_orchestrator",
-        hints=(f"agentmux stop {entry.name}", f"then: agentmux resume {entry.name}"),
-    )
 
 
 def _require_agent(state: SessionState, name: str, seat: str, *, tells: bool) -> None:

@@ -12,7 +12,6 @@ from agentmux.app.loop.sight import Sight
 from agentmux.app.loop.tools import Tools
 from agentmux.app.session.writer import Session
 from agentmux.core.names import layout
-from agentmux.core.names.statuses import TAKEN
 from agentmux.errors import AgentmuxError, DataError
 from agentmux.ports.terminal import Pane
 
@@ -63,7 +62,6 @@ class RuntimeNote:
             },
             "statuses": {name: asdict(status) for name, status in sight.statuses.items()},
             "problem": self.problem,
-            "takes": list(TAKEN),
         }
         if fields != self._written:
             try:

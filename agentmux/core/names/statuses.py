@@ -52,12 +52,6 @@ UNKNOWN: Final = "unknown"
 PARKED: Final = "parked"
 """The status of a seat that is left alone until its usage limit ends."""
 
-# Of the orchestrator, in the runtime note.
-TELL: Final = "tell"
-ANSWER: Final = "answer"
-TAKEN: Final = (TELL, ANSWER)
-"""What an orchestrator of this version takes from a user; one of an older version takes less."""
-
 # Of a session, where none of its seats decides it.
 DECISION: Final = "decision"
 """The status of a session whose user has to approve or to request changes."""

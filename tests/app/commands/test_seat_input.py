@@ -1,15 +1,17 @@
 """What a person has for an agent is recorded only where an agent and its orchestrator take it."""
 
-import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
 
 import pytest
 
+from agentmux.adapters.disk.lock import SessionLock
 from agentmux.app.commands.seat_input import give, require_message, wait_ended
 from agentmux.app.session.lookup import entry_at
 from agentmux.core.journal.events import AgentExited, Fact, InputEnded, InputStarted, SeatTold
-from agentmux.core.names import layout
+from agentmux.core.names.version import VERSION
 from agentmux.errors import BlockedError, NotFoundError, TimedOutError, UsageError
 from tests.app.staging import Stage
 
@@ -20,12 +22,7 @@ TOLD = SeatTold(text="use one part")
 def stage(tmp_path: Path) -> Stage:
     made = Stage(tmp_path, "demo", cache=tmp_path / "cache")
     made.launch()
-    takes(made, "tell", "answer")
     return made
-
-
-def takes(stage: Stage, *what: str) -> None:
-    (stage.path / layout.RUNTIME).write_text(json.dumps({"takes": what}))
 
 
 def told(stage: Stage, seat: str = "coder-1", *, runs: bool = True) -> None:
@@ -38,18 +35,31 @@ def inputs(stage: Stage) -> tuple[Fact, ...]:
     return tuple(event.fact for event, _ in events if isinstance(event.fact, SeatTold))
 
 
-def test_an_orchestrator_of_an_older_version_gets_no_event_that_it_does_not_know(
-    stage: Stage,
+@pytest.mark.parametrize("version", [{}, {"version": "9.0"}])
+def test_an_orchestrator_of_another_version_gets_no_event_that_it_may_not_know(
+    stage: Stage, version: dict[str, object]
 ) -> None:
-    for note in ({}, {"takes": ["answer"]}, {"takes": "tell"}):
-        (stage.path / layout.RUNTIME).write_text(json.dumps(note))
+    with _held(stage, {"orchestrator_pid": 7, **version}):
         with pytest.raises(BlockedError) as error:
             told(stage)
-        assert error.value.reason == "older_orchestrator"
+        assert error.value.reason == "version"
     assert inputs(stage) == ()
-    takes(stage, "tell")
-    told(stage)
+
+
+def test_an_orchestrator_that_has_just_begun_takes_a_message(stage: Stage) -> None:
+    with _held(stage, {"orchestrator_pid": 7, "version": VERSION}):  # no runtime note yet
+        told(stage)
     assert inputs(stage) == (TOLD,)
+
+
+@contextmanager
+def _held(stage: Stage, note: dict[str, object]) -> Iterator[None]:
+    lock = SessionLock(stage.path)
+    lock.acquire(0, note)
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def test_without_an_orchestrator_or_the_seat_nothing_is_recorded(stage: Stage) -> None:
