@@ -296,7 +296,8 @@ class Launcher:
     def _gate(self, plan: LaunchPlan) -> dict[str, object]:
         """Return the fields of ``launch.json`` that say which choices a waiting pane offers."""
         fresh, shell = self._as_fresh(plan), self._as_shell(plan)
-        resumes = f"{NATIVE_MARK} native" if plan.rung is Rung.NATIVE else "a fresh start"
+        back = f"{NATIVE_MARK} its conversation comes back"
+        resumes = back if plan.rung is Rung.NATIVE else "a fresh start"
         offers = (
             self._offer(stopped_pane.RESUME, plan, resumes),
             self._offer(stopped_pane.FRESH, fresh, "a new conversation with the full prompt"),
