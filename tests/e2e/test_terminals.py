@@ -1,7 +1,9 @@
 """AgentMux in real terminals: inside and outside tmux, small ones, various configurations."""
 
+import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -367,6 +369,20 @@ def test_who_comes_back_from_the_end_is_told_of_it(project: Project, wait_until:
     made = project.git("rev-parse", "HEAD")[:12]
     assert told.split() == f"session {session.name} is done: commit {made}".split()
     assert "watch it" not in client.said
+
+
+def test_who_loses_the_tmux_server_is_told_how_to_go_on(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    session = project.start().wait()
+    server = int(project.tmux("display-message", "-p", "#{pid}"))
+    with Client(project, sys.executable, "-m", "agentmux", "attach") as client:
+        wait_until(lambda: "\x1b[?1049h" in client.said, 20, lambda: client.said)
+        os.kill(server, signal.SIGKILL)
+        assert client.process.wait(20) == 1
+    told = client.said.rpartition("\x1b[?1049l")[2]  # the shell's own screen is back
+    assert f"to go on: agentmux resume {session.name}" in told
+    assert "watch it" not in told
 
 
 def test_changes_are_asked_for_by_keys(project: Project, wait_until: WaitUntil) -> None:

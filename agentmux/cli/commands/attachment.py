@@ -19,6 +19,7 @@ from agentmux.app.session.lookup import entry_at, live, own_tmux
 from agentmux.app.views.session_words import standing
 from agentmux.app.views.status import look
 from agentmux.cli import render
+from agentmux.core.names.status_labels import SessionStatus
 from agentmux.errors import AgentmuxError, BlockedError, MissingError, NotFoundError, UsageError
 from agentmux.ports.terminal import Server, Target
 
@@ -71,6 +72,11 @@ def go(face: Face, site: Site, path: Path, target: Target) -> int:
     elif not _visited(site, path, target, face.environ):
         return 0
     (view,) = look(site, (entry_at(site, path),)).data
+    if status and view.live is False and view.status != SessionStatus.DONE:
+        # The orchestrator, which may still be ending, is no sign that the session runs.
+        render.note(f"tmux has ended under session {view.session}; its work is saved")
+        render.note(f"to go on: agentmux resume {view.session}")
+        return status
     remote = partial(kept_remote, site, environ=face.environ)
     render.out("\n".join(standing(view, remote)))
     return status
