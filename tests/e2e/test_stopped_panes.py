@@ -72,7 +72,7 @@ def test_a_stopped_pane_goes_on_as_its_user_chooses(
     resume_to_the_question(project, session, wait_until)
     before = pane(project)
     assert "architect · demo · stopped" in before["label"]
-    assert "native" in screen(project)
+    assert "its conversation comes back" in screen(project)
     assert "every check passed" in screen(project)
     assert "Demo agent" in screen(project)
     shown = project.json("status", session.name)["sessions"][0]
