@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.views.session_words import (
-    conversation,
     delivery_steps,
-    how_it_comes_back,
     how_to_get,
     is_kept,
     next_step,
@@ -18,6 +16,13 @@ from agentmux.app.views.session_words import (
     where,
 )
 from agentmux.cli import render
+from agentmux.core.names.conversations import (
+    conversation,
+    how_it_began,
+    how_it_comes_back,
+    needs_reason,
+    started_again,
+)
 from agentmux.core.names.status_labels import (
     NATIVE_MARK,
     SessionStatus,
@@ -143,7 +148,9 @@ def status_lines(
     lines += [f"  warning       {warning}" for warning in view.warnings]
     if view.seats:
         lines += ["", *(f"  {line}" for line in _seat_table(view.seats)), ""]
-        lines += [f"  {seat.seat} {_began_how(seat)}" for seat in view.seats if _is_told(seat)]
+        lines += [
+            f"  {seat.seat} {how_it_began(seat.mode, seat.reason)}" for seat in _told(view.seats)
+        ]
     step = next_step(view)
     return [*lines, "", f"  next: {step}"] if step else lines
 
@@ -204,27 +211,21 @@ def _seat_table(seats: Sequence[SeatView]) -> list[str]:
             f"{seat.agent or '-'} {seat.model}".rstrip(),
             f"{seat.label}{_resets(seat)}",
             age(seat.age_s),
-            f"{conversation(seat.mode) if seat.agent else '-'}{_again(seat)}",
+            _conversation(seat),
         )
         for seat in seats
     ]
     return render.table(rows)
 
 
-def _again(seat: SeatView) -> str:
-    """Return how often the seat was started for the same work, if that was more than once."""
-    return f", started {seat.attempt} times" if seat.attempt > 1 else ""
+def _conversation(seat: SeatView) -> str:
+    which = conversation(seat.mode) if seat.agent else "-"
+    return ", ".join(filter(None, (which, started_again(seat.attempt))))
 
 
-def _is_told(seat: SeatView) -> bool:
-    """Whether it is said why the seat does not go on with a conversation of before."""
-    began = seat.mode != "fresh" or seat.attempt > 1
-    return bool(seat.reason) and seat.mode != "native" and began
-
-
-def _began_how(seat: SeatView) -> str:
-    began = {"fresh": "began a new conversation", "shell": "got a shell", "screen": "has no agent"}
-    return f"{began.get(seat.mode, seat.mode)}: {seat.reason}"
+def _told(seats: Iterable[SeatView]) -> Iterator[SeatView]:
+    """Yield the seats of which it is said why no conversation of before goes on."""
+    return (each for each in seats if each.reason and needs_reason(each.mode, each.attempt))
 
 
 def _resets(seat: SeatView) -> str:

@@ -17,12 +17,11 @@ from agentmux.core.decisions.limits import is_parked
 from agentmux.core.decisions.seat_needs import restartable
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.fold.acceptance import takes_approval, working_phase
-from agentmux.core.journal.state import NATIVE as NATIVE_MODE
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names import statuses
+from agentmux.core.names.conversations import needs_reason, started_again, which_conversation
 from agentmux.core.names.phase import SETUP, Phase
 from agentmux.core.names.status_labels import (
-    NATIVE_MARK,
     Colour,
     age,
     clock_label,
@@ -46,7 +45,6 @@ DONE: Final = "\u2713"
 CURRENT: Final = "\u25b6"
 LATER: Final = "\u00b7"
 FAILED: Final = "\u2717"
-NATIVE: Final = f"{NATIVE_MARK} native"
 ATTENTION: Final = "!"
 DETACH: Final = "detach: prefix d"
 
@@ -352,11 +350,11 @@ def _seat(picture: Picture, number: int, name: str, seat: Seat, cols: int) -> It
     yield _Rank.SEAT, (Segment(left, style), Segment(right, said))
     why = (_Rank.WHY, _Rank.WHY)
     about = _about(picture, name, seat)
-    detail = (_Rank.DETAIL, _Rank.DETAIL)
-    yield from _text(about, cols, Style.DIM, ranks=detail, lines=1, indent="    ")
+    detail = (_Rank.DETAIL, _Rank.WHY)
+    yield from _text(about, cols, Style.DIM, ranks=detail, lines=2, indent="    ")
     if status.trouble:
         yield from _text(status.trouble, cols, Style.PROBLEM, ranks=why, lines=2, indent="    ")
-    if seat.mode != NATIVE_MODE:
+    if needs_reason(seat.mode, seat.attempt):
         yield from _text(seat.reason, cols, Style.DIM, ranks=why, lines=2, indent="    ")
     last = picture.last_lines.get(name, "")
     yield from _text(last, cols, ranks=why, lines=1, indent=_LAST_LINE)
@@ -395,8 +393,8 @@ def _about(picture: Picture, name: str, seat: Seat) -> str:
     parts = (
         " ".join(filter(None, (str(known.get("agent") or ""), str(known.get("model") or "")))),
         f"for {since}" if (since := _age(seat.since, picture.now)) else "",
-        NATIVE if seat.mode == NATIVE_MODE else seat.mode,
-        f"attempt {seat.attempt}" if seat.attempt > 1 else "",
+        which_conversation(seat.mode) if known.get("agent") else "",
+        started_again(seat.attempt),
     )
     return ", ".join(filter(None, parts))
 

@@ -136,13 +136,14 @@ cycle 2
 
 At work (3)
   1 coder-2                          busy 3m
-    claude opus, for 15m, ↻ native
+    claude opus, for 15m, ↻ continued
     > Edit calc.py
 ! 2 coder-3              waiting for you <1m
-    codex, for 15m, fresh, attempt 2
+    codex, for 15m, new conversation,
+      started 2 times
     recorded on another host
   3 code-researcher-how-sessio… launched 15m
-    for 15m, fresh
+    for 15m
 
 Your turn
 ! coder-3 asks you something
@@ -191,7 +192,8 @@ Add a login form
 
 At work
   1 coder-2                      crashed 15m
-    demo, for 15m, fresh, attempt 2
+    demo, for 15m, new conversation, started
+      2 times
 
 Your turn
 ! failed: coder-2 was lost twice (exit 3)
@@ -370,11 +372,14 @@ PARTS: dict[str, tuple[Picture, str | None, str | None]] = {
         None,
     ),
     "native says no reason": (
-        picture(seats={"coder-1": seat(mode="native", reason="reached 3 times")}),
-        "    for 15m, ↻ native",
+        picture(
+            seats={"coder-1": seat(mode="native", reason="reached 3 times")},
+            agents={"coder-1": {"agent": "demo"}},
+        ),
+        "    demo, for 15m, ↻ continued",
         "reached",
     ),
-    "first attempt": (picture(seats={"coder-1": seat()}), None, "attempt"),
+    "first attempt": (picture(seats={"coder-1": seat()}), None, "started"),
     "no session directory": (picture(feature_dir="", session_name="agentmux"), "agentmux", None),
 }
 
@@ -601,11 +606,11 @@ def test_a_narrow_pane_stays_legible() -> None:
 Add a login form
  ▶ implementing 1/4…
   1 coder-2  busy 3m
-claude opus, for 15…
+claude opus, for
 ! 2 coder-3 waiting…
-codex, for 15m, fre…
+codex, for 15m, new
   3 co… launched 15m
-for 15m, fresh
+for 15m
 ! coder-3 asks you
 something
 o goes there

@@ -7,11 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.core.names.phase import SETUP
-from agentmux.core.names.status_labels import (
-    NATIVE_MARK,
-    SessionStatus,
-    mend_setup,
-)
+from agentmux.core.names.status_labels import SessionStatus, mend_setup
 from agentmux.core.names.statuses import BROKEN, FAILED, KEEP
 from agentmux.core.pipeline.delivery import kept_commands
 
@@ -28,30 +24,6 @@ def where(view: SessionView) -> str:
     cycle = f", cycle {view.cycle}" if view.cycle > 1 else ""
     iteration = f", iteration {view.review_iteration}" if view.review_iteration else ""
     return f"{phase}{cycle}{iteration}"
-
-
-_COMES_BACK: Final = {
-    "native": "its conversation comes back",
-    "fresh": "begins a new conversation",
-    "shell": "a shell for you instead of its agent",
-    "screen": "only its last screen",
-}
-_CAME_BACK: Final = {"native": f"{NATIVE_MARK} continued", "fresh": "new"}
-
-
-def how_it_comes_back(mode: str, reason: str) -> str:
-    """Return in words how a resume starts a seat: ``begins a new conversation: …``.
-
-    That a conversation comes back needs no reason; the evidence is in ``--explain`` and in JSON.
-    A mode that is none of these is returned as it is.
-    """
-    words = _COMES_BACK.get(mode, mode)
-    return words if mode == "native" or not reason else f"{words}: {reason}"
-
-
-def conversation(mode: str) -> str:
-    """Return in one word whether a seat's agent goes on with a conversation of before."""
-    return _CAME_BACK.get(mode, mode)
 
 
 def no_remote(_: str) -> None:

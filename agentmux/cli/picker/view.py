@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.views.last_screens import LastScreen
 from agentmux.app.views.outlook import Outlook, SeatOutlook
-from agentmux.app.views.session_words import how_it_comes_back
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.times import time_of
+from agentmux.core.names.conversations import how_it_comes_back
 from agentmux.core.names.status_labels import NATIVE_MARK, SessionStatus, age
 from agentmux.core.terminal.text_width import ELLIPSIS, clean, width, wrap
 from agentmux.core.terminal.text_width import cut as cut_clean
