@@ -70,7 +70,7 @@ CASES: dict[str, tuple[SessionState, Liveness, str]] = {
     "unknown": (SessionState(phase=Phase.PLANNING), SILENT, ""),
     "done": (SessionState(phase=Phase.DONE), GONE, ""),
 }  # fmt: skip
-MARKED = {"waiting_for_user": "! waits", "decision": "! decide", "stalled": "! stalled"}
+MARKED = {"waiting_for_user": "waits", "decision": "decide", "stalled": "stalled"}
 
 
 def noted(seen: str) -> dict[str, Any]:
@@ -91,14 +91,14 @@ def shown(status: str) -> SessionView:
     return session_view(entry, liveness, noted(seen), project=PROJECT, now=NOW)
 
 
-def picked(row: SessionRow, sought: str) -> str:
+def picked(row: SessionRow, sought: str, cols: int = 100) -> str:
     """Return the picker's line of the session; empty if the search does not find it."""
     picker = tell(begin([Choice(name=NAME, words="add-auth")]), {NAME: row.label})
     for key in f"/{sought}":
         picker = press(picker, key)
     known = KnownSession(phase=row.phase, updated=NOW - timedelta(minutes=5), title="")
     scene = Scene(picker=picker, known={NAME: known}, outlooks={}, now=NOW, rows={NAME: row})
-    return next((line.text for line in draw(scene, 100, 24)[1:2] if NAME in line.text), "")
+    return next((line.text for line in draw(scene, cols, 24)[1:2] if NAME in line.text), "")
 
 
 @pytest.mark.parametrize("status", CASES)
@@ -118,7 +118,8 @@ def test_all_faces_say_the_same_of_a_session(status: str) -> None:
     )
     assert f"  {listed}" in list(standing.lines(alone, PROJECT, cols=None, colours=False))
     assert picked(row, row.label).split()[-1] == "5m"
-    assert (MARKED.get(status, "no mark") in picked(row, row.label)) is (status in MARKED)
+    assert (f"! {row.label}" in picked(row, row.label)) is (status in MARKED)
+    assert f"! {MARKED[status]} " in picked(row, "", 80) if status in MARKED else True
     assert not picked(row, "2026")
     assert row.group is group_of(view)
 

@@ -12,8 +12,8 @@ from agentmux.app.views.last_screens import LastScreen
 from agentmux.app.views.outlook import Outlook, SeatOutlook
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.times import time_of
-from agentmux.core.names.conversations import how_it_comes_back
-from agentmux.core.names.status_labels import NATIVE_MARK, SessionStatus, age
+from agentmux.core.names.conversations import conversation, how_it_comes_back
+from agentmux.core.names.status_labels import NATIVE_MARK, age, status_mark
 from agentmux.core.terminal.text_width import ELLIPSIS, clean, width, wrap
 from agentmux.core.terminal.text_width import cut as cut_clean
 
@@ -25,12 +25,9 @@ if TYPE_CHECKING:
 _ROOMY: Final = 60
 _PHASE_COLS: Final = 18
 _MARK_COLS: Final = 10
-_WANTS: Final = {
-    SessionStatus.WAITING: "! waits",
-    SessionStatus.DECISION: "! decide",
-    SessionStatus.STALLED: "! stalled",
-}
-"""The mark of a live session that needs its user, by its status."""
+# From this width on the list has room for every label of a status.
+_WIDE: Final = 100
+_LABEL_COLS: Final = 18
 
 
 class Look(Enum):
@@ -164,9 +161,10 @@ def _row(scene: Scene, choice: Choice, cols: int) -> PickerLine:
     outlook = scene.outlooks.get(choice.name)
     phase = (outlook.phase if outlook is not None else None) or known.phase
     row = scene.rows.get(choice.name)
-    wants = _WANTS.get(row.status, "") if row is not None else ""
+    wide = cols >= _WIDE
+    wants = _wants(row, wide=wide) if row is not None else ""
     mark = wants or _mark(outlook, fresh=scene.picker.fresh)
-    right = f"{mark:<{_MARK_COLS}}"
+    right = fill(mark, _LABEL_COLS if wide else _MARK_COLS)
     right += f"{age(_seconds(scene.now, known.updated)):>4}"
     if cols >= _ROOMY:
         right = f"{fill(phase, _PHASE_COLS)} {right}"
@@ -177,11 +175,22 @@ def _row(scene: Scene, choice: Choice, cols: int) -> PickerLine:
     )
 
 
+def _wants(row: SessionRow, *, wide: bool) -> str:
+    """Return the mark of a live session that needs its user; empty for other sessions.
+
+    Args:
+        row: The session.
+        wide: Whether there is room for the whole label.
+    """
+    mark = status_mark(row.status)
+    return f"! {row.label if wide else mark}" if mark else ""
+
+
 def _mark(outlook: Outlook | None, *, fresh: bool) -> str:
     """Return how a resume would bring a session's seats back, as a short text for the list.
 
-    ``fresh``, for example, or ``↻ 2/3`` if two of three are native. If the session cannot be
-    resumed, the kind of reason, such as ``live``; if ``outlook`` is None, an ellipsis.
+    ``new``, for example, or ``↻ 2/3`` if two of three conversations come back. If the session
+    cannot be resumed, the kind of reason, such as ``live``; if ``outlook`` is None, an ellipsis.
 
     Args:
         outlook: What a resume would do; None if the session was not examined yet.
@@ -197,7 +206,7 @@ def _mark(outlook: Outlook | None, *, fresh: bool) -> str:
     native = modes.count("native")
     if native:
         return f"{NATIVE_MARK} {native}/{len(modes)}"
-    return "fresh" if "fresh" in modes else modes[0]
+    return conversation("fresh" if "fresh" in modes else modes[0])
 
 
 def _how(seat: SeatOutlook, *, fresh: bool) -> str:

@@ -66,21 +66,28 @@ class StatusRow(NamedTuple):
     Attributes:
         label: The words for people.
         occasion: A word of `core.names.occasion`; empty where nobody is notified.
+        mark: One word instead of the label, for a narrow list of live sessions that need their
+            user; empty for all others.
     """
 
     label: str
     group: Group
     colour: Colour = Colour.NONE
     occasion: str = ""
+    mark: str = ""
 
 
 STATUS_TABLE: Final[Mapping[str, StatusRow]] = {
     statuses.STARTING: StatusRow("starting", Group.RUNNING),
     statuses.SETTING_UP: StatusRow("setting up", Group.RUNNING),
     statuses.RUNNING: StatusRow("running", Group.RUNNING),
-    statuses.WAITING: StatusRow("waiting for you", Group.NEEDS_YOU, Colour.YELLOW, "question"),
-    statuses.DECISION: StatusRow("yours to decide", Group.NEEDS_YOU, Colour.YELLOW, "decision"),
-    statuses.STALLED: StatusRow("stalled", Group.NEEDS_YOU, Colour.RED, "stalled"),
+    statuses.WAITING: StatusRow(
+        "waiting for you", Group.NEEDS_YOU, Colour.YELLOW, "question", "waits"
+    ),
+    statuses.DECISION: StatusRow(
+        "yours to decide", Group.NEEDS_YOU, Colour.YELLOW, "decision", "decide"
+    ),
+    statuses.STALLED: StatusRow("stalled", Group.NEEDS_YOU, Colour.RED, "stalled", "stalled"),
     statuses.FAILED: StatusRow("failed", Group.NEEDS_YOU, Colour.RED, "failed"),
     statuses.LIMIT: StatusRow("usage limit", Group.PARKED, Colour.YELLOW, "parked"),
     statuses.PARKED: StatusRow("parked", Group.PARKED, Colour.YELLOW, "parked"),
@@ -150,6 +157,12 @@ def status_label(status: str) -> str:
     if row is not None:
         return row.label
     return _SEAT_LABELS.get(status, status.replace("_", " "))
+
+
+def status_mark(status: str) -> str:
+    """Return the mark of a session's status (`StatusRow`); empty for one without."""
+    row = STATUS_TABLE.get(status)
+    return row.mark if row is not None else ""
 
 
 def status_colour(status: str) -> Colour:

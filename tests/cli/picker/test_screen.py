@@ -31,7 +31,7 @@ from agentmux.app.views.rows import SessionRow
 from agentmux.cli.picker.screen import Looker, select_session
 from agentmux.cli.picker.view import KnownSession, Look, Scene, cut, draw, shown_names
 from agentmux.core.journal.state import Base
-from agentmux.core.names.status_labels import SessionStatus
+from agentmux.core.names.status_labels import SessionStatus, status_label
 from agentmux.core.terminal.keys import Key
 from agentmux.core.terminal.picker import Choice, begin, press
 from agentmux.core.terminal.text_width import width
@@ -113,7 +113,7 @@ def row(status: str) -> SessionRow:
         session=LIVE.name,
         phase="planning",
         status=SessionStatus(status),
-        label="",
+        label=status_label(status),
         ago="3h ago",
         branch="",
         is_apart=False,
@@ -173,9 +173,9 @@ def test_a_seat_without_an_agent_shows_what_comes_in_its_place(fresh: bool) -> N
         "  coder-2  claude: only its last screen: no program `claude`",
     ]
     assert lines[1].split()[-2] == "shell"
-    assert shown(seats[1])[1].split()[-2] == "screen"
+    assert shown(seats[1])[1].split()[-2] == "agent"
     mixed = shown(SEATS[1], seats[1])
-    assert mixed[1].split()[-2] == "fresh"
+    assert mixed[1].split()[-2] == "new"
 
 
 def test_a_session_that_cannot_be_chosen_says_why_and_what_to_do() -> None:
@@ -199,6 +199,8 @@ def test_who_waits_for_its_user_is_marked_in_the_list() -> None:
     for status, mark in {**marks, "running": "live"}.items():
         shown = replace(scene(), rows={LIVE.name: row(status)})
         assert text(shown).splitlines()[2].split()[2:-1] == mark.split()
+    wide = replace(scene(), rows={LIVE.name: row("waiting_for_user")})
+    assert text(wide, 100).splitlines()[2].split()[2:-1] == ["!", "waiting", "for", "you"]
 
 
 def test_where_one_is_to_be_attached_to_nothing_is_said_of_resuming() -> None:
