@@ -146,16 +146,25 @@ def size(count: int) -> str:
     return f"{count} B" if count < 1000 else f"{count / 1000:.1f} kB"
 
 
-def table(rows: Sequence[Sequence[str]]) -> list[str]:
+def table(
+    rows: Sequence[Sequence[str]], colours: Mapping[tuple[int, int], Colour] | None = None
+) -> list[str]:
     """Return the rows as lines of aligned columns, with two spaces between columns.
 
     Args:
         rows: The cells of each row; all rows have the same number of cells.
+        colours: The colours of cells by row and column, counted from 0; None for no colours.
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    found = colours or {}
+
+    def cell(text: str, row: int, column: int) -> str:
+        shown = painted(text, found.get((row, column), Colour.NONE), colours=True)
+        return shown + " " * (widths[column] - len(text))
+
     return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
+        "  ".join(cell(text, row, column) for column, text in enumerate(cells)).rstrip()
+        for row, cells in enumerate(rows)
     ]
 
 

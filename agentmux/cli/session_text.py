@@ -27,6 +27,7 @@ from agentmux.core.names.status_labels import (
     NATIVE_MARK,
     SessionStatus,
     age,
+    status_colour,
 )
 from agentmux.core.terminal.text_width import clean, cut, width
 
@@ -118,7 +119,7 @@ def status_lines(
         view: The session.
         remote: Returns the remote to which a branch would be pushed, for people; None for none.
             Called only if the result is on a branch of its own and nowhere else.
-        colours: Whether to colour the status.
+        colours: Whether to colour the statuses of the session and of its seats.
     """
     state = render.paint(view.status, colours=colours, shown=view.label)
     lines = [
@@ -147,7 +148,7 @@ def status_lines(
     lines += [f"  problem       {problem}" for problem in view.problems]
     lines += [f"  warning       {warning}" for warning in view.warnings]
     if view.seats:
-        lines += ["", *(f"  {line}" for line in _seat_table(view.seats)), ""]
+        lines += ["", *(f"  {line}" for line in _seat_table(view.seats, colours=colours)), ""]
         lines += [
             f"  {seat.seat} {how_it_began(seat.mode, seat.reason)}" for seat in _told(view.seats)
         ]
@@ -203,7 +204,7 @@ def _interruption(fields: Mapping[str, Any]) -> str:
     return f"{cause}{'' if named else f', at {seat}'}{phase}"
 
 
-def _seat_table(seats: Sequence[SeatView]) -> list[str]:
+def _seat_table(seats: Sequence[SeatView], *, colours: bool) -> list[str]:
     rows = [("SEAT", "AGENT", "STATUS", "FOR", "CONVERSATION")]
     rows += [
         (
@@ -215,7 +216,8 @@ def _seat_table(seats: Sequence[SeatView]) -> list[str]:
         )
         for seat in seats
     ]
-    return render.table(rows)
+    painted = {(row, 2): status_colour(seat.status) for row, seat in enumerate(seats, start=1)}
+    return render.table(rows, painted if colours else None)
 
 
 def _conversation(seat: SeatView) -> str:

@@ -15,6 +15,7 @@ import typer
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.events import Resumed, ReviewDone
 from agentmux.core.pipeline.registry import PIPELINE
+from agentmux.core.terminal.colours import shows_colours
 from agentmux.demo.claims import Claim, Span, spans
 from agentmux.demo.follower import JournalStep, describe
 
@@ -27,7 +28,7 @@ class DemoScreen:
 
     def __init__(self, environ: Mapping[str, str]) -> None:
         self._began = time.time()
-        self._styled = sys.stdout.isatty() and not environ.get("NO_COLOR")
+        self._styled = shows_colours(environ, on_terminal=sys.stdout.isatty())
 
     def line(self, text: str = "") -> None:
         """Print a line."""

@@ -18,7 +18,8 @@ from agentmux.cli.picker.view import KnownSession, Scene, draw
 from agentmux.cli.session_text import session_list, status_lines
 from agentmux.core.journal.state import Interruption, Parked, Seat, SessionState, encode
 from agentmux.core.names.phase import Phase
-from agentmux.core.names.status_labels import Group
+from agentmux.core.names.status_labels import Group, status_colour
+from agentmux.core.terminal.colours import CODES
 from agentmux.core.terminal.picker import Choice, begin, press, tell
 from agentmux.errors import ExitCode
 from agentmux.monitor.view import render
@@ -122,6 +123,16 @@ def test_all_faces_say_the_same_of_a_session(status: str) -> None:
     assert f"! {MARKED[status]} " in picked(row, "", 80) if status in MARKED else True
     assert not picked(row, "2026")
     assert row.group is group_of(view)
+
+
+@pytest.mark.parametrize("status", CASES)
+def test_the_colours_of_status_are_only_added(status: str) -> None:
+    view = shown(status)
+    painted = "\n".join(status_lines(view, colours=True))
+    assert re.sub("\x1b\\[[0-9]*m", "", painted).split("\n") == status_lines(view, colours=False)
+    for each in view.seats:
+        code = CODES.get(status_colour(each.status))
+        assert (f"\x1b[{code}m{each.label}" in painted) is (code is not None)
 
 
 @pytest.mark.parametrize("status", ["unknown", "unreadable"])

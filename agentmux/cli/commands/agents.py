@@ -52,7 +52,7 @@ def agents(
         render.as_json(envelope(result.data, result.problems))
         return result.exit_code
     shown = [each for each in result.data if everything or _is_shown(each)]
-    for line in list_lines(shown):
+    for line in list_lines(shown, colours=face.colours):
         render.out(line)
     render.note(
         f"{NATIVE_MARK} conversations come back · * default · details: agentmux agents show NAME"

@@ -17,7 +17,7 @@ from agentmux.app.commands.agents import (
 )
 from agentmux.cli import render
 from agentmux.core.agents.spec import PromptBy, StrategyKind
-from agentmux.core.names.status_labels import NATIVE_MARK
+from agentmux.core.names.status_labels import NATIVE_MARK, Colour
 
 if TYPE_CHECKING:
     from agentmux.core.agents.spec import AgentSpec
@@ -38,8 +38,11 @@ _PROMPTS: Final = {
 }
 
 
-def list_lines(reports: Sequence[AgentReport]) -> list[str]:
-    """Return what ``agentmux agents`` prints: a heading, then one line for each agent."""
+def list_lines(reports: Sequence[AgentReport], *, colours: bool) -> list[str]:
+    """Return what ``agentmux agents`` prints: a heading, then one line for each agent.
+
+    With ``colours`` it is coloured whether an agent is installed, and what its probe found.
+    """
     rows = [("", "NAME", "INSTALLED", "VERSION", "STRATEGY", "PROBE")]
     rows += [
         (
@@ -52,7 +55,23 @@ def list_lines(reports: Sequence[AgentReport]) -> list[str]:
         )
         for each in reports
     ]
-    return render.table(rows)
+    painted = {
+        (row, column): colour
+        for row, each in enumerate(reports, start=1)
+        for column, colour in _colours(each)
+    }
+    return render.table(rows, painted if colours else None)
+
+
+def _colours(report: AgentReport) -> Iterator[tuple[int, Colour]]:
+    """Yield the coloured columns of an agent, INSTALLED and PROBE, with their colours."""
+    if not report.probe.installed:
+        yield 2, Colour.DIM
+    elif report.probe.problem:
+        yield 5, Colour.RED
+    else:
+        yield 2, Colour.GREEN
+        yield 5, Colour.YELLOW if report.probe.missing else Colour.NONE
 
 
 def _verdict(report: AgentReport) -> str:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -147,6 +148,14 @@ def test_show_of_an_unknown_command_is_as_typed(project: Path) -> None:
     assert "resume      as launch" in said
     (found,) = answer(project, "show", "my-robot --x 'a b'")["agents"]
     assert (found["known"], found["strategy"], found["resume"]) == (False, "none", None)
+
+
+def test_colours_are_only_added(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = run(project).stdout
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    painted = run(project).stdout
+    assert "  \x1b[32myes\x1b[0m  " in painted
+    assert re.sub("\x1b\\[[0-9]*m", "", painted) == plain
 
 
 def test_nothing_is_left_in_the_project_and_no_colour_is_used(project: Path) -> None:
