@@ -7,24 +7,29 @@ from typing import Any
 
 import pytest
 
+from agentmux.app.loop.tmux_options import session_options
 from agentmux.app.result import Problem
 from agentmux.app.session.lookup import Liveness, SessionEntry
+from agentmux.app.views.last_screens import LastScreen
 from agentmux.app.views.rows import SessionRow, session_row
 from agentmux.app.views.session_view import SessionView
 from agentmux.app.views.standing import Standing, group_of
 from agentmux.app.views.status import session_view
+from agentmux.cli.commands.show import heading, how_to_answer
 from agentmux.cli.fast import standing
 from agentmux.cli.picker.view import KnownSession, Scene, draw
 from agentmux.cli.session_text import session_list, status_lines
+from agentmux.core.decisions.attention import attention
 from agentmux.core.journal.state import Interruption, Parked, Seat, SessionState, encode
+from agentmux.core.names.conversations import conversation, which_conversation
 from agentmux.core.names.phase import Phase
-from agentmux.core.names.status_labels import Group, status_colour
+from agentmux.core.names.status_labels import Group, age, status_colour, status_group
 from agentmux.core.terminal.colours import CODES
 from agentmux.core.terminal.picker import Choice, begin, press, tell
 from agentmux.errors import ExitCode
 from agentmux.monitor.view import render
 from agentmux.ports.display import Picture, SeatStatus
-from agentmux.ports.terminal import TerminalUnreachableError, TmuxSession
+from agentmux.ports.terminal import StatusOption, TerminalUnreachableError, TmuxSession
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 NAME = "20260101-101500-add-auth"
@@ -81,7 +86,10 @@ def noted(seen: str) -> dict[str, Any]:
 
 
 def shown(status: str) -> SessionView:
-    state, liveness, seen = CASES[status]
+    return view_of(*CASES[status])
+
+
+def view_of(state: SessionState, liveness: Liveness, seen: str) -> SessionView:
     entry = SessionEntry(
         name=NAME,
         path=PROJECT / ".agentmux/.sessions" / NAME,
@@ -90,6 +98,20 @@ def shown(status: str) -> SessionView:
         updated=NOW - timedelta(minutes=5),
     )
     return session_view(entry, liveness, noted(seen), project=PROJECT, now=NOW)
+
+
+def monitor(status: str) -> tuple[str, ...]:
+    state, _, seen = CASES[status]
+    return monitor_of(state, seen)
+
+
+def monitor_of(state: SessionState, seen: str, until: str = "") -> tuple[str, ...]:
+    doing = SeatStatus(status=seen, source="screen", since=SINCE, until=until)
+    statuses = {"coder": doing} if seen else {}
+    picture = Picture(
+        state=state, statuses=statuses, problem=None, messages=(), now=NOW.astimezone()
+    )
+    return render(picture, 60, 60)
 
 
 def picked(row: SessionRow, sought: str, cols: int = 100) -> str:
@@ -123,6 +145,44 @@ def test_all_faces_say_the_same_of_a_session(status: str) -> None:
     assert f"! {MARKED[status]} " in picked(row, "", 80) if status in MARKED else True
     assert not picked(row, "2026")
     assert row.group is group_of(view)
+
+
+@pytest.mark.parametrize("status", [each for each in CASES if CASES[each][1] is AT_WORK])
+def test_tmux_says_the_same_of_a_session_as_list(status: str) -> None:
+    state, _, seen = CASES[status]
+    wanted = attention(state, {"coder": seen} if seen else {}, troubled=False)
+    options = session_options(state, wanted)
+    without_time = shown(status).label.partition(" until ")[0]
+    assert options[StatusOption.STATUS] == without_time
+    needs_you = status_group(status) is Group.NEEDS_YOU
+    assert bool(options[StatusOption.NEEDS_YOU]) is needs_you
+
+
+@pytest.mark.parametrize("status", ["failed", "done"])
+def test_the_monitor_says_the_same_of_a_session_that_has_ended(status: str) -> None:
+    (line,) = (each for each in monitor(status) if each.startswith((" ✗", " ✓ done")))
+    assert line.split()[-1] == shown(status).label
+
+
+def test_the_monitor_says_the_same_of_a_conversation_as_status_and_the_picker() -> None:
+    for mode, attempt in (("native", 2), ("fresh", 1), ("fresh", 3)):
+        one = {**ONE, "seats": {"coder": seat(mode=mode, attempt=attempt)}}
+        state = SessionState(phase=Phase.IMPLEMENTING, **one)
+        about = next(each for each in monitor_of(state, "busy") if "claude, for " in each)
+        view = view_of(state, AT_WORK, "busy")
+        (said,) = (each for each in status_lines(view, colours=False) if "  claude " in each)
+        told = re.split("  +", said.strip())[-1].split(", ")
+        assert about.strip().split(", ")[2:] == [which_conversation(mode), *told[1:]]
+        assert told[0] == conversation(mode)
+
+
+def test_show_says_the_same_of_a_seat_as_status() -> None:
+    (seat_view,) = shown("waiting_for_user").seats
+    screen = LastScreen(
+        seat="coder", agent="claude", ansi="", cols=80, rows=24, captured_at=SINCE, exit_status=None
+    )
+    assert heading(screen, NOW) == f"== coder · {seat_view.agent} · {age(seat_view.age_s)} ago =="
+    assert how_to_answer(NAME, screen).startswith(f"-- {seat_view.label}; ")
 
 
 @pytest.mark.parametrize("status", CASES)
@@ -161,13 +221,9 @@ def test_the_monitor_says_the_same_of_a_seat_as_status(status: str) -> None:
     state, _, seen = CASES[status]
     (seat_view,) = shown(status).seats
     until = UNTIL if status == "parked" else ""
-    doing = SeatStatus(status=seen, source="screen", since=SINCE, until=until)
-    picture = Picture(
-        state=state, statuses={"coder": doing}, problem=None, messages=(), now=NOW.astimezone()
-    )
-    (line,) = (each for each in render(picture, 60, 60) if "1 coder " in each)
-    age = "" if status == "parked" else " 7m"
-    assert line.rstrip().endswith(f" {seat_view.label}{age}")
+    (line,) = (each for each in monitor_of(state, seen, until) if "1 coder " in each)
+    since = "" if status == "parked" else " 7m"
+    assert line.rstrip().endswith(f" {seat_view.label}{since}")
     lines = [re.split("  +", each.strip()) for each in status_lines(shown(status), colours=False)]
     (said,) = (each for each in lines if each[:2] == ["coder", seat_view.agent or "-"])
     assert said[2:4] == [seat_view.label, "7m"]

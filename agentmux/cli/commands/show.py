@@ -18,7 +18,8 @@ from agentmux.cli import render
 from agentmux.cli.commands.sessions import JsonOpt, SessionArg, one
 from agentmux.core.codec.times import time_of
 from agentmux.core.documents.review import seat_named
-from agentmux.core.names.status_labels import age
+from agentmux.core.names.status_labels import age, status_label
+from agentmux.core.names.statuses import WAITING
 from agentmux.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -46,10 +47,10 @@ def show(
         return ExitCode.OK
     asking = asking_seats(site, entry)
     for place, screen in enumerate(found.screens):
-        render.out(("\n" if place else "") + _heading(screen, site.now()))
+        render.out(("\n" if place else "") + heading(screen, site.now()))
         render.screen(_rows(face, screen, plain=plain))
         if screen.seat in asking:
-            render.out(_how_to_answer(entry, screen))
+            render.out(how_to_answer(entry.name, screen))
     for warning in found.warnings:
         render.note(f"warning: {warning}")
     return ExitCode.OK
@@ -64,12 +65,14 @@ def _fields(site: Site, entry: SessionEntry, found: LastScreens) -> dict[str, ob
     }
 
 
-def _how_to_answer(entry: SessionEntry, screen: LastScreen) -> str:
-    named = f"agentmux answer {entry.name} --role {screen.seat}"
-    return f"-- it waits for you; to press keys: {named} KEYS --screen {screen.digest} --"
+def how_to_answer(session: str, screen: LastScreen) -> str:
+    """Return the line below the screen of a seat that waits for its user."""
+    named = f"agentmux answer {session} --role {screen.seat}"
+    return f"-- {status_label(WAITING)}; to press keys: {named} KEYS --screen {screen.digest} --"
 
 
-def _heading(screen: LastScreen, now: datetime) -> str:
+def heading(screen: LastScreen, now: datetime) -> str:
+    """Return the line above a screen: its seat, its agent, and how old it is."""
     parts = [screen.seat, screen.agent or "-", f"{age(_age_s(screen, now))} ago"]
     parts += [f"exit {screen.exit_status}"] if screen.exit_status is not None else []
     return f"== {' · '.join(parts)} =="
