@@ -172,7 +172,7 @@ def test_from_inside_tmux(project: Project, wait_until: WaitUntil) -> None:
         session = Session(project, project.sessions()[0]).wait()
         assert options(project) == before  # our options do not apply to the user's session
         wait_until(
-            lambda: "C-b L goes back to mine" in monitor(session), 10, lambda: monitor(session)
+            lambda: "C-b L goes back (mine)" in monitor(session), 10, lambda: monitor(session)
         )
 
         def shell() -> str:

@@ -20,7 +20,7 @@ def leave_line(clients: Sequence[Client], keys: LeaveKeys, session: str) -> str:
     homes = {client.came_from for client in clients if client.came_from}
     said = []
     if homes and keys.back:
-        home = f" to {min(homes)}" if len(homes) == 1 else ""
+        home = f" ({min(homes)})" if len(homes) == 1 else ""
         said.append(f"{keys.back} goes back{home}")
     if not said or not all(client.came_from for client in clients):
         said.append(f"{keys.detach} detaches" if keys.detach else f"tmux detach -s {session}")

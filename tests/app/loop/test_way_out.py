@@ -11,9 +11,9 @@ USUAL = LeaveKeys(detach="C-b d", back="C-b L")
     [
         ((), USUAL, "C-b d detaches"),
         (("",), USUAL, "C-b d detaches"),
-        (("mine",), USUAL, "C-b L goes back to mine"),
+        (("mine",), USUAL, "C-b L goes back (mine)"),
         (("mine", "yours"), USUAL, "C-b L goes back"),
-        (("mine", ""), USUAL, "C-b L goes back to mine, C-b d detaches"),
+        (("mine", ""), USUAL, "C-b L goes back (mine), C-b d detaches"),
         (("mine",), LeaveKeys(detach="C-a d", back=""), "C-a d detaches"),
         (("",), LeaveKeys(detach="", back=""), "tmux detach -s amx"),
     ],
