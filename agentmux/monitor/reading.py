@@ -19,7 +19,7 @@ _TAB: Final = 4
 _LEAST: Final = 4
 """How many rows of a text are worth a page."""
 _HINT: Final = "\u2193 \u2191 PgDn PgUp move, Esc closes, ? all keys"
-_MOVE: Final = "\u2193 \u2191 PgDn PgUp move"
+_MOVE: Final = "\u2193 \u2191 PgDn PgUp move, Esc takes the question back"
 # The first match counts.
 _DIFF_STYLES: Final = (
     (("diff ", "+++", "---"), Style.HEADER),

@@ -495,7 +495,8 @@ def test_what_would_be_delivered_is_read_page_by_page_above_the_question() -> No
     first = render(REVIEWED, 80, 24)
     assert " ".join(first[0].split()) == "What an approval would do lines 1-21 of 43"
     assert first[1:4] == ("What changed:", "", "  src/part_00.py | 0 +++")
-    assert first[-2:] == ("↓ ↑ PgDn PgUp move", f"! {REVIEWED.question}")
+    assert first[-2] == "↓ ↑ PgDn PgUp move, Esc takes the question back"
+    assert first[-1] == f"! {REVIEWED.question}"
     page = page_of(REVIEWED, 80, 24)
     assert page == Page(rows=21, last=22)
     assert render(at(REVIEWED, 21), 80, 24)[1] == "  src/part_19.py | 19 +++"
@@ -559,6 +560,12 @@ def test_who_decides_sees_what_there_is_to_decide_on(cols: int, rows: int) -> No
         assert said in text, said
     assert "more lines of the summary: press s" in text
     assert max(map(len, text.split("\n"))) <= 100
+
+
+def test_a_short_result_has_its_headings_at_80x24_too() -> None:
+    short = ResultView(summary=("All is done.",), checks=("tests passed",), verdicts=("pass",))
+    text = text_of(replace(DECIDING, result=short), 80, 24)
+    assert "Summary\nAll is done.\n\nChecks\ntests passed\n\nReviews\npass" in text
 
 
 def test_a_small_pane_shows_the_keys_and_not_the_result() -> None:
