@@ -138,6 +138,9 @@ _PANE_OPTIONS: Final = (
     ("synchronize-panes", "off"),
 )
 
+_MONITOR_ENDED: Final = "#{?pane_dead_signal,! killed; agentmux resume --reattach#, in a shell,}"
+"""What tmux writes below the monitor if it was killed; otherwise its own last words are there."""
+
 SHORT_NAMES: Final[Mapping[str, str]] = {
     "attach-session": "attach",
     "break-pane": "breakp",
@@ -454,6 +457,8 @@ def show_status(target: str) -> Iterator[Command]:
 def _monitor_options(target: str) -> Iterator[Command]:
     for name, value in ((MONITOR, "1"), *_PANE_OPTIONS, (LABEL, "agentmux")):
         yield ("set-option", "-p", "-t", target, name, value)
+    # tmux before 3.3 does not know this option.
+    yield ("set-option", "-pq", "-t", target, "remain-on-exit-format", _MONITOR_ENDED)
     yield from show_status(target)
 
 
@@ -536,6 +541,12 @@ def vacate(pane: str) -> Command:
         f"set-option -pu -t {pane} {StatusOption.WAITS}",
         f"set-option -p -t {pane} {LABEL} ''",
     )
+
+
+def unzoom(pane: str) -> Command:
+    """Return a command that unzooms a window if it is this pane that the user has zoomed in it."""
+    is_zoomed = "#{&&:#{window_zoomed_flag},#{pane_active}}"
+    return ("if-shell", "-F", "-t", pane, is_zoomed, text_of(f"resize-pane -Z -t {pane}"))
 
 
 def is_vacant(pane: Pane) -> bool:

@@ -247,10 +247,13 @@ class OwnTmux:
     def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
         """Kill these panes; panes that are gone are no error.
 
-        Those in ``vacate`` stay as empty panes, which keep their place beside the monitor.
+        Those in ``vacate`` stay as empty panes, which keep their place beside the monitor. A pane
+        that the user has zoomed is unzoomed: an empty one would hide the monitor.
         """
         groups = (
-            [say.vacate(pane) if pane in vacate else say.guarded(pane, f"kill-pane -t {pane}")]
+            [say.unzoom(pane), say.vacate(pane)]
+            if pane in vacate
+            else [say.guarded(pane, f"kill-pane -t {pane}")]
             for pane in panes
         )
         with suppress(TerminalGoneError):

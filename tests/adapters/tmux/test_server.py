@@ -399,6 +399,19 @@ def test_a_tiny_terminal_is_no_failure(tmux_under: TmuxTerminal, tmp_path: Path)
     assert len(look(tmux_under, made.session.id)) == 3
 
 
+def test_a_monitor_that_was_killed_says_what_to_type(
+    tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil
+) -> None:
+    made = create(tmux_under, tmp_path)
+    os.kill(int(ask(tmux_under, made.pane, "#{pane_pid}")), signal.SIGKILL)
+    wait_until(
+        lambda: (
+            "! killed; agentmux resume --reattach, in a shell"
+            in tmux_under.run("capture-pane", "-p", "-t", made.pane).stdout
+        )
+    )
+
+
 def test_a_zoomed_pane_is_left_alone(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
     made = create(tmux_under, tmp_path)
     first, second = tmux_under.open_panes(made.session.id, [new(1), new(2)]).values()
@@ -409,6 +422,24 @@ def test_a_zoomed_pane_is_left_alone(tmux_under: TmuxTerminal, tmp_path: Path) -
 
     assert ask(tmux_under, first, "#{window_zoomed_flag}") == "1"
     assert not look(tmux_under, made.session.id)[second].visible
+
+
+def test_a_zoomed_pane_that_is_emptied_does_not_hide_the_monitor(
+    tmux_under: TmuxTerminal, tmp_path: Path
+) -> None:
+    made = create(tmux_under, tmp_path)
+    first, second = tmux_under.open_panes(made.session.id, [new(1), new(2)]).values()
+    tmux_under.arrange(made.session.id, [first, second])
+    tmux_under.go_to(made.session.id, first)
+    tmux_under.run("resize-pane", "-Z", "-t", first)
+
+    tmux_under.close_panes([second], vacate=[second])
+    assert ask(tmux_under, first, "#{window_zoomed_flag}") == "1"
+    tmux_under.close_panes([first, "%4711"], vacate=[first, "%4711"])
+    assert ask(tmux_under, made.pane, "#{window_zoomed_flag}") == "0"
+
+    tmux_under.arrange(made.session.id, [])
+    assert ask(tmux_under, made.pane, "#{window_panes}") == "1"
 
 
 def test_panes_of_the_user_stay_where_they_are(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
