@@ -527,6 +527,10 @@ def test_where_attaching_leads() -> None:
             attach_argv(target, environ, on_terminal=on_terminal)
         command = shlex.join((*client, "attach-session", "-t", "$3"))
         assert command in raised.value.hints[0]
+    usual = {"TMUX": f"/tmp/tmux-{os.getuid()}/mine,1,0"}
+    with pytest.raises(UsageError, match="another tmux server") as raised:
+        attach_argv(target, usual, on_terminal=True)
+    assert "`tmux: {socket_name: mine}`" in raised.value.hints[-1]
 
 
 def test_attaching_without_a_terminal_says_what_to_type(

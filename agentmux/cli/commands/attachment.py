@@ -163,10 +163,21 @@ def attach_argv(
             raise UsageError(
                 f"this terminal is inside another tmux server ({outer})",
                 hints=(
-                    f"detach from that server (tmux detach-client), then: {to_attach}",
-                    f"or in here, with two prefix keys: env -u TMUX {to_attach}",
+                    f"in a terminal outside that server: {to_attach}",
+                    f"or here, each tmux with its own prefix key: env -u TMUX {to_attach}",
+                    *_same_server(outer),
                 ),
             )
+
+
+def _same_server(outer: str) -> tuple[str, ...]:
+    """Return how new sessions come to the server with this socket, if it has tmux's usual place."""
+    folder, name = os.path.split(outer)
+    if not folder.endswith(f"/tmux-{os.getuid()}"):
+        return ()
+    return (
+        f"for new sessions on that server: `tmux: {{socket_name: {name}}}` in the configuration",
+    )
 
 
 class _Place(Enum):
