@@ -138,8 +138,13 @@ _PANE_OPTIONS: Final = (
     ("synchronize-panes", "off"),
 )
 
-_MONITOR_ENDED: Final = "#{?pane_dead_signal,! killed; agentmux resume --reattach#, in a shell,}"
-"""What tmux writes below the monitor if it was killed; otherwise its own last words are there."""
+_MONITOR_ENDED: Final = (
+    "#{?#{==:#{pane_dead_status},},! killed; agentmux resume --reattach#, in a shell,}"
+)
+"""What tmux writes below the monitor if it was killed; otherwise its own last words are there.
+
+Only the missing exit status tells: tmux loses the signal now and then.
+"""
 
 SHORT_NAMES: Final[Mapping[str, str]] = {
     "attach-session": "attach",
