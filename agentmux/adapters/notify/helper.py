@@ -55,29 +55,36 @@ def _send_all(request: dict[str, Any]) -> list[str]:
     """Send to all addresses at once; return why each failed, empty for those that did not."""
     title, body, addresses = request["title"], request["body"], request["addresses"]
     pool = ThreadPoolExecutor(max_workers=max(1, len(addresses)))
-    tasks = [pool.submit(_send, address, title, body) for address in addresses]
-    wait(tasks, timeout=request["limit_s"])
+    limit_s = request["limit_s"]
+    tasks = [pool.submit(_send, address, title, body, limit_s) for address in addresses]
+    wait(tasks, timeout=limit_s)
     return [task.result() if task.done() else _LATE for task in tasks]
 
 
-def _send(address: str, title: str, body: str) -> str:
+def _send(address: str, title: str, body: str, limit_s: float) -> str:
     try:
         if address == _DESKTOP:
-            return _desktop(title, body)
+            return _desktop(title, body, limit_s)
         return _by_apprise((address,), title, body)
     except Exception as error:  # noqa: BLE001 (a plug-in may raise anything; its text may have a token)
         return f"it failed: {type(error).__name__}"
 
 
-def _desktop(title: str, body: str) -> str:
-    """Show a desktop notification: by the system's own program, else by Apprise."""
+def _desktop(title: str, body: str, limit_s: float) -> str:
+    """Show a desktop notification: by the system's own program, else by Apprise.
+
+    A program that hangs is killed within ``limit_s``: nobody else would end it after us.
+    """
     argv: list[str] = []
     if shutil.which("notify-send"):
         argv = ["notify-send", "--app-name=AgentMux", "--", title, body]
     elif sys.platform == "darwin" and shutil.which("osascript"):
         argv = ["osascript", "-e", _APPLESCRIPT, title, body]
     if argv:
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, check=False)
+        try:
+            done = subprocess.run(argv, stdin=subprocess.DEVNULL, check=False, timeout=limit_s / 2)
+        except subprocess.TimeoutExpired:
+            return f"{argv[0]} does not answer"
         return f"{argv[0]} failed with status {done.returncode}" if done.returncode else ""
     problem = _by_apprise(("dbus://", "gnome://", "macosx://", "windows://"), title, body)
     return _NO_DESKTOP if problem in {NO_APPRISE, _UNKNOWN} else problem

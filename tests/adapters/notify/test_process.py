@@ -10,6 +10,7 @@ import pytest
 
 from agentmux.adapters.notify.helper import NO_APPRISE
 from agentmux.adapters.notify.process import HELPER, HelperProcess
+from agentmux.adapters.system.processes import is_alive
 from agentmux.core.config.settings import Address
 from agentmux.ports.notifier import Message, Sent
 from tests.fakes.receiver import Receiver
@@ -107,3 +108,13 @@ def test_the_desktop_is_notified_by_the_systems_program(tmp_path: Path) -> None:
     assert [each.problem for each in found] == [""]
     said = (tmp_path / "said").read_text()
     assert said == f"--app-name=AgentMux|--|{MESSAGE.title}|{MESSAGE.body}|"
+
+
+def test_a_program_of_the_system_that_hangs_is_ended(tmp_path: Path) -> None:
+    program = tmp_path / "notify-send"
+    program.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 97\n")
+    program.chmod(0o755)
+    environ = {**os.environ, "PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    (sent,) = HelperProcess(environ, limit_s=1).send(MESSAGE, [Address("desktop")])
+    assert sent.problem == "notify-send does not answer"
+    assert not is_alive(int((tmp_path / "pid").read_text()))
