@@ -593,7 +593,7 @@ def test_a_first_run_dialog_is_left_to_the_user(
     told = real.agentmux("status").stdout
     assert "waiting for you" in told
     assert f"next: agentmux attach {run.path.name}" in told
-    run.until(lambda: "look at its pane" in run.monitor, "the monitor does not tell", 15)
+    run.until(lambda: "asks you something" in run.monitor, "the monitor does not tell", 15)
     # Well beyond the time after which a quiet agent is reminded.
     quiet = time.monotonic() + 14
     run.until(lambda: time.monotonic() > quiet, "time stands still", 20)
