@@ -13,12 +13,13 @@ from agentmux.app.session.lookup import Liveness, SessionEntry
 from agentmux.app.views.last_screens import LastScreen
 from agentmux.app.views.rows import SessionRow, session_row
 from agentmux.app.views.session_view import SessionView
-from agentmux.app.views.standing import Standing, group_of
+from agentmux.app.views.standing import Standing
 from agentmux.app.views.status import session_view
 from agentmux.cli.commands.show import heading, how_to_answer
 from agentmux.cli.fast import standing
 from agentmux.cli.picker.view import KnownSession, Scene, draw
 from agentmux.cli.session_text import session_list, status_lines
+from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.attention import attention
 from agentmux.core.journal.state import Interruption, Parked, Seat, SessionState, encode
 from agentmux.core.names.conversations import conversation, which_conversation
@@ -134,7 +135,7 @@ def test_all_faces_say_the_same_of_a_session(status: str) -> None:
     assert listed.split() == f"{NAME} {row.phase} {row.label} 5m ago Log people in".split()
     assert f"  status        {row.label}, updated 5m ago" in status_lines(view, colours=False)
     alone = Standing(
-        sessions={group_of(view): ((view, "Log people in"),)},
+        sessions={view.group: ((view, "Log people in"),)},
         done=0,
         problems=(),
         exit_code=ExitCode.OK,
@@ -144,7 +145,12 @@ def test_all_faces_say_the_same_of_a_session(status: str) -> None:
     assert (f"! {row.label}" in picked(row, row.label)) is (status in MARKED)
     assert f"! {MARKED[status]} " in picked(row, "", 80) if status in MARKED else True
     assert not picked(row, "2026")
-    assert row.group is group_of(view)
+
+
+def test_a_session_that_was_stopped_at_its_decision_needs_its_user_in_every_list() -> None:
+    view = replace(shown("stopped"), decision=True)
+    assert session_row(view, "").group is Group.NEEDS_YOU
+    assert session_row(replace(view, decision=False), "").group is Group.INTERRUPTED
 
 
 @pytest.mark.parametrize("status", [each for each in CASES if CASES[each][1] is AT_WORK])

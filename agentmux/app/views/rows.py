@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agentmux.app.views.session_words import where
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.names.status_labels import Group, SessionStatus, age, status_group
+from agentmux.core.names.status_labels import Group, SessionStatus, age
 
 if TYPE_CHECKING:
     from agentmux.app.session.lookup import SessionEntry
@@ -18,6 +18,7 @@ class SessionRow:
     """What a list shows of a session.
 
     Attributes:
+        group: What it needs; the heading below which it stands.
         phase: Its phase, with cycle and iteration after the first ones; ``-`` where unknown.
         label: Its status in words.
         ago: How long ago it changed, in words.
@@ -27,6 +28,7 @@ class SessionRow:
     """
 
     session: str
+    group: Group
     phase: str
     status: SessionStatus
     label: str
@@ -35,16 +37,12 @@ class SessionRow:
     is_apart: bool
     title: str
 
-    @property
-    def group(self) -> Group:
-        """The heading below which the session stands."""
-        return status_group(self.status)
-
 
 def session_row(view: SessionView, title: str) -> SessionRow:
     """Return the row of a session; ``title`` is the first line of its feature."""
     return SessionRow(
         session=view.session,
+        group=view.group,
         phase=where(view),
         status=view.status,
         label=view.label,

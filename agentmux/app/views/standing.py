@@ -9,7 +9,7 @@ from agentmux.app.result import Problem
 from agentmux.app.session.lookup import SessionEntry, list_sessions
 from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.names.status_labels import Group, status_group
+from agentmux.core.names.status_labels import Group
 from agentmux.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -48,14 +48,9 @@ def standing(site: Site) -> Standing:
     )
 
 
-def group_of(view: SessionView) -> Group:
-    """Return the group of a session."""
-    return Group.NEEDS_YOU if view.decision else status_group(view.status)
-
-
 def _by_group(
     views: tuple[SessionView, ...], entries: tuple[SessionEntry, ...]
 ) -> Mapping[Group, tuple[tuple[SessionView, str], ...]]:
     rows = [(view, entry.title) for view, entry in zip(views, entries, strict=True)]
-    found = {group: tuple(row for row in rows if group_of(row[0]) is group) for group in Group}
+    found = {group: tuple(row for row in rows if row[0].group is group) for group in Group}
     return {group: held for group, held in found.items() if held}
