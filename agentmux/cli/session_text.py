@@ -227,7 +227,7 @@ def _conversation(seat: SeatView) -> str:
 
 def _told(seats: Iterable[SeatView]) -> Iterator[SeatView]:
     """Yield the seats of which it is said why no conversation of before goes on."""
-    return (each for each in seats if each.reason and needs_reason(each.mode, each.attempt))
+    return (each for each in seats if needs_reason(each.mode, each.reason))
 
 
 def _resets(seat: SeatView) -> str:

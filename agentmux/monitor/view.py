@@ -354,7 +354,7 @@ def _seat(picture: Picture, number: int, name: str, seat: Seat, cols: int) -> It
     yield from _text(about, cols, Style.DIM, ranks=detail, lines=2, indent="    ")
     if status.trouble:
         yield from _text(status.trouble, cols, Style.PROBLEM, ranks=why, lines=2, indent="    ")
-    if needs_reason(seat.mode, seat.attempt):
+    if needs_reason(seat.mode, seat.reason):
         yield from _text(seat.reason, cols, Style.DIM, ranks=why, lines=2, indent="    ")
     last = picture.last_lines.get(name, "")
     yield from _text(last, cols, ranks=why, lines=1, indent=_LAST_LINE)

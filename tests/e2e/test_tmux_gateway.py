@@ -137,12 +137,14 @@ def test_no_call_goes_around_the_gateway(
 PACKAGE = Path(__file__).parents[2] / "agentmux"
 
 
-def test_one_file_runs_tmux_and_two_may_ask_it_to() -> None:
+def test_one_file_runs_tmux_and_three_may_ask_it_to() -> None:
     """A session of ours can be reached only through `OwnTmux`."""
     client = re.compile(r"tmux\.client import|TmuxClient|tmux import .*\bclient\b")
     users = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py")
              if client.search(path.read_text())}  # fmt: skip
-    assert users == {f"adapters/tmux/{name}.py" for name in ("client", "server", "own_session")}
+    # `announcement` shows a message to clients, and touches no session.
+    files = ("announcement", "client", "server", "own_session")
+    assert users == {f"adapters/tmux/{name}.py" for name in files}
     own = (PACKAGE / "adapters" / "tmux" / "own_session.py").read_text()
     assert own.count("_client.say(") == 1
     runs = re.compile(r"""[\[(]\s*["']tmux["']""")

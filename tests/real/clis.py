@@ -196,6 +196,7 @@ def _pi(place: Place) -> Mapping[str, str]:
 
 
 _NO_TIME: Final = {"limits": "its limit says no time; its recorded screens are tested"}
+_UNTRIED: Final = {"answered": "tried with claude and codex; the others take keys in the same way"}
 _NO_TRUST: Final = {"dialogs": "it asks nothing about a folder"}
 _NOT_TOLD: Final = {"outside": "it has no flag for another directory"}
 _LATEST: Final = "it takes no id: the latest conversation of the folder is what comes back"
@@ -243,7 +244,7 @@ CLIS: Final[Mapping[str, Cli]] = {
         writer=("write_file", "file_path", "content"),
         adds=("Enter",),
         settings={"permission_args": ["--approval-mode", "yolo"]},
-        without=_NO_TIME,
+        without={**_NO_TIME, **_UNTRIED},
     ),
     "qwen": Cli(
         package="@qwen-code/qwen-code",
@@ -255,7 +256,7 @@ CLIS: Final[Mapping[str, Cli]] = {
         asks=("--approval-mode", "default"),
         edits=("--approval-mode", "auto-edit"),
         writer=("write_file", "file_path", "content"),
-        without={**_NO_TRUST, **_NO_TIME},
+        without={**_NO_TRUST, **_NO_TIME, **_UNTRIED},
         settings={"permission_args": ["--approval-mode", "yolo"]},
     ),
     "copilot": Cli(
@@ -273,7 +274,7 @@ CLIS: Final[Mapping[str, Cli]] = {
         ),
         writer=("create", "path", "file_text"),
         settings={"permission_args": ["--allow-all"]},
-        without=_NO_TIME,
+        without={**_NO_TIME, **_UNTRIED},
     ),
     "opencode": Cli(
         package="opencode-ai",
@@ -287,6 +288,7 @@ CLIS: Final[Mapping[str, Cli]] = {
             **_NO_TRUST,
             **_NOT_TOLD,
             **_NO_TIME,
+            **_UNTRIED,
         },
         # Without ripgrep, its first turn waits for a download; codex's package contains one.
         path=("codex/node_modules/@openai/codex-*/vendor/*/codex-path",),
@@ -298,6 +300,12 @@ CLIS: Final[Mapping[str, Cli]] = {
         on_node=20,
         prepare=_pi,
         leaves=("/new",),
-        without={"permits": "it asks for no permissions", **_NO_TRUST, **_NOT_TOLD, **_NO_TIME},
+        without={
+            "permits": "it asks for no permissions",
+            **_NO_TRUST,
+            **_NOT_TOLD,
+            **_NO_TIME,
+            **_UNTRIED,
+        },
     ),
 }

@@ -33,6 +33,7 @@ from agentmux.core.conversation.resume_record import ResumeRecord, conversation_
 from agentmux.core.conversation.seat_history import SeatHistory
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
+from agentmux.core.names.conversations import NO_EARLIER
 from agentmux.core.names.statuses import LAUNCHED, STOPPED
 from agentmux.core.pipeline.work import Work, agents_work
 from agentmux.ports.session_files import SessionFiles
@@ -145,7 +146,7 @@ class SeatPlayers:
             history: The records of the seat's earlier launches.
         """
         if history.standing is None:
-            return Fresh(reason="it has no earlier conversation", guard=Guard.RECORD)
+            return Fresh(reason=NO_EARLIER, guard=Guard.RECORD)
         return choose_resume(history, self._facts(work, player, history.standing, epoch))
 
     def _facts(

@@ -7,6 +7,9 @@ from typing import Final, NamedTuple
 
 from agentmux.core.names.status_labels import NATIVE_MARK
 
+NO_EARLIER: Final = "it has no earlier conversation"
+"""The reason why a seat begins a new conversation at its first start."""
+
 _NATIVE: Final = "native"
 _FRESH: Final = "fresh"
 
@@ -63,12 +66,12 @@ def how_it_began(mode: str, reason: str) -> str:
     return words if mode == _NATIVE or not reason else f"{words}: {reason}"
 
 
-def needs_reason(mode: str, attempt: int) -> bool:
+def needs_reason(mode: str, reason: str) -> bool:
     """Return whether to say why a seat at work does not go on with a conversation of before.
 
-    At its first start there was none.
+    At its first start there was none (`NO_EARLIER`).
     """
-    return mode != _NATIVE and (mode != _FRESH or attempt > 1)
+    return mode != _NATIVE and reason not in {"", NO_EARLIER}
 
 
 def started_again(attempt: int) -> str:

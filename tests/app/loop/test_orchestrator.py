@@ -1553,7 +1553,8 @@ def test_where_a_small_wish_begins_is_chosen_by_a_key(stage: Stage, keyboard: Ke
             stage.scenario({"coder": {"think": 60}})
             keyboard.press("c", *"less")
             await stage.until(lambda: draft(stage) == "less")
-            while "fixing" not in (keyboard.picture.begins if keyboard.picture else ""):
+            chosen = "the next cycle begins in fixing"
+            while chosen not in (keyboard.picture.begins if keyboard.picture else ""):
                 before = keyboard.picture
                 keyboard.press(Key.TAB)
                 await stage.until(partial(is_new, keyboard, before))

@@ -31,7 +31,7 @@ from agentmux.app.views.rows import SessionRow
 from agentmux.cli.picker.screen import Looker, select_session
 from agentmux.cli.picker.view import KnownSession, Look, Scene, cut, draw, shown_names
 from agentmux.core.journal.state import Base
-from agentmux.core.names.status_labels import SessionStatus, status_label
+from agentmux.core.names.status_labels import SessionStatus, status_group, status_label
 from agentmux.core.terminal.keys import Key
 from agentmux.core.terminal.picker import Choice, begin, press
 from agentmux.core.terminal.text_width import width
@@ -111,6 +111,7 @@ def scene(*, outlooks: tuple[Outlook, ...] = (AUTH, LIVE), **changes: object) ->
 def row(status: str) -> SessionRow:
     return SessionRow(
         session=LIVE.name,
+        group=status_group(status),
         phase="planning",
         status=SessionStatus(status),
         label=status_label(status),
