@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal import events
+from agentmux.core.names.conversations import conversation
 from agentmux.core.names.phase import CODER
 from agentmux.core.pipeline.registry import TERMINAL
 from agentmux.demo.follower import JournalStep
@@ -231,10 +232,11 @@ def _conversation_went_on(steps: Sequence[JournalStep]) -> Claim:
     conversations = {str(fact.record.get("session_ref")) for fact in facts}
     modes = [fact.mode for fact in facts]
     one = len(conversations) == 1
+    where = "one conversation" if one else "several conversations"
     return Claim(
         holds=one and modes == ["fresh", "native"],
         text=f"{INTERRUPTED} was killed at work: launched {_times(len(facts))} "
-        f"({', then '.join(modes)}), in {'one conversation' if one else 'several conversations'}",
+        f"({', then '.join(map(conversation, modes))}), in {where}",
     )
 
 

@@ -17,6 +17,7 @@ from agentmux.core.fold.apply import advance
 from agentmux.core.journal import events
 from agentmux.core.journal.events import Event
 from agentmux.core.journal.state import SessionState
+from agentmux.core.names.conversations import which_conversation
 from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, TimedOutError
 
@@ -110,8 +111,7 @@ def describe(step: JournalStep) -> str | None:
     fact = step.event.fact
     match fact:
         case events.AgentLaunched():
-            how = "its conversation goes on" if fact.mode == "native" else f"{fact.mode} start"
-            return f"launched, {how}"
+            return f"launched, {which_conversation(fact.mode)}"
         case events.AgentExited():
             return f"ended: {fact.cause}"
         case events.SessionStarted():

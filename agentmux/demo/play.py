@@ -27,6 +27,7 @@ from agentmux.adapters.tmux.server import TmuxTerminal
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
+from agentmux.core.names.conversations import how_it_comes_back
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.registry import kind_of
 from agentmux.demo.claims import FINISHED, INTERRUPTED, Claim, claims, read_trace
@@ -252,8 +253,7 @@ def _sessions(answer: str) -> list[dict[str, Any]]:
 
 
 def _pane_line(pane: Mapping[str, Any]) -> str:
-    mark = "↻ " if pane["mode"] == "native" else ""
-    return f"{mark}{pane['seat']} {pane['mode']}: {pane['reason']}"
+    return f"{pane['seat']}: {how_it_comes_back(pane['mode'], pane['reason'])}"
 
 
 def _argv(words: Iterable[str]) -> list[str]:

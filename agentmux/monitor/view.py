@@ -6,12 +6,23 @@ first. The current phase and what waits for the user have the lowest ranks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import IntEnum
 from pathlib import PurePosixPath
 from typing import Final
 
+from agentmux.app.views.timeline import (
+    CURRENT,
+    DONE,
+    FAILED,
+    LATER,
+    PhaseLine,
+    phase_lines,
+    phase_mark,
+    shown_phases,
+)
 from agentmux.core.codec.times import time_of
 from agentmux.core.decisions.limits import is_parked
 from agentmux.core.decisions.seat_needs import restartable
@@ -20,7 +31,7 @@ from agentmux.core.fold.acceptance import takes_approval, working_phase
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names import statuses
 from agentmux.core.names.conversations import needs_reason, started_again, which_conversation
-from agentmux.core.names.phase import SETUP, Phase
+from agentmux.core.names.phase import ENDS, SETUP, Phase
 from agentmux.core.names.status_labels import (
     Colour,
     age,
@@ -29,29 +40,25 @@ from agentmux.core.names.status_labels import (
     status_colour,
     status_label,
 )
-from agentmux.core.names.statuses import CAPPED, DELAYED, MERGE, PUSH
-from agentmux.core.pipeline.base_run import is_base_open
-from agentmux.core.pipeline.check_phase import check_commands
-from agentmux.core.pipeline.delivery import failed_step, failure, open_step
-from agentmux.core.pipeline.registry import kind_of, pipeline_of
-from agentmux.core.pipeline.results import all_results, fixes, result_of, reviewers
+from agentmux.core.names.statuses import CAPPED, DELAYED
+from agentmux.core.pipeline.delivery import failure
+from agentmux.core.pipeline.registry import kind_of
+from agentmux.core.pipeline.results import all_results
+from agentmux.core.terminal.monitor_keys import DETACH
 from agentmux.core.terminal.text_width import NARROW, clean, cut, spread, width, wrap
 from agentmux.monitor.decision import draw_result
 from agentmux.monitor.reading import draw_reading
 from agentmux.monitor.segments import WIDEST, MonitorLine, Segment, Style, plain
 from agentmux.ports.display import Message, Picture, SeatStatus
 
-DONE: Final = "\u2713"
-CURRENT: Final = "\u25b6"
-LATER: Final = "\u00b7"
-FAILED: Final = "\u2717"
 ATTENTION: Final = "!"
-DETACH: Final = "detach: prefix d"
 
 _NEWEST: Final = 3
 _TEXT_LINES: Final = 4
 _PROBLEM_LINES: Final = 7
 _QUESTION_LINES: Final = 8
+_WHERE: Final = re.compile(r" \([^()]*\)")
+"""The words in brackets of how to leave: where that leads."""
 _RESULT_ROWS: Final = 6
 """How many rows of a result are worth showing it."""
 
@@ -206,53 +213,35 @@ def _typed(picture: Picture) -> str:
 # -- the phases ----------------------------------------------------------------------------------
 
 
-def _shown_phases(state: SessionState, here: str) -> tuple[str, ...]:
-    phases = pipeline_of(state).phases
-    return tuple(each.phase for each in phases if each.takes_part(state) or each.phase == here)
-
-
 def _phase_line(state: SessionState, cols: int) -> Iterator[_Ranked]:
     """Yield the phases, one beside the other, for a pane with more important things to show.
 
     If they do not fit, only the present one.
     """
     here = working_phase(state)
-    shown = [f"{_mark(state, each, here)} {each.replace('_', ' ')}"
-             for each in _shown_phases(state, here)]  # fmt: skip
+    shown = [f"{phase_mark(state, each, here)} {each.replace('_', ' ')}"
+             for each in shown_phases(state, here)]  # fmt: skip
     whole = "  ".join(shown)
     if width(whole) > cols:
-        whole = f"{_mark(state, here, here)} {here.replace('_', ' ')}"
+        whole = f"{phase_mark(state, here, here)} {here.replace('_', ' ')}"
     yield _Rank.CURRENT, (Segment(cut(whole, cols), Style.HEADER),)
 
 
-def _mark(state: SessionState, phase: str, here: str) -> str:
-    if phase == here:
-        return FAILED if state.phase == Phase.FAILED else CURRENT
-    pipeline = pipeline_of(state)
-    is_done = here == Phase.DONE or (here in pipeline and pipeline.earlier(phase, here) == phase)
-    return DONE if is_done else LATER
-
-
 def _phases(picture: Picture, cols: int) -> Iterator[_Ranked]:
-    state = picture.state
-    here = working_phase(state)
-    for phase in _shown_phases(state, here):
-        yield _phase(picture, phase, here, cols)
-    if here not in pipeline_of(state):
-        mark, style = (DONE, Style.GOOD) if here == Phase.DONE else (FAILED, Style.BAD)
-        yield _Rank.CURRENT, (Segment(cut(f" {mark} {here}", cols), style),)
+    for each in phase_lines(picture.state, picture.spent_s):
+        if each.phase in ENDS:
+            style = Style.GOOD if each.mark == DONE else Style.BAD
+            yield _Rank.CURRENT, (Segment(cut(f" {each.mark} {each.name}", cols), style),)
+        else:
+            yield _phase(each, cols)
 
 
-def _phase(picture: Picture, phase: str, here: str, cols: int) -> _Ranked:
-    state, mark = picture.state, _mark(picture.state, phase, here)
-    detail = _DETAIL.get(pipeline_of(state)[phase].kind)
-    says = clean(detail(state, phase)) if detail is not None else ""
-    style, rank = _PHASE_STYLES[mark]
-    if phase == here and state.phase == Phase.FAILED:
-        says = "failed"
-    name = f" {mark} {phase.replace('_', ' ')}"
-    spent_s = picture.spent_s.get(phase, 0.0)
-    both = "  ".join(filter(None, (says, age(spent_s, least="m") if spent_s >= _MINUTE else "")))
+def _phase(here: PhaseLine, cols: int) -> _Ranked:
+    style, rank = _PHASE_STYLES[here.mark]
+    says = "failed" if here.mark == FAILED else clean(here.says)
+    name = f" {here.mark} {here.name}"
+    took = age(here.spent_s, least="m") if here.spent_s >= _MINUTE else ""
+    both = "  ".join(filter(None, (says, took)))
     says = both if width(name) + 1 + width(both) <= cols else says  # the time is left out first
     left, right = spread(name, says, cols, least=cols // 2)
     return rank, (Segment(left, style), Segment(right, Style.DIM))
@@ -264,59 +253,6 @@ _PHASE_STYLES: Final = {
     DONE: (Style.DIM, _Rank.PHASE),
     CURRENT: (Style.HEADER, _Rank.CURRENT),
     FAILED: (Style.BAD, _Rank.CURRENT),
-}
-
-
-def _subplans(state: SessionState, _: str) -> str:
-    count = state.subplan_count
-    return f"{len(state.completed_subplans)}/{count} sub-plans" if count else ""
-
-
-def _verdicts(state: SessionState, phase: str) -> str:
-    found = result_of(state, phase)
-    if found.outcome == CAPPED:
-        return f"{CAPPED}, did not pass"
-    if state.phase != phase:
-        return found.outcome
-    count = len(reviewers(state, phase))
-    return f"{len(found.verdicts)}/{count} verdicts" if count else ""
-
-
-def _outcome(state: SessionState, phase: str) -> str:
-    """Return how many commands of a check have ended; once it is decided, its outcome."""
-    found = result_of(state, phase)
-    if state.phase != phase or found.outcome:
-        return f"{CAPPED}, did not pass" if found.outcome == CAPPED else found.outcome
-    if is_base_open(state):
-        return "waits for the base"
-    return f"{len(found.checks)}/{len(check_commands(state, phase))} have run"
-
-
-def _iteration(state: SessionState, _: str) -> str:
-    if state.fix is not None and state.fix.sender:
-        sent = fixes(state, state.fix.sender)
-        return f"{state.fix.sender} {sent}/{state.max_review_iterations}"
-    return f"iteration {state.iteration}/{state.max_review_iterations}"
-
-
-def _commit(state: SessionState, _: str) -> str:
-    if kind_of(state) is Kind.COMPLETE and state.approval is not None:
-        waits = state.commit is not None and state.commit.status == DELAYED
-        doing = _DOING.get(open_step(state) or "", "committing")
-        return "commit waits" if waits else doing
-    found = failed_step(state)
-    if found is not None:
-        return f"{found[0]} failed"
-    return f"commit {state.commit.status}" if state.commit is not None else ""
-
-
-_DOING: Final = {MERGE: "merging", PUSH: "pushing"}
-_DETAIL: Final[Mapping[Kind, Callable[[SessionState, str], str]]] = {
-    Kind.WORK: _subplans,
-    Kind.CHECK: _outcome,
-    Kind.REVIEW: _verdicts,
-    Kind.FIX: _iteration,
-    Kind.COMPLETE: _commit,
 }
 
 
@@ -340,11 +276,15 @@ def _seats(picture: Picture, cols: int) -> Iterator[_Ranked]:
 
 def _seat(picture: Picture, number: int, name: str, seat: Seat, cols: int) -> Iterator[_Ranked]:
     status = _status(name, picture)
-    attention = status.status in _TURNS and not status.until
+    attention = status.status in _TURNS
     mark = ATTENTION if attention else " "
-    says = clean(_says(status, picture.now))
     place = f"{number} " if number <= _NUMBERED else ""  # the key that goes there
-    left, right = spread(f"{mark} {place}{clean(name)}", says, cols, least=cols // 4)
+    called = f"{mark} {place}{clean(name)}"
+    says = clean(_says(status, picture.now, since=True))
+    if width(called) + 1 + width(says) > cols:
+        says = clean(_says(status, picture.now, since=False))
+    is_short = width(called) <= cols * 2 // 3  # it stays whole, since commands take the name
+    left, right = spread(called, says, cols, least=cols if is_short else cols // 4)
     style = Style.ATTENTION if attention else Style.PLAIN
     said = _COLOURED.get(status_colour(status.status), Style.PLAIN)
     yield _Rank.SEAT, (Segment(left, style), Segment(right, said))
@@ -352,25 +292,31 @@ def _seat(picture: Picture, number: int, name: str, seat: Seat, cols: int) -> It
     about = _about(picture, name, seat)
     detail = (_Rank.DETAIL, _Rank.WHY)
     yield from _text(about, cols, Style.DIM, ranks=detail, lines=2, indent="    ")
+    if status.resets and not status.until:
+        yield from _text(f"resets {status.resets}", cols, ranks=why, lines=1, indent="    ")
     if status.trouble:
         yield from _text(status.trouble, cols, Style.PROBLEM, ranks=why, lines=2, indent="    ")
     if needs_reason(seat.mode, seat.reason):
         yield from _text(seat.reason, cols, Style.DIM, ranks=why, lines=2, indent="    ")
-    last = picture.last_lines.get(name, "")
+    # Of an agent that has ended it would be a question that nobody can answer any more.
+    last = "" if seat.status in _ENDED else picture.last_lines.get(name, "")
     yield from _text(last, cols, ranks=why, lines=1, indent=_LAST_LINE)
 
 
 _NUMBERED: Final = 9
+_ENDED: Final = statuses.LEFT | {statuses.CRASHED, statuses.REJECTED}
 # What is yours is marked by a sign already.
 _COLOURED: Final = {Colour.RED: Style.BAD, Colour.GREEN: Style.GOOD, Colour.DIM: Style.DIM}
 _LAST_LINE: Final = "    > "
 
 
-def _says(status: SeatStatus, now: datetime) -> str:
+def _says(status: SeatStatus, now: datetime, *, since: bool) -> str:
+    """Return the words for what an agent does, and since when if ``since``."""
     until = time_of(status.until) if status.until else None
     if until is not None:
         return parked_label(until, now)
-    return f"{status_label(status.status)} {_age(status.since, now)}"
+    says = status_label(status.status)
+    return f"{says} {_age(status.since, now)}" if since else says
 
 
 def _held(picture: Picture, cols: int) -> Iterator[_Ranked]:
@@ -383,7 +329,9 @@ def _held(picture: Picture, cols: int) -> Iterator[_Ranked]:
         waits = SeatStatus(
             status=statuses.LIMIT, source="journal", since="", until=state.parked[name].until
         )
-        left, right = spread(f"  {clean(name)}", _says(waits, picture.now), cols, least=cols // 4)
+        left, right = spread(
+            f"  {clean(name)}", _says(waits, picture.now, since=True), cols, least=cols // 4
+        )
         yield _Rank.SEAT, (Segment(left), Segment(right))
 
 
@@ -423,7 +371,6 @@ _AGAIN: Final = "press r to start it again"
 # For each status: what is shown about the seat, and what the user can do.
 _TURNS: Final[Mapping[str, tuple[str, str]]] = {
     statuses.WAITING: ("asks you something", _GO),
-    statuses.LIMIT: ("has reached its usage limit", _GO),
     statuses.STALLED: ("has gone quiet", _GO),
     statuses.STOPPED: (
         "waits for your choice in its pane",
@@ -506,26 +453,20 @@ _DECIDE: Final = "a approve (shows it first), c ask for changes, d the diff, s t
 def _askers_of(picture: Picture) -> frozenset[str]:
     """Return the seats that wait for the user."""
     found = ((name, _status(name, picture)) for name in picture.state.seats)
-    return frozenset(name for name, each in found if each.status in _TURNS and not each.until)
+    return frozenset(name for name, each in found if each.status in _TURNS)
 
 
 def _askers(picture: Picture) -> Iterator[tuple[str, ...]]:
     session = _typed(picture)
     for name in picture.state.seats:
         what, hint = _TURNS.get(_status(name, picture).status, ("", ""))
-        if what and not _status(name, picture).until:
+        if what:
             hints = (hint.format(session=session, seat=name),) if hint else ()
             yield (f"{name} {what}{_more(_status(name, picture))}", *hints)
 
 
 def _more(status: SeatStatus) -> str:
-    """Return what to add to a line about a seat; empty if there is nothing to add.
-
-    What is added is the time at which the agent's usage limit ends or, for a stalled agent, its
-    last message about trouble with its service.
-    """
-    if status.resets:
-        return f", which resets {status.resets}"
+    """Return a stalled agent's last message about trouble with its service; else nothing."""
     return f" ({status.trouble})" if status.trouble and status.status == statuses.STALLED else ""
 
 
@@ -567,6 +508,9 @@ def _bottom(picture: Picture, cols: int, *, ended: bool) -> Iterator[_Ranked]:
         yield from _text(again, cols, ranks=ranks, indent="  ")
     elif not ended:
         is_done = picture.state.phase == Phase.DONE
-        keys = "any key closes" if is_done else "? all keys"
-        foot = f"{keys}, {picture.leave or DETACH}"
+        keys = "any key closes, " if is_done else "? all keys, "
+        writes = picture.draft is not None  # a question mark is a part of the text then
+        foot = f"{'' if writes else keys}{picture.leave or DETACH}"
+        if len(foot) > cols:
+            foot = _WHERE.sub("", foot)
         yield from _text(foot, cols, Style.DIM, ranks=ranks, lines=1)

@@ -20,6 +20,9 @@ class SessionFolders(Protocol):
             DataError: ``folder`` cannot be read.
         """
 
+    def is_session(self, path: Path, /) -> bool:
+        """Return whether the directory holds a state or a journal, whatever its name is."""
+
     def leftovers(self, folder: Path, /) -> tuple[Path, ...]:
         """Return the directories in ``folder`` whose removal was begun and not finished."""
 

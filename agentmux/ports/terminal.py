@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Final, Protocol
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.errors import MissingError
 
-if TYPE_CHECKING:  # who only needs tmux must not import the core
+if TYPE_CHECKING:  # who only needs tmux must not import the core, nor what it never runs
+    import asyncio
+
     from agentmux.core.agents.spec import AgentSpec
 
 
@@ -126,6 +128,7 @@ class StatusOption(StrEnum):
     """The tmux options from which tmux's status line and the borders of panes are made.
 
     All but ``WAITS`` are options of the session: anybody may use them in a ``status-right``.
+    ``GUESTS`` is `Client.guest` of all clients, separated by blanks, for the end of the session.
     ``LEFT`` and ``WINDOW`` are the keys that go back to the monitor from an agent's pane, beside it
     and in a window of its own.
     ``NEEDS_YOU`` and ``WAITS``, which is an option of a pane, are ``1`` or empty.
@@ -138,6 +141,7 @@ class StatusOption(StrEnum):
     WAITS = "@agentmux_waits"
     LEFT = "@agentmux_key_left"
     WINDOW = "@agentmux_key_window"
+    GUESTS = "@agentmux_guests"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,11 +150,15 @@ class Client:
 
     Attributes:
         name: Its name on its server.
-        came_from: Name of the session that it showed before; empty for none: it came from a shell.
+        came_from: Name of the session that it showed before; empty for none: it came from a shell,
+            or that session is gone.
+        guest: A word for this very client, if it showed another session before; empty for one from
+            a shell.
     """
 
     name: str
     came_from: str
+    guest: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,6 +222,8 @@ class Pane:
         launch: The launch id; empty for panes that are not ours.
         visible: It is in the monitor's window.
         activity: Unix time, whole seconds, of the last output in the pane's window.
+        is_monitor: It shows the monitor.
+        has_focus: A client that shows the session types into it.
     """
 
     id: str
@@ -224,6 +234,21 @@ class Pane:
     launch: str
     visible: bool
     activity: int
+    is_monitor: bool = False
+    has_focus: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arranged:
+    """What became of an arrangement of the panes beside the monitor.
+
+    Attributes:
+        size: The columns and rows of the monitor's pane afterwards; None where unknown.
+        later: Nothing was done, since the user has zoomed the window: try it again.
+    """
+
+    size: tuple[int, int] | None = None
+    later: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -326,7 +351,8 @@ class Panes(Protocol):
     def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
         """Kill these panes; panes already gone are no error.
 
-        An empty pane takes the place of each killed pane that is also in ``vacate``.
+        An empty pane takes the place of each killed pane that is also in ``vacate``. Whoever types
+        into one of them is shown the monitor.
 
         Args:
             panes: By id.
@@ -377,13 +403,10 @@ class OwnSession(Panes, Protocol):
             Launch id to pane id.
         """
 
-    def arrange(self, visible: Sequence[str]) -> tuple[int, int] | None:
+    def arrange(self, visible: Sequence[str]) -> Arranged:
         """Show these panes at the right of the monitor, and park every other pane of ours.
 
         Does nothing while the user has zoomed a pane, and never changes a pane that is not ours.
-
-        Returns:
-            The columns and rows of the monitor's pane afterwards; None where unknown.
         """
 
     def go_to(self, pane: str) -> bool:
@@ -457,6 +480,7 @@ class Typist(Protocol):
         deadline_s: float,
         once: bool = False,
         begins: Callable[[], object] | None = None,
+        hands: asyncio.Lock | None = None,
     ) -> Delivery:
         """Type ``text`` to the agent of a pane, press Enter, and return what happened to it.
 
@@ -468,6 +492,9 @@ class Typist(Protocol):
             deadline_s: Seconds for the whole call.
             once: The text is unique: do not type it if it is on the screen already.
             begins: Called right before the text is typed; if it raises, nothing is typed.
+            hands: Held from the look that allows the text until Enter has sent it. It is free
+                while the agent shows no input field, so that a person's keys can pass a text that
+                waits for them.
         """
 
 

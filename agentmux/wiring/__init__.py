@@ -1,4 +1,4 @@
-"""Builds the outside world (`app/world`) from adapters for `cli`, `demo`, `mcp` and `monitor`.
+"""Builds the outside world (`app/world`) from adapters, for every face.
 
 It contains no operation, and prints nothing.
 """

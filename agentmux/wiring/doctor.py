@@ -57,6 +57,7 @@ def checks(patient: Patient) -> Mapping[str, Check]:
         "disk": lambda: _disk(patient),
         "claims": lambda: says.claim_findings(patient.world()),
         "sessions": lambda: says.session_findings(patient.site()),
+        "leftovers": lambda: says.worktree_findings(patient.world()),
     }
 
 
@@ -136,15 +137,15 @@ def _forges(patient: Patient) -> Iterator[Finding]:
 
 def _configuration(patient: Patient) -> Iterator[Finding]:
     from agentmux.adapters.config.agent_registry import load_registry  # noqa: PLC0415 (reads yaml)
-    from agentmux.adapters.config.config_schema import SCHEMA_FILE, config_schema_text  # noqa: PLC0415 (as above)
+    from agentmux.adapters.config.config_schema import config_schema_text, schema_path  # noqa: PLC0415 (as above)
 
     build.configuration(patient.project, config=patient.config, environ=patient.environ)
     load_registry(patient.world().settings)
     yield fine("configuration", "the files have no mistakes (agentmux config show --origin)")
-    schema = patient.project / layout.PROJECT_FOLDER / SCHEMA_FILE
+    schema = schema_path(patient.project)
     if schema.is_file() and schema.read_text(errors="replace") != config_schema_text():
         text = f"{schema} is of another version of AgentMux"
-        mend = f"agentmux config schema > {layout.PROJECT_FOLDER}/{SCHEMA_FILE}"
+        mend = f"agentmux config schema > {schema.relative_to(patient.project)}"
         yield warning("configuration", text, mend, Repair.SCHEMA)
 
 
@@ -164,7 +165,7 @@ def _notify(patient: Patient) -> Iterable[Finding]:
 
 def mend(patient: Patient, repair: Repair) -> None:
     """Mend one kind of finding; what cannot be mended stays, and is found again."""
-    from agentmux.adapters.config.config_schema import SCHEMA_FILE, config_schema_text  # noqa: PLC0415 (reads yaml)
+    from agentmux.adapters.config.config_schema import config_schema_text, schema_path  # noqa: PLC0415 (reads yaml)
     from agentmux.adapters.disk import files  # noqa: PLC0415 (the doctor's)
     from agentmux.adapters.disk.handover import discard_pipes  # noqa: PLC0415 (as above)
     from agentmux.app.commands.remove import finish_removals  # noqa: PLC0415 (as above)
@@ -181,5 +182,4 @@ def mend(patient: Patient, repair: Repair) -> None:
             for entry in list_sessions(site):
                 discard_pipes(entry.path)
         case Repair.SCHEMA:
-            schema = patient.project / layout.PROJECT_FOLDER / SCHEMA_FILE
-            files.replace(schema, config_schema_text().encode(), 0o644)
+            files.replace(schema_path(patient.project), config_schema_text().encode(), 0o644)

@@ -21,6 +21,17 @@ def environment() -> Mapping[str, str]:
     return dict(os.environ)  # noqa: TID251 (the only place that may)
 
 
+def tell_libraries(*, colours: bool) -> None:
+    """Tell libraries that read the environment whether to use colours, and to ask for the size.
+
+    A shell may export the size that its terminal had at some time.
+    """
+    for name in ("NO_COLOR", "COLUMNS", "LINES"):
+        os.environ.pop(name, None)  # noqa: TID251 (libraries look there)
+    if not colours:
+        os.environ["NO_COLOR"] = "1"  # noqa: TID251 (as above)
+
+
 def project_of(folder: Path) -> Path:
     """Return the project that ``folder`` belongs to.
 
@@ -70,6 +81,11 @@ def session_of_worktree(folder: Path) -> Path | None:
 def state_dir(environ: Mapping[str, str]) -> Path:
     """Return ``$XDG_STATE_HOME/agentmux``: claims, trust and reports of bugs."""
     return _xdg(environ, "XDG_STATE_HOME", ".local/state")
+
+
+def project_register(environ: Mapping[str, str]) -> Path:
+    """Return ``$XDG_STATE_HOME/agentmux/projects``: the paths of the projects used here."""
+    return state_dir(environ) / "projects"
 
 
 def cache_dir(environ: Mapping[str, str]) -> Path:

@@ -48,6 +48,7 @@ from agentmux.errors import ExitCode
 from agentmux.ports.display import Picture
 from agentmux.ports.repository import ChangeRange, Head, ResultChangedError
 from agentmux.ports.terminal import (
+    Arranged,
     Client,
     CreatedSession,
     Delivery,
@@ -149,7 +150,7 @@ class SimTerminal:
         found = (("%0", "", ""), *((p.id, p.seat, p.launch) for p in self.found.values()))
         return tuple(
             Pane(id=pane, window="@0", pid=1, dead=False, seat=seat, launch=launch, visible=True,
-                 activity=self.moved)
+                 activity=self.moved, is_monitor=pane == "%0")
             for pane, seat, launch in found
         )  # fmt: skip
 
@@ -161,8 +162,8 @@ class SimTerminal:
             self.begin(pane)
         return {pane.launch: pane.id for pane in made}
 
-    def arrange(self, visible: Sequence[str]) -> None:
-        return None
+    def arrange(self, visible: Sequence[str]) -> Arranged:
+        return Arranged()
 
     def go_to(self, pane: str) -> bool:
         return pane in self.found
@@ -468,6 +469,7 @@ class Studio:
         deadline_s: float,
         once: bool = False,
         begins: Callable[[], object] | None = None,
+        hands: asyncio.Lock | None = None,
     ) -> Delivery:
         found = self.terminal.found.get(pane)
         if found is None:

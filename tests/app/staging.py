@@ -98,6 +98,7 @@ class Stage:
         reached: bool = True,
         world: World | None = None,
         fresh: frozenset[str] = frozenset(),
+        stopped: bool = False,
     ) -> dict[str, PreparedLaunch]:
         """Launch the agents of the phase as the orchestrator does, but without panes."""
         world = world or self.world()
@@ -106,7 +107,7 @@ class Stage:
         made = {}
         for work in wanted(session.state):
             launcher = Launcher(world, session.files, session.state, fresh=fresh)
-            prepared = launcher.prepare(work, 1, session.artifacts())
+            prepared = launcher.prepare(work, 1, session.artifacts(), stopped=stopped)
             session.record(prepared.fact, seat=work.seat, launch=prepared.plan.launch)
             made[work.seat] = prepared
         for seat in made if reached else ():

@@ -9,13 +9,14 @@ import json
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from agentmux.core.config.settings import SetupStep, VerifyCommand
+from agentmux.core.config.settings import SetupStep, SnapshotSettings, StallSettings, VerifyCommand
 from agentmux.core.journal.events import Resumed
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
@@ -40,6 +41,23 @@ def begin(
         project, {**os.environ, **(environ or {})}, cycles=1, real_git=True, short=True,
         worktree=worktree, checkpoints=checkpoints, setup=setup, verify=verify,
     )  # fmt: skip
+
+
+def begin_with_reminders(folder: Path) -> Studio:
+    """Make a project, and a short session in it that is still to be started.
+
+    Its git notes only. An agent that was woken, but not told before the kill, is reminded soon.
+    """
+    studio = Studio(make_project(folder / "project"), dict(os.environ), cycles=1, short=True)
+    settings = replace(
+        studio.world.settings,
+        snapshots=SnapshotSettings(interval_s=0.05),
+        stall=StallSettings(nudge_after_s=0.5, report_after_s=60.0),
+    )
+    studio.world = replace(studio.world, settings=settings)
+    assert isinstance(studio.world.repository, NotedRepository)
+    studio.world.repository.begin()
+    return studio
 
 
 def recorded(
@@ -198,24 +216,40 @@ def check_absent(studio: Studio) -> None:
     assert not [path for path in found if {path, path.partition("/")[0]} & gone]
 
 
-def sweep(studio: Studio, wanted: Outcome, images: Iterable[Image], mode: str) -> None:
-    """Continue from every image; check that the outcome is the wanted one. Tell five failures."""
+def check_outcome(studio: Studio, image: Image, mode: str, wanted: Outcome) -> None:
+    """Continue from the image; check that the outcome is the wanted one."""
+    assert outcome(gone_on(studio, image, mode)) == wanted
+
+
+def sweep(
+    studio: Studio,
+    wanted: Outcome,
+    images: Iterable[Image],
+    mode: str,
+    check: Callable[[Studio, Image, str, Outcome], None] = check_outcome,
+) -> None:
+    """Check every image. Tell five failures."""
     wrong: list[str] = []
     for image in images:
         try:
-            assert outcome(gone_on(studio, image, mode)) == wanted
+            check(studio, image, mode, wanted)
         except Exception as error:  # noqa: BLE001 (all of them are collected)
-            wrong.append(f"{image.name}: {type(error).__name__}: {error}")
+            wrong.append(f"{mode}: {image.name}: {type(error).__name__}: {error}")
             if len(wrong) == 5:
                 break
     assert not wrong, "\n".join(wrong)
 
 
-def journal_of(studio: Studio, image: Image) -> list[str]:
-    """Return the kinds of the events in an image's journal."""
+def events_of(studio: Studio, image: Image) -> list[dict[str, Any]]:
+    """Return the whole events in an image's journal, as in the file."""
     journal = image.folder / studio.session.relative_to(studio.ground) / layout.JOURNAL
     lines = [line for line in journal.read_bytes().split(b"\n") if line.endswith(b"}")]
-    return [json.loads(line)["event"] for line in lines]
+    return [json.loads(line) for line in lines]
+
+
+def journal_of(studio: Studio, image: Image) -> list[str]:
+    """Return the kinds of the events in an image's journal."""
+    return [each["event"] for each in events_of(studio, image)]
 
 
 def since(studio: Studio, images: list[Image], event: str) -> list[Image]:

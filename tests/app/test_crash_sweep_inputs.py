@@ -6,9 +6,6 @@ reminded, so that every run ends.
 
 from __future__ import annotations
 
-import json
-import os
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,12 +13,20 @@ import pytest
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.commands.seat_input import give
 from agentmux.app.session.lookup import entry_at
-from agentmux.core.config.settings import SnapshotSettings, StallSettings
 from agentmux.core.journal.events import InputEnded, SeatAnswered, SeatTold
 from agentmux.core.names import layout
-from tests.app.driver import NotedRepository, SimPane, Studio, make_project
+from tests.app.driver import SimPane, Studio
 from tests.app.recording import Image, one_of_each
-from tests.app.sweeping import Outcome, gone_on, journal_of, outcome, recorded
+from tests.app.sweeping import (
+    Outcome,
+    begin_with_reminders,
+    events_of,
+    gone_on,
+    journal_of,
+    outcome,
+    recorded,
+    sweep,
+)
 
 WORDS = "use one part"
 KEYS = ("Down", "text:y")
@@ -48,25 +53,9 @@ class Talk:
         return "it waits\n"
 
 
-def begin(folder: Path) -> Studio:
-    studio = Studio(make_project(folder / "project"), dict(os.environ), cycles=1, short=True)
-    settings = replace(
-        studio.world.settings,
-        snapshots=SnapshotSettings(interval_s=0.05),
-        stall=StallSettings(nudge_after_s=0.5, report_after_s=60.0),
-    )
-    studio.world = replace(studio.world, settings=settings)
-    studio.limited = Talk(studio).screen
-    assert isinstance(studio.world.repository, NotedRepository)
-    studio.world.repository.begin()
-    return studio
-
-
 def started(studio: Studio, image: Image) -> list[str]:
     """Return the kinds of the inputs that may have been typed before the kill."""
-    journal = image.folder / studio.session.relative_to(studio.ground) / layout.JOURNAL
-    lines = [line for line in journal.read_bytes().split(b"\n") if line.endswith(b"}")]
-    events = [json.loads(line) for line in lines]
+    events = events_of(studio, image)
     kinds = {each["id"]: each["event"] for each in events}
     return [kinds[e["payload"]["input"]] for e in events if e["event"] == "input_started"]
 
@@ -88,25 +77,16 @@ def check(studio: Studio, image: Image, mode: str, wanted: Outcome) -> None:
             assert typed.count(text) == 1, f"{kind} was lost"
 
 
-def sweep(studio: Studio, wanted: Outcome, images: list[Image], mode: str) -> None:
-    wrong = []
-    for image in images:
-        try:
-            check(studio, image, mode, wanted)
-        except Exception as error:  # noqa: BLE001 (all of them are collected)
-            wrong.append(f"{mode}: {image.name}: {type(error).__name__}: {error}")
-    assert not wrong, "\n".join(wrong[:5])
-
-
 def test_a_kill_while_something_is_typed_for_the_user_types_nothing_twice(
     quick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    studio = begin(quick)
+    studio = begin_with_reminders(quick)
+    studio.limited = Talk(studio).screen
     recording = recorded(studio, quick, monkeypatch, first="seat_told", end="submit_plan")
     wanted = outcome(studio)
     assert studio.typed == [" ".join(KEYS), WORDS]
     images = one_of_each(recording.images)
     assert len(images) > 8
     assert any(started(studio, image) for image in images)
-    sweep(studio, wanted, images, "resume")
-    sweep(studio, wanted, images, "reattach")
+    sweep(studio, wanted, images, "resume", check)
+    sweep(studio, wanted, images, "reattach", check)

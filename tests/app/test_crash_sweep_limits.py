@@ -5,17 +5,14 @@ As in `tests.app.test_crash_sweep`, with a short run.
 
 from __future__ import annotations
 
-import os
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from agentmux.core.config.settings import SnapshotSettings, StallSettings
-from tests.app.driver import NotedRepository, SimPane, Studio, make_project
+from tests.app.driver import SimPane
 from tests.app.recording import one_of_each
-from tests.app.sweeping import journal_of, outcome, recorded, sweep
+from tests.app.sweeping import begin_with_reminders, journal_of, outcome, recorded, sweep
 
 LIMIT_S = 0.3
 
@@ -37,25 +34,11 @@ class Limit:
         return f"> Read {pane.launch}\nYou have reached your usage limit · it resets at {until}\n"
 
 
-def begin(folder: Path) -> Studio:
-    studio = Studio(make_project(folder / "project"), dict(os.environ), cycles=1, short=True)
-    settings = replace(
-        studio.world.settings,
-        snapshots=SnapshotSettings(interval_s=0.05),
-        # Who was woken, but not told before the kill, is reminded soon.
-        stall=StallSettings(nudge_after_s=0.5, report_after_s=60.0),
-    )
-    studio.world = replace(studio.world, settings=settings)
-    studio.limited = Limit().screen
-    assert isinstance(studio.world.repository, NotedRepository)
-    studio.world.repository.begin()
-    return studio
-
-
 def test_a_kill_while_an_agent_waits_for_its_limit_changes_nothing_in_the_end(
     quick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    studio = begin(quick)
+    studio = begin_with_reminders(quick)
+    studio.limited = Limit().screen
     recording = recorded(studio, quick, monkeypatch, first="agent_parked", end="submit_plan")
     wanted = outcome(studio)
     images = one_of_each(recording.images)

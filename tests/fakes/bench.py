@@ -13,7 +13,7 @@ from agentmux.adapters.tmux.client import TmuxReply
 from agentmux.adapters.tmux.own_session import OwnTmux
 from agentmux.adapters.tmux.server import TmuxTerminal
 from agentmux.core.agents.environment import Change
-from agentmux.ports.terminal import CreatedSession, NewPane, Pane, Screen, Target
+from agentmux.ports.terminal import Arranged, CreatedSession, NewPane, Pane, Screen, Target
 from tests.fakes.terminal import FakeTerminal
 
 
@@ -61,7 +61,7 @@ class Bench(TmuxTerminal):
     def open_panes(self, session: str, panes: Sequence[NewPane]) -> Mapping[str, str]:
         return self.of(session).open_panes(panes)
 
-    def arrange(self, session: str, visible: Sequence[str]) -> tuple[int, int] | None:
+    def arrange(self, session: str, visible: Sequence[str]) -> Arranged:
         return self.of(session).arrange(visible)
 
     def set_environment(self, session: str, change: Change) -> None:

@@ -22,6 +22,7 @@ from pathlib import Path
 from agentmux.adapters.system.processes import is_alive, start_time
 from agentmux.errors import BlockedError
 from agentmux.ports.terminal import (
+    Arranged,
     Client,
     CreatedSession,
     HiddenServerError,
@@ -236,6 +237,7 @@ class FakeTerminal:
                 launch=pane.launch,
                 visible=pane.window == window,
                 activity=pane.activity,
+                is_monitor=pane.id == found.monitor,
             )
             for pane in found.panes.values()
         )
@@ -250,17 +252,18 @@ class FakeTerminal:
         launches = {new.launch for new in panes}
         return {pane.launch: pane.id for pane in found.panes.values() if pane.launch in launches}
 
-    def arrange(self, session: str, visible: Sequence[str]) -> None:
+    def arrange(self, session: str, visible: Sequence[str]) -> Arranged:
         self._answer()
         found = self._sessions.get(session)
         if found is None or found.monitor not in found.panes or self.zoomed:
-            return
+            return Arranged(later=self.zoomed)
         window = found.panes[found.monitor].window
         for pane in found.panes.values():
             if pane.launch and pane.id in visible:
                 pane.window = window
             elif pane.launch and pane.window == window:
                 pane.window = f"@{next(self._numbers)}"
+        return Arranged()
 
     def go_to(self, session: str, pane: str) -> bool:
         self._answer()
@@ -412,8 +415,8 @@ class FakeOwn:
     def open_panes(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
         return self._checked().open_panes(self._target.session, panes)
 
-    def arrange(self, visible: Sequence[str]) -> None:
-        self._checked().arrange(self._target.session, visible)
+    def arrange(self, visible: Sequence[str]) -> Arranged:
+        return self._checked().arrange(self._target.session, visible)
 
     def go_to(self, pane: str) -> bool:
         return self._checked().go_to(self._target.session, pane)

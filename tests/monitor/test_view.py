@@ -142,7 +142,7 @@ At work (3)
     codex, for 15m, new conversation,
       started 2 times
     recorded on another host
-  3 code-researcher-how-sessio… launched 15m
+  3 code-researcher-how-sessions-a… launched
     for 15m
 
 Your turn
@@ -207,11 +207,31 @@ Your turn
 }
 
 
+def test_the_last_line_of_an_agent_that_has_ended_is_not_shown() -> None:
+    asks = {"coder-2": "Enter to confirm"}
+    for status, is_shown in (("launched", True), ("crashed", False), ("finished", False)):
+        shown = picture(seats={"coder-2": seat(status=status)}, statuses={"coder-2": seen(status)})
+        assert ("Enter to confirm" in text_of(replace(shown, last_lines=asks))) is is_shown
+
+
 def test_when_a_limit_ends_and_trouble_with_a_service_are_shown() -> None:
     shown = " ".join(text_of(LIMITED).split())
-    assert "coder-2 has reached its usage limit, which resets Nov 26, 5pm" in shown
+    assert "resets Nov 26, 5pm" in shown
     assert "Connection refused · retrying" in shown
-    assert "Your turn ! coder-2" in shown
+    assert "Your turn" not in shown
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("coder-1", "! 1 coder-1 waiting for you 3m"),
+        ("coder-10", "! 1 coder-10   waiting for you"),  # the time is left out first
+        ("reviewer_logic", "! 1 reviewer_logic waiting fo…"),
+    ],
+)
+def test_in_a_narrow_monitor_the_name_of_a_seat_stays_whole(name: str, line: str) -> None:
+    shown = picture(seats={name: seat()}, statuses={name: seen("waiting_for_user")})
+    assert line in text_of(shown, 30, 24).split("\n")
 
 
 def test_who_is_parked_does_not_wait_for_the_user() -> None:
@@ -396,7 +416,6 @@ def test_a_part_of_a_picture(name: str) -> None:
     ("status", "line"),
     [
         ("waiting_for_user", "! coder-1 asks you something"),
-        ("usage_limit", "! coder-1 has reached its usage limit"),
         ("stalled", "! coder-1 has gone quiet"),
         ("stopped", "! coder-1 waits for your choice in its pane"),
         ("stopped", "  o goes there (then r, f or s); R resumes all"),
@@ -505,8 +524,26 @@ def test_what_would_be_delivered_is_read_page_by_page_above_the_question() -> No
     assert render(at(REVIEWED, 1000), 80, 24) == last
 
 
+def test_a_narrow_foot_names_the_key_without_where_it_leads() -> None:
+    shown = replace(picture(), leave="C-b L goes back (a-long-name)")
+    assert render(shown, 32, 24)[-1] == "? all keys, C-b L goes back"
+    assert render(shown, 60, 24)[-1] == "? all keys, C-b L goes back (a-long-name)"
+
+
+def test_while_somebody_writes_no_key_is_shown_that_would_be_text() -> None:
+    shown = replace(picture(), draft="what should", leave="C-b d detaches")
+    assert render(shown, 60, 24)[-1] == "C-b d detaches"
+
+
+def test_a_phase_that_is_still_to_come_shows_no_time_of_an_earlier_cycle() -> None:
+    shown = replace(picture(), spent_s={"completing": 725.0})
+    assert [line.strip() for line in render(shown, 60, 40) if "completing" in line] == [
+        "\u00b7 completing"
+    ]
+
+
 def test_a_short_text_has_no_pages() -> None:
-    shown = replace(picture(), reading=Reading(title="All keys", lines=help_lines()))
+    shown = replace(picture(), reading=Reading(title="All keys", lines=help_lines("")))
     text = render(shown, 80, 60)
     assert text[0] == "All keys"
     assert [line for line in text if line.startswith("  d ")]
@@ -616,7 +653,7 @@ Add a login form
 claude opus, for
 ! 2 coder-3 waiting…
 codex, for 15m, new
-  3 co… launched 15m
+  3 code-r… launched
 for 15m
 ! coder-3 asks you
 something

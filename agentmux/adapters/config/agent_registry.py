@@ -80,7 +80,8 @@ def _built_in() -> Mapping[str, Any]:
 def _whole(name: str, table: Values, seen: tuple[str, ...]) -> Values:
     """Return the entry ``name`` of ``table``, merged over the entry that its ``like`` names.
 
-    ``match``, the program names that an entry describes, is not inherited. If the entry sets none,
+    ``install`` is not inherited for a command of its own. ``match``, the program names that an
+    entry describes, is never inherited. If the entry sets none,
     it is empty for an inherited command; for a command of its own it is left out, so that the
     default applies: the command's base name.
 
@@ -100,6 +101,7 @@ def _whole(name: str, table: Values, seen: tuple[str, ...]) -> Values:
     taken = {**_whole(base, table, (*seen, name)), "match": ()}
     if "command" in own:
         del taken["match"]
+        taken.pop("install", None)
     return {**taken, **own}
 
 

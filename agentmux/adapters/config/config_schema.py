@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters.config.effective import plain_settings
 from agentmux.adapters.config.layers import SCHEMA
 from agentmux.adapters.yaml import schema
 from agentmux.core.config.settings import Settings
+from agentmux.core.names import layout
 
 SCHEMA_FILE: Final = "config.schema.json"
 """The file beside ``config.yaml`` that ``agentmux init`` writes."""
 
 EDITOR_LINE: Final = f"# yaml-language-server: $schema={SCHEMA_FILE}"
 """The first line of a configuration file; editors find the schema by it, from the file's folder."""
+
+
+def schema_path(project: Path) -> Path:
+    """Return where the schema of a project's configuration is."""
+    return project / layout.PROJECT_FOLDER / SCHEMA_FILE
 
 
 def config_schema() -> dict[str, Any]:

@@ -195,6 +195,7 @@ def _agents(pattern: schema.Reader) -> schema.Each:
             },
             required="version",
         ),
+        "install": _LINE,
         "notes": _prose,
         "strategies": _strategies(pattern),
     }

@@ -54,7 +54,7 @@ def names(folder: Path) -> tuple[str, ...]:
             return tuple(
                 entry.name
                 for entry in entries
-                if not entry.name.startswith(".") and _is_session(entry.path)
+                if not entry.name.startswith(".") and is_session(entry.path)
             )
     except (FileNotFoundError, NotADirectoryError):
         return ()
@@ -62,7 +62,8 @@ def names(folder: Path) -> tuple[str, ...]:
         raise files.unreadable(folder, error) from error
 
 
-def _is_session(path: str) -> bool:
+def is_session(path: str | Path) -> bool:
+    """Return whether there is a state or a journal in a directory."""
     return any(os.path.lexists(f"{path}/{name}") for name in _SIGNS)
 
 

@@ -169,6 +169,7 @@ class _Typing:
         *,
         once: bool,
         begins: Callable[[], object] | None,
+        hands: asyncio.Lock,
         deadline: float,
         clock: Callable[[], float],
         pause: Callable[[float], Awaitable[object]],
@@ -181,6 +182,8 @@ class _Typing:
         self.spec = spec
         self.once = once
         self.begins = begins
+        self.hands = hands
+        self.has_hands = False
         self.deadline = deadline
         self.clock = clock
         self.pause = pause
@@ -215,7 +218,32 @@ class _Typing:
         # A few characters can stand anywhere, such as in the hints below the input field.
         return self.tail in (composer.body if self.is_long else _squeezed(composer.draft))
 
+    async def take_hands(self) -> None:
+        await self.hands.acquire()
+        self.has_hands = True
+
+    def free_hands(self) -> None:
+        """Let somebody else press keys in the pane; a call without the lock does nothing."""
+        if self.has_hands:
+            self.has_hands = False
+            self.hands.release()
+
+    async def rest(self, *, free: bool) -> None:
+        """Wait until it is time for the next look; if ``free``, keys may be pressed meanwhile."""
+        if free:
+            self.free_hands()
+        await self.pause(_POLL_S)
+        if free:
+            await self.take_hands()
+
     async def run(self) -> Delivery:
+        try:
+            await self.take_hands()
+            return await self.type()
+        finally:
+            self.free_hands()
+
+    async def type(self) -> Delivery:
         refusal = await self.wait_for_room()
         if refusal is not None:
             return refusal
@@ -253,7 +281,8 @@ class _Typing:
                     f"{found[1] or 'the screen kept changing'}; nothing was typed",
                 )
             last = found
-            await self.pause(_POLL_S)
+            # A person's keys may be what the agent waits for before it shows its composer.
+            await self.rest(free=found[1] == _NO_COMPOSER)
 
     def count_above(self, screen: Screen) -> None:
         """Remember how often the text is above the input field before it is typed."""
@@ -313,7 +342,7 @@ class _Typing:
                 return None
             if not self.has_time():
                 return _said(DeliveryResult.UNKNOWN, "pasted, but not seen in the composer")
-            await self.pause(_POLL_S)
+            await self.rest(free=composer is None)
 
     async def see_submitted(self) -> Delivery:
         """Wait for an empty composer and a sign that the agent works; return the result.
@@ -337,7 +366,7 @@ class _Typing:
                 emptied = 0
             if not self.has_time():
                 return self.unproved(screen, holds=holds)
-            await self.pause(_POLL_S)
+            await self.rest(free=not holds)
 
     def press_again(self, *, holds: bool) -> None:
         """Press Enter once more if the text has stayed in the input field for `_STILL_THERE_S`.
@@ -397,6 +426,7 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
     deadline_s: float,
     once: bool = False,
     begins: Callable[[], object] | None = None,
+    hands: asyncio.Lock | None = None,
     clock: Callable[[], float] = time.monotonic,
     pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
 ) -> Delivery:
@@ -415,6 +445,7 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
             another process has begun to deliver it, and this call only does the rest: press Enter
             if the text is in the composer, else nothing.
         begins: Called right before the text is pasted; an exception from it ends the call.
+        hands: Whoever has this lock may press keys in the pane; see `ports.Typist`.
         clock: Returns monotonic seconds.
         pause: Waits for a number of seconds.
 
@@ -431,6 +462,7 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
         spec,
         once=once,
         begins=begins,
+        hands=hands or asyncio.Lock(),
         deadline=clock() + deadline_s,
         clock=clock,
         pause=pause,

@@ -484,12 +484,12 @@ def _signal_name(number: int | None) -> str:
 
 
 def _say(text: str) -> None:
-    """Show one dim line in the pane.
+    """Show one dim line in the pane, in place of what stands there.
 
     Never wait for the terminal, since the exit record matters more.
     """
     clean = "".join(char if char.isprintable() else "?" for char in text)
-    line = f"\r\n\x1b[0;2m[{clean}]\x1b[0m\x1b[?25h\r\n"
+    line = f"\r\n\x1b[0m\x1b[K\x1b[2m[{clean}]\x1b[0m\x1b[?25h\r\n"
     _try(os.set_blocking, 1, False)
     _try(os.write, 1, line.encode())
 

@@ -15,9 +15,8 @@ def announce(socket: str, text: str) -> int:
         AgentmuxError: tmux is missing, does not answer, or refuses.
     """
     client = TmuxClient(socket=socket)
-    reply = client.say("list-clients", "-F", "#{client_name}")
+    reply = client.say(*say.CLIENTS)
     if reply.says((*NO_SERVER, *SERVER_WENT)):
         return 0
-    names = client.expect(reply).stdout.splitlines()
-    replies = [client.say(*say.join([say.message(name, text)])) for name in names]
-    return sum(each.returncode == 0 for each in replies)
+    calls = say.messages(client.expect(reply).stdout, text)
+    return sum(client.say(*call).returncode == 0 for call in calls)

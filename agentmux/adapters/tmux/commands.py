@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from agentmux.core.agents.environment import Change
+from agentmux.core.names import statuses
+from agentmux.core.names.status_labels import status_label
 from agentmux.core.terminal.captured_screen import line_drawing, trimmed, untabbed
 from agentmux.core.terminal.text_width import cell_width, width
 from agentmux.ports.terminal import (
@@ -46,6 +49,7 @@ LABEL: Final = "@agentmux_label"
 UUID: Final = "@agentmux_id"
 PATH: Final = "@agentmux_path"
 MONITOR: Final = "@agentmux_monitor"
+_DIED: Final = "@agentmux_died"
 
 ELSEWHERE: Final = "agentmux-elsewhere"
 """If a `guard` fails, tmux's error contains this text, ``-`` and the pid of the server that
@@ -73,8 +77,12 @@ PANE_FORMAT: Final = "\t".join(
         MONITOR,
         "window_activity",
         "window_zoomed_flag",
+        "pane_active",
+        "window_active",
     )
 )
+CLIENTS: Final = ("list-clients", "-F", "#{version} #{client_name}")
+"""The command that names every client of the server, one a line, after the version of tmux."""
 CLIENT_FORMAT: Final = "\t".join(
     f"#{{{name}}}"
     for name in (
@@ -82,6 +90,7 @@ CLIENT_FORMAT: Final = "\t".join(
         "client_created",
         "session_created",
         "client_flags",
+        StatusOption.GUESTS,
         "client_last_session",
     )
 )
@@ -105,12 +114,22 @@ _WINDOW_OPTIONS: Final = (
 )
 # The value of an option in #{} is shown as it is, and not expanded again.
 _YOURS: Final = "#[fg=black]#[bg=yellow]#[bold]"
-_WAITING_LABEL: Final = f"{_YOURS} ! #{{{LABEL}}}: waits for you #[default]"
+_WAITING_LABEL: Final = f"{_YOURS} ! waits for you: #{{{LABEL}}} #[default]"
+_KILLED: Final = f"#{{&&:#{{{MONITOR}}},#{{&&:#{{pane_dead}},#{{==:#{{pane_dead_status}},}}}}}}"
+"""A tmux format that is true of the pane of a monitor that was killed.
+
+Only the missing exit status tells: tmux loses the signal now and then.
+"""
+_IS_NARROW: Final = f"#{{e|<|:#{{pane_width}},{MONITOR_COLUMNS}}}"
+_KILLED_WHO: Final = f"#{{?{_IS_NARROW},,orchestrator }}"  # a border has 4 columns less
+_KILLED_LABEL: Final = f"{_YOURS}! {_KILLED_WHO}killed; the agents go on#[default]"
+_NEEDS_USER: Final = f"#{{||:#{{{StatusOption.WAITS}}},{_KILLED}}}"
+_SEAT_LABEL: Final = f"#{{?{StatusOption.WAITS},{_WAITING_LABEL}, #{{{LABEL}}} }}"
 _WORK_OPTIONS: Final = (
     ("pane-border-status", "top"),
-    ("pane-border-format", f"#{{?{StatusOption.WAITS},{_WAITING_LABEL}, #{{{LABEL}}} }}"),
-    ("pane-border-style", f"#{{?{StatusOption.WAITS},fg=yellow,default}}"),
-    ("pane-active-border-style", f"#{{?{StatusOption.WAITS},fg=yellow,fg=green}}"),
+    ("pane-border-format", f"#{{?{_KILLED},{_KILLED_LABEL},{_SEAT_LABEL}}}"),
+    ("pane-border-style", f"#{{?{_NEEDS_USER},fg=yellow,default}}"),
+    ("pane-active-border-style", f"#{{?{_NEEDS_USER},fg=yellow,fg=green}}"),
 )
 
 _FEATURE: Final = (
@@ -121,15 +140,24 @@ _FEATURE: Final = (
 _BACK_KEY: Final = (
     f"#{{?#{{==:#{{window_panes}},1}},#{{{StatusOption.WINDOW}}},#{{{StatusOption.LEFT}}}}}"
 )
+_DRIVEN: Final = f"#{{W:#{{P:#{{?{MONITOR},#{{?pane_dead,,1}},}}}}}}"
+"""A tmux format that is true in a session whose monitor runs."""
+
+_REATTACH: Final = "agentmux resume --reattach"
+
+# What the options say is still so: nobody changes them after the end of an orchestrator.
+_ENDED: Final = "|".join(map(status_label, (statuses.FAILED, statuses.DONE)))
+_HOLDS: Final = f"#{{||:{_DRIVEN},#{{m/r:^({_ENDED})$,#{{{StatusOption.STATUS}}}}}}}"
+_INTERRUPTED: Final = f" · {status_label(statuses.INTERRUPTED)}: {_REATTACH}"
 _LEFT: Final = (
-    f"#{{?{StatusOption.NEEDS_YOU},{_YOURS},#[bold]}} "
+    f"#{{?#{{&&:#{{{StatusOption.NEEDS_YOU}}},{_HOLDS}}},{_YOURS},#[bold]}} "
     f"#{{?{StatusOption.FEATURE},{_FEATURE},agentmux}} #[default]"
     f"#{{?{SEAT}, {_BACK_KEY} goes to the monitor |,}}"
     f" #{{{StatusOption.PHASE}}}"
-    f"#{{?#{{==:#{{{StatusOption.PHASE}}},#{{{StatusOption.STATUS}}}}},"
-    f", · #{{{StatusOption.STATUS}}}}} | "
+    f"#{{?{_HOLDS},#{{?#{{==:#{{{StatusOption.PHASE}}},#{{{StatusOption.STATUS}}}}},"
+    f", · #{{{StatusOption.STATUS}}}}},{_INTERRUPTED}}} | "
 )
-_STATUS_LINE: Final = (("status-left-length", "100"), ("status-left", _LEFT))
+_STATUS_LINE: Final = (("status-left-length", "160"), ("status-left", _LEFT))
 """Options of the session: tmux's status line names the feature, its phase and its status."""
 
 _PANE_OPTIONS: Final = (
@@ -139,11 +167,11 @@ _PANE_OPTIONS: Final = (
 )
 
 _MONITOR_ENDED: Final = (
-    "#{?#{==:#{pane_dead_status},},! killed; agentmux resume --reattach#, in a shell,}"
+    f"#{{?{_KILLED},{_YOURS}#{{?{_IS_NARROW},!,in a shell:}} {_REATTACH}#[default],}}"
 )
 """What tmux writes below the monitor if it was killed; otherwise its own last words are there.
 
-Only the missing exit status tells: tmux loses the signal now and then.
+tmux writes one line, cut at the pane's width; that the agents go on stands in the pane's border.
 """
 
 SHORT_NAMES: Final[Mapping[str, str]] = {
@@ -152,6 +180,7 @@ SHORT_NAMES: Final[Mapping[str, str]] = {
     "capture-pane": "capturep",
     "copy-mode": "copy-m",
     "delete-buffer": "deleteb",
+    "detach-client": "detach",
     "display-message": "display",
     "if-shell": "if",
     "join-pane": "joinp",
@@ -185,7 +214,11 @@ Full names are not used, since a ``command-alias`` of the user may redefine them
 ``kill-pane='kill-pane -a'``."""
 
 _LAUNCHING: Final = "launch-"
-_MESSAGE_MS: Final = "10000"
+_LONG_MESSAGE: Final = ("-C", "-d", "10000")
+_SHORT_MESSAGE: Final = ("-d", "3000")
+
+_DRAWS: Final = (3, 6)
+"""The first version of tmux that can draw panes while a message stands."""
 
 _SPELLED = re.compile(rb"%([0-9a-f]{2})")
 _SGR = re.compile(r"\x1b\[[0-9;:]*m")
@@ -260,41 +293,81 @@ def guarded(pane: str, *commands: str, otherwise: str = "") -> Command:
     return ("if-shell", "-F", "-t", pane, "#{pane_id}", text_of(*commands), *last)
 
 
-def ways_back(clients: str, words: str = "") -> Iterator[list[Command]]:
-    """Yield, for each client, commands that switch it back to the session that it came from.
+HOMES: Final = (
+    "list-sessions", "-F", f"#{{session_last_attached}}\t#{{session_id}}\t#{{{UUID}}}"
+)  # fmt: skip
 
-    A client goes to the session that it showed before. If that is gone, but the client is older
-    than this session, it must have shown another one before: it goes to the next session in tmux's
-    order. For other clients there is no command: they came from a shell, and return there when the
-    session ends.
+
+def ways_back(clients: str, homes: str, *, ours: str, words: str = "") -> Iterator[list[Command]]:
+    """Yield, for each client that came from another session, commands that send it away from ours.
+
+    A client goes to the session that it showed before. If that is gone, it goes to the session that
+    was attached last, to one that is not ours if there is one. If there is no other session, it
+    ends. A client from a shell needs no command: it returns there when the session ends.
 
     Args:
-        clients: Lines in `CLIENT_FORMAT`.
-        words: Shown to each client that was switched; empty for nothing.
+        clients: Lines in `CLIENT_FORMAT`, of the clients of the session that ends.
+        homes: The output of `HOMES`.
+        ours: The id of the session that ends.
+        words: Shown to each of these clients; empty for nothing.
     """
-    for name, created, began, last in _shown_by(clients):
-        if last or int(created) < int(began):
-            switch = ("switch-client", "-c", name, "-l" if last else "-n")
-            yield [switch, *([message(name, words)] if words else [])]
+    rows = [line.split("\t") for line in homes.splitlines() if line.count("\t") == 2]
+    others = [row for row in rows if row[1] != ours]
+    home = max(others, key=lambda row: (not row[2], int(row[0] or 0)), default=None)
+    for client in parse_clients(clients):
+        to = ("-l",) if client.came_from else ("-t", home[1]) if home else ()
+        if client.guest and to:
+            said = [message(client.name, words)] if words else []
+            yield [("switch-client", "-c", client.name, *to), *said]
+        elif client.guest and words:
+            says = f"printf '%s\\n' {shlex.quote(printable(words))}"
+            yield [("detach-client", "-t", client.name, "-E", says)]
 
 
-def message(client: str, text: str) -> Command:
-    """Return a command that shows a client a text in its status line for some seconds."""
+def message(client: str, text: str, *, draws: bool = False) -> Command:
+    """Return a command that shows a client a text in its status line for some seconds.
+
+    Args:
+        client: Name of the client.
+        text: What to show.
+        draws: Whether panes are to be drawn while the message stands, which tmux before 3.6 cannot.
+            Else the message stands for less time.
+    """
     plain = literal(printable(text).replace("#[", "# [")).replace("%", "%%")
-    return ("display-message", "-c", client, "-d", _MESSAGE_MS, "--", plain)
+    stands = _LONG_MESSAGE if draws else _SHORT_MESSAGE
+    return ("display-message", "-c", client, *stands, "--", plain)
 
 
-def _shown_by(clients: str) -> Iterator[tuple[str, str, str, str]]:
-    """Yield name, times and last session of each client, without those that nobody looks at."""
-    for line in (line for line in clients.splitlines() if line.count("\t") >= 4):
-        name, created, began, flags, last = line.split("\t", 4)
-        if UNSEEN not in flags.split(","):
-            yield name, created, began, last
+def messages(clients: str, text: str) -> Iterator[list[str]]:
+    """Return for each client a call that shows it a text, as by `message`.
+
+    Each is a call of its own, since a client that left in the meantime would end those after it.
+
+    Args:
+        clients: The answer to `CLIENTS`.
+        text: The text.
+    """
+    for line in clients.splitlines():
+        number, _, name = line.partition(" ")
+        draws = (parse_version(f"tmux {number}") or _DRAWS) >= _DRAWS
+        yield join([message(name, text, draws=draws)])
 
 
 def parse_clients(reply: str) -> tuple[Client, ...]:
-    """Parse lines in `CLIENT_FORMAT`; clients that nobody looks at are left out."""
-    return tuple(Client(name=name, came_from=last) for name, _, _, last in _shown_by(reply))
+    """Parse lines in `CLIENT_FORMAT`; clients that nobody looks at are left out.
+
+    A client that is older than the session has shown another one before.
+    """
+    rows = (line.split("\t", 5) for line in reply.splitlines() if line.count("\t") >= 5)
+    return tuple(
+        Client(
+            name=name,
+            came_from=last,
+            guest=mark if last or int(created) < int(began) or mark in guests.split() else "",
+        )
+        for name, created, began, flags, guests, last in rows
+        if UNSEEN not in flags.split(",") and (mark := f"{name}@{created}")
+    )
 
 
 def parse_leave_keys(reply: str) -> LeaveKeys:
@@ -464,6 +537,8 @@ def _monitor_options(target: str) -> Iterator[Command]:
         yield ("set-option", "-p", "-t", target, name, value)
     # tmux before 3.3 does not know this option.
     yield ("set-option", "-pq", "-t", target, "remain-on-exit-format", _MONITOR_ENDED)
+    # tmux draws borders and status line anew when any option is set, but not when a pane dies.
+    yield ("set-hook", "-p", "-t", target, "pane-died", text_of(f"set-option -p {_DIED} 1"))
     yield from show_status(target)
 
 
@@ -548,10 +623,20 @@ def vacate(pane: str) -> Command:
     )
 
 
-def unzoom(pane: str) -> Command:
-    """Return a command that unzooms a window if it is this pane that the user has zoomed in it."""
-    is_zoomed = "#{&&:#{window_zoomed_flag},#{pane_active}}"
-    return ("if-shell", "-F", "-t", pane, is_zoomed, text_of(f"resize-pane -Z -t {pane}"))
+def leave(session: str, pane: str, monitor: Pane) -> list[Command]:
+    """Return commands that show the monitor to whoever types into the pane ``pane``.
+
+    Otherwise the pane that takes its place, perhaps another agent's, would get what is typed next.
+    Nothing changes for a client that is elsewhere. A zoom of ``pane`` ends.
+    """
+    beside = f"#{{==:#{{window_id}},{monitor.window}}}"
+    has_focus = f"#{{&&:#{{pane_active}},#{{||:#{{window_active}},{beside}}}}}"
+    is_shown = "#{&&:#{pane_active},#{window_active}}"
+    return [
+        ("if-shell", "-F", "-t", pane, has_focus, text_of(f"select-pane -t {monitor.id}")),
+        ("if-shell", "-F", "-t", pane, is_shown,
+         text_of(f"select-window -t {session}:{monitor.window}")),
+    ]  # fmt: skip
 
 
 def is_vacant(pane: Pane) -> bool:
@@ -667,7 +752,7 @@ def parse_panes(reply: str) -> tuple[tuple[Pane, ...], str, bool]:
         The panes in tmux's order; the id of the monitor's pane, empty without one; whether the
         monitor's window is zoomed.
     """
-    rows = [line.split("\t") for line in reply.splitlines() if line.count("\t") == 8]
+    rows = [line.split("\t") for line in reply.splitlines() if line.count("\t") == 10]
     monitor = next((row for row in rows if row[6] == "1"), None)
     window = monitor[1] if monitor else ""
     panes = tuple(
@@ -680,6 +765,8 @@ def parse_panes(reply: str) -> tuple[tuple[Pane, ...], str, bool]:
             launch=row[5],
             visible=row[1] == window,
             activity=int(row[7] or 0),
+            is_monitor=row is monitor,
+            has_focus=row[9:] == ["1", "1"],
         )
         for row in rows
     )

@@ -30,6 +30,7 @@ from agentmux.adapters.tmux.client import (
 from agentmux.core.agents.environment import Change
 from agentmux.core.codec.frozen import replace
 from agentmux.ports.terminal import (
+    Arranged,
     Client,
     HiddenServerError,
     LeaveKeys,
@@ -123,29 +124,28 @@ class OwnTmux:
         for _, reply in self._batched(say.mark_pane(made[pane.launch], pane) for pane in panes):
             self._client.expect(reply)
 
-    def arrange(self, visible: Sequence[str]) -> tuple[int, int] | None:
+    def arrange(self, visible: Sequence[str]) -> Arranged:
         """Show the panes ``visible`` to the right of the monitor; park all other panes of ours.
 
         Panes for which there is no room stay parked. While the user has zoomed the window, or if
-        there is no monitor, this does nothing.
-
-        Returns:
-            The columns and rows of the monitor's pane afterwards; None where unknown.
+        there is no monitor, this does nothing. Whoever types into a pane that is moved beside the
+        monitor follows it there, and is shown the monitor when the pane is parked.
         """
         for _ in range(_ARRANGE_TRIES):
             panes, monitor, zoomed = self._look()
             if not monitor or zoomed:
-                return None
-            groups = [*_moves(panes, monitor, visible), [say.size_of(monitor)]]
+                return Arranged(later=zoomed)
+            session = self._target.session
+            groups = [*_moves(session, panes, monitor, visible), [say.size_of(monitor)]]
             reply = self._last(groups)
             if reply.returncode == 0:
-                return say.parse_size(reply.stdout)
+                return Arranged(size=say.parse_size(reply.stdout))
             if reply.says(NO_SPACE):
-                return None
+                return Arranged()
             if not reply.says(NO_TARGET):
                 self._client.expect(reply)
             # A pane ended between the look and the moves: look again.
-        return None
+        return Arranged()
 
     def go_to(self, pane: str) -> bool:
         """Show this pane to every client of the session, whichever window it is in.
@@ -186,9 +186,8 @@ class OwnTmux:
 
         tmux ends it after a few seconds, or when a key is pressed.
         """
-        found = self._must(("list-clients", "-F", "#{client_name}")).stdout.splitlines()
-        for client in found:
-            self._say(say.join([say.message(client, text)]))
+        for call in say.messages(self._must(say.CLIENTS).stdout, text):
+            self._say(call)
 
     def label(self, labels: Mapping[str, str]) -> None:
         """Set the text in the border of each pane, by pane id; panes that are gone are skipped."""
@@ -247,16 +246,21 @@ class OwnTmux:
     def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
         """Kill these panes; panes that are gone are no error.
 
-        Those in ``vacate`` stay as empty panes, which keep their place beside the monitor. A pane
-        that the user has zoomed is unzoomed: an empty one would hide the monitor.
+        Those in ``vacate`` stay as empty panes, which keep their place beside the monitor. Whoever
+        types into one of the panes is shown the monitor.
         """
-        groups = (
-            [say.unzoom(pane), say.vacate(pane)]
-            if pane in vacate
-            else [say.guarded(pane, f"kill-pane -t {pane}")]
-            for pane in panes
-        )
+        session = self._target.session
         with suppress(TerminalGoneError):
+            monitor = next((pane for pane in self.panes() if pane.is_monitor), None)
+            groups = [
+                [
+                    *(say.leave(session, pane, monitor) if monitor else ()),
+                    say.vacate(pane)
+                    if pane in vacate
+                    else say.guarded(pane, f"kill-pane -t {pane}"),
+                ]
+                for pane in panes
+            ]
             for _, reply in self._batched(groups):
                 self._expect_end(reply)
 
@@ -278,11 +282,13 @@ class OwnTmux:
     def kill(self, words: str = "") -> None:
         """Kill the session; a session that is gone is no error.
 
-        Clients that came from another session are switched back there, so that they stay in tmux;
-        then ``words`` are shown to them.
+        Clients that came from another session are switched back there, or to another session if
+        that is gone, so that they stay in tmux; then ``words`` are shown to them. If there is none,
+        ``words`` are printed where these clients end.
         """
         with suppress(TerminalGoneError):
-            for commands in say.ways_back(self._say(self._list_clients).stdout, words):
+            clients, homes = (self._say(words).stdout for words in (self._list_clients, say.HOMES))
+            for commands in say.ways_back(clients, homes, ours=self._target.session, words=words):
                 self._say(say.join(commands))
             self._expect_end(self._say(("kill-session", "-t", self._target.session)))
 
@@ -371,7 +377,9 @@ def _leave_modes(pane: str) -> say.Command:
     return ("if-shell", "-F", "-t", pane, "#{pane_in_mode}", leave)
 
 
-def _moves(panes: Sequence[Pane], monitor: str, visible: Sequence[str]) -> list[list[say.Command]]:
+def _moves(
+    session: str, panes: Sequence[Pane], monitor: str, visible: Sequence[str]
+) -> list[list[say.Command]]:
     """Return groups of commands after which exactly ``visible`` are beside the monitor.
 
     Where possible a pane takes the place of another one, so that the monitor keeps its width.
@@ -381,7 +389,9 @@ def _moves(panes: Sequence[Pane], monitor: str, visible: Sequence[str]) -> list[
     leaving = [ours[pane] for pane in shown if pane in ours and pane not in visible]
     coming = [pane for pane in visible if pane in ours and pane not in shown]
     follows = {before.id: pane for before, pane in zip(leaving, coming, strict=False)}
-    groups = [say.follow(follows[each.id], each) for each in leaving if each.id in follows]
+    beside = next(pane for pane in panes if pane.id == monitor)
+    groups = [say.leave(session, each.id, beside) for each in leaving]
+    groups += [say.follow(follows[each.id], each) for each in leaving if each.id in follows]
     for each in leaving[len(follows) :]:
         vacant = say.is_vacant(each)
         groups.append([("kill-pane", "-t", each.id)] if vacant else say.park(each))
@@ -393,4 +403,6 @@ def _moves(panes: Sequence[Pane], monitor: str, visible: Sequence[str]) -> list[
     for pane in coming[len(follows) :]:
         groups.append(say.show(pane, monitor=monitor, below=below))
         below = pane
+    followed = (ours[pane] for pane in coming if ours[pane].has_focus)
+    groups += [say.go_to(session, replace(each, window=beside.window)) for each in followed]
     return groups

@@ -84,6 +84,7 @@ class TmuxTerminal:
         config_file: str | None = None,
         timeout_s: float = 5.0,
         tmux_tmpdir: str | None = None,
+        client: TmuxClient | None = None,
     ) -> None:
         """Choose the server by socket path, else by name, else the user's default server.
 
@@ -93,8 +94,9 @@ class TmuxTerminal:
             config_file: Replaces the user's configuration if this starts the server.
             timeout_s: The time limit of each call; making a session may take longer.
             tmux_tmpdir: The value of ``TMUX_TMPDIR``, if set.
+            client: Asks the server, instead of a client that is made from the other arguments.
         """
-        self._client = TmuxClient(
+        self._client = client or TmuxClient(
             socket=socket or socket_path(name=name, tmux_tmpdir=tmux_tmpdir),
             config_file=config_file,
             timeout_s=timeout_s,

@@ -67,7 +67,7 @@ class Visit:
         with self._listening() as ear:
             while (line := ear.line()) is not None and not line.startswith("%session-changed"):
                 pass  # from that line on nothing is missed
-            if not self._lasts():
+            if not self.lasts():
                 return
             while (line := ear.line()) is not None and not self._is_over(line):
                 pass
@@ -75,7 +75,8 @@ class Visit:
             while ear.line(until) is not None:
                 pass
 
-    def _lasts(self) -> bool:
+    def lasts(self) -> bool:
+        """Return whether the client shows the session now."""
         shown = self._server.cmd("list-clients", "-F", "#{client_name} #{session_id}").stdout
         return f"{self._client} {self._target.session}" in shown
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.config.settings import BELL, TMUX, Address, Settings
-from agentmux.core.names.occasion import Occasion
+from agentmux.core.config.settings import BELL, TMUX, Address
 from agentmux.errors import AgentmuxError
 from agentmux.ports.notifier import Message, Notifier
-
-Places = Mapping[Address, tuple[Occasion, ...]]
 
 _TITLE: Final = "AgentMux: this is a test"
 _MESSAGE: Final = Message(
@@ -51,15 +48,6 @@ class Ways:
     ring: Callable[[], bool]
     announce: Callable[[str], int]
     notifier: Notifier
-
-
-def places(settings: Settings) -> Places:
-    """Return of what a person is notified at each address, in the order of the configuration."""
-    found: dict[Address, list[Occasion]] = {}
-    for rule in settings.notify:
-        for address in rule.to:
-            found.setdefault(address, []).extend(rule.on)
-    return {address: tuple(on for on in Occasion if on in ons) for address, ons in found.items()}
 
 
 def send_test(addresses: Sequence[Address], ways: Ways) -> tuple[Tried, ...]:

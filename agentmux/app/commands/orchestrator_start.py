@@ -181,7 +181,7 @@ def _ready(own: OwnSession, pipe: Handover, wait_s: float) -> OrchestratorReport
 
 
 def _report(own: OwnSession, pipe: Handover, wait_s: float) -> OrchestratorReport:
-    panes = [pane for pane in _panes(own) if not pane.launch]
+    panes = [pane for pane in _panes(own) if pane.is_monitor]
     data = pipe.wait(wait_s, panes[0].pid) if panes else None
     if data is not None:
         return decode_report(data)

@@ -66,6 +66,19 @@ def worktree_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None
     return worktree_of(world, fold(loaded.state, loaded.tail), entry.path)
 
 
+def removable_worktree(
+    world: World, entry: SessionEntry
+) -> tuple[WorktreeSpec, WorktreeLoss] | None:
+    """Return the worktree of a session, and what would be lost without it; None where none is."""
+    spec = worktree_to_remove(world, entry)
+    if spec is None:
+        return None
+    found = loss_of(world, entry, spec)
+    if (found.tip is None or spec.is_continued) and not world.worktrees.is_made(spec):
+        return None  # taken away before
+    return spec, found
+
+
 def base_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None:
     """Return the worktree in which checks run on the session's base, or ran; None for none.
 
@@ -126,7 +139,7 @@ def require_nothing_lost(
     raise BlockedError(
         f"session {entry.name} has work that is nowhere else: {lost_words(found, spec)}",
         reason="not_merged",
-        hints=tuple(_ways_to_keep(entry, found, spec)),
+        hints=tuple(ways_to_keep(entry, found, spec)),
     )
 
 
@@ -147,7 +160,8 @@ def _some(names: tuple[str, ...]) -> str:
     return ", ".join(names[:_NAMED]) + more
 
 
-def _ways_to_keep(entry: SessionEntry, found: WorktreeLoss, spec: WorktreeSpec) -> Iterator[str]:
+def ways_to_keep(entry: SessionEntry, found: WorktreeLoss, spec: WorktreeSpec) -> Iterator[str]:
+    """Yield how to keep what a worktree has and nothing else, then how to lose it."""
     if found.changed:
         yield f"see what is not committed: git -C {shlex.quote(str(spec.path))} status"
     if found.commits:

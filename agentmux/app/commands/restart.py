@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from agentmux.app.session.writer import stamp
+from agentmux.app.commands.live_seat import require_orchestrator, require_seat, seat_event
 from agentmux.app.world import World
 from agentmux.core.fold.apply import fold
-from agentmux.core.journal.events import CheckSkipped, Event, SeatRestarted
+from agentmux.core.journal.events import CheckSkipped, SeatRestarted
 from agentmux.core.journal.state import Seat, SessionState
-from agentmux.core.names.nearest import meant
 from agentmux.core.names.statuses import BROKEN, LAUNCHED
-from agentmux.errors import BlockedError, NotFoundError
+from agentmux.errors import BlockedError
 from agentmux.ports.session_files import SignalFiles, Transaction
 
 
@@ -46,7 +45,7 @@ def restart(
                 reason="seat_live",
                 hints=(f"look at it: agentmux attach {name}",),
             )
-        held.append(_event(world, state, seat, SeatRestarted(fresh=fresh)))
+        held.append(seat_event(world, state, seat, SeatRestarted(fresh=fresh)))
     poke()
 
 
@@ -66,21 +65,8 @@ def skip(world: World, files: SignalFiles, seat: str, *, poke: Callable[[], bool
                 reason="not_broken",
                 hints=(f"see what waits for you: agentmux status {files.path.name}",),
             )
-        held.append(_event(world, state, seat, CheckSkipped(name=known.topic)))
+        held.append(seat_event(world, state, seat, CheckSkipped(name=known.topic)))
     poke()
-
-
-def _event(
-    world: World, state: SessionState, seat: str, fact: SeatRestarted | CheckSkipped
-) -> Event:
-    return Event(
-        id=world.new_id(),
-        at=stamp(world.now()),
-        seat=seat,
-        launch=state.seats[seat].launch,
-        cycle=state.cycle,
-        fact=fact,
-    )
 
 
 @contextmanager
@@ -93,17 +79,7 @@ def _seated(
         NotFoundError: No orchestrator runs, or the session has no such seat now.
     """
     name = files.path.name
-    if not poke():
-        raise NotFoundError(
-            f"no orchestrator runs for session {name}", hints=(f"agentmux resume {name}",)
-        )
+    require_orchestrator(name, poke)
     with files.transact() as held:
         state = fold(held.loaded.state, held.loaded.tail)
-        known = state.seats.get(seat)
-        if known is None:
-            seats = ", ".join(state.seats) or "none"
-            raise NotFoundError(
-                f"session {name} has no seat `{seat}` now",
-                hints=(*meant(seat, state.seats), f"seats: {seats}"),
-            )
-        yield held, state, known
+        yield held, state, require_seat(state, name, seat)

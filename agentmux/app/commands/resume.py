@@ -109,13 +109,18 @@ class ResumePlan:
 
     @property
     def because(self) -> str:
-        """Why work goes on in `phase`, in words."""
+        """Why work goes on in `phase`, and what is missing there, in words.
+
+        That the phase is the one in which the session stopped is not said.
+        """
         found, because = self.inference, self.inference.because
         if self.entered != found.phase:
             because = f"chosen by --phase; otherwise it would be {found.phase}: {because}"
         if self.entered != self.phase:
             because += f"; the artifacts show the outcome of {self.entered} already"
-        return because
+        last = found.evidence[-1]
+        shows = last.because if last.phase == found.phase else f"{last.phase}: {last.because}"
+        return shows if self.phase == self.state_phase == found.phase else f"{because}; {shows}"
 
 
 def plan_resume(
@@ -508,7 +513,7 @@ def blocked(site: Site, entry: SessionEntry, liveness: Liveness) -> BlockedError
     name = liveness.tmux.name if liveness.tmux is not None else entry.text("session_name")
     if liveness.live:
         return BlockedError(
-            f"tmux session {name} is still active. Detach or kill it before resuming.",
+            _live_message(entry, liveness, name),
             reason="session_live",
             hints=_live_hints(entry, liveness),
         )
@@ -520,6 +525,16 @@ def blocked(site: Site, entry: SessionEntry, liveness: Liveness) -> BlockedError
             hints=(f"see it: agentmux status {entry.name}",),
         )
     return None
+
+
+def _live_message(entry: SessionEntry, liveness: Liveness, name: str) -> str:
+    """Say why a session is not resumed while its tmux session ``name`` is there."""
+    if liveness.tmux is not None and liveness.target is None:
+        return f"tmux session {name} is not of session {entry.name}, but has its name"
+    there = f"session {entry.name} is live (tmux session {name})"
+    if liveness.is_left_alone:
+        return f"{there}, but its orchestrator is gone: start that again, or stop the session first"
+    return f"{there}: go there, or stop it first"
 
 
 def starting(entry: SessionEntry, starter: int) -> BlockedError:

@@ -28,7 +28,7 @@ from agentmux.ports.processes import LOCK_WAIT_S
 
 if TYPE_CHECKING:
     from agentmux.app.session.lookup import SessionEntry
-    from agentmux.app.world import World
+    from agentmux.app.world import Site, World
     from agentmux.core.journal.events import Event
     from agentmux.core.journal.state import SessionState, TreeCheckpoint
 
@@ -65,6 +65,12 @@ class RewoundSession:
 
     before: int
     left: tuple[str, ...]
+
+
+def tree_checkpoints(site: Site, entry: SessionEntry) -> tuple[TreeCheckpoint, ...]:
+    """Return the checkpoints of the session, oldest first."""
+    loaded = site.files(entry.path).load()
+    return fold(loaded.state, loaded.tail).tree_checkpoints
 
 
 def plan_rewind(world: World, entry: SessionEntry, name: str) -> RewindPlan:

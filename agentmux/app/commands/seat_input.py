@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
+from agentmux.app.commands.live_seat import require_orchestrator, require_seat, seat_event
 from agentmux.app.session.orchestrator_version import require_own_version
-from agentmux.app.session.writer import stamp
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import writable
 from agentmux.core.decisions.limits import is_parked
 from agentmux.core.fold.apply import fold
-from agentmux.core.journal.events import Event, InputEnded, InputStarted, SeatAnswered, SeatTold
+from agentmux.core.journal.events import InputEnded, InputStarted, SeatAnswered, SeatTold
 from agentmux.core.journal.state import AGENT_MODES, SessionState
-from agentmux.core.names.nearest import meant
 from agentmux.core.names.status_labels import status_label
 from agentmux.core.names.statuses import LAUNCHED, STOPPED
 from agentmux.errors import BlockedError, NotFoundError, TimedOutError, UsageError
@@ -86,36 +85,19 @@ def give(
             Nothing is recorded then.
     """
     files = world.files(entry.path)
-    if not poke():
-        raise NotFoundError(
-            f"no orchestrator runs for session {entry.name}",
-            hints=(f"agentmux resume {entry.name}",),
-        )
+    require_orchestrator(entry.name, poke)
     require_own_version(world.lock(entry.path), entry.name)
     with files.transact() as held:
         state = fold(held.loaded.state, held.loaded.tail)
         _require_agent(state, entry.name, seat, tells=isinstance(fact, SeatTold))
-        event = Event(
-            id=world.new_id(),
-            at=stamp(world.now()),
-            seat=seat,
-            launch=state.seats[seat].launch,
-            cycle=state.cycle,
-            fact=fact,
-        )
+        event = seat_event(world, state, seat, fact)
         held.append(event)
     poke()
     return Given(id=event.id, seat=seat, offset=state.applied_offset)
 
 
 def _require_agent(state: SessionState, name: str, seat: str, *, tells: bool) -> None:
-    known = state.seats.get(seat)
-    if known is None:
-        seats = ", ".join(state.seats) or "none"
-        raise NotFoundError(
-            f"session {name} has no seat `{seat}` now",
-            hints=(*meant(seat, state.seats), f"seats: {seats}"),
-        )
+    known = require_seat(state, name, seat)
     if known.status == STOPPED:
         raise BlockedError(
             f"`{seat}` of session {name} waits for your choice in its pane",

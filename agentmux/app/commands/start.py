@@ -28,7 +28,7 @@ from agentmux.app.session.own_worktree import placed, worktree_of
 from agentmux.app.session.pipeline_choice import ChosenPipeline, choose_pipeline, session_roles
 from agentmux.app.session.writer import stamp
 from agentmux.app.world import World
-from agentmux.core.agents.spec import AgentSpec
+from agentmux.core.agents.spec import AgentSpec, how_to_install
 from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.codec.shape import is_control, writable
 from agentmux.core.decisions.workplace import free_port_base
@@ -615,7 +615,7 @@ def _instead(world: World, spec: AgentSpec) -> tuple[str, ...]:
     """Return hints for an agent that is not installed; its name may be mistyped."""
     if not spec.known and (hint := meant(spec.name, world.agents())):
         return hint
-    return (f"install {spec.name}, or choose another: agentmux start --agent NAME …",)
+    return (how_to_install(spec), "or choose another: agentmux start --agent NAME …")
 
 
 def _branch(world: World, request: StartRequest, name: str, head: Head | None) -> str | None:

@@ -43,6 +43,13 @@ def preview_lines(
         where: Where the result goes, as `destination` returns it.
     """
     yield from _summary(files, state)
+    yield from outcome_lines(world, files, state, found, where)
+
+
+def outcome_lines(
+    world: World, files: SessionFiles, state: SessionState, found: Deliverable, where: str
+) -> Iterator[str]:
+    """Yield the lines of `preview_lines` after the summary."""
     yield from verified_lines(state)
     if has_changed_since_checks(world, state, files):
         yield f"{CHANGED}: what they said is about other files"

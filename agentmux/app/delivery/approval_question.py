@@ -33,11 +33,13 @@ class ApprovalQuestion:
 
     Attributes:
         text: What another press of the key would do, or why the result cannot be approved now.
+        does: What an approval does, without the key; empty where it cannot be approved.
         approval: The approval of what is shown; None where it cannot be approved.
         lines: The preview to read first; empty where it cannot be approved.
     """
 
     text: str
+    does: str = ""
     approval: Approved | None = None
     lines: tuple[str, ...] = ()
 
@@ -57,8 +59,10 @@ def approval_question(world: World, files: SessionFiles, state: SessionState) ->
         made = approval_of(files, state, found, way)
     except (AgentmuxError, OSError) as error:
         return _refused(error)
+    does = _doing(found, where)
     return ApprovalQuestion(
-        text=f"{_AGAIN} {_doing(found, where)}",
+        text=f"{_AGAIN} {does}",
+        does=does,
         approval=made,
         lines=tuple(_lines(world, files, state, found, where)),
     )

@@ -17,7 +17,7 @@ _HISTORY: Final = 100
 _FULL_BYTES: Final = 64 << 20
 _LOW_BYTES: Final = 1 << 30
 _FILES: Final = 10_000
-_COLUMNS, _ROWS = 80, 24
+_COLUMNS, _ROWS = 80, 23  # a terminal of 24 rows, and a status line of tmux
 _ENDING: Final = ("kill-", "respawn-", "detach-client")
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from agentmux.app.commands.agents import list_agents
+from agentmux.app.commands.remove import lost_words, removable_worktree, ways_to_keep
 from agentmux.app.doctor.finding import Finding, Repair, failed, fine, problem, warning
 from agentmux.app.session.lookup import list_sessions, live, sessions_dir
 from agentmux.app.session.orchestrator_version import other_version_label
+from agentmux.core.agents.spec import how_to_install
 from agentmux.core.config.settings import OWN_ADDRESSES
 from agentmux.core.config.trust import trusted
+from agentmux.core.names.agent_names import SHELL, is_for_tests
 from agentmux.core.names.phase import ROLES
 from agentmux.errors import AgentmuxError
 
@@ -23,9 +26,6 @@ if TYPE_CHECKING:
     from agentmux.core.agents.spec import Registry
     from agentmux.core.config.settings import Settings
 
-_VARIANTS: Final = "demo-"
-_SHELL: Final = "shell"
-
 
 def agent_findings(world: World, registry: Registry) -> Iterator[Finding]:
     """Yield what is to be said of each agent: is it there, does it answer, does it ask."""
@@ -33,14 +33,14 @@ def agent_findings(world: World, registry: Registry) -> Iterator[Finding]:
     absent = []
     for report in list_agents(world, registry).data:
         name = report.spec.name
-        if name.startswith(_VARIANTS) or (name == _SHELL and name not in used):
+        if is_for_tests(name) or (name == SHELL and name not in used):
             continue
         if report.probe.installed:
             yield _there(report, is_used=name in used)
         elif name in used:
             program = report.spec.command[0]
             text = f"{name} is to play roles here, but `{program}` is not on PATH"
-            yield problem("agents", text, "agentmux agents")
+            yield problem("agents", text, how_to_install(report.spec))
         else:
             absent.append(name)
     if absent:
@@ -92,14 +92,25 @@ def session_findings(site: Site) -> Iterator[Finding]:
         yield from _session(site, entry, alive[entry.path])
     yield from _halves(site)
     yield from _strangers(site)
-    gone = [each.name for each in entries if each.is_done and _has_worktree(each)]
-    if gone:
-        text = f"finished sessions have a worktree still: {', '.join(gone)}"
-        yield warning("leftovers", text, "agentmux prune --dry-run")
 
 
-def _has_worktree(entry: SessionEntry) -> bool:
-    return bool(entry.text("worktree")) and Path(entry.text("worktree")).is_dir()
+def worktree_findings(world: World) -> Iterator[Finding]:
+    """Yield which finished sessions have a worktree or a branch still, and what keeps it."""
+    free = []
+    for entry in list_sessions(world):
+        there = removable_worktree(world, entry) if entry.is_done else None
+        if there is None:
+            continue
+        spec, lost = there
+        if lost:
+            text = f"{entry.name} is done, but has work that is nowhere else"
+            mend = next(ways_to_keep(entry, lost, spec))
+            yield warning("leftovers", f"{text}: {lost_words(lost, spec)}", mend)
+        else:
+            free.append(entry.name)
+    if free:
+        text = f"finished sessions have a worktree or a branch still: {', '.join(free)}"
+        yield warning("leftovers", text, "agentmux prune")
 
 
 def _session(site: Site, entry: SessionEntry, found: Liveness) -> Iterator[Finding]:
@@ -107,7 +118,7 @@ def _session(site: Site, entry: SessionEntry, found: Liveness) -> Iterator[Findi
         yield failed("sessions", found.error)
     elif found.way_back:
         yield problem("sessions", f"{entry.name}: {found.because}", found.way_back[0])
-    elif found.target is not None and not found.locked and not found.starter and not entry.is_done:
+    elif found.is_left_alone and not entry.is_done:
         text = f"{entry.name}: its agents run, but its orchestrator is gone"
         yield warning("sessions", text, f"agentmux resume {entry.name} --reattach")
     if found.other_version is not None:
@@ -155,9 +166,8 @@ def notify_findings(settings: Settings, install: str) -> Iterator[Finding]:
         settings: Has the addresses.
         install: The command that installs Apprise; empty if it is installed.
     """
-    addresses = list(dict.fromkeys(each for rule in settings.notify for each in rule.to))
-    shown = ", ".join(dict.fromkeys(map(str, addresses))) or "nobody, since `notify` is empty"
-    if install and any(each.value not in OWN_ADDRESSES for each in addresses):
+    shown = ", ".join(dict.fromkeys(map(str, settings.places))) or "nobody, since `notify` is empty"
+    if install and any(each.value not in OWN_ADDRESSES for each in settings.places):
         text = f"Apprise is missing, so not every address can be told: {shown}"
         yield warning("notify", text, install)
     else:

@@ -39,8 +39,8 @@ from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import AgentLaunched, LaunchChosen
 from agentmux.core.journal.state import AGENT_MODES, SessionState
 from agentmux.core.names import layout
+from agentmux.core.names.conversations import how_it_comes_back, which_conversation
 from agentmux.core.names.phase import BASE, CHECK, SETUP, ResearchKind
-from agentmux.core.names.status_labels import NATIVE_MARK
 from agentmux.core.names.statuses import STOPPED
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.base_run import base_command
@@ -82,7 +82,7 @@ class PreparedStep:
 
 def label(seat: str, agent: str, mode: str) -> str:
     """Return the text in the border of a seat's pane."""
-    return f"{seat} · {agent} · {mode}"
+    return f"{seat} · {agent} · {which_conversation(mode)}"
 
 
 class Launcher:
@@ -295,15 +295,12 @@ class Launcher:
 
     def _gate(self, plan: LaunchPlan) -> dict[str, object]:
         """Return the fields of ``launch.json`` that say which choices a waiting pane offers."""
-        fresh, shell = self._as_fresh(plan), self._as_shell(plan)
-        back = f"{NATIVE_MARK} its conversation comes back"
-        resumes = back if plan.rung is Rung.NATIVE else "a fresh start"
-        offers = (
-            self._offer(stopped_pane.RESUME, plan, resumes),
-            self._offer(stopped_pane.FRESH, fresh, "a new conversation with the full prompt"),
-            self._offer(stopped_pane.SHELL, shell, "you play the role"),
-        )
-        return self._held(plan, STOPPED, offers)
+        offers = [self._offer(stopped_pane.RESUME, plan, how_it_comes_back(plan.mode, ""))]
+        if plan.rung is Rung.NATIVE:
+            says = f"{how_it_comes_back(Rung.FRESH, '')}, with the full prompt"
+            offers.append(self._offer(stopped_pane.FRESH, self._as_fresh(plan), says))
+        offers.append(self._offer(stopped_pane.SHELL, self._as_shell(plan), "you play the role"))
+        return self._held(plan, STOPPED, tuple(offers))
 
     def _held(
         self, plan: LaunchPlan, mode: str, offers: tuple[stopped_pane.PaneOffer, ...] = ()

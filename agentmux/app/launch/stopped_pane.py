@@ -26,7 +26,7 @@ CHOSEN: Final = "chosen in its pane"
 
 _TITLES: Final[Mapping[str, str]] = {
     RESUME: "Resume",
-    FRESH: "Restart fresh",
+    FRESH: "New conversation",
     SHELL: "Shell",
 }
 
@@ -104,7 +104,7 @@ def unheard(state: SessionState, files: SessionFiles) -> Iterator[tuple[str, str
 
 def fresh_notice(why: str) -> tuple[str, ...]:
     """Return the lines above an agent that starts a new conversation instead of its old one."""
-    return (f"a fresh start: {why}",)
+    return (f"a new conversation: {why}",)
 
 
 def shell_notice(seat: str, why: str, *, prompt: Path, signals: tuple[str, ...]) -> tuple[str, ...]:

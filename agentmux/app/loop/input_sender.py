@@ -6,11 +6,11 @@ An input that may have been typed before the orchestrator was lost is never type
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from agentmux.app.loop.background_tasks import Loop
 from agentmux.app.loop.messenger import Messenger
-from agentmux.app.loop.tools import Tools
 from agentmux.app.loop.watcher import Watcher
 from agentmux.app.session.writer import Session
 from agentmux.core.journal.events import InputEnded, InputStarted
@@ -44,10 +44,9 @@ class InputSender:
     """Sends what the user has for the agents of one session."""
 
     def __init__(
-        self, session: Session, tools: Tools, watcher: Watcher, loop: Loop, messenger: Messenger
+        self, session: Session, watcher: Watcher, loop: Loop, messenger: Messenger
     ) -> None:
         self._session = session
-        self._tools = tools
         self._watcher = watcher
         self._loop = loop
         self._messenger = messenger
@@ -61,19 +60,17 @@ class InputSender:
         if given is None:
             return
         pane = self._watcher.sight.pane_id(given.launch)
+        begins = partial(self._begin, name, given)
         if not pane or not self._is_current(given):
             delivery = _GONE_MEANWHILE if given.started else _GONE
         elif given.started:
             delivery = await self._finish(given, pane)
         elif given.keys:
-            self._begin(name, given)
-            delivery = await self._tools.press(
-                self._tools.terminal, pane, given.keys, screen=given.screen
+            delivery = await self._messenger.press(
+                given.seat, pane, given.keys, screen=given.screen, begins=begins
             )
         else:
-            delivery = await self._messenger.type(
-                given.seat, pane, given.text, begins=lambda: self._begin(name, given)
-            )
+            delivery = await self._messenger.type(given.seat, pane, given.text, begins=begins)
         self._watcher.look_at((given.launch,))  # who is refused then sees the present screen
         self._end(name, given, delivery)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,7 +54,8 @@ class Messenger:
         self._tools = tools
         self._watcher = watcher
         self._loop = loop
-        self._typing: dict[str, asyncio.Lock] = {}
+        self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._hands: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def prompt(self, seat: str, launch: str, pane: str, prompt: str) -> None:
         """Type the line that names a launch's prompt into its pane, unless it is there already.
@@ -150,7 +152,7 @@ class Messenger:
         A second message to the same seat waits for the first. With ``once`` nothing is
         typed if the text is on the screen already; ``begins`` is called right before it is typed.
         """
-        async with self._typing.setdefault(seat, asyncio.Lock()):
+        async with self._turns[seat]:
             delivery = await self._tools.type_into(
                 self._tools.terminal,
                 pane,
@@ -159,9 +161,29 @@ class Messenger:
                 deadline_s=deadline_s,
                 once=once,
                 begins=begins,
+                hands=self._hands[seat],
             )
         logger.info("typed into %s: %s (%s)", seat, delivery.result, delivery.evidence)
         return delivery
+
+    async def press(
+        self,
+        seat: str,
+        pane: str,
+        keys: Sequence[str],
+        *,
+        screen: str,
+        begins: Callable[[], object],
+    ) -> Delivery:
+        """Press keys for a person in the pane of a seat, and return what happened to them.
+
+        They never fall into a message that is being typed, nor a message between them; but they
+        pass a message that waits, as it may wait for them. ``begins`` is called right before the
+        first look at the pane, ``screen`` is as in `ports.Presser`.
+        """
+        async with self._hands[seat]:
+            begins()
+            return await self._tools.press(self._tools.terminal, pane, keys, screen=screen)
 
     def _message_inputs(self, seat: str, **more: Any) -> PromptInputs:  # noqa: ANN401 (fields of any type)
         made = message_inputs(

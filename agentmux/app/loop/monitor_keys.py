@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Final, Protocol, TypeVar
 
@@ -29,11 +29,12 @@ from agentmux.core.journal.events import Approved, ChangesRequested, UserDecisio
 from agentmux.core.journal.signal_messages import words_for
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import statuses
+from agentmux.core.names.listing import listed
 from agentmux.core.pipeline.beginnings import beginning_words, elsewhere_words
 from agentmux.core.pipeline.registry import beginnings, pipeline_of
 from agentmux.core.terminal.console import ANSWER_S, REST_S, Console, ask, press
 from agentmux.core.terminal.keys import Pressed
-from agentmux.core.terminal.monitor_keys import Wish, help_lines
+from agentmux.core.terminal.monitor_keys import DETACH, Wish, help_lines
 from agentmux.ports.display import Picture, Reading, ResultView
 from agentmux.ports.session_files import SessionFiles
 from agentmux.threads import in_daemon_thread
@@ -43,6 +44,7 @@ _END: Final = f"press Ctrl-C again {_WITHIN} to end the orchestrator; the agents
 _LOOKS: Final = Console(question="looking at what would be delivered …", until_s=float("inf"))
 _SENDS: Final = "looking whether the result is still the one that you saw …"
 _CHANGED: Final = "the result is not the one that you saw: look at it again, then send"
+_EXPIRED: Final = "the question has expired: press a to ask anew"
 _LOADS: Final = ("looking …",)
 _TITLES: Final = {
     Wish.DIFF: "Every change so far",
@@ -113,6 +115,7 @@ class MonitorKeys:
             self._send(before)
         elif wish in self._do:
             self._do[wish](key)
+        self._fade()
         self._loop.wake()
 
     def on(self, picture: Picture) -> Picture:
@@ -125,13 +128,25 @@ class MonitorKeys:
             begins=self._begins(console) if console.draft is not None else "",
             question=console.asks(asyncio.get_running_loop().time()),
             note=console.note,
-            reading=self._reading(console),
+            reading=self._reading(console, picture.leave or DETACH),
             result=self._result,
         )
 
     @property
     def _decides(self) -> bool:
         return takes_decision(self._session.state)
+
+    def _fade(self) -> None:
+        """Remove the present note after a while, unless a key does so first."""
+        noted = self._console
+
+        def remove() -> None:
+            if self._console is noted:
+                self._console = replace(noted, note="")
+                self._loop.show()
+
+        if noted.note:
+            asyncio.get_running_loop().call_later(ANSWER_S, remove)
 
     # -- texts -------------------------------------------------------------------------------
 
@@ -167,13 +182,13 @@ class MonitorKeys:
         self._texts[wish] = await in_daemon_thread(self._of_session(work))
         self._loop.show()
 
-    def _reading(self, console: Console) -> Reading | None:
+    def _reading(self, console: Console, leave: str) -> Reading | None:
         if console.reads is Wish.NOTHING:
             return None
         keys = console.reads is Wish.KEYS
         return Reading(
             title=_TITLES[console.reads],
-            lines=help_lines() if keys else self._texts.get(console.reads, ()),
+            lines=help_lines(leave) if keys else self._texts.get(console.reads, ()),
             top=console.top,
             is_diff=console.reads is Wish.DIFF,
         )
@@ -210,10 +225,18 @@ class MonitorKeys:
         self._ask(self._console, text, rest_s=REST_S)
 
     def _ask(self, console: Console, question: str, *, rest_s: float = 0.0) -> None:
-        loop = asyncio.get_running_loop()
-        self._console = ask(console, question, loop.time(), rest_s=rest_s)
-        # To remove the question.
-        loop.call_later(self._console.until_s - loop.time(), self._loop.show)
+        now_s = asyncio.get_running_loop().time()
+        self._console = ask(console, question, now_s, rest_s=rest_s)
+        self._expire()
+
+    def _expire(self) -> None:
+        """Show the question until its time is over, then say so if there is a text about it."""
+        loop, console = asyncio.get_running_loop(), self._console
+        left_s = console.until_s - loop.time()
+        if 0 < left_s < float("inf"):
+            loop.call_later(left_s, self._expire)
+        elif console.reads is Wish.APPROVE and console.question:
+            self._console = replace(console, question="", note=_EXPIRED)
         self._loop.show()
 
     async def _ask_approval(self) -> None:
@@ -230,9 +253,8 @@ class MonitorKeys:
 
     async def _look(self) -> None:
         """Make the question whether to approve, and ask it if it is about what is there now."""
-        pressed, state, files = self._console, self._session.state, self._session.files
-        look = functools.partial(approval_question, self._world, files, state)
-        made = await in_daemon_thread(look)
+        pressed, state = self._console, self._session.state
+        made = await in_daemon_thread(self._of_session(approval_question))
         if self._console is not pressed or self._session.state != state:
             return
         self._approval, self._texts[Wish.APPROVE] = made.approval, made.lines
@@ -290,6 +312,7 @@ class MonitorKeys:
                 self._request_changes(kept, now)
             else:
                 self._console, self._result_of = replace(kept, note=_CHANGED), -1
+                self._fade()
         self._loop.show()
 
     def _request_changes(self, written: Console, digest: str) -> None:
@@ -377,9 +400,3 @@ def _listening() -> bool:
 
 def _summary(_: World, files: SessionFiles, state: SessionState) -> tuple[str, ...]:
     return tuple(summary_lines(files, state)) or ("there is no summary yet",)
-
-
-def listed(names: Sequence[str]) -> str:
-    """Return names as people list them: ``a, b and c``."""
-    *others, last = names
-    return f"{', '.join(others)} and {last}" if others else last

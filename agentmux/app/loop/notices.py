@@ -19,7 +19,12 @@ from agentmux.app.world import World
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.config.settings import BELL, TMUX, Address
 from agentmux.core.decisions.attention import TROUBLE, Attention, Notice
-from agentmux.core.decisions.notice_texts import notice_body, notice_command, notice_title
+from agentmux.core.decisions.notice_texts import (
+    notice_body,
+    notice_command,
+    notice_line,
+    notice_title,
+)
 from agentmux.core.names import layout
 from agentmux.core.names.occasion import Occasion
 from agentmux.errors import AgentmuxError
@@ -48,6 +53,7 @@ class _Errand:
     """One message to send; it is gone once it is on its way."""
 
     title: str
+    line: str
     command: str
     addresses: tuple[Address, ...]
 
@@ -124,8 +130,14 @@ class Notices:
         if Address(BELL) in addresses:
             self._tools.display.ring()
         if set(addresses) - {Address(BELL)}:
-            title, command = notice_title(name, about), notice_command(name, on)
-            self._start(_Errand(title=title, command=command, addresses=addresses))
+            self._start(
+                _Errand(
+                    title=notice_title(name, about),
+                    line=notice_line(name, about),
+                    command=notice_command(name, on),
+                    addresses=addresses,
+                )
+            )
 
     def _start(self, errand: _Errand) -> None:
         on_its_way = Event()
@@ -146,7 +158,7 @@ class Notices:
         try:
             found: list[Sent] = []
             if Address(TMUX) in errand.addresses:
-                found.append(self._tell_clients(f"{errand.title}: {errand.command}"))
+                found.append(self._tell_clients(errand.line))
             others = [each for each in errand.addresses if each.value not in {BELL, TMUX}]
             if others:
                 found += self._tools.notifier.send(

@@ -21,7 +21,7 @@ from agentmux.app.loop.background_tasks import give_way
 from agentmux.app.loop.monitor_keys import MonitorKeys
 from agentmux.app.loop.notices import Notices
 from agentmux.app.loop.performer import Performer
-from agentmux.app.loop.tmux_options import TmuxOptions, left_options, session_options, waits
+from agentmux.app.loop.tmux_options import TmuxOptions, left_options, marked, session_options
 from agentmux.app.loop.tools import Tools
 from agentmux.app.loop.tree_saver import TreeSaver
 from agentmux.app.loop.watcher import Watcher
@@ -41,7 +41,12 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.terminal.keys import Pressed
 from agentmux.errors import AgentmuxError, DataError, SupersededError
 from agentmux.ports.display import Message, Picture
-from agentmux.ports.terminal import HiddenServerError, TerminalGoneError
+from agentmux.ports.terminal import (
+    HiddenServerError,
+    ScreensUnreadableError,
+    TerminalGoneError,
+    TerminalUnreachableError,
+)
 from agentmux.threads import in_daemon_thread
 
 logger = logging.getLogger(__name__)
@@ -50,6 +55,7 @@ STOP_LINE: Final = b"s"
 # More rounds than this mean that two decisions undo each other.
 _MAX_ROUNDS: Final = 200
 _STEP: Final = "a step"
+_LOOK: Final = "a look at the screens"
 # Seconds until the next try if a parked agent that is due could not be woken.
 _ALARM_S: Final = 0.2
 _MESSAGES: Final = 200
@@ -73,7 +79,7 @@ class Orchestrator:
         self._world = world
         self._session = session
         self._tools = tools
-        watcher.wake = self.wake
+        watcher.wake, watcher.answer_keys = self.wake, self.answer_keys
         self._again = asyncio.Event()
         self._ending = asyncio.Event()
         self._cause: str | None = None
@@ -84,6 +90,7 @@ class Orchestrator:
         self._keyboard: int | None = None
         self._finished = False
         self._problems: dict[str, str] = {}
+        self._unanswered: set[str] = set()
         self._alarm: asyncio.TimerHandle | None = None
         self._watcher = watcher
         self._options = TmuxOptions(tools.terminal)
@@ -258,9 +265,14 @@ class Orchestrator:
             logger.error("%s failed: %s", what, text)
             self.say(f"problem: {text}")
         self._problems[what] = text
+        self._unanswered.discard(what)
+        answered = isinstance(error, ScreensUnreadableError)
+        if isinstance(error, TerminalUnreachableError) and not answered:
+            self._unanswered.add(what)
         self._show_problem()
 
     def _resolved(self, what: str) -> None:
+        self._unanswered.discard(what)
         if self._problems.pop(what, None) is not None and not self._ending.is_set():
             self._show_problem()
 
@@ -291,7 +303,7 @@ class Orchestrator:
         loop.add_reader(self._tools.wake.fileno(), self._on_wake)
         self._keyboard = self._tools.display.fileno()
         if self._keyboard is not None:
-            loop.add_reader(self._keyboard, self._on_keys)
+            loop.add_reader(self._keyboard, self.answer_keys)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             with suppress(ValueError, RuntimeError):
                 loop.add_signal_handler(number, self.end, f"the orchestrator got {number.name}")
@@ -311,14 +323,16 @@ class Orchestrator:
         self._see_clients()  # whoever attaches wakes us
         self.wake()
 
-    def _on_keys(self) -> None:
+    def answer_keys(self) -> None:
+        """Answer the keys that were pressed meanwhile, without letting any other work run."""
         pressed = self._tools.display.keys()
         if self._tools.display.fileno() is None:
             self._unplug()
         for key in pressed:
             with self.reporting("a key"):
                 self._on_key(key)
-        self.show()
+        if pressed:
+            self.show()
 
     def _unplug(self) -> None:
         """Wait for no more keys: a terminal that is gone is readable for ever."""
@@ -353,11 +367,12 @@ class Orchestrator:
         """Look at the screens at a fixed interval; late ticks are dropped."""
         while True:
             await asyncio.sleep(self._world.settings.snapshots.interval_s)
-            with self.reporting("a look at the screens"):
+            with self.reporting(_LOOK):
                 if self._has_lost_session():
                     return
                 self._find_name()
                 await self._watcher.tick()
+                self._performer.arrange_again()
                 self._set_alarm()
                 self._call_user()
             self._see_clients()
@@ -367,20 +382,27 @@ class Orchestrator:
                 self.show()
             self._show_in_tmux()
 
+    def _is_unanswered(self) -> bool:
+        """Return whether tmux did not answer the last step or look, which will ask it again.
+
+        Each call to a server that hangs blocks this process until the time limit of the call.
+        """
+        return not self._unanswered.isdisjoint({_STEP, _LOOK})
+
     def _see_clients(self) -> None:
         """Look who looks at the session, to say how to leave it."""
-        if not self._ending.is_set():
+        if not self._ending.is_set() and not self._is_unanswered():
             with self.reporting("a look at the clients"):
                 self._way_out.look()
 
     def _show_in_tmux(self) -> None:
         """Have tmux's status line and the borders of panes show what the session is at."""
-        if self._ending.is_set():
+        if self._ending.is_set() or self._is_unanswered():
             return
         sight = self._watcher.sight
         options = session_options(self._session.state, self._attention())
         marks = {
-            pane.id: pane.seat in sight.statuses and waits(sight.statuses[pane.seat])
+            pane.id: marked(self._session.state, pane.seat, sight.statuses.get(pane.seat))
             for pane in sight.panes.values()
         }
         with self.reporting("the status line of tmux"):

@@ -10,7 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from agentmux.app.delivery.commit import commit, left_out, moved, reason
 from agentmux.app.delivery.ways import way_of
@@ -122,6 +122,16 @@ _ENDED: Final[Mapping[str, str]] = {
 Prepared: TypeAlias = PreparedLaunch | PreparedStep
 
 
+class PerformerLoop(Loop, Protocol):
+    """The part of the orchestrator's loop that the performer calls."""
+
+    def answer_keys(self) -> None:
+        """Answer the keys that were pressed meanwhile, without letting any other work run.
+
+        What a key decides is written to the journal, as another process may do at any time.
+        """
+
+
 async def _at_once() -> None:
     """Wait for nothing."""
 
@@ -140,7 +150,7 @@ class Performer:
         tools: Tools,
         watcher: Watcher,
         manner: PaneManner,
-        loop: Loop,
+        loop: PerformerLoop,
     ) -> None:
         self._world = world
         self._session = session
@@ -150,9 +160,10 @@ class Performer:
         self._manner = manner
         self._background = BackgroundTasks(loop)
         self._messenger = Messenger(world, session, tools, watcher, loop)
-        self._inputs = InputSender(session, tools, watcher, loop, self._messenger)
+        self._inputs = InputSender(session, watcher, loop, self._messenger)
         self._shown: tuple[str, ...] = ()
         self._is_arranged = False
+        self._waits_for_unzoom = False
         self._prompted: set[str] = set()
         self._probes = AgentProbes(world, session, self._background, loop)
         self._why_not = ""
@@ -200,6 +211,7 @@ class Performer:
                 break  # the phase has changed: the other actions must be decided again
             if not isinstance(action, Launch):
                 await self._perform[type(action)](action, facts)
+                self._loop.answer_keys()
         self._nudge_quiet()
         again = bool(launches) or self._session.state.revision != before
         if not again and not held_up:  # moving panes must not delay the next agent
@@ -226,6 +238,7 @@ class Performer:
         await self.ready()
         prepared = self._seated(recorded)
         panes = self._open([made.pane for made in prepared]) if prepared else {}
+        self._loop.answer_keys()
         for made in prepared:
             if isinstance(made, PreparedStep):
                 self._watcher.note(made.pane.seat, command_status(made.fact.role), "journal")
@@ -253,6 +266,7 @@ class Performer:
             made = self._prepared(each, facts)
             self._session.record(made.fact, seat=each.work.seat, launch=made.pane.launch)
             prepared.append(made)
+            self._loop.answer_keys()
         return prepared
 
     def _seated(self, prepared: Sequence[Prepared]) -> list[Prepared]:
@@ -327,10 +341,16 @@ class Performer:
         found = self._watcher.sight.panes
         shown = tuple(found[each].id for each in launches if each in found)[:VISIBLE_MAX]
         if shown != self._shown or not self._is_arranged:
-            size = self._tools.terminal.arrange(shown)
-            if size is not None:
-                self._tools.display.fits(*size)
-            self._shown, self._is_arranged = shown, True
+            made = self._tools.terminal.arrange(shown)
+            if made.size is not None:
+                self._tools.display.fits(*made.size)
+            self._shown, self._is_arranged = shown, not made.later
+            self._waits_for_unzoom = made.later
+
+    def arrange_again(self) -> None:
+        """Arrange the panes if that could not be done because the user had zoomed the window."""
+        if self._waits_for_unzoom:
+            self._arrange()
 
     # -- small actions -----------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from agentmux.core.decisions.attention import Attention
+from agentmux.core.decisions.seat_needs import restartable
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import statuses
@@ -19,16 +20,32 @@ from agentmux.core.terminal.text_width import clean, cut
 from agentmux.ports.display import SeatStatus
 from agentmux.ports.terminal import OwnSession, StatusOption
 
-_URGENT: Final = (statuses.WAITING, statuses.STALLED, statuses.LIMIT)
-_CHOICE: Final = frozenset({statuses.STOPPED, statuses.BROKEN}) | statuses.LEFT
+_URGENT: Final = (statuses.WAITING, statuses.STALLED)
+_CHOICE: Final = statuses.LEFT | {statuses.STOPPED, statuses.BROKEN}
 _FEATURE_CELLS: Final = 120
 _YES: Final = "1"
 _NO: Final = ""
 
 
 def waits(status: SeatStatus) -> bool:
-    """Return whether the agent of a seat waits for the user, who has to look at its pane."""
-    return (status.status in _URGENT or status.status in _CHOICE) and not status.until
+    """Return whether the agent of a seat waits for the user, who has to look at its pane.
+
+    An agent at its usage limit does not: it is told to go on when the limit should be over.
+    """
+    return status.status in _URGENT or status.status in _CHOICE
+
+
+def marked(state: SessionState, name: str, seen: SeatStatus | None) -> bool:
+    """Return whether the pane of a seat is marked as one that waits for the user.
+
+    So is that of an agent which only the user can start again, since the session has failed.
+
+    Args:
+        state: Of the session.
+        name: Of the seat.
+        seen: What its agent does; None where unknown.
+    """
+    return name in restartable(state) or (seen is not None and waits(seen))
 
 
 def session_options(state: SessionState, seen: Attention) -> Mapping[str, str]:

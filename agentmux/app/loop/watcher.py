@@ -85,6 +85,7 @@ class Watcher:
 
     Attributes:
         wake: Wakes the loop.
+        answer_keys: Answers the keys that were pressed meanwhile: to look at many panes takes long.
         sight: What was last seen.
         quiet: Who has gone quiet.
         runtime: The runtime note.
@@ -104,6 +105,7 @@ class Watcher:
         self._session = session
         self._tools = tools
         self.wake: Callable[[], None] = _nobody
+        self.answer_keys: Callable[[], None] = _nobody
         self.sight = Sight()
         self.runtime = RuntimeNote(session, tools, self.sight, identity)
         self.quiet = QuietAgents(world, session, self.sight, self.spec)
@@ -269,6 +271,7 @@ class Watcher:
                 self._keep(pane, screen)
             self._note_status(pane, screen, final=final)
             self._note_refusal(pane, screen, now)
+            self.answer_keys()
 
     def _note_unseen(self, panes: list[Pane]) -> None:
         """Set the status of agents to unknown whose panes cannot be read now.

@@ -32,7 +32,8 @@ class WayOut:
 
     Attributes:
         line: For the user; empty until the first look.
-        options: The tmux options with the keys that go to the monitor from an agent's pane.
+        options: The tmux options with the keys that go to the monitor from an agent's pane, and
+            with the clients that are to stay in tmux when the session ends.
     """
 
     def __init__(self, terminal: OwnSession, session: str) -> None:
@@ -53,5 +54,10 @@ class WayOut:
         if clients != self._clients:
             keys = self._terminal.leave_keys()
             self.line = leave_line(clients, keys, self._session)
-            self.options = {StatusOption.LEFT: keys.left, StatusOption.WINDOW: keys.window}
+            guests = " ".join(client.guest for client in clients if client.guest)
+            self.options = {
+                StatusOption.LEFT: keys.left,
+                StatusOption.WINDOW: keys.window,
+                StatusOption.GUESTS: guests,
+            }
             self._clients = clients

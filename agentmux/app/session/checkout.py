@@ -186,7 +186,7 @@ def _require_known(entry: SessionEntry, found: Liveness) -> None:
 def _is_busy(entry: SessionEntry, found: Liveness) -> bool:
     if found.copy_of is not None:
         return False  # the live original works in another checkout
-    if found.locked or found.starter is not None or found.live is None:
+    if found.is_driven or found.live is None:
         return not entry.is_done
     # A tmux session with its name but another uuid is not ours.
     ours = found.tmux is None or found.tmux.uuid == entry.text("session_id") != ""

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from heapq import nlargest
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -133,6 +134,16 @@ class Liveness:
     other_version: str | None = None
     starter: int | None = None
     error: AgentmuxError | None = None
+
+    @property
+    def is_driven(self) -> bool:
+        """Whether an orchestrator drives the session, or is being started."""
+        return self.locked or self.starter is not None
+
+    @property
+    def is_left_alone(self) -> bool:
+        """Whether the session has panes, but nothing drives it."""
+        return self.target is not None and not self.is_driven
 
 
 @functools.cache
@@ -263,6 +274,16 @@ def short_name(site: Site, path: Path) -> str:
     slug = layout.slug_of(path.name)
     same = [each for each in site.folders.names(path.parent) if layout.slug_of(each) == slug]
     return slug if same == [path.name] else path.name
+
+
+def short_names(names: Sequence[str]) -> Mapping[str, str]:
+    """Return the shortest name of each session, as `short_name` does.
+
+    ``names`` are those of all sessions of a project.
+    """
+    slugs = sorted(map(layout.slug_of, names))
+    twice = {one for one, other in pairwise(slugs) if one == other}
+    return {each: each if (slug := layout.slug_of(each)) in twice else slug for each in names}
 
 
 def _meant(name: str, names: Sequence[str], command: str) -> Iterator[str]:

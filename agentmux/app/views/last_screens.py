@@ -9,16 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentmux.core.codec.digests import screen_digest
-from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.codec.times import time_of
 from agentmux.core.names import layout
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import ROLES
+from agentmux.core.names.status_labels import age
 from agentmux.core.terminal.captured_screen import SNAPSHOT_MAX, paint, plain, snapshot_screen
 from agentmux.core.terminal.text_width import Cells, cell_width
 from agentmux.errors import NotFoundError
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from agentmux.app.session.lookup import SessionEntry
+    from agentmux.ports.terminal import Screen
 
 ReadFile = Callable[[Path, int], bytes | None]
 """Returns the content of a regular file of at most so many bytes, else None."""
@@ -46,6 +51,17 @@ class LastScreen:
     def digest(self) -> str:
         """The digest by which `answer` recognises this screen."""
         return screen_digest(self.ansi)
+
+    def now(self, screen: Screen, at: str) -> LastScreen:
+        """Return the screen as it is now; ``at`` is UTC, ISO 8601."""
+        return replace(
+            self,
+            ansi=screen.ansi,
+            cols=screen.cols,
+            rows=screen.rows,
+            captured_at=at,
+            exit_status=None,
+        )
 
     def painted(self, cols: int | None = None, *, cells: Cells = cell_width) -> tuple[str, ...]:
         """Return the rows with colours, without empty ones at the end.
@@ -121,6 +137,18 @@ def last_screens(entry: SessionEntry, read: ReadFile, *, seat: str | None = None
     )
 
 
+def heading(screen: LastScreen, now: datetime) -> str:
+    """Return the line above a screen: its seat, its agent, and how old it is."""
+    parts = [screen.seat, screen.agent or "-", f"{age(_age_s(screen, now))} ago"]
+    parts += [f"exit {screen.exit_status}"] if screen.exit_status is not None else []
+    return f"== {' · '.join(parts)} =="
+
+
+def _age_s(screen: LastScreen, now: datetime) -> float | None:
+    captured = time_of(screen.captured_at)
+    return None if captured is None else max(0.0, (now - captured).total_seconds())
+
+
 def readable_screens(path: Path, seats: Iterable[str], read: ReadFile) -> tuple[LastScreen, ...]:
     """Return the last screens of these seats, without those that are missing or damaged.
 
@@ -139,6 +167,13 @@ def _place(seat: str) -> tuple[int, int, str]:
     number = seat.rpartition("-")[2]
     place = ROLES.index(roles[0]) if roles else len(ROLES)
     return place, int(number) if number.isdecimal() else 0, seat
+
+
+def no_screen(seat: str, agent: str = "") -> LastScreen:
+    """Return the screen of a seat of which none was kept: it is empty."""
+    return LastScreen(
+        seat=seat, agent=agent, ansi="", cols=1, rows=1, captured_at="", exit_status=None
+    )
 
 
 def _each(entry: SessionEntry, read: ReadFile, seats: list[str]) -> Iterator[LastScreen | str]:

@@ -8,6 +8,8 @@ from agentmux.app.commands.resume import ResumePlan, blocked, plan_resume
 from agentmux.app.views.last_screens import LastScreen, ReadFile, readable_screens
 from agentmux.app.views.status import session_view
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.names.conversations import how_it_comes_back, needs_reason
+from agentmux.core.names.status_labels import Safety, SessionStatus
 from agentmux.core.names.statuses import UNKNOWN, UNREADABLE
 from agentmux.errors import AgentmuxError
 
@@ -50,6 +52,7 @@ class Outlook:
             ``unreadable``, or another reason of a `BlockedError`; empty where nothing does.
         hints: What to do about the refusal.
         screens: Screens of the seats that would be resumed, then of earlier seats.
+        left_alone: Whether the session is live, but has lost its orchestrator.
     """
 
     name: str
@@ -61,11 +64,27 @@ class Outlook:
     seats: tuple[SeatOutlook, ...] = ()
     screens: tuple[LastScreen, ...] = ()
     warnings: tuple[str, ...] = ()
+    left_alone: bool = False
 
     @property
     def is_live(self) -> bool:
         """Whether the session is live, and can be attached to."""
         return self.kind == LIVE and not self.refused
+
+    @property
+    def safety(self) -> Safety:
+        """Whether the session can be resumed, and whether all conversations would come back."""
+        if self.kind or self.refused:
+            return Safety.UNSAFE
+        anew = any(needs_reason(each.mode, each.reason) for each in self.seats)
+        return Safety.CHOICE if anew else Safety.SAFE
+
+    @property
+    def warned(self) -> str:
+        """The reason for `safety`, in words; empty for a safe resume."""
+        seats = (each for each in self.seats if needs_reason(each.mode, each.reason))
+        anew = (f"{each.seat}: {how_it_comes_back(each.mode, each.reason)}" for each in seats)
+        return self.refused or next(anew, "")
 
 
 _KINDS: Final = {"session_live": LIVE, "locked": "locked", "twin": "copy"}
@@ -92,7 +111,7 @@ def outlook(world: World, entry: SessionEntry, liveness: Liveness, read: ReadFil
     return Outlook(
         name=entry.name,
         phase=plan.phase,
-        because=_because(plan),
+        because=plan.because,
         refused=refused.message if refused is not None else "",
         kind=kind,
         hints=refused.hints if refused is not None else (),
@@ -131,6 +150,7 @@ def _attachable(
         ),
         screens=readable_screens(entry.path, (each.seat for each in view.seats), read),
         warnings=view.problems,
+        left_alone=liveness.is_left_alone and view.status == SessionStatus.INTERRUPTED,
     )
 
 
@@ -142,19 +162,6 @@ def _refusal(
     except AgentmuxError as error:
         return error, UNKNOWN
     return block, _KINDS.get(block.reason, block.reason) if block is not None else ""
-
-
-def _because(plan: ResumePlan) -> str:
-    """Say in words why the session goes on in this phase, and what is missing there.
-
-    That the phase is the one in which it stopped is not said.
-    """
-    last = plan.inference.evidence[-1]
-    same = last.phase == plan.inference.phase
-    found = last.because if same else f"{last.phase}: {last.because}"
-    if plan.phase == plan.state_phase:
-        return found
-    return f"{plan.inference.because}; {found}"
 
 
 def _seats(plan: ResumePlan) -> tuple[SeatOutlook, ...]:

@@ -18,6 +18,7 @@ class SessionRow:
     """What a list shows of a session.
 
     Attributes:
+        short: The shortest name that commands take; its whole name where that is not known.
         group: What it needs; the heading below which it stands.
         phase: Its phase, with cycle and iteration after the first ones; ``-`` where unknown.
         label: Its status in words.
@@ -28,6 +29,7 @@ class SessionRow:
     """
 
     session: str
+    short: str
     group: Group
     phase: str
     status: SessionStatus
@@ -38,10 +40,17 @@ class SessionRow:
     title: str
 
 
-def session_row(view: SessionView, title: str) -> SessionRow:
-    """Return the row of a session; ``title`` is the first line of its feature."""
+def session_row(view: SessionView, title: str, short: str = "") -> SessionRow:
+    """Return the row of a session.
+
+    Args:
+        view: The session.
+        title: The first line of its feature.
+        short: The shortest name that commands take; empty where that is not known.
+    """
     return SessionRow(
         session=view.session,
+        short=short or view.session,
         group=view.group,
         phase=where(view),
         status=view.status,

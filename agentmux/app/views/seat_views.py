@@ -44,7 +44,9 @@ def seat_views(
         seat = mapping(seats, name)
         current = mapping(panes, name).get("launch") in (None, seat.get("launch"))
         seen = mapping(statuses, name) if current else NOTHING
-        status, source, since = _doing(seat, seen, runs=bool(liveness.live))
+        status, source, since = _doing(
+            *(seat, seen), runs=bool(liveness.live), watched=not liveness.is_left_alone
+        )
         until = _parked_until(entry, name)
         shown = status
         if until is not None and status in _AT_LIMIT:
@@ -118,7 +120,9 @@ def session_label(status: SessionStatus, seats: Iterable[SeatView]) -> str:
     return min(parked, key=lambda seat: seat.parked_until or "").label
 
 
-def _doing(seat: Mapping[str, Any], seen: Mapping[str, Any], *, runs: bool) -> tuple[str, str, str]:
+def _doing(
+    seat: Mapping[str, Any], seen: Mapping[str, Any], *, runs: bool, watched: bool
+) -> tuple[str, str, str]:
     """Return `SeatView.status` and `SeatView.source` of a seat, and the time the status began.
 
     The time is empty where unknown.
@@ -128,6 +132,7 @@ def _doing(seat: Mapping[str, Any], seen: Mapping[str, Any], *, runs: bool) -> t
         seen: What the orchestrator noted about it; may be empty. It counts only in a live session,
             and only while the state says that the seat is launched.
         runs: Whether the session is live.
+        watched: Whether an orchestrator may look at its screen.
     """
     recorded = text(seat, "status")
     if recorded != LAUNCHED:
@@ -136,5 +141,7 @@ def _doing(seat: Mapping[str, Any], seen: Mapping[str, Any], *, runs: bool) -> t
         return STOPPED, "journal", ""
     if text(seen, "status"):
         return text(seen, "status"), text(seen, "source"), text(seen, "since")
+    if not watched:
+        return UNKNOWN, "journal", ""
     status = STALLED if seat.get("stalled") else recorded
     return status, "journal", text(seat, "since")

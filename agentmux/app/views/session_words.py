@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.core.names.phase import SETUP
@@ -24,6 +24,18 @@ def where(view: SessionView) -> str:
     cycle = f", cycle {view.cycle}" if view.cycle > 1 else ""
     iteration = f", iteration {view.review_iteration}" if view.review_iteration else ""
     return f"{phase}{cycle}{iteration}"
+
+
+def also_where(view: SessionView, before: str = ", ") -> str:
+    """Return `where` behind ``before``; empty where the session's status says the same."""
+    return "" if view.phase == view.status else f"{before}{where(view)}"
+
+
+def check_lines(view: SessionView) -> Iterator[str]:
+    """Yield what the commands of the checks have shown, one line each."""
+    for phase in view.as_json()["checks"]:  # type: ignore[attr-defined]  # JSON
+        for command in phase["commands"]:
+            yield f"{phase['phase']}, {command['says']}"
 
 
 def no_remote(_: str) -> None:
@@ -47,7 +59,7 @@ def standing(view: SessionView, remote: Callable[[str], str | None] = no_remote)
         return [f"session {name} is done: {made}"]
     step = next_step(view)
     return [
-        f"session {name} is {view.label}, in phase {where(view)}",
+        f"session {name} is {view.label}{also_where(view, ', in phase ')}",
         f"next: {step}" if step else f"watch it: agentmux attach {name}",
     ]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from agentmux.app.result import Problem
-from agentmux.app.session.lookup import SessionEntry, list_sessions
+from agentmux.app.session.lookup import SessionEntry, list_sessions, short_names
 from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.status_labels import Group
@@ -24,12 +24,14 @@ class Standing:
     Attributes:
         sessions: The unfinished sessions, with the title of each one's feature, by group, newest
             first; groups without sessions are missing.
+        names: The shortest name of each session that commands take.
         done: How many sessions are done.
         problems: What could not be read or asked.
         exit_code: Of the worst problem.
     """
 
     sessions: Mapping[Group, tuple[tuple[SessionView, str], ...]]
+    names: Mapping[str, str]
     done: int
     problems: tuple[Problem, ...]
     exit_code: ExitCode
@@ -42,6 +44,7 @@ def standing(site: Site) -> Standing:
     result = look(site, open_)
     return Standing(
         sessions=_by_group(result.data, open_),
+        names=short_names([entry.name for entry in entries]),
         done=len(entries) - len(open_),
         problems=result.problems,
         exit_code=result.exit_code,

@@ -27,7 +27,12 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
-from agentmux.core.names.status_labels import SessionStatus, left_out_label, status_label
+from agentmux.core.names.status_labels import (
+    SessionStatus,
+    left_out_label,
+    most_urgent,
+    status_label,
+)
 from agentmux.core.names.statuses import (
     BROKEN,
     CAPPED,
@@ -50,8 +55,10 @@ _HELD_UP: Final = {"failed": "the commit failed", "delayed": "the commit waits"}
 _FEATURE_MAX: Final = 120
 
 
-def look(site: Site, entries: Sequence[SessionEntry]) -> OperationResult[tuple[SessionView, ...]]:
-    """Return a view of each session.
+def look(
+    site: Site, entries: Sequence[SessionEntry], *, warns: bool = True
+) -> OperationResult[tuple[SessionView, ...]]:
+    """Return a view of each session; with ``warns``, git is asked what an approval leaves out.
 
     The result has a problem for each session that cannot be read, or whose tmux server or lock
     cannot be asked (unless tmux is not installed, so that nothing is live). The worst one sets the
@@ -71,7 +78,7 @@ def look(site: Site, entries: Sequence[SessionEntry]) -> OperationResult[tuple[S
             problems.append(problem_of(entry.name, error))
         view = session_view(entry, liveness, noted, project=site.project, now=now, decided=decided)
         warnings = tuple(_of_another_version(liveness))
-        if not decided:
+        if warns and not decided:
             warnings += tuple(_warnings(site, entry.fields, nested))
         views.append(replace(view, warnings=warnings))
         problems += _grave(entry, liveness)
@@ -275,10 +282,7 @@ def _status(
 
 
 def _at_work(entry: SessionEntry, noted: Json, seats: tuple[SeatView, ...]) -> SessionStatus:
-    """Return the status of a session with an orchestrator: the most urgent thing for a person.
-
-    In the order of `_URGENT`; else it is running.
-    """
+    """Return the status of a session with an orchestrator: the most urgent thing for a person."""
     seen = {seat.status for seat in seats}
     if wants_decision(entry.fields):
         seen.add(SessionStatus.DECISION)
@@ -286,17 +290,7 @@ def _at_work(entry: SessionEntry, noted: Json, seats: tuple[SeatView, ...]) -> S
         seen.add(WAITING)
     if noted.get("problem") or mapping(entry.fields, "commit").get("status") == DELAYED:
         seen.add(STALLED)
-    return next((status for status in _URGENT if status in seen), SessionStatus.RUNNING)
-
-
-_URGENT: Final = (
-    SessionStatus.DECISION,
-    SessionStatus.WAITING,
-    SessionStatus.STALLED,
-    SessionStatus.LIMIT,
-    SessionStatus.PARKED,
-    SessionStatus.SETTING_UP,
-)
+    return most_urgent(seen)
 
 
 def _at_rest(entry: SessionEntry, liveness: Liveness) -> SessionStatus:
@@ -329,12 +323,6 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json) -> Iterator[
             yield f"{name} failed: {text(step, 'reason')}"
 
 
-def _is_left_alone(liveness: Liveness) -> bool:
-    """Return whether the session has panes but no orchestrator, and none is being started."""
-    driven = liveness.locked or liveness.starter is not None
-    return liveness.target is not None and not driven
-
-
 def _tmux_problems(liveness: Liveness) -> Iterator[str]:
     if liveness.error is not None:
         yield liveness.error.message
@@ -342,7 +330,7 @@ def _tmux_problems(liveness: Liveness) -> Iterator[str]:
         yield liveness.because
     elif liveness.way_back:
         yield "; ".join((liveness.because, *liveness.way_back))
-    elif _is_left_alone(liveness):
+    elif liveness.is_left_alone:
         yield ORCHESTRATOR_GONE
 
 

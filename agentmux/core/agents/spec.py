@@ -282,6 +282,7 @@ class AgentSpec:
         unset: Variables to remove: names, or prefixes with ``*``.
         keep: Variables that stay although they match ``unset``, in the same form.
         screens: The recorded screens against which the patterns are tested.
+        install: The command that installs the program; empty if none is known.
         notes: Notes for people.
         strategies: The ways to resume a conversation, best first.
     """
@@ -318,6 +319,7 @@ class AgentSpec:
     unset: tuple[str, ...] = NESTED_MARKS
     keep: tuple[str, ...] = KEPT
     screens: KnownScreens | None = None
+    install: str = ""
     notes: str = ""
     strategies: tuple[Strategy, ...] = ()
 
@@ -492,3 +494,10 @@ def home_of(spec: AgentSpec, env: Mapping[str, str]) -> str:
     """
     own = env.get(spec.home_env, "") if spec.home_env else ""
     return own or env.get("HOME", "")
+
+
+def how_to_install(spec: AgentSpec) -> str:
+    """Return what to do if the program of an agent is not on PATH: a command, or what to set."""
+    if spec.install:
+        return spec.install
+    return f"set agents.{spec.name}.command in config.yaml"

@@ -270,6 +270,9 @@ class NotifyRule:
     to: tuple[Address, ...]
 
 
+Places = Mapping[Address, tuple[Occasion, ...]]
+"""Of what a person is notified at each address."""
+
 _NOTIFY: Final = (NotifyRule(to=(Address(BELL), Address(TMUX))),)
 
 
@@ -307,6 +310,15 @@ class Settings:
         """Return where a person is notified of ``on``; each address once."""
         found = (address for rule in self.notify if on in rule.on for address in rule.to)
         return tuple(dict.fromkeys(found))
+
+    @property
+    def places(self) -> Places:
+        """Of what a person is notified at each address, in the order of the configuration."""
+        found: dict[Address, list[Occasion]] = {}
+        for rule in self.notify:
+            for address in rule.to:
+                found.setdefault(address, []).extend(rule.on)
+        return {to: tuple(on for on in Occasion if on in ons) for to, ons in found.items()}
 
     def role(self, role: str) -> RoleSettings:
         """Return the settings of ``role``; the defaults of `RoleSettings` if it has none."""

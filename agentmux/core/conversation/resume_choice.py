@@ -192,7 +192,7 @@ def _is_recorded(record: ResumeRecord, _: ResumeFacts) -> str | None:
 
 
 def _was_reached(record: ResumeRecord, _: ResumeFacts) -> str | None:
-    return None if record.reached else "no prompt ever reached its conversation"
+    return None if record.reached else "no prompt had reached its last conversation"
 
 
 def _is_sure(record: ResumeRecord, _: ResumeFacts) -> str | None:

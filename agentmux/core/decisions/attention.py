@@ -16,7 +16,7 @@ from agentmux.core.fold.acceptance import working_kind
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names.occasion import Occasion
 from agentmux.core.names.phase import RESEARCHERS, Phase
-from agentmux.core.names.status_labels import SessionStatus
+from agentmux.core.names.status_labels import STATUS_TABLE, Group, SessionStatus, most_urgent
 from agentmux.core.names.statuses import (
     BROKEN,
     CRASHED,
@@ -38,12 +38,6 @@ TROUBLE: Final = "stalled"
 
 _UNCLEAR: Final = frozenset({"", UNKNOWN, STARTING})
 _RESTING: Final = frozenset({"", UNKNOWN, IDLE, LAUNCHED})
-_NEEDS: Final = (Occasion.FAILED, Occasion.DECISION, Occasion.QUESTION, Occasion.STALLED)
-_SHOWN: Final = {
-    Occasion.DECISION: SessionStatus.DECISION,
-    Occasion.QUESTION: SessionStatus.WAITING,
-    Occasion.STALLED: SessionStatus.STALLED,
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,17 +61,20 @@ class Attention:
 
     Attributes:
         status: The status of the session, as ``list`` shows it.
-        needs_you: The most urgent `Occasion` for which the session waits for a person; empty for
-            none.
         notices: The reasons to notify a person that hold now.
         unclear: The keys of notices of which nobody can say now whether they hold, because the
             screen of their seat has not been read.
     """
 
     status: SessionStatus
-    needs_you: str
     notices: tuple[Notice, ...]
     unclear: frozenset[str] = frozenset()
+
+    @property
+    def needs_you(self) -> str:
+        """The most urgent `Occasion` for which it waits for a person; empty for none."""
+        row = STATUS_TABLE[self.status]
+        return row.occasion or "" if row.group is Group.NEEDS_YOU else ""
 
 
 def attention(state: SessionState, statuses: Mapping[str, str], *, troubled: bool) -> Attention:
@@ -91,36 +88,33 @@ def attention(state: SessionState, statuses: Mapping[str, str], *, troubled: boo
     if state.phase in {Phase.DONE, Phase.FAILED}:
         return _ended(state)
     notices = tuple(_notices(state, statuses, troubled=troubled))
-    wanted = {each.on for each in notices}
-    found = (status for on, status in _SHOWN.items() if on in wanted)
+    # Two statuses mean PARKED: the seats say which.
+    wanted = {each.on for each in notices} - {Occasion.PARKED}
+    seen = {status for status, row in STATUS_TABLE.items() if row.occasion in wanted}
     return Attention(
-        status=next(found, None) or _at_work(state, statuses),
-        needs_you=next((each for each in _NEEDS if each in wanted), ""),
+        status=most_urgent(seen.union(_of_seats(state, statuses))),
         notices=notices,
         unclear=frozenset(_unclear(state, statuses)),
     )
 
 
-def _at_work(state: SessionState, statuses: Mapping[str, str]) -> SessionStatus:
-    """Return the status of a session that waits for nobody."""
-    limited = [name for name in state.seats if _is_at_limit(state, name, statuses.get(name, ""))]
-    if any(not is_parked(state, name) for name in limited):
-        return SessionStatus.LIMIT
-    if limited or any(is_parked(state, name) for name in state.parked.keys() - state.seats.keys()):
-        return SessionStatus.PARKED
-    launched = (name for name, seat in state.seats.items() if seat.status == LAUNCHED)
-    if any(statuses.get(name) == SETTING_UP for name in launched):
-        return SessionStatus.SETTING_UP
-    return SessionStatus.RUNNING
+def _of_seats(state: SessionState, statuses: Mapping[str, str]) -> Iterator[SessionStatus]:
+    """Yield what the seats make the session while it waits for nobody."""
+    for name in dict.fromkeys((*state.parked, *state.seats)):
+        shown = statuses.get(name, "")
+        if _is_at_limit(state, name, shown):
+            yield SessionStatus.PARKED if is_parked(state, name) else SessionStatus.LIMIT
+        elif shown == SETTING_UP and name in state.seats and state.seats[name].status == LAUNCHED:
+            yield SessionStatus.SETTING_UP
 
 
 def _ended(state: SessionState) -> Attention:
     if state.phase == Phase.DONE:
         notice = Notice(key="done", on=Occasion.DONE)
-        return Attention(status=SessionStatus.DONE, needs_you="", notices=(notice,))
+        return Attention(status=SessionStatus.DONE, notices=(notice,))
     at = state.interruption.at if state.interruption is not None else ""
     notice = Notice(key=f"failed:{at}", on=Occasion.FAILED)
-    return Attention(status=SessionStatus.FAILED, needs_you=Occasion.FAILED, notices=(notice,))
+    return Attention(status=SessionStatus.FAILED, notices=(notice,))
 
 
 def _notices(

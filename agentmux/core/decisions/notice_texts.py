@@ -6,25 +6,27 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from agentmux.core.decisions.attention import Notice
+from agentmux.core.names.listing import listed
 from agentmux.core.names.occasion import Occasion
 from agentmux.core.terminal.text_width import cell_width, clean, cut
 
 _LONGEST: Final = 100
-_WHAT: Final[Mapping[Occasion, str]] = {
-    Occasion.DECISION: "wants your decision",
-    Occasion.QUESTION: "waits for you",
-    Occasion.STALLED: "has stalled",
-    Occasion.FAILED: "has failed",
-    Occasion.PARKED: "is parked until a usage limit ends",
-    Occasion.DONE: "is done",
+_WHAT: Final[Mapping[Occasion, tuple[str, str]]] = {
+    Occasion.DECISION: ("wants your decision", "want your decision"),
+    Occasion.QUESTION: ("waits for you", "wait for you"),
+    Occasion.STALLED: ("has stalled", "have stalled"),
+    Occasion.FAILED: ("has failed", "have failed"),
+    Occasion.PARKED: ("is parked until a usage limit ends", "are parked until usage limits end"),
+    Occasion.DONE: ("is done", "are done"),
 }
+"""What is said of one, and of several."""
 _COMMAND: Final[Mapping[Occasion, str]] = {
-    Occasion.DECISION: "agentmux show",
+    Occasion.DECISION: "agentmux attach",
     Occasion.QUESTION: "agentmux attach",
     Occasion.STALLED: "agentmux attach",
     Occasion.FAILED: "agentmux status",
     Occasion.PARKED: "agentmux status",
-    Occasion.DONE: "agentmux show",
+    Occasion.DONE: "agentmux status",
 }
 
 
@@ -35,9 +37,17 @@ def notice_title(name: str, notices: Sequence[Notice]) -> str:
         name: The name of the session for commands.
         notices: One or more with the same occasion.
     """
-    seats = ", ".join(each.seat for each in notices if each.seat)
-    who = f"{name}: {seats}" if seats else name
-    return f"{_line(who)} {_WHAT[notices[0].on]}"
+    seats = _seats(notices)
+    return _said(f"{name}: {listed(seats)}" if seats else name, notices)
+
+
+def notice_line(name: str, notices: Sequence[Notice]) -> str:
+    """Return one line for tmux's status line: who calls for a person, why, and what to type.
+
+    The session is named by the command alone, since a line of tmux has room for little.
+    """
+    said = _said(listed(_seats(notices)) or "a session", notices)
+    return f"{said}: {notice_command(name, notices[0].on)}"
 
 
 def notice_command(name: str, on: Occasion) -> str:
@@ -55,6 +65,15 @@ def notice_body(project: str, subject: str, command: str) -> str:
     """
     first = next(iter(subject.strip().splitlines()), "")
     return "\n".join(line for line in (_line(first), f"in {_line(project)}: {command}") if line)
+
+
+def _seats(notices: Sequence[Notice]) -> list[str]:
+    return [each.seat for each in notices if each.seat]
+
+
+def _said(who: str, notices: Sequence[Notice]) -> str:
+    one, several = _WHAT[notices[0].on]
+    return f"{_line(who)} {several if len(_seats(notices)) > 1 else one}"
 
 
 def _line(text: str) -> str:

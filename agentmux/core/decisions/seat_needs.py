@@ -6,9 +6,9 @@ from typing import Final
 
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase
-from agentmux.core.names.statuses import BROKEN, ENDED_BY_USER, FINISHED, LAUNCHED, STOPPED
+from agentmux.core.names.statuses import BROKEN, LAUNCHED, LEFT, STOPPED
 
-_LEFT: Final = frozenset({FINISHED, ENDED_BY_USER, BROKEN})
+_ENDED: Final = LEFT | {BROKEN}
 
 
 def stopped(state: SessionState) -> tuple[str, ...]:
@@ -25,7 +25,7 @@ def restartable(state: SessionState) -> tuple[str, ...]:
     return tuple(
         name
         for name, seat in state.seats.items()
-        if seat.status in _LEFT or (name == failed and seat.status != LAUNCHED)
+        if seat.status in _ENDED or (name == failed and seat.status != LAUNCHED)
     )
 
 

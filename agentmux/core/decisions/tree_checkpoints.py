@@ -154,6 +154,9 @@ def checkpoint_words(each: TreeCheckpoint) -> str:
             return f"{each.number}, in {each.phase}"
 
 
+_NONE: Final = "the session has no work-tree checkpoint"
+
+
 def named_checkpoint(checkpoints: Sequence[TreeCheckpoint], name: str) -> TreeCheckpoint:
     """Return the checkpoint with this number, or the last one at the end of the phase so named.
 
@@ -166,8 +169,15 @@ def named_checkpoint(checkpoints: Sequence[TreeCheckpoint], name: str) -> TreeCh
     if found is not None:
         return found
     if not checkpoints:
-        raise NotFoundError("the session has no work-tree checkpoint")
-    known = "; ".join(map(checkpoint_words, checkpoints))
+        raise NotFoundError(_NONE)
     raise NotFoundError(
-        f"no work-tree checkpoint `{name}`", hints=(*meant(name, ended), f"there are: {known}")
+        f"no work-tree checkpoint `{name}`",
+        hints=(*meant(name, ended), checkpoints_label(checkpoints)),
     )
+
+
+def checkpoints_label(checkpoints: Sequence[TreeCheckpoint]) -> str:
+    """Return a sentence that names every checkpoint to which one can go back."""
+    if not checkpoints:
+        return _NONE
+    return f"there are: {'; '.join(map(checkpoint_words, checkpoints))}"

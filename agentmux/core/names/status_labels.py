@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 from agentmux.core.names import statuses
+from agentmux.core.names.occasion import Occasion
 
 NATIVE_MARK: Final = "↻"
 """The sign for a conversation that comes back, and for an agent that can resume conversations."""
@@ -50,6 +51,18 @@ class Group(StrEnum):
     DONE = "done"
 
 
+class Safety(StrEnum):
+    """What a person should know before a resume; the value is shown.
+
+    ``choice``: some seat would begin a new conversation although it had one. ``unsafe``: the
+    session cannot be resumed now, for a reason that is said with it.
+    """
+
+    SAFE = "safe to resume"
+    CHOICE = "needs a choice"
+    UNSAFE = "unsafe"
+
+
 class Colour(StrEnum):
     """The meaning of a status as a colour: done, yours, broken, at rest. Never shown alone."""
 
@@ -65,7 +78,7 @@ class StatusRow(NamedTuple):
 
     Attributes:
         label: The words for people.
-        occasion: A word of `core.names.occasion`; empty where nobody is notified.
+        occasion: What the user is notified of; None where nobody is notified.
         mark: One word instead of the label, for a narrow list of live sessions that need their
             user; empty for all others.
     """
@@ -73,7 +86,7 @@ class StatusRow(NamedTuple):
     label: str
     group: Group
     colour: Colour = Colour.NONE
-    occasion: str = ""
+    occasion: Occasion | None = None
     mark: str = ""
 
 
@@ -82,22 +95,33 @@ STATUS_TABLE: Final[Mapping[str, StatusRow]] = {
     statuses.SETTING_UP: StatusRow("setting up", Group.RUNNING),
     statuses.RUNNING: StatusRow("running", Group.RUNNING),
     statuses.WAITING: StatusRow(
-        "waiting for you", Group.NEEDS_YOU, Colour.YELLOW, "question", "waits"
+        "waiting for you", Group.NEEDS_YOU, Colour.YELLOW, Occasion.QUESTION, "waits"
     ),
     statuses.DECISION: StatusRow(
-        "yours to decide", Group.NEEDS_YOU, Colour.YELLOW, "decision", "decide"
+        "yours to decide", Group.NEEDS_YOU, Colour.YELLOW, Occasion.DECISION, "decide"
     ),
-    statuses.STALLED: StatusRow("stalled", Group.NEEDS_YOU, Colour.RED, "stalled", "stalled"),
-    statuses.FAILED: StatusRow("failed", Group.NEEDS_YOU, Colour.RED, "failed"),
-    statuses.LIMIT: StatusRow("usage limit", Group.PARKED, Colour.YELLOW, "parked"),
-    statuses.PARKED: StatusRow("parked", Group.PARKED, Colour.YELLOW, "parked"),
+    statuses.STALLED: StatusRow(
+        "stalled", Group.NEEDS_YOU, Colour.RED, Occasion.STALLED, "stalled"
+    ),
+    statuses.FAILED: StatusRow("failed", Group.NEEDS_YOU, Colour.RED, Occasion.FAILED),
+    statuses.LIMIT: StatusRow("usage limit", Group.PARKED, Colour.YELLOW, Occasion.PARKED),
+    statuses.PARKED: StatusRow("parked", Group.PARKED, Colour.YELLOW, Occasion.PARKED),
     statuses.STOPPED: StatusRow("stopped", Group.INTERRUPTED, Colour.DIM),
     statuses.INTERRUPTED: StatusRow("interrupted", Group.INTERRUPTED, Colour.YELLOW),
-    statuses.DONE: StatusRow("done", Group.DONE, Colour.GREEN, "done"),
+    statuses.DONE: StatusRow("done", Group.DONE, Colour.GREEN, Occasion.DONE),
     statuses.UNKNOWN: StatusRow("unknown", Group.NEEDS_YOU, Colour.RED),
     statuses.UNREADABLE: StatusRow("unreadable", Group.NEEDS_YOU, Colour.RED),
 }
 """Each status of a session, once for all faces."""
+
+_URGENT: Final = (
+    SessionStatus.DECISION,
+    SessionStatus.WAITING,
+    SessionStatus.STALLED,
+    SessionStatus.LIMIT,
+    SessionStatus.PARKED,
+    SessionStatus.SETTING_UP,
+)
 
 _SEAT_LABELS: Final[Mapping[str, str]] = {
     statuses.ENDED_BY_USER: "ended by you",
@@ -149,6 +173,16 @@ def parked_label(until: datetime, now: datetime) -> str:
     ``until`` is shown as by `clock_label`.
     """
     return f"parked until {clock_label(until, now)}"
+
+
+def most_urgent(seen: Collection[str]) -> SessionStatus:
+    """Return the status of a session with an orchestrator, of all that holds in it now.
+
+    Args:
+        seen: Statuses of the session and of its seats. Those that do not decide it are ignored; if
+            none decides it, the session is running.
+    """
+    return next((status for status in _URGENT if status in seen), SessionStatus.RUNNING)
 
 
 def status_label(status: str) -> str:

@@ -45,8 +45,14 @@ def state_from_disk(
     ``phase`` is the phase in which the session goes on: the sub-plans are those of its work. By
     default it is the phase of the session.
     """
-    here = pipeline_of(state).work_at(phase or state.phase)
+    pipeline, goes_on = pipeline_of(state), phase or state.phase
+    here = pipeline.work_at(goes_on)
     work = here.folder if here is not None else layout.IMPLEMENTATION
+    completed = completed_subplans(state, artifacts, work)
+    is_behind = here is not None and goes_on != here.phase
+    if is_behind and here == pipeline.work_at(state.phase):
+        # A fix has a marker of the same name in the same folder, which is archived with it.
+        completed = tuple(sorted({*completed, *state.completed_subplans}))
     nominated = nominations(state, artifacts)
     if state.pipeline is not None:  # it may have reviewers of its own, and need no nominated one
         nominated = state.reviewer_nominations or artifacts.nominations or ()
@@ -60,7 +66,7 @@ def state_from_disk(
         needs_design=needs_design(state, artifacts),
         subplan_count=subplan_count(state, artifacts),
         implementation_groups=groups,
-        completed_subplans=completed_subplans(state, artifacts, work),
+        completed_subplans=completed,
         verdicts={role: verdict.value for role, verdict in verdicts(nominated, artifacts).items()},
         reviews={**state.reviews, **given},
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from typing import Final
 
@@ -20,7 +21,10 @@ _CUT: Final = "\n\n[The rest was cut off.]"
 
 
 def message(state: SessionState) -> str:
-    """Return the commit message: a reviewer's proposal, else the first line of the feature."""
+    """Return the commit message: a reviewer's proposal, else the first line of the feature.
+
+    If that line is too long for a subject, the whole feature follows it.
+    """
     reviews = (
         check_review(fields, role, strict=False)[0] for role, fields in all_reviews(state).items()
     )
@@ -28,7 +32,22 @@ def message(state: SessionState) -> str:
     if proposed.strip():
         return proposed
     line = _kept(" ".join(state.subject.split("\n", 1)[0].split())) or "Apply the feature"
-    return line if len(line) <= _SUBJECT_MAX else line[: _SUBJECT_MAX - 1] + "…"
+    if len(line) <= _SUBJECT_MAX:
+        return line
+    return f"{_subject(line)}\n\n{_wrapped(_kept(state.subject)[:BODY_MAX])}"
+
+
+def _subject(line: str) -> str:
+    """Return as many whole words of a line as a subject has room for; of a longer word, a part."""
+    room = line[: _SUBJECT_MAX - 1]
+    words = room if line[len(room)] == " " else room.rpartition(" ")[0]
+    return f"{(words or room).rstrip()}…"
+
+
+def _wrapped(text: str) -> str:
+    """Return a text with its long lines wrapped, as git's users expect it."""
+    fill = textwrap.TextWrapper(_SUBJECT_MAX, break_long_words=False, break_on_hyphens=False)
+    return "\n".join("\n".join(fill.wrap(line)) for line in text.strip().splitlines())
 
 
 def _kept(text: str) -> str:

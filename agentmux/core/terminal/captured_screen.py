@@ -172,6 +172,13 @@ def paint(
     )
 
 
+def styled(
+    ansi: str, cols: int, rows: int, *, cells: Cells = cell_width
+) -> tuple[tuple[StyledText, ...], ...]:
+    """Return the rows that `paint` returns, as pieces of text with their SGR parameters."""
+    return tuple(tuple(row) for row in _cropped(ansi, cols, rows, cells))
+
+
 def plain(ansi: str, cols: int, rows: int, *, cells: Cells = cell_width) -> tuple[str, ...]:
     """Return the rows that `paint` returns, as plain text without blanks at their ends."""
     found = _cropped(ansi, cols, rows, cells)

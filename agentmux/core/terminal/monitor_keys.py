@@ -92,8 +92,7 @@ MONITOR_KEYS: Final = (
     _line(_A, Wish.BACK, (Key.ESCAPE, "q"), "Esc q", "close a text; take back a question"),
     _line(_A, Wish.END, (Key.INTERRUPT,), "Ctrl-C", "end the orchestrator (asks); agents go on"),
     _line(_A, Wish.NOTHING, (), "any key", "close the session once it is done"),
-    _line(_A, Wish.NOTHING, (), "C-b d", "keys of tmux: Ctrl and b together, let go, then d"),
-    _line(_A, Wish.NOTHING, (), "detach", "go back to where you came from; all goes on"),
+    _line(_A, Wish.NOTHING, (), "C-b d", "a key of tmux: Ctrl and b together, let go, then d"),
     _line(_R, Wish.LINE_DOWN, (Key.DOWN, "j"), "\u2193 j", "a line down"),
     _line(_R, Wish.LINE_UP, (Key.UP, "k"), "\u2191 k", "a line up"),
     _line(_R, Wish.PAGE_DOWN, (Key.PAGE_DOWN, " "), "PgDn Space", "the next page"),
@@ -106,6 +105,9 @@ MONITOR_KEYS: Final = (
     _line(_W, Wish.CLEAR, (Key.CLEAR,), "Ctrl-U", "erase all"),
     _line(_W, Wish.BACK, (Key.ESCAPE, Key.INTERRUPT), "Esc", "give it up"),
 )  # fmt: skip
+
+DETACH: Final = "detach: prefix d"
+"""How to leave a session while nobody knows how the keys of tmux are set."""
 
 CONFIRMED: Final = frozenset({Wish.APPROVE, Wish.END, Wish.RESUME, Wish.RESTART, Wish.SKIP})
 """The wishes that a second press of their key has to confirm."""
@@ -150,11 +152,17 @@ def why_not(key: Pressed) -> str:
     return f"`{name}` does nothing here{f', {known}' if known else ''}: ? shows all keys"
 
 
-def help_lines() -> tuple[str, ...]:
-    """Return what ``?`` shows: each heading of the table, and its keys."""
+def help_lines(leave: str) -> tuple[str, ...]:
+    """Return what ``?`` shows: each heading of the table, and its keys.
+
+    ``leave`` says how to leave the session where the user is, such as ``C-b d detaches``.
+    """
     lines: list[str] = []
     for when in When:
-        lines += ["", when.value]
+        lines += [when.value]
         found = (each for each in MONITOR_KEYS if each.when is when)
         lines += [f"  {each.shown:<11}{each.says}" for each in found]
-    return tuple(lines[1:])
+        if when is When.ALWAYS:
+            lines += ["", "To leave; all goes on without you", f"  {leave}"]
+        lines += [""]
+    return tuple(lines[:-1])

@@ -284,6 +284,17 @@ def test_a_signal_is_recorded_as_one(start: Start, wait_until: WaitUntil) -> Non
     assert "[agent ended by SIGKILL]" in launch.screen()
 
 
+def test_what_is_said_at_the_end_stands_on_a_line_of_its_own(
+    start: Start, wait_until: WaitUntil
+) -> None:
+    """The agent drew a screen: what it wrote there stays, except in this one line."""
+    launch = start(r"printf 'first\n\033[41msecond\n%60s\nlast\033[2A\033[5G' end; kill -9 $$")
+    wait_until(launch.is_dead)
+    rows = [row.rstrip() for row in launch.screen().splitlines()]
+    at = rows.index("first")
+    assert rows[at : at + 4] == ["first", "second", "[agent ended by SIGKILL]", "last"]
+
+
 def test_ctrl_c_reaches_the_agent(start: Start, wait_until: WaitUntil) -> None:
     launch = start("echo ready; exec sleep 1000")
     wait_until(lambda: "ready" in launch.screen())

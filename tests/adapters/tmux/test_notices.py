@@ -53,6 +53,9 @@ def test_a_client_in_any_session_sees_the_message_with_nothing_expanded(
         else:
             assert announce(place.tmux.socket, ODD) == 1
         wait_until(lambda: SHOWN in outside.screen(), 10, outside.screen)
+        # tmux before 3.6 draws no pane while a message stands: it must not stand for long.
+        place.tmux.run("respawn-pane", "-k", "-t", "=mine:", "echo drawn; sleep 60")
+        wait_until(lambda: "drawn" in outside.screen(), 5, outside.screen)
     finally:
         outside.close()
 

@@ -236,7 +236,7 @@ def test_while_one_pane_follows_another_the_monitor_keeps_its_width(
         opened = list(tmux_under.open_panes(session, panes).values())
         if closed == "after":
             tmux_under.close_panes(shown, vacate=shown)
-        size = tmux_under.arrange(session, opened)
+        size = tmux_under.arrange(session, opened).size
         assert size is not None
         assert ask(tmux_under, made.pane, "#{pane_width} #{pane_height}") == "{} {}".format(*size)
         found = look(tmux_under, session)
@@ -354,7 +354,7 @@ def test_the_status_line_and_the_borders_show_what_the_session_is_at(
     assert "C-b l goes to the monitor |" in ask(tmux_under, session, "#{E:status-left}")
     tmux_under.arrange(session, [pane])
     border = "#{E:pane-border-format}|#{E:pane-border-style}|#{E:pane-active-border-style}"
-    assert "c 1: waits for you" in ask(tmux_under, pane, border)
+    assert "waits for you: c 1" in ask(tmux_under, pane, border)
     assert ask(tmux_under, pane, border).endswith("|fg=yellow|fg=yellow")
     assert ask(tmux_under, made.pane, border) == " agentmux |default|fg=green"
     tmux_under.close_panes([pane], vacate=[pane])
@@ -399,17 +399,77 @@ def test_a_tiny_terminal_is_no_failure(tmux_under: TmuxTerminal, tmp_path: Path)
     assert len(look(tmux_under, made.session.id)) == 3
 
 
+@pytest.mark.parametrize(
+    ("columns", "border", "type_this"),
+    [
+        (220, "! orchestrator killed; the agents go on", "in a shell: agentmux resume --reattach"),
+        (80, "! killed; the agents go on", "! agentmux resume --reattach"),
+    ],
+)
 def test_a_monitor_that_was_killed_says_what_to_type(
-    tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil
+    tmux_under: TmuxTerminal,
+    tmp_path: Path,
+    wait_until: WaitUntil,
+    attach: object,
+    columns: int,
+    border: str,
+    type_this: str,
+) -> None:
+    """The whole command is there, in a monitor of any width, and that the agents go on."""
+    assert callable(attach)
+    made = create(tmux_under, tmp_path, size=(columns, 24))
+    opened = tmux_under.open_panes(made.session.id, [new(1)])
+    tmux_under.arrange(made.session.id, list(opened.values()))
+    attach(made.session.id, columns, 24)
+    outer = TmuxTerminal(tmux_under.socket + "o", config_file="/dev/null")
+
+    def seen() -> str:
+        return outer.run("capture-pane", "-p", "-t", "=agentmux-client:").stdout
+
+    # The hostile configuration shows the output of a hook over the pane.
+    tmux_under.run("send-keys", "-X", "-t", made.pane, "cancel")
+    wait_until(lambda: "─ agentmux ─" in seen(), what=seen)
+    os.kill(int(ask(tmux_under, made.pane, "#{pane_pid}")), signal.SIGKILL)
+
+    def died() -> bool:
+        tmux_under.run("run-shell", "-b", "true")  # tmux misses some ends until the next one
+        return f"\n{type_this} " in seen()
+
+    wait_until(died, what=seen)
+    wait_until(lambda: f"─{border}─" in seen(), what=seen)
+    tmux_under.reopen_monitor(made.session.id, cwd=tmp_path, argv=SLEEP)
+    wait_until(lambda: "─ agentmux ─" in seen(), what=seen)
+
+
+@pytest.mark.parametrize("gone", ["killed", "closed"])
+def test_the_status_line_of_a_session_without_its_monitor_says_what_to_type(
+    tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil, gone: str
 ) -> None:
     made = create(tmux_under, tmp_path)
-    os.kill(int(ask(tmux_under, made.pane, "#{pane_pid}")), signal.SIGKILL)
-    wait_until(
-        lambda: (
-            "! killed; agentmux resume --reattach, in a shell"
-            in tmux_under.run("capture-pane", "-p", "-t", made.pane).stdout
-        )
-    )
+    session = made.session.id
+    (pane,) = tmux_under.open_panes(session, [new(1)]).values()
+
+    def left(status: str) -> str:
+        values: dict[str, str] = {StatusOption.PHASE: "fixing", StatusOption.NEEDS_YOU: "1"}
+        tmux_under.set_options(session, {**values, StatusOption.STATUS: status}, {})
+        tmux_under.go_to(session, pane)
+        return ask(tmux_under, session, "#{E:status-left}")
+
+    assert left("waiting for you").endswith(" fixing · waiting for you | ")
+    if gone == "killed":
+        os.kill(int(ask(tmux_under, made.pane, "#{pane_pid}")), signal.SIGKILL)
+        wait_until(lambda: ask(tmux_under, made.pane, "#{pane_dead}") == "1")
+    else:
+        tmux_under.run("kill-pane", "-t", made.pane)
+    for status in ("waiting for you", "interrupted", "fixing"):
+        said = left(status)
+        assert said.endswith(" fixing · interrupted: agentmux resume --reattach | ")
+        assert "yellow" not in said
+    for status in ("failed", "done"):  # neither has anything to reattach to
+        assert left(status).endswith(f" fixing · {status} | ")
+        assert "yellow" in left(status)
+    tmux_under.reopen_monitor(session, cwd=tmp_path, argv=SLEEP)
+    assert left("running").endswith(" fixing · running | ")
 
 
 def test_a_zoomed_pane_is_left_alone(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
@@ -418,7 +478,7 @@ def test_a_zoomed_pane_is_left_alone(tmux_under: TmuxTerminal, tmp_path: Path) -
     tmux_under.arrange(made.session.id, [first])
     tmux_under.run("resize-pane", "-Z", "-t", first)
 
-    tmux_under.arrange(made.session.id, [second])
+    assert tmux_under.arrange(made.session.id, [second]).later
 
     assert ask(tmux_under, first, "#{window_zoomed_flag}") == "1"
     assert not look(tmux_under, made.session.id)[second].visible
@@ -440,6 +500,90 @@ def test_a_zoomed_pane_that_is_emptied_does_not_hide_the_monitor(
 
     tmux_under.arrange(made.session.id, [])
     assert ask(tmux_under, made.pane, "#{window_panes}") == "1"
+
+
+def focus(terminal: TmuxTerminal, session: str) -> str:
+    """Return the pane into which a client of the session types."""
+    return ask(terminal, f"{session}:", "#{pane_id}")
+
+
+def with_three_panes(
+    terminal: TmuxTerminal, folder: Path
+) -> tuple[CreatedSession, tuple[str, str, str]]:
+    """Make a session with three panes that are not beside the monitor yet."""
+    made = create(terminal, folder)
+    one, two, three = terminal.open_panes(made.session.id, [new(1), new(2), new(3)]).values()
+    return made, (one, two, three)
+
+
+@pytest.mark.parametrize("vacated", [True, False])
+def test_the_focus_goes_to_the_monitor_when_its_pane_is_closed(
+    tmux_under: TmuxTerminal, tmp_path: Path, vacated: bool
+) -> None:
+    """The next Enter of the user must not answer the question of another agent."""
+    made, (first, second, third) = with_three_panes(tmux_under, tmp_path)
+    session = made.session.id
+    tmux_under.arrange(session, [first, second])
+    for pane in (second, first):  # tmux would go back to the one before
+        tmux_under.go_to(session, pane)
+
+    tmux_under.close_panes([first], vacate=[first] if vacated else [])
+    assert focus(tmux_under, session) == made.pane
+    tmux_under.arrange(session, [second, third])
+    assert focus(tmux_under, session) == made.pane
+
+    tmux_under.go_to(session, second)
+    tmux_under.arrange(session, [third])  # parks it
+    assert focus(tmux_under, session) == made.pane
+    tmux_under.go_to(session, third)
+    tmux_under.arrange(session, [second])  # swaps them
+    assert focus(tmux_under, session) == made.pane
+
+
+def test_the_focus_goes_to_the_monitor_when_a_parked_pane_is_closed(
+    tmux_under: TmuxTerminal, tmp_path: Path
+) -> None:
+    made, (first, second, third) = with_three_panes(tmux_under, tmp_path)
+    session = made.session.id
+    tmux_under.arrange(session, [first])
+    for pane in (first, third, second):
+        tmux_under.go_to(session, pane)
+    tmux_under.close_panes([second])
+    assert focus(tmux_under, session) == made.pane
+
+
+def test_the_focus_goes_with_a_parked_pane_that_is_moved_beside_the_monitor(
+    tmux_under: TmuxTerminal, tmp_path: Path
+) -> None:
+    made, (first, second, third) = with_three_panes(tmux_under, tmp_path)
+    session = made.session.id
+    tmux_under.arrange(session, [first])
+    tmux_under.go_to(session, second)
+    tmux_under.arrange(session, [second])  # in the place of another one
+    assert focus(tmux_under, session) == second
+    tmux_under.go_to(session, third)
+    tmux_under.arrange(session, [second, third])  # below it
+    assert focus(tmux_under, session) == third
+
+
+def test_a_user_who_is_elsewhere_keeps_the_focus(tmux_under: TmuxTerminal, tmp_path: Path) -> None:
+    made = create(tmux_under, tmp_path)
+    session = made.session.id
+    opened = tmux_under.open_panes(session, [new(number) for number in range(1, 5)])
+    first, second, third, fourth = opened.values()
+    tmux_under.arrange(session, [first, second, third])
+    tmux_under.go_to(session, second)
+    tmux_under.close_panes([first, fourth], vacate=[first])  # beside the monitor, and parked
+    tmux_under.arrange(session, [second, third])
+    assert focus(tmux_under, session) == second
+
+    # The name of the command has another meaning in the hostile configuration.
+    window = ("neww", "-P", "-F", "#{pane_id}", "-t", f"{session}:", "--", *SLEEP)
+    theirs = tmux_under.run(*window).stdout.strip()
+    tmux_under.close_panes([second], vacate=[second])
+    tmux_under.arrange(session, [third])
+    assert focus(tmux_under, session) == theirs
+    assert ask(tmux_under, made.pane, "#{pane_active}") == "1"
 
 
 def test_panes_of_the_user_stay_where_they_are(tmux_under: TmuxTerminal, tmp_path: Path) -> None:

@@ -309,4 +309,5 @@ def test_a_monitor_can_be_opened_again(
     panes = {one.id: one for one in terminal.panes(session)}
     assert set(panes) == {pane, another}
     assert panes[another].visible
+    assert [one.id for one in panes.values() if one.is_monitor] == [another]
     assert (panes[pane].pid, panes[pane].visible) == (agent, False)

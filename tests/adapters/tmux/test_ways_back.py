@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from agentmux.ports.terminal import StatusOption
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Client
 from tests.fakes.bench import Bench as TmuxTerminal
@@ -122,3 +123,40 @@ def test_who_looks_is_known_with_where_they_came_from(place: Place) -> None:
         assert sorted(each.came_from for each in own.clients()) == ["", "mine"]
         assert {each.name for each in own.clients()} == set(place.clients())
         assert own.attached() == 2
+
+
+def test_a_client_whose_session_is_gone_goes_to_one_of_the_users(
+    place: Place,
+) -> None:
+    for name in ("another", "mine", "seen-last"):
+        place.make(name)
+    place.make_ours()
+    place.tmux.create_session(name="aaa", uuid="v", cwd=Path("/"), size=(80, 24), argv=SLEEP)
+    own = place.tmux.of(place.ours)
+    with place.attach("seen-last"):
+        place.older()
+    with place.attach("mine") as client:  # younger than the session of ours
+        place.tell("switch-client", "-t", place.ours)
+        guests = " ".join(each.guest for each in own.clients())
+        assert guests
+        own.set_options({StatusOption.GUESTS: guests}, {})
+        place.tell("kill-session", "-t", "=mine")
+        assert " ".join(each.guest for each in own.clients()) == guests
+        place.tmux.kill_session(place.ours, "done")
+        assert place.shown() == ["seen-last"]
+        assert client.process.poll() is None
+
+
+def test_a_client_that_nothing_is_left_for_shows_the_last_words_in_its_terminal(
+    place: Place,
+) -> None:
+    place.make("mine")
+    with place.attach("mine") as client:
+        place.older()
+        place.make_ours()
+        place.tell("switch-client", "-t", place.ours)
+        place.tell("kill-session", "-t", "=mine")
+        place.tmux.kill_session(place.ours, "session it's 'done'; $(touch x) %s #{pid} \\n")
+        assert client.process.wait(10) == 0
+        told = client.said.rpartition("\x1b[?1049l")[2]
+        assert "session it's 'done'; $(touch x) %s #{pid} \\n" in told

@@ -103,7 +103,7 @@ def test_switch(stage: Stage) -> None:
 def test_record_where_no_prompt_ever_arrived(tmp_path: Path, cache: Path) -> None:
     stage = Stage(tmp_path, "demo", cache=cache)
     stage.launch(reached=False)
-    expect(stage, BOTH, "no prompt ever reached its conversation")
+    expect(stage, BOTH, "no prompt had reached its last conversation")
     assert guards(stage) == {Guard.RECORD}
 
 
@@ -593,7 +593,7 @@ def test_an_earlier_phase_is_entered_anew(stage: Stage) -> None:
     fields = plan_fields(plan, stage.world())
     assert fields["phase"] == "planning"
     said = f"chosen by --phase; otherwise it would be implementing: {plan.inference.because}"
-    assert fields["because"] == said
+    assert fields["because"] == f"{said}; {plan.inference.evidence[-1].because}"
     (planner,) = plan.panes
     assert planner.work.seat == "planner"
     assert "04_planning/plan.md" not in planner.prompt

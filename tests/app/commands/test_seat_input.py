@@ -8,11 +8,15 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.disk.lock import SessionLock
+from agentmux.app.commands.live_seat import only_seat
+from agentmux.app.commands.restart import restart
 from agentmux.app.commands.seat_input import give, require_message, wait_ended
-from agentmux.app.session.lookup import entry_at
+from agentmux.app.session.lookup import entry_at, sessions_dir
 from agentmux.core.journal.events import AgentExited, Fact, InputEnded, InputStarted, SeatTold
+from agentmux.core.names.phase import Phase
 from agentmux.core.names.version import VERSION
 from agentmux.errors import BlockedError, NotFoundError, TimedOutError, UsageError
+from tests.app.on_disk import OnDisk
 from tests.app.staging import Stage
 
 TOLD = SeatTold(text="use one part")
@@ -69,6 +73,32 @@ def test_without_an_orchestrator_or_the_seat_nothing_is_recorded(stage: Stage) -
         told(stage, "codr-1")
     assert error.value.hints[0].startswith("did you mean `coder-1`")
     assert inputs(stage) == ()
+
+
+def test_the_only_agent_that_runs_need_not_be_named(stage: Stage) -> None:
+    files = stage.world().files(stage.path)
+    with pytest.raises(UsageError, match="several agents run in session 7") as error:
+        only_seat(files, "7")
+    assert error.value.hints == ("seats: coder-1, coder-2",)
+    stage.tell("coder-1", AgentExited(cause="ended_by_user"))
+    assert only_seat(files, "7") == "coder-2"
+    stage.tell("coder-2", AgentExited(cause="ended_by_user"))
+    with pytest.raises(NotFoundError, match="no agent runs in session 7"):
+        only_seat(files, "7")
+
+
+def test_at_a_decision_there_is_no_seat_and_the_hints_say_what_to_type(tmp_path: Path) -> None:
+    path = sessions_dir(tmp_path) / "20260101-101500-add-login"
+    OnDisk(path, Phase.COMPLETING, summary_submitted=True)
+    stage = Stage(tmp_path, "demo", cache=tmp_path / "cache")
+    world = stage.world()
+    with pytest.raises(
+        NotFoundError, match=r"no seat `coder-1` now: none runs, .* your decision"
+    ) as error:
+        give(world, entry_at(world, path), "coder-1", TOLD, poke=lambda: True)
+    with pytest.raises(NotFoundError, match=r"no seat `coder-1` now: none runs, .* your decision"):
+        restart(world, world.files(path), "coder-1", fresh=None, poke=lambda: True)
+    assert error.value.hints[0] == f"agentmux approve {path.name}"
 
 
 def test_a_seat_without_a_running_agent_is_told_nothing(stage: Stage) -> None:

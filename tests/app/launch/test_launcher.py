@@ -2,11 +2,13 @@
 
 import fcntl
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from agentmux.app.launch.launcher import PreparedLaunch
 from agentmux.core.agents.environment import agent_launch
 from agentmux.core.conversation.resume_record import decode_record
 from agentmux.core.pipeline.work import Work
@@ -194,6 +196,25 @@ def test_a_fresh_start_of_begun_work_warns_of_what_may_lie_there(stage: Stage) -
     (notice,) = launch_file(stage, second["coder-2"].plan.launch)["notice"]
     assert "a fresh start was asked for" in notice
     assert launch_file(stage, second["coder-1"].plan.launch)["notice"] == []
+
+
+def test_a_pane_that_waits_offers_only_what_differs(stage: Stage) -> None:
+    def offers(made: Mapping[str, PreparedLaunch]) -> list[dict[str, tuple[str, str]]]:
+        return [
+            {
+                name: (each["title"], each["says"])
+                for name, each in launch_file(stage, one.plan.launch)["gate"]["choices"].items()
+            }
+            for one in made.values()
+        ]
+
+    begins = "begins a new conversation"
+    for found in offers(stage.launch(stopped=True, reached=False)):
+        assert found == {"resume": ("Resume", begins), "shell": ("Shell", "you play the role")}
+    stage.launch()
+    for found in offers(stage.launch(stopped=True)):
+        assert found["resume"] == ("Resume", "its conversation comes back")
+        assert found["fresh"] == ("New conversation", f"{begins}, with the full prompt")
 
 
 def test_the_record_follows_from_native_to_native(stage: Stage) -> None:

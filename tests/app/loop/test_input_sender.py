@@ -1,16 +1,29 @@
-"""What is said of a message whose agent has ended before it was proven that the message arrived."""
+"""What the user has for an agent: typed whole, and what is said if that cannot be proven."""
 
 from __future__ import annotations
 
 import asyncio
+import sys
+from ast import literal_eval
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, cast
 
+from agentmux.adapters.pane import delivery, keystrokes
 from agentmux.app.loop.input_sender import InputSender
+from agentmux.app.loop.messenger import Messenger
 from agentmux.app.loop.sight import Sight
 from agentmux.app.session.writer import Session
-from agentmux.core.journal.events import InputEnded, InputStarted, SeatTold
+from agentmux.core.agents.spec import AgentSpec
+from agentmux.core.codec.digests import screen_digest
+from agentmux.core.journal.events import InputEnded, InputStarted, SeatAnswered, SeatTold
+from agentmux.ports.terminal import NewPane
 from tests.app.staging import Stage
+from tests.conftest import WaitUntil
+from tests.fakes.bench import Bench
+
+COMPOSER = Path(__file__).parent.parent.parent / "fakes" / "composer.py"
+SPEC = AgentSpec(name="composer", command=("composer",), ready="─\\n> ?", busy="esc to interrupt")
 
 
 class Around:
@@ -26,6 +39,9 @@ class Around:
     def say(self, message: str) -> None:
         self.said.append(message)
 
+    def typing_spec(self, seat: str) -> AgentSpec:
+        return SPEC
+
 
 def test_what_may_have_been_typed_is_not_said_to_be_untyped(tmp_path: Path) -> None:
     stage, around = Stage(tmp_path, "demo", cache=tmp_path / "cache"), cast("Any", Around())
@@ -37,7 +53,7 @@ def test_what_may_have_been_typed_is_not_said_to_be_untyped(tmp_path: Path) -> N
     session.catch_up()
     first, second = session.state.inputs
     session.record(InputStarted(input=second.id), seat="coder-1", launch=second.launch)
-    sender = InputSender(session, around, around, around, around)
+    sender = InputSender(session, around, around, around)
     for each in (first, second):
         asyncio.run(sender.send(each.id))
     ends = [event.fact for event, _ in session.files.tail(0) if isinstance(event.fact, InputEnded)]
@@ -46,3 +62,39 @@ def test_what_may_have_been_typed_is_not_said_to_be_untyped(tmp_path: Path) -> N
     assert "nothing was typed" not in ends[1].evidence
     assert "lost while it typed" in ends[1].evidence
     assert not session.state.inputs
+
+
+def test_no_message_falls_between_the_keys_of_an_answer_which_it_waits_for(
+    tmp_path: Path, tmux: Bench, wait_until: WaitUntil
+) -> None:
+    """The menu hides the input field until the first key; the message was given before it."""
+    stage, around = Stage(tmp_path, "demo", cache=tmp_path / "cache"), cast("Any", Around())
+    launch = stage.launch()["coder-1"].pane.launch
+    log = tmp_path / "log"
+    tmux.create_session(
+        name="agentmux-d", uuid="u", cwd=tmp_path, size=(120, 40), argv=("sleep", "1000")
+    )
+    argv = (sys.executable, str(COMPOSER), str(log), "menu")
+    own = tmux.last()
+    new = NewPane(seat="coder-1", launch=launch, label="coder", argv=argv)
+    pane = own.open_panes([new])[launch]
+    wait_until(lambda: "Stop and wait" in own.capture([pane])[pane].text)
+    around.sight.see(own.panes())
+    menu = screen_digest(own.capture([pane])[pane].ansi)
+    stage.tell("coder-1", SeatTold(text="a message"))
+    stage.tell("coder-1", SeatAnswered(keys=("Enter", "text:words", "Enter"), screen=menu))
+    world = stage.world()
+    session = Session(world.files(stage.path), now=world.now, new_id=world.new_id)
+    session.catch_up()
+    tools = SimpleNamespace(terminal=own, type_into=delivery.deliver, press=keystrokes.press)
+    messenger = Messenger(world, session, cast("Any", tools), around, around)
+    sender = InputSender(session, around, around, messenger)
+
+    async def send_both() -> None:
+        await asyncio.gather(*(sender.send(each.id) for each in session.state.inputs))
+
+    asyncio.run(send_both())
+    read = [literal_eval(line) for line in log.read_text().splitlines()]
+    assert read == ["\r", "words", "\r", "\x1b[200~a message\x1b[201~", "\r"]
+    ends = [event.fact for event, _ in session.files.tail(0) if isinstance(event.fact, InputEnded)]
+    assert sorted(end.result for end in ends) == ["queued", "sent"]

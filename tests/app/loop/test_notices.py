@@ -38,7 +38,6 @@ FAILS = "warning: the notification to ntfy://… failed: refused"
 def seen(*notices: Notice, unclear: str = "") -> Attention:
     return Attention(
         status=SessionStatus.RUNNING,
-        needs_you="",
         notices=notices,
         unclear=frozenset([unclear] if unclear else []),
     )
@@ -102,7 +101,7 @@ def test_a_reason_is_told_once_and_everywhere(lab: Lab) -> None:
     assert message.title == "AgentMux: login: coder waits for you"
     assert message.body == "Add a login\nin shop: agentmux attach login"
     assert lab.display.rings == 1
-    assert lab.terminal.messages == ["login: coder waits for you: agentmux attach login"]
+    assert lab.terminal.messages == ["coder waits for you: agentmux attach login"]
 
 
 def test_a_reason_that_comes_again_is_told_again(lab: Lab) -> None:

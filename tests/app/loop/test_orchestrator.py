@@ -47,18 +47,20 @@ from agentmux.core.journal.events import Approved
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
-from agentmux.core.terminal.console import REST_S, Page
+from agentmux.core.terminal.console import ANSWER_S, READ_S, REST_S, Page
 from agentmux.core.terminal.keys import Key, Pressed
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, MissingError
 from agentmux.ports.display import Picture
 from agentmux.ports.repository import ChangeRange, Head
 from agentmux.ports.terminal import (
+    Client,
     Delivery,
     NewPane,
     Pane,
     Panes,
     Screen,
     StatusOption,
+    Target,
     TerminalError,
 )
 from agentmux.wiring import build
@@ -68,7 +70,7 @@ from tests.app.programs import AnsweringPrograms
 from tests.fakes.bench import Bench as TmuxTerminal
 from tests.fakes.bench import Flat
 from tests.fakes.notifier import Postbox
-from tests.fakes.terminal import FakeTerminal
+from tests.fakes.terminal import FakeOwn, FakeTerminal
 
 DEADLINE_S = 20.0
 QUICK: Mapping[str, Any] = {"planner": {"plan": {"parts": 2}}}
@@ -88,6 +90,10 @@ class Balky(FakeTerminal):
         self.stuck: AgentmuxError | None = None
         self.vacated: list[str] = []
         self.went: list[str] = []
+        self.asked_in_vain: list[str] = []
+
+    def own(self, target: Target) -> "WatchedOwn":  # type: ignore[explicit-override]
+        return WatchedOwn(self, target)
 
     def go_to(self, session: str, pane: str) -> bool:  # type: ignore[explicit-override]
         self.went.append(pane)
@@ -125,6 +131,29 @@ class Balky(FakeTerminal):
     ) -> None:
         self.calls.append("kill_session")
         super().kill_session(session)
+
+
+class WatchedOwn(FakeOwn):
+    """A session of a `Balky` terminal, which notes the calls that a frozen server keeps waiting."""
+
+    def clients(self) -> tuple[Client, ...]:  # type: ignore[explicit-override]
+        self._note("clients")
+        return super().clients()
+
+    def panes(self) -> tuple[Pane, ...]:  # type: ignore[explicit-override]
+        self._note("panes")
+        return super().panes()
+
+    def set_options(  # type: ignore[explicit-override]
+        self, session: Mapping[str, str], panes: Mapping[str, Mapping[str, str]]
+    ) -> None:
+        self._note("options")
+        super().set_options(session, panes)
+
+    def _note(self, call: str) -> None:
+        assert isinstance(self._terminal, Balky)
+        if self._terminal.frozen:
+            self._terminal.asked_in_vain.append(call)
 
 
 class Silent:
@@ -165,6 +194,7 @@ class Keyboard(Silent):
     def __init__(self) -> None:
         super().__init__()
         self._wakes, self._woken = os.pipe()
+        os.set_blocking(self._wakes, False)
         self._pressed: list[Pressed] = []
 
     def press(self, *keys: Pressed) -> None:
@@ -175,7 +205,8 @@ class Keyboard(Silent):
         return self._wakes
 
     def keys(self) -> tuple[Pressed, ...]:  # type: ignore[explicit-override]
-        os.read(self._wakes, 4096)
+        with suppress(BlockingIOError):
+            os.read(self._wakes, 4096)
         pressed, self._pressed = tuple(self._pressed), []
         return pressed
 
@@ -247,11 +278,16 @@ class Stage:
             deadline_s: float,
             once: bool = False,
             begins: Callable[[], object] | None = None,
+            hands: asyncio.Lock | None = None,
         ) -> Delivery:
             self.typed.append(text)
             self.waited_s.append(deadline_s)
             return await delivery.deliver(
-                *(panes, pane, text, spec), deadline_s=deadline_s, once=once, begins=begins
+                *(panes, pane, text, spec),
+                deadline_s=deadline_s,
+                once=once,
+                begins=begins,
+                hands=hands,
             )
 
         async def hints(stop: asyncio.Event) -> AsyncIterator[None]:
@@ -331,7 +367,7 @@ class Stage:
         if seat not in seats or seats[seat].status != "stopped":
             return False
         pane = self.pane(seat).id
-        return "Restart fresh" in self.terminal.capture([pane])[pane].text
+        return "New conversation" in self.terminal.capture([pane])[pane].text
 
     def pane(self, seat: str) -> Pane:
         """The pane of the seat's launch."""
@@ -660,6 +696,29 @@ def test_a_failed_step_is_shown_and_tried_again(
     asyncio.run(play())
     assert "no space for a new pane" in caplog.text
     assert len(stage.facts("agent_launched", "architect")) == 1
+
+
+def test_a_server_that_does_not_answer_is_asked_once_at_each_look(
+    stage: Stage, balky: Balky
+) -> None:
+    """Each call to a hung server blocks the loop for some seconds."""
+    stage.scenario(STAY)
+
+    async def play() -> None:
+        async with stage.driven() as driving:
+            await stage.until(lambda: stage.state().phase == Phase.PLANNING)
+            asked = balky.asked_in_vain
+            balky.frozen = True
+            poke(stage.path)
+            await stage.until(lambda: len(asked) > 20)
+            poke(stage.path)
+            await stage.until(lambda: len(asked) > 40)
+            assert set(asked[10:]) == {"panes"}
+            assert not driving.done()
+            balky.frozen = False
+            await stage.until(lambda: not problem(stage))
+
+    asyncio.run(play())
 
 
 def problem(stage: Stage) -> str | None:
@@ -1500,6 +1559,57 @@ def test_keys_show_texts_and_go_to_panes(stage: Stage, balky: Balky, keyboard: K
     asyncio.run(play())
 
 
+class Advanced(asyncio.SelectorEventLoop):
+    """An event loop whose clock can be put forward."""
+
+    ahead_s = 0.0
+
+    def time(self) -> float:  # type: ignore[explicit-override]
+        return super().time() + self.ahead_s
+
+
+def put_forward(seconds: float) -> None:
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, Advanced)
+    loop.ahead_s += seconds
+
+
+def test_what_a_key_could_not_do_is_not_said_for_ever(stage: Stage, keyboard: Keyboard) -> None:
+    stage.scenario({"architect": {"think": 60}})
+
+    async def play() -> None:
+        async with stage.driven():
+            await at_work(stage, "architect")
+            keyboard.press("r")
+            await stage.until(lambda: note(stage) == "no seat has failed or ended")
+            put_forward(ANSWER_S)
+            await stage.until(lambda: not note(stage))
+
+    with asyncio.Runner(loop_factory=Advanced) as runner:
+        runner.run(play())
+
+
+def test_a_question_whose_time_is_over_says_so(stage: Stage, keyboard: Keyboard) -> None:
+    async def play() -> None:
+        async with stage.driven():
+            await to_the_decision(stage)
+            keyboard.press("a")
+            await stage.until(lambda: "press a again" in question(stage))
+            put_forward(READ_S)
+            await stage.until(
+                lambda: note(stage) == "the question has expired: press a to ask anew"
+            )
+            assert not question(stage)
+            assert reading(stage)
+            keyboard.press("a")
+            await stage.until(lambda: "press a again" in question(stage))
+            assert not note(stage)
+
+    with asyncio.Runner(loop_factory=Advanced) as runner:
+        runner.run(play())
+    assert not stage.facts("approve")
+
+
 def test_a_key_starts_a_seat_again_that_has_ended(stage: Stage, keyboard: Keyboard) -> None:
     stage.scenario({"architect": {"crash": "before_write", "exit": 0}})
 
@@ -1517,6 +1627,35 @@ def test_a_key_starts_a_seat_again_that_has_ended(stage: Stage, keyboard: Keyboa
 
     asyncio.run(play())
     assert "user: starts architect again" in stage.messages()
+
+
+def test_a_key_is_answered_while_agents_are_launched(
+    stage: Stage, balky: Balky, keyboard: Keyboard
+) -> None:
+    """The step is long then; the key comes while tmux opens the panes of all coders."""
+    stage.scenario({"coder": {"think": 60}})
+    opens = balky.open_panes
+    shown: list[tuple[str, ...]] = []
+
+    def opened(session: str, panes: Sequence[NewPane]) -> Mapping[str, str]:
+        if [pane.seat for pane in panes] == CODERS:
+            keyboard.press("?")
+        return opens(session, panes)
+
+    def show(picture: Picture) -> None:
+        keyboard.picture = picture
+        if picture.reading is not None:
+            shown.append(tuple(message.text for message in picture.messages))
+
+    balky.open_panes, keyboard.show = opened, show  # type: ignore[method-assign]
+
+    async def play() -> None:
+        async with stage.driven():
+            await at_work(stage, *CODERS)
+            await stage.until(lambda: shown)
+
+    asyncio.run(play())
+    assert not any("coder-1" in message for message in shown[0])
 
 
 def test_one_key_resumes_all_panes_that_wait(

@@ -2,10 +2,12 @@ from typing import Any
 
 import pytest
 
-from agentmux.app.loop.tmux_options import TmuxOptions, session_options, waits
+from agentmux.app.loop.tmux_options import TmuxOptions, marked, session_options, waits
 from agentmux.core.decisions.attention import attention
-from agentmux.core.journal.state import SessionState
+from agentmux.core.journal.state import Interruption, Seat, SessionState
+from agentmux.core.names.occasion import Occasion
 from agentmux.core.names.phase import Phase
+from agentmux.core.names.status_labels import STATUS_TABLE, Group
 from agentmux.ports.display import SeatStatus
 from agentmux.ports.terminal import StatusOption, TerminalError
 
@@ -31,9 +33,26 @@ def test_the_options_say_what_the_session_wants() -> None:
     assert shown(state("completing", summary_submitted=True)) == ("yours to decide", "decision")
 
 
-def test_a_parked_agent_does_not_wait_for_the_user() -> None:
-    assert waits(seen("usage_limit"))
+def test_the_mark_of_a_pane_agrees_with_the_table_of_statuses() -> None:
+    """An agent at a usage limit is parked in the table, also if nobody knows until when."""
+    for status, row in STATUS_TABLE.items():
+        if row.occasion in {Occasion.QUESTION, Occasion.STALLED, Occasion.PARKED}:
+            assert waits(seen(status)) == (row.group is Group.NEEDS_YOU), status
+    assert not waits(seen("usage_limit"))
     assert not waits(seen("usage_limit", until="2026-11-23T20:00:00+00:00"))
+
+
+def test_the_pane_of_an_agent_that_only_the_user_can_start_again_is_marked() -> None:
+    def crashed(phase: str) -> SessionState:
+        seat = Seat(launch="l", role="coder", phase="implementing", mode="fresh", reason="",
+                    since="", status="crashed")  # fmt: skip
+        why = Interruption(cause="lost twice", seat="coder-1")
+        return state(phase, seats={"coder-1": seat}, interruption=why)
+
+    assert marked(crashed("failed"), "coder-1", seen("crashed"))
+    assert not marked(crashed("failed"), "coder-2", None)
+    assert not marked(crashed("implementing"), "coder-1", seen("crashed"))
+    assert marked(crashed("implementing"), "coder-1", seen("waiting_for_user"))
 
 
 def test_the_feature_is_one_short_line() -> None:

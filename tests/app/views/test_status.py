@@ -129,7 +129,8 @@ def test_the_status_of_a_session(
 def test_what_was_noted_counts_only_while_an_orchestrator_runs() -> None:
     found = entry(seats={"coder": seat()})
     assert view(found, LEFT, noted("waiting_for_user")).status is SessionStatus.INTERRUPTED
-    assert view(found, LEFT, noted("waiting_for_user")).seats[0].status == "launched"
+    (agent,) = view(found, LEFT, noted("waiting_for_user")).seats
+    assert (agent.status, agent.label, agent.age_s) == ("unknown", "unknown", None)
     earlier = {"problem": "an old one", "orchestrator_pid": 999_999}
     assert view(found, WORKING, earlier).problems == ()
     assert view(found, WORKING, {**earlier, "orchestrator_pid": WORKING.orchestrator}).problems

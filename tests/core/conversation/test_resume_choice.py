@@ -144,7 +144,7 @@ FLIPS: list[tuple[Guard, ResumeRecord, Change, Change, str]] = [
         ASSIGN,
         {"reached": 0},
         {},
-        "no prompt ever reached its conversation",
+        "no prompt had reached its last conversation",
     ),
     (Guard.RECORD, ASSIGN, {"unsure": True}, {}, "the id of its conversation is unsure"),
     (

@@ -66,4 +66,4 @@ def test_an_age_is_told_in_its_largest_unit(seconds: float | None, least: str, s
 
 
 def test_each_occasion_of_a_status_is_one_that_people_are_notified_of() -> None:
-    assert {row.occasion for row in STATUS_TABLE.values()} == {"", *Occasion}
+    assert {row.occasion for row in STATUS_TABLE.values()} == {None, *Occasion}

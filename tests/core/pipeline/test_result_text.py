@@ -4,7 +4,7 @@ import pytest
 
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase
-from agentmux.core.pipeline.result_text import BODY_MAX, request_body
+from agentmux.core.pipeline.result_text import BODY_MAX, message, request_body
 
 
 @pytest.mark.parametrize("letter", ["x", "é", "日", "🙂"])
@@ -18,3 +18,30 @@ def test_a_long_summary_fits_a_forge_and_a_command_line(letter: str) -> None:
     assert len(kept) >= 30_000
     assert end == "[The rest was cut off.]\n\nCloses #7\n"
     assert request_body(state, letter, closes="") == f"{letter}\n"
+
+
+LONG = (
+    "Add a JSON flag to the calculator's command line, which prints the result as an object, and"
+    " show it in the help"
+)
+
+
+def test_a_feature_that_is_longer_than_a_subject_is_whole_in_the_body() -> None:
+    subject, _, body = message(SessionState(phase=Phase.COMPLETING, feature=LONG)).partition("\n\n")
+    assert subject == "Add a JSON flag to the calculator's command line, which prints the…"
+    assert " ".join(body.split()) == LONG
+    assert max(map(len, body.splitlines())) <= 72
+
+
+@pytest.mark.parametrize(
+    ("feature", "said"),
+    [
+        ("Add it", "Add it"),
+        ("x" * 72, "x" * 72),
+        ("x" * 80, f"{'x' * 71}…\n\n{'x' * 80}"),
+        ("Add it\n\nmore of it", "Add it"),
+        ("", "Apply the feature"),
+    ],
+)
+def test_a_subject_is_cut_where_it_has_to_be(feature: str, said: str) -> None:
+    assert message(SessionState(phase=Phase.COMPLETING, feature=feature)) == said

@@ -77,17 +77,19 @@ def test_a_question_with_a_text_hears_no_other_keys() -> None:
 
 
 def test_the_keys_are_shown_under_headings() -> None:
-    lines = help_lines()
+    lines = help_lines("C-b L goes back (main)")
     for each in MONITOR_KEYS:
         assert f"  {each.shown:<11}{each.says}" in lines
-    assert [line for line in lines if line and line[0] != " "] == [each.value for each in When]
+    headings = [each.value for each in When]
+    headings.insert(2, "To leave; all goes on without you")
+    assert [line for line in lines if line and line[0] != " "] == headings
     assert max(map(len, lines)) <= 76
 
 
 def test_keys_of_tmux_are_explained_to_who_does_not_know_them() -> None:
-    lines = "\n".join(help_lines())
-    assert "C-b d      keys of tmux: Ctrl and b together, let go, then d" in lines
-    assert "detach     go back to where you came from" in lines
+    lines = "\n".join(help_lines("C-b L goes back (main)"))
+    assert "C-b d      a key of tmux: Ctrl and b together, let go, then d" in lines
+    assert "all goes on without you\n  C-b L goes back (main)\n" in lines
 
 
 def test_no_key_has_two_meanings_at_once() -> None:

@@ -1,0 +1,96 @@
+"""Runs commands of AgentMux for faces in which a person presses keys or buttons.
+
+The command checks, refuses and records; the face shows what it says. So both have the same rules,
+and a command that hangs or fails takes nothing of the face with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.terminal.command_words import Words
+from agentmux.core.terminal.text_width import clean
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandEnd:
+    """What a command said at its end.
+
+    Attributes:
+        code: Its exit code.
+        out: The lines of its output that are not empty.
+        errors: Those of its standard error.
+    """
+
+    code: int
+    out: Words
+    errors: Words
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether the command did what it was asked for."""
+        return self.code == 0
+
+    @property
+    def words(self) -> str:
+        """One sentence for people: the error, else the last line of the output."""
+        if self.is_ok:
+            return next(iter(reversed((*self.errors, *self.out))), "done")
+        problem = (e.removeprefix("error: ") for e in self.errors if e.startswith("error: "))
+        return next(problem, next(iter(reversed(self.errors)), f"exit code {self.code}"))
+
+    @property
+    def hints(self) -> Words:
+        """What the command says can be done."""
+        return tuple(e.removeprefix("hint: ") for e in self.errors if e.startswith("hint: "))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandRuns:
+    """Runs commands of AgentMux as the user would type them, without a terminal.
+
+    Attributes:
+        program: The argv that runs AgentMux.
+        environ: The environment of the commands.
+        config: The value of ``--config``; None without one.
+    """
+
+    program: Words
+    environ: Mapping[str, str]
+    config: Path | None = None
+
+    def argv(self, project: Path, words: Words) -> Words:
+        """Return the argv of a command in a project."""
+        config = ("--config", str(self.config)) if self.config is not None else ()
+        return (*self.program, "--project", str(project), *config, *words)
+
+    async def run(self, project: Path, words: Words, *, text: str | None = None) -> CommandEnd:
+        """Run a command, which can ask nothing; return what it said.
+
+        Args:
+            project: The project that it is about.
+            words: What is typed after ``agentmux``.
+            text: What it reads from its standard input; None for nothing. A person's words go this
+                way: argv is visible to all users, and gives a leading ``@`` or dash a meaning.
+        """
+        nothing = asyncio.subprocess.DEVNULL if text is None else asyncio.subprocess.PIPE
+        process = await asyncio.create_subprocess_exec(
+            *self.argv(project, words),
+            env=dict(self.environ),
+            cwd=project if project.is_dir() else None,
+            stdin=nothing,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            start_new_session=True,  # Ctrl-C at the face is not for it
+        )
+        given = None if text is None else text.encode("utf-8", "replace")
+        out, errors = await process.communicate(given)
+        return CommandEnd(code=process.returncode or 0, out=_lines(out), errors=_lines(errors))
+
+
+def _lines(data: bytes) -> Words:
+    found = (clean(each) for each in data.decode("utf-8", "replace").splitlines())
+    return tuple(each for each in found if each)

@@ -1,0 +1,225 @@
+"""One client of a tmux server in control mode: answers many calls without a process for each.
+
+It shows nothing to anybody and does not count for the size of windows. It is attached to a session
+of ours, since tmux ends a control client without a session. If that session ends, the client ends,
+and the calls go through the program again until somebody connects it to another session.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import subprocess
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from typing import Final
+
+from agentmux.adapters.tmux import commands as say
+from agentmux.adapters.tmux.client import TmuxClient, TmuxReply
+from agentmux.core.codec.frozen import dataclass
+from agentmux.errors import MissingError
+from agentmux.ports.terminal import Target
+
+_FLAGS: Final = f"{say.UNSEEN},ignore-size"
+_CHUNK: Final = 1 << 16
+_END_S: Final = 1.0
+_BEGIN, _END, _ERROR = b"%begin ", b"%end ", b"%error "
+
+
+class ControlPipe:
+    """A client in control mode; may be used by several threads, one call at a time."""
+
+    def __init__(self, socket: str, session: str) -> None:
+        """Attach a client to a session.
+
+        Args:
+            socket: The path of the server's socket.
+            session: The id of the session, such as ``$3``.
+
+        Raises:
+            MissingError: tmux is not installed.
+        """
+        attach = ("attach-session", "-f", _FLAGS, "-t", session)
+        argv = ["tmux", "-u", "-C", "-S", socket, *say.in_short(attach)]
+        # With TMUX set, tmux would refuse to attach a client inside of one.
+        env = {name: text for name, text in os.environ.items() if name != "TMUX"}  # noqa: TID251
+        try:
+            self._process = subprocess.Popen(
+                argv,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=env,
+                start_new_session=True,
+            )
+        except FileNotFoundError:
+            raise MissingError("tmux is not installed") from None
+        self._lock = threading.Lock()
+        self._rest = b""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the client runs."""
+        return self._process.poll() is None
+
+    def ask(self, words: Sequence[str], *, timeout_s: float) -> TmuxReply | None:
+        """Return the reply to one call; None if this client cannot carry it out, or has ended.
+
+        A call that is not answered in time ends the client.
+
+        Args:
+            words: As for the program: escaped, with ``;`` between commands.
+            timeout_s: The time limit.
+        """
+        line = command_line(say.in_short(words))
+        if line is None:
+            return None
+        mark = os.urandom(16).hex()
+        with self._lock:
+            try:
+                return self._asked(f"{line}\ndisplay -p {mark}\n", mark.encode(), timeout_s)
+            except (OSError, EOFError):
+                self._end()
+                return None
+
+    def _asked(self, text: str, mark: bytes, timeout_s: float) -> TmuxReply:
+        writes, reads = self._process.stdin, self._process.stdout
+        if writes is None or reads is None or not self.is_open:
+            raise EOFError
+        writes.write(text.encode("utf-8", "surrogateescape"))
+        writes.flush()
+        said: list[bytes] = []
+        failed: list[bytes] = []
+        for is_error, lines in self._blocks(reads.fileno(), time.monotonic() + timeout_s):
+            if lines == [mark]:
+                break
+            (failed if is_error else said).extend(lines)
+        return TmuxReply(
+            returncode=1 if failed else 0,
+            stdout="".join(f"{line.decode(errors='replace')}\n" for line in said),
+            stderr="".join(f"{line.decode(errors='replace')}\n" for line in failed),
+        )
+
+    def _blocks(self, fd: int, deadline: float) -> Iterator[tuple[bool, list[bytes]]]:
+        """Yield what each command printed, and whether it is the message of a failure.
+
+        A block ends with the numbers with which it began. What stands between two blocks are
+        notifications.
+        """
+        number = b""
+        lines: list[bytes] = []
+        for line in self._lines(fd, deadline):
+            if not number and line.startswith(_BEGIN):
+                number, lines = line.removeprefix(_BEGIN), []
+            elif number and line in {_END + number, _ERROR + number}:
+                yield line.startswith(_ERROR), lines
+                number = b""
+            elif number:
+                lines.append(line)
+
+    def _lines(self, fd: int, deadline: float) -> Iterator[bytes]:
+        """Yield the lines that tmux writes; what is not read yet is kept for the next call."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(fd, selectors.EVENT_READ)
+            while True:
+                line, newline, rest = self._rest.partition(b"\n")
+                if newline:
+                    self._rest = rest
+                    yield line
+                    continue
+                left = deadline - time.monotonic()
+                data = os.read(fd, _CHUNK) if left > 0 and selector.select(left) else b""
+                if not data:
+                    raise EOFError
+                self._rest += data
+
+    def close(self) -> None:
+        """End the client; the server and its sessions stay as they are."""
+        with self._lock:
+            self._end()
+
+    def _end(self) -> None:
+        with suppress(OSError):
+            self._process.kill()
+        self._process.wait(_END_S)
+        for pipe in (self._process.stdin, self._process.stdout):
+            with suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+
+
+def command_line(words: Iterable[str]) -> str | None:
+    """Return the words of a call as a line for a control client; None if they fit in no line.
+
+    In the words of a call, ``;`` stands between two commands, and a word that ends in a semicolon
+    has a backslash before it (`commands.escape`). In a line, quotes keep each word as it is.
+    """
+    made = []
+    for word in words:
+        if "\n" in word or "\0" in word:
+            return None
+        if word == ";":
+            made.append(word)
+            continue
+        plain = f"{word[:-2]};" if word.endswith("\\;") else word
+        made.append("'" + plain.replace("'", "'\\''") + "'")
+    return " ".join(made)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ControlClient(TmuxClient):
+    """A `TmuxClient` whose calls go through a client in control mode, while that runs.
+
+    Attributes:
+        pipe: That client.
+    """
+
+    pipe: ControlPipe
+
+    def say(  # type: ignore[explicit-override]  # typing has it from Python 3.12 on
+        self, *words: str, stdin: str | None = None, timeout_s: float | None = None
+    ) -> TmuxReply:
+        """Carry out one call; see `TmuxClient.say`."""
+        limit_s = timeout_s or self.timeout_s
+        found = None if stdin is not None else self.pipe.ask(words, timeout_s=limit_s)
+        if found is not None:
+            return found
+        return TmuxClient.say(self, *words, stdin=stdin, timeout_s=timeout_s)
+
+
+class ControlClients:
+    """Clients in control mode, one for each tmux server; may be used by several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pipes: dict[str, ControlPipe] = {}
+
+    def of(self, target: Target) -> ControlClient:
+        """Return the client for the server of a session; it begins if none runs.
+
+        Raises:
+            MissingError: tmux is not installed.
+        """
+        socket = target.server.socket
+        with self._lock:
+            pipe = self._pipes.get(socket)
+            if pipe is None or not pipe.is_open:
+                pipe = self._pipes[socket] = ControlPipe(socket, target.session)
+        return ControlClient(socket=socket, pipe=pipe)
+
+    def running(self, socket: str) -> ControlClient | None:
+        """Return the client that runs for the server at a socket; None if there is none."""
+        with self._lock:
+            pipe = self._pipes.get(socket)
+        if pipe is None or not pipe.is_open:
+            return None
+        return ControlClient(socket=socket, pipe=pipe)
+
+    def close(self) -> None:
+        """End all clients; `of` begins new ones."""
+        with self._lock:
+            pipes, self._pipes = tuple(self._pipes.values()), {}
+        for pipe in pipes:
+            pipe.close()

@@ -1,0 +1,85 @@
+"""One watch over many directories, each without those below it; its set may change while it runs.
+
+A directory of its own for each session costs one of the kernel's watches. Watching them with all
+that is below them would cost seventeen.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Final
+
+logger = logging.getLogger(__name__)
+
+STEP_MS: Final = 200
+SET_UP_S: Final = 1.0
+"""How long it may take until the kernel watches what it was asked to watch."""
+
+_NO_TIMEOUT: Final = 0
+_AGAIN_S: Final = 0.5
+_UNWATCHABLE: Final = (OSError, RuntimeError)
+
+
+class FlatWatch:
+    """Watches directories in a thread, and tells which files directly in them have changed.
+
+    It is a hint to look again: what changes while the set of directories changes is not told.
+    """
+
+    def __init__(
+        self, told: Callable[[frozenset[Path]], object], *, step_ms: int = STEP_MS
+    ) -> None:
+        """Take what is called in the thread with the paths of files that have changed.
+
+        Args:
+            told: Is called in the thread.
+            step_ms: How often the thread looks whether something has changed. It is told after that
+                time without a further change, and at the latest after twice the time.
+        """
+        self._told, self._step_ms = told, step_ms
+        self._watched: frozenset[Path] = frozenset()
+        self._halt = threading.Event()
+
+    def watch(self, folders: Iterable[Path]) -> frozenset[Path]:
+        """Watch exactly these directories; return those that were not watched before."""
+        wanted = frozenset(folders)
+        added = wanted - self._watched
+        if wanted != self._watched:
+            self._watched = wanted
+            self._halt.set()
+            self._halt = threading.Event()
+            if wanted:
+                run = threading.Thread(target=self._run, args=(wanted, self._halt), daemon=True)
+                run.start()
+        return added
+
+    def close(self) -> None:
+        """Stop watching; the thread ends soon afterwards."""
+        self._halt.set()
+        self._watched = frozenset()
+
+    def _run(self, folders: frozenset[Path], halt: threading.Event) -> None:
+        from watchfiles import watch  # noqa: PLC0415 (the first picture comes before it)
+
+        while not halt.is_set():
+            there = [each for each in folders if each.is_dir()]
+            try:
+                for changed in watch(
+                    *there,
+                    watch_filter=None,
+                    debounce=2 * self._step_ms,
+                    step=self._step_ms,
+                    rust_timeout=_NO_TIMEOUT,
+                    stop_event=halt,
+                    recursive=False,
+                    ignore_permission_denied=True,
+                ):
+                    if halt.is_set():
+                        return
+                    self._told(frozenset(Path(path) for _, path in changed))
+            except _UNWATCHABLE as error:
+                logger.warning("could not watch %s folders: %s", len(there), error)
+                halt.wait(_AGAIN_S)

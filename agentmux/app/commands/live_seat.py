@@ -1,0 +1,95 @@
+"""A seat of a live session, and what its user wants of it, as an event of the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from agentmux.app.session.writer import stamp
+from agentmux.core.fold.acceptance import takes_decision
+from agentmux.core.fold.apply import fold
+from agentmux.core.journal.events import Event
+from agentmux.core.journal.state import AGENT_MODES
+from agentmux.core.names.nearest import meant
+from agentmux.core.names.statuses import LAUNCHED
+from agentmux.errors import NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from agentmux.app.world import World
+    from agentmux.core.journal.events import CheckSkipped, SeatAnswered, SeatRestarted, SeatTold
+    from agentmux.core.journal.state import Seat, SessionState
+    from agentmux.ports.session_files import SessionFiles
+
+
+def require_orchestrator(name: str, poke: Callable[[], bool]) -> None:
+    """Wake the orchestrator of the session ``name``; ``poke`` returns whether one is running.
+
+    Raises:
+        NotFoundError: No orchestrator runs.
+    """
+    if not poke():
+        raise NotFoundError(
+            f"no orchestrator runs for session {name}", hints=(f"agentmux resume {name}",)
+        )
+
+
+def require_seat(state: SessionState, name: str, seat: str) -> Seat:
+    """Return a seat of the session ``name``.
+
+    Raises:
+        NotFoundError: The session has no such seat now. The hints name the seats that it has; if it
+            has none, the command for what it waits for.
+    """
+    known = state.seats.get(seat)
+    if known is not None:
+        return known
+    if state.seats:
+        hints = (*meant(seat, state.seats), f"seats: {', '.join(state.seats)}")
+        raise NotFoundError(f"session {name} has no seat `{seat}` now", hints=hints)
+    none = f"session {name} has no seat `{seat}` now: none runs"
+    if takes_decision(state):
+        hints = (f"agentmux approve {name}", f'agentmux request-changes "…" --session {name}')
+        raise NotFoundError(f"{none}, since it waits for your decision", hints=hints)
+    raise NotFoundError(none, hints=(f"agentmux status {name}",))
+
+
+def only_seat(files: SessionFiles, name: str) -> str:
+    """Return the seat that is meant where none is named: the only one with an agent that runs.
+
+    ``files`` are those of the session ``name``.
+
+    Raises:
+        UsageError: Several agents run.
+        NotFoundError: No agent runs.
+    """
+    loaded = files.load()
+    running = [
+        seat
+        for seat, known in fold(loaded.state, loaded.tail).seats.items()
+        if known.status == LAUNCHED and known.mode in AGENT_MODES
+    ]
+    if not running:
+        raise NotFoundError(f"no agent runs in session {name}", hints=(f"agentmux status {name}",))
+    if len(running) > 1:
+        raise UsageError(
+            f"several agents run in session {name}: which one? --role SEAT",
+            hints=(f"seats: {', '.join(running)}",),
+        )
+    return running[0]
+
+
+def seat_event(
+    world: World,
+    state: SessionState,
+    seat: str,
+    fact: SeatRestarted | CheckSkipped | SeatTold | SeatAnswered,
+) -> Event:
+    """Return the event that the user wants ``fact`` of the agent that the seat has now."""
+    return Event(
+        id=world.new_id(),
+        at=stamp(world.now()),
+        seat=seat,
+        launch=state.seats[seat].launch,
+        cycle=state.cycle,
+        fact=fact,
+    )

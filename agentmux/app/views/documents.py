@@ -1,0 +1,43 @@
+"""Which documents a session has, for people who read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+_LAST: Final = ("requirements.md", "context.md")
+_LEFT_OUT: Final = frozenset(
+    {"history", "launches", "snapshots", "checkpoints", "work-tree", "pipeline"}
+)
+_KINDS: Final = frozenset({".md", ".yaml", ".yml", ".txt"})
+
+
+def documents(home: Path) -> Iterator[str]:
+    """Yield the documents of a session, as paths relative to its directory ``home``.
+
+    Those of the newest phase come first, what the session began with comes last. Links are left
+    out, also those to folders.
+
+    Raises:
+        OSError: The directory cannot be read.
+    """
+    folders = sorted((each for each in home.iterdir() if _is_read(each)), reverse=True)
+    for folder in folders:
+        files = sorted(_files(folder), key=lambda each: (each.suffix != ".md", each))
+        yield from (str(each.relative_to(home)) for each in files)
+    yield from (name for name in _LAST if (home / name).is_file())
+
+
+def _is_read(folder: Path) -> bool:
+    return folder.is_dir() and not folder.is_symlink() and folder.name not in _LEFT_OUT
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for each in folder.iterdir():
+        if each.is_symlink():
+            continue
+        if each.is_dir():
+            yield from _files(each)
+        elif each.suffix in _KINDS and each.is_file():
+            yield each

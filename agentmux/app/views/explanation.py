@@ -1,0 +1,37 @@
+"""Why a session is where it is, and what a resume would do with it, as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from agentmux.app.commands.resume import blocked, plan_fields, plan_resume
+from agentmux.app.session.lookup import live
+from agentmux.app.views.plan_lines import resume_plan
+
+if TYPE_CHECKING:
+    from agentmux.app.session.lookup import SessionEntry
+    from agentmux.app.world import Site, World
+
+
+def explanation(world: World, site: Site, entry: SessionEntry, *, explain: bool) -> list[str]:
+    """Return whether a session is live and why, and what a resume would do with it.
+
+    Args:
+        world: The world of its project.
+        site: What looks at that project.
+        entry: The session.
+        explain: Add the evidence, as ``resume --explain`` does.
+
+    Raises:
+        AgentmuxError: Nobody can tell.
+    """
+    found = live(site, (entry,))[entry.path]
+    plan = plan_resume(world, world.files(entry.path))
+    block = blocked(site, entry, found) if not entry.is_done else None
+    block = block or plan.obstacle
+    said: dict[str, Any] | None = None
+    if block is not None:
+        said = {"message": block.message, "hints": list(block.hints)}
+    fields = {**plan_fields(plan, world), "blocked": said}
+    lives = f"live: {found.because}" if found.live else f"not live: {found.because}"
+    return [f"{entry.name}: {lives}", *resume_plan(fields, explain=explain)]

@@ -1,0 +1,159 @@
+"""The phases of a session as every face shows them: their marks, and what each has come to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.definitions.definition import Kind
+from agentmux.core.fold.acceptance import working_phase
+from agentmux.core.fold.phase_times import blank_before, phase_times
+from agentmux.core.journal.state import SessionState
+from agentmux.core.names.phase import ENDS, Phase
+from agentmux.core.names.statuses import CAPPED, DELAYED, MERGE, PUSH
+from agentmux.core.pipeline.base_run import is_base_open
+from agentmux.core.pipeline.check_phase import check_commands
+from agentmux.core.pipeline.delivery import failed_step, open_step
+from agentmux.core.pipeline.registry import kind_of, pipeline_of
+from agentmux.core.pipeline.results import fixes, result_of, reviewers
+
+if TYPE_CHECKING:
+    from agentmux.ports.session_files import SessionFiles
+
+DONE: Final = "\u2713"
+CURRENT: Final = "\u25b6"
+LATER: Final = "\u00b7"
+FAILED: Final = "\u2717"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PhaseLine:
+    """A phase of a session, or its end.
+
+    Attributes:
+        says: What it has come to so far; empty for nothing.
+        spent_s: The seconds that the session has spent in it; 0 of a phase that is still to come:
+            an earlier cycle had the time.
+        is_here: Whether the session is in it, or failed in it.
+    """
+
+    phase: str
+    mark: str
+    is_here: bool
+    says: str = ""
+    spent_s: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """The name of the phase, for people."""
+        return self.phase.replace("_", " ")
+
+
+def phase_lines(state: SessionState, spent_s: Mapping[str, float]) -> Iterator[PhaseLine]:
+    """Yield the phases of a session in order, and its end.
+
+    ``spent_s`` has the seconds in each phase so far.
+    """
+    here = working_phase(state)
+    for phase in shown_phases(state, here):
+        mark = phase_mark(state, phase, here)
+        spent = spent_s.get(phase, 0.0) if mark != LATER else 0.0
+        says = phase_detail(state, phase)
+        is_here = phase == here
+        yield PhaseLine(phase=phase, mark=mark, is_here=is_here, says=says, spent_s=spent)
+    if here in ENDS:
+        yield PhaseLine(phase=here, mark=DONE if here == Phase.DONE else FAILED, is_here=True)
+
+
+def phase_seconds(
+    files: SessionFiles, state: SessionState, *, runs: bool, now: datetime
+) -> Mapping[str, float]:
+    """Return the seconds in each phase so far, as the journal tells them.
+
+    Args:
+        files: The session's directory.
+        state: Its state.
+        runs: Whether an orchestrator drives it; if not, time counts until the last event.
+        now: The current time.
+
+    Raises:
+        AgentmuxError: The journal cannot be read.
+    """
+    times = phase_times(blank_before(state), (event for event, _ in files.tail(0)))
+    return times.seconds(now if runs else (times.until or now))
+
+
+def shown_phases(state: SessionState, here: str) -> tuple[str, ...]:
+    """Return the phases that a session in ``here`` goes through, in order."""
+    phases = pipeline_of(state).phases
+    return tuple(each.phase for each in phases if each.takes_part(state) or each.phase == here)
+
+
+def phase_mark(state: SessionState, phase: str, here: str) -> str:
+    """Return the mark of a phase; ``here`` is the phase in which the session is, or failed."""
+    if phase == here:
+        return FAILED if state.phase == Phase.FAILED else CURRENT
+    pipeline = pipeline_of(state)
+    is_done = here == Phase.DONE or (here in pipeline and pipeline.earlier(phase, here) == phase)
+    return DONE if is_done else LATER
+
+
+def phase_detail(state: SessionState, phase: str) -> str:
+    """Return what a phase has come to so far, such as ``2/3 sub-plans``; empty for nothing."""
+    detail = _DETAIL.get(pipeline_of(state)[phase].kind)
+    return detail(state, phase) if detail is not None else ""
+
+
+def _subplans(state: SessionState, _: str) -> str:
+    count = state.subplan_count
+    return f"{len(state.completed_subplans)}/{count} sub-plans" if count else ""
+
+
+def _verdicts(state: SessionState, phase: str) -> str:
+    found = result_of(state, phase)
+    if found.outcome == CAPPED:
+        return f"{CAPPED}, did not pass"
+    if state.phase != phase:
+        return found.outcome
+    count = len(reviewers(state, phase))
+    return f"{len(found.verdicts)}/{count} verdicts" if count else ""
+
+
+def _outcome(state: SessionState, phase: str) -> str:
+    """Return how many commands of a check have ended; once it is decided, its outcome."""
+    found = result_of(state, phase)
+    if state.phase != phase or found.outcome:
+        return f"{CAPPED}, did not pass" if found.outcome == CAPPED else found.outcome
+    if is_base_open(state):
+        return "waits for the base"
+    return f"{len(found.checks)}/{len(check_commands(state, phase))} have run"
+
+
+def _iteration(state: SessionState, _: str) -> str:
+    if state.fix is not None and state.fix.sender:
+        sent = fixes(state, state.fix.sender)
+        return f"{state.fix.sender} {sent}/{state.max_review_iterations}"
+    return f"iteration {state.iteration}/{state.max_review_iterations}"
+
+
+def _commit(state: SessionState, _: str) -> str:
+    if kind_of(state) is Kind.COMPLETE and state.approval is not None:
+        waits = state.commit is not None and state.commit.status == DELAYED
+        doing = _DOING.get(open_step(state) or "", "committing")
+        return "commit waits" if waits else doing
+    found = failed_step(state)
+    if found is not None:
+        return f"{found[0]} failed"
+    return f"commit {state.commit.status}" if state.commit is not None else ""
+
+
+_DOING: Final = {MERGE: "merging", PUSH: "pushing"}
+_DETAIL: Final[Mapping[Kind, Callable[[SessionState, str], str]]] = {
+    Kind.WORK: _subplans,
+    Kind.CHECK: _outcome,
+    Kind.REVIEW: _verdicts,
+    Kind.FIX: _iteration,
+    Kind.COMPLETE: _commit,
+}

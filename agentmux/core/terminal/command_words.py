@@ -1,0 +1,91 @@
+"""The commands that a face runs for a person, as typed after ``agentmux``. Pure.
+
+``name`` is always that of a session. ``wait_s`` is how many seconds a command waits for its result;
+empty: as long as it does by itself.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+Words: TypeAlias = tuple[str, ...]
+
+
+def attach(name: str) -> Words:
+    """Return the command that shows a session in this terminal."""
+    return ("attach", *_named(name))
+
+
+def approve(name: str, digest: str, *, way: str = "", wait_s: str = "") -> Words:
+    """Return the approval of what was shown with this digest.
+
+    That the commit leaves out repositories inside the project was shown with it. ``way`` is where
+    the result goes, such as ``merge``; empty: as configured.
+    """
+    ways = (f"--{way}",) if way else ()
+    limit = _limit(wait_s)
+    return ("approve", "--yes", "--leave-nested", *ways, *limit, "--digest", digest, *_named(name))
+
+
+def request_changes(name: str, begins: str, digest: str) -> Words:
+    """Return the request to change what was shown with this digest; its text comes on stdin.
+
+    ``begins`` and ``digest`` may be empty.
+    """
+    begin = ("--from", begins) if begins else ()
+    shown = ("--digest", digest) if digest else ()
+    return ("request-changes", "--session", name, *begin, *shown, "-")
+
+
+def answer(
+    name: str, seat: str, keys: Words, digest: str, *, literal: bool = False, wait_s: str = ""
+) -> Words:
+    """Return the keys for the question on the screen with this digest.
+
+    With ``literal``, no key is the name of one.
+    """
+    typed = ("--literal",) if literal else ()
+    place = ("--role", seat, "--screen", digest, *_limit(wait_s), *typed)
+    return ("answer", *place, "--", name, *keys)
+
+
+def tell(name: str, seat: str, *, wait_s: str = "") -> Words:
+    """Return the message to an agent; its text comes on stdin."""
+    return ("tell", "--role", seat, *_limit(wait_s), "--", name, "-")
+
+
+def resume(name: str, fresh: Words = (), *, reattach: bool = False) -> Words:
+    """Return the resume whose plan was shown; the seats in ``fresh`` begin anew."""
+    if reattach:
+        return ("resume", "--reattach", "--detach", *_named(name))
+    seats = (word for seat in fresh for word in ("--fresh-role", seat))
+    return ("resume", "--detach", *seats, *_named(name))
+
+
+def restart(name: str, seat: str) -> Words:
+    """Return the restart of a seat."""
+    return ("restart", "--role", seat, *_named(name))
+
+
+def stop(name: str) -> Words:
+    """Return the stop of a session."""
+    return ("stop", *_named(name))
+
+
+def remove(name: str) -> Words:
+    """Return the removal of a session; work that is nowhere else is kept from it."""
+    return ("remove", "--yes", *_named(name))
+
+
+def start(path: str) -> Words:
+    """Return the start of a session for the feature that is described in a file."""
+    return ("start", "--detach", "--file", path)
+
+
+def _named(name: str) -> Words:
+    """Return the name of a session; one that looks like an option stands behind ``--``."""
+    return ("--", name) if name.startswith("-") else (name,)
+
+
+def _limit(wait_s: str) -> Words:
+    return ("--timeout", wait_s) if wait_s else ()

@@ -1,0 +1,51 @@
+"""Every command that a face runs for a person is one that the command line takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentmux.core.terminal import command_words
+from agentmux.core.terminal.command_words import Words
+from agentmux.core.terminal.desk_keys import DESK_KEYS
+from tests.cli.fast.test_commands_data import parse
+
+NAME = "20260101-101500-add-auth"
+WORDS: dict[str, tuple[Words, ...]] = {
+    "attach": (command_words.attach(NAME),),
+    "approve": (command_words.approve(NAME, "d1"),),
+    "request-changes": (
+        command_words.request_changes(NAME, "", ""),
+        command_words.request_changes(NAME, "planning", "d1"),
+    ),
+    "answer": (command_words.answer(NAME, "coder-1", ("Enter", "--help"), "d1"),),
+    "resume": (
+        command_words.resume(NAME, ()),
+        command_words.resume(NAME, ("coder-1", "coder-2")),
+        command_words.resume(NAME, (), reattach=True),
+    ),
+    "restart": (command_words.restart(NAME, "coder-1"),),
+    "stop": (command_words.stop(NAME),),
+    "remove": (command_words.remove(NAME),),
+    "start": (command_words.start("/tmp/feature"),),
+}
+
+
+def test_every_command_of_the_table_has_its_words() -> None:
+    assert WORDS.keys() == {each.command for each in DESK_KEYS if each.command}
+
+
+@pytest.mark.parametrize("command", WORDS)
+def test_the_words_are_a_command_that_is_taken(command: str) -> None:
+    for words in WORDS[command]:
+        assert words[0] == command
+        parse(f"agentmux {' '.join(words)}")
+
+
+def test_an_approval_and_an_answer_are_of_what_was_shown() -> None:
+    assert "--digest d1" in " ".join(command_words.approve(NAME, "d1"))
+    assert "--screen d1" in " ".join(command_words.answer(NAME, "coder", ("y",), "d1"))
+
+
+def test_a_name_that_looks_like_an_option_is_none() -> None:
+    for words in (command_words.stop("-x"), command_words.resume("-x"), command_words.remove("-x")):
+        assert words[-2:] == ("--", "-x")
