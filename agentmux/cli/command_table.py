@@ -34,13 +34,14 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "show": "show:show",
         "diff": "diff:diff",
         "logs": "sessions:logs",
+        "web": "web:web",
         "wait": "sessions:wait",
     },
     "Recover": {
         "resume": "resume:resume_session",
-        "stop": "resume:stop_session",
-        "restart": "resume:restart_seat",
-        "unpark": "resume:unpark_session",
+        "stop": "stop:stop_session",
+        "restart": "restart:restart_seat",
+        "unpark": "unpark:unpark_session",
         "rewind": "rewind:rewind_session",
         "remove": "remove:remove",
         "prune": "prune:prune",
@@ -194,4 +195,4 @@ def options(
         render.out(VERSION)
         raise typer.Exit
     if ctx.invoked_subcommand is None:
-        help.run(())
+        help.run((), ctx.obj.environ)

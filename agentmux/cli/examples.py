@@ -65,6 +65,13 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("agentmux diff add-login --since planning", "what changed after this phase"),
         ("agentmux diff add-login -- src", "below this folder"),
     ),
+    "web": (
+        ("agentmux web --open", "in the browser of this machine"),
+        (
+            "agentmux web --listen 127.0.0.1:8765 --behind-proxy --host box.example.org",
+            "behind a proxy that does TLS, for a phone",
+        ),
+    ),
     "logs": (
         ("agentmux logs -f", "keep showing new lines"),
         ("agentmux logs add-login -n 200", "the last 200 lines"),

@@ -71,6 +71,11 @@ class Face:
         )
 
     @property
+    def opens_desk(self) -> bool:
+        """Whether a person is at a terminal that can show a full screen."""
+        return self.interactive and self.on_screen and self.environ.get("TERM", "dumb") != "dumb"
+
+    @property
     def colours(self) -> bool:
         """Whether stdout may get colours, as `shows_colours` says."""
         return shows_colours(self.environ, on_terminal=self.on_screen)

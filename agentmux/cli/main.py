@@ -68,7 +68,7 @@ def _chosen(argv: Sequence[str]) -> Callable[[Face, Sequence[str]], int]:
         from agentmux.cli.fast import help as fast  # noqa: PLC0415 (every face only when it is chosen)
 
         if fast.is_wanted(argv):
-            return lambda _, given: fast.run(given)
+            return lambda face, given: fast.run(given, face.environ)
     if _JSON.issuperset(argv):
         return _standing
     quick = argv[:1] == ["list"] and _QUICK.issuperset(argv[1:])
@@ -76,6 +76,11 @@ def _chosen(argv: Sequence[str]) -> Callable[[Face, Sequence[str]], int]:
 
 
 def _standing(face: Face, argv: Sequence[str]) -> int:
+    if not argv and face.opens_desk:
+        from agentmux.desk.main import open_desk  # noqa: PLC0415 (as above)
+
+        place, config = face.project(), face.config
+        return open_desk(place, face.environ, config=config, colours=face.colours)
     from agentmux.cli.fast import standing  # noqa: PLC0415 (as above)
 
     return standing.run(face, json="--json" in argv)

@@ -141,11 +141,6 @@ def paint(word: str, *, colours: bool, shown: str = "") -> str:
     return painted(shown or word, status_colour(word), colours=colours)
 
 
-def size(count: int) -> str:
-    """Return a number of bytes in a readable unit: ``212 B``, ``9.1 kB``."""
-    return f"{count} B" if count < 1000 else f"{count / 1000:.1f} kB"
-
-
 def table(
     rows: Sequence[Sequence[str]], colours: Mapping[tuple[int, int], Colour] | None = None
 ) -> list[str]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.views.session_words import (
+    check_lines,
     delivery_steps,
     how_to_get,
     is_kept,
@@ -19,13 +19,10 @@ from agentmux.cli import render
 from agentmux.core.names.conversations import (
     conversation,
     how_it_began,
-    how_it_comes_back,
     needs_reason,
     started_again,
 )
 from agentmux.core.names.status_labels import (
-    NATIVE_MARK,
-    SessionStatus,
     age,
     status_colour,
 )
@@ -34,20 +31,6 @@ from agentmux.core.terminal.text_width import clean, cut, width
 if TYPE_CHECKING:
     from agentmux.app.views.rows import SessionRow
     from agentmux.app.views.session_view import SeatView, SessionView
-
-_NATIVE: Final = f"{NATIVE_MARK} "
-
-
-def _prompt(sent: int, fresh: int) -> str:
-    """Return the size of a prompt; if a fresh start would have sent another size, return both.
-
-    Args:
-        sent: Bytes of the prompt that was sent; 0 if none was, as for a setup.
-        fresh: Bytes of the prompt that a fresh start sends.
-    """
-    if sent == fresh:
-        return render.size(sent) if sent else "-"
-    return f"{render.size(sent)} instead of {render.size(fresh)}"
 
 
 def session_list(listed: Sequence[SessionRow], *, cols: int | None, colours: bool) -> list[str]:
@@ -60,6 +43,9 @@ def session_list(listed: Sequence[SessionRow], *, cols: int | None, colours: boo
     """
     rows: list[tuple[str, ...]] = [("SESSION", "PHASE", "STATUS", "UPDATED")]
     rows += [(each.session, each.phase, each.label, each.ago) for each in listed]
+    if cols is not None and _over(rows, cols) > 0:
+        names = ["SESSION", *(each.short for each in listed)]
+        rows = [(name, *rest) for name, (_, *rest) in zip(names, rows, strict=True)]
     if any(each.is_apart for each in listed):
         branches = ["BRANCH", *(clean(each.branch or "-") for each in listed)]
         rows = [(*row, branch) for row, branch in zip(rows, branches, strict=True)]
@@ -80,8 +66,8 @@ _BRANCH: Final = 4
 _CUT: Final = ((_BRANCH, 10), (1, 12))
 """The columns of a list that may be cut, in this order, and the cells that stay of each.
 
-First the branch, which looks like the session's name; then the phase. Names stay whole, since
-commands take them.
+First the branch, which looks like the session's name; then the phase. Names are not cut, since
+commands take them, but they are the shortest ones that commands take where the others do not fit.
 """
 
 
@@ -93,7 +79,7 @@ def _fitted(rows: Sequence[tuple[str, ...]], cols: int) -> list[tuple[str, ...]]
     """Return the rows of a list, with columns cut so that they fit into ``cols`` cells, if so."""
     found = list(rows)
     for column, least in _CUT:
-        over = max(map(width, render.table(found))) + _TITLE - cols
+        over = _over(found, cols)
         if over > 0 and column < len(found[0]):
             size = max(width(row[column]) for row in found)
             cells = max(size - over, least)
@@ -103,6 +89,11 @@ def _fitted(rows: Sequence[tuple[str, ...]], cols: int) -> list[tuple[str, ...]]
                 for row, cell in zip(found, kept, strict=True)
             ]
     return found
+
+
+def _over(rows: Sequence[tuple[str, ...]], cols: int) -> int:
+    """Return by how many cells the rows and the beginnings of titles are too wide."""
+    return max(map(width, render.table(rows))) + _TITLE - cols
 
 
 def _kept(text: str, cells: int, column: int) -> str:
@@ -134,7 +125,7 @@ def status_lines(
     lines += _places(view)
     if view.interruption:
         lines.append(f"  interruption  {_interruption(view.interruption)}")
-    lines += [f"  check         {each}" for each in _checks(view)]
+    lines += [f"  check         {each}" for each in check_lines(view)]
     if view.commit:
         lines.append(f"  commit        {view.commit}")
     if view.delivery:
@@ -148,19 +139,13 @@ def status_lines(
     lines += [f"  problem       {problem}" for problem in view.problems]
     lines += [f"  warning       {warning}" for warning in view.warnings]
     if view.seats:
-        lines += ["", *(f"  {line}" for line in _seat_table(view.seats, colours=colours)), ""]
-        lines += [
-            f"  {seat.seat} {how_it_began(seat.mode, seat.reason)}" for seat in _told(view.seats)
+        lines += ["", *(f"  {line}" for line in _seat_table(view.seats, colours=colours))]
+        told = [
+            f"  {each.seat} {how_it_began(each.mode, each.reason)}" for each in _told(view.seats)
         ]
+        lines += ["", *told] if told else []
     step = next_step(view)
     return [*lines, "", f"  next: {step}"] if step else lines
-
-
-def _checks(view: SessionView) -> Iterator[str]:
-    """Yield what the commands of the checks have shown, one line each."""
-    for phase in view.as_json()["checks"]:  # type: ignore[attr-defined]  # JSON
-        for command in phase["commands"]:
-            yield f"{phase['phase']}, {command['says']}"
 
 
 def _places(view: SessionView) -> Iterator[str]:
@@ -253,46 +238,3 @@ def log_line(raw: str) -> str:
     time = str(said["at"])[11:19] or "--:--:--"
     line = f"{time} {said['level']!s:<7} {said['message']}{rest}"
     return f"{line}\n{trace}" if trace else line
-
-
-def resume_plan(fields: Mapping[str, Any], *, explain: bool, readable: bool = True) -> list[str]:
-    """Return what ``agentmux resume --dry-run`` prints for one session, as lines.
-
-    Args:
-        fields: The session's part of the JSON answer; its ``phase`` is None if there is no plan.
-        explain: Add the evidence for each phase, and each pane's command, directory and variables.
-        readable: Whether the session could be read; chooses the reason given for having no plan.
-    """
-    if fields.get("phase") is None:
-        why = "cannot be resumed like this" if readable else "cannot be read"
-        return [f"{fields['session']}: {why}"]
-    verb = "is" if fields["phase"] == SessionStatus.DONE else "resumes in"
-    plain = fields["phase"] == fields["state_phase"] and not explain
-    because = "" if plain else f" ({fields['because']})"
-    lines = [f"{fields['session']} {verb} {fields['phase']}{because}"]
-    if explain:
-        marks = {True: "complete", False: "not complete"}
-        lines += [
-            f"  {each['phase']}: {marks[each['complete']]} ({each['because']})"
-            for each in fields["evidence"]
-        ]
-    if fields["unapplied_events"]:
-        lines.append(f"  events in the journal still to apply: {fields['unapplied_events']}")
-    if fields["blocked"]:
-        lines.append(f"  blocked: {fields['blocked']['message']}")
-        lines += [f"    {hint}" for hint in fields["blocked"]["hints"]]
-    said = {"setup": "first the setup of its worktree runs", "checks": "the check runs"}
-    lines += [f"  {text}: {', '.join(fields[name])}" for name, text in said.items() if fields[name]]
-    for pane in fields["panes"]:
-        mark = _NATIVE if pane["mode"] == "native" else ""
-        words = how_it_comes_back(pane["mode"], pane["reason"])
-        lines.append(f"  {pane['seat']}: {mark}{words}")
-        if explain:
-            lines.append(f"     why: {pane['reason']}")
-            sent = _prompt(pane["prompt_bytes"], pane["fresh_prompt_bytes"])
-            lines.append(f"  prompt: {sent}")
-            lines.append(f"    runs: {shlex.join(pane['argv'])}")
-            lines.append(f"      in: {pane['cwd']}")
-            lines += [f"    with: {name}={text}" for name, text in pane["env"].items()]
-    lines += [f"  warning: {each}" for each in fields["warnings"]]
-    return lines

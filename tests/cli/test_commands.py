@@ -257,10 +257,11 @@ def test_list_cuts_the_feature_alone_to_the_terminal(make: Make, short_dir: Path
     names = [f"20260101-101500-{'long-' * 9}{end}" for end in ("one", "two")]
     for name in names:
         make(name, feature="漢字 and more " * 20)
-    for cols, cut in ((120, "FEATURE"), (60, "")):
+    slugs = [name.partition("long")[1] + name.partition("long")[2] for name in names]
+    for cols, cut, shown in ((120, "FEATURE", names), (110, "FEATURE", slugs), (60, "", slugs)):
         lines = on_screen("list", cols=cols).splitlines()
         assert lines[0].rstrip().endswith(cut or "UPDATED")
-        assert sorted(line.split()[0] for line in lines[1:]) == names
+        assert sorted(line.split()[0] for line in lines[1:]) == shown
         if cut:
             assert {width(line) for line in lines[1:]} == {cols}
             assert all(line.endswith("…") for line in lines[1:])

@@ -352,3 +352,25 @@ def test_list_loads_neither_typer_nor_yaml(tmp_path: Path) -> None:
     heavy = ("typer", "yaml", "libtmux", "asyncio", "watchfiles", "filelock", "logging")
     assert "20260101-101500-x" in done.stdout
     assert [name for name in heavy if f"'{name}'" in done.stdout] == []
+
+
+def test_the_help_in_a_pipe_is_as_wide_as_columns_says(
+    monkeypatch: pytest.MonkeyPatch, run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def width(columns: str) -> int:
+        monkeypatch.setenv("COLUMNS", columns)
+        assert run("help") == 0
+        return max(len(line) for line in capsys.readouterr().out.splitlines())
+
+    assert 50 < width("60") <= 60
+    assert width("100") > 80
+    assert 60 < width("many") == width("0") == width("") <= 80
+
+
+def test_a_prune_without_anything_to_remove_says_so(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for argv in (("prune", "--dry-run"), ("prune",)):
+        assert run(*argv) == 0
+        shown = capsys.readouterr()
+        assert (shown.out, shown.err[:17]) == ("", "nothing to remove")

@@ -10,23 +10,27 @@ import pytest
 from agentmux.app.loop.tmux_options import session_options
 from agentmux.app.result import Problem
 from agentmux.app.session.lookup import Liveness, SessionEntry
-from agentmux.app.views.last_screens import LastScreen
+from agentmux.app.views.last_screens import LastScreen, heading
 from agentmux.app.views.rows import SessionRow, session_row
 from agentmux.app.views.session_view import SessionView
 from agentmux.app.views.standing import Standing
 from agentmux.app.views.status import session_view
-from agentmux.cli.commands.show import heading, how_to_answer
+from agentmux.cli.commands.show import how_to_answer
 from agentmux.cli.fast import standing
 from agentmux.cli.picker.view import KnownSession, Scene, draw
 from agentmux.cli.session_text import session_list, status_lines
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.attention import attention
 from agentmux.core.journal.state import Interruption, Parked, Seat, SessionState, encode
+from agentmux.core.names import layout
 from agentmux.core.names.conversations import conversation, which_conversation
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import Group, age, status_colour, status_group
 from agentmux.core.terminal.colours import CODES
 from agentmux.core.terminal.picker import Choice, begin, press, tell
+from agentmux.desk.listing import DeskRow, Heading, Listing, row_line, search, with_rows
+from agentmux.desk.overview import Facts, overview_lines
+from agentmux.desk.styled import plain
 from agentmux.errors import ExitCode
 from agentmux.monitor.view import render
 from agentmux.ports.display import Picture, SeatStatus
@@ -125,6 +129,43 @@ def picked(row: SessionRow, sought: str, cols: int = 100) -> str:
     return next((line.text for line in draw(scene, cols, 24)[1:2] if NAME in line.text), "")
 
 
+def desk_row(status: str) -> DeskRow:
+    view = shown(status)
+    return DeskRow(
+        path=PROJECT / layout.SESSIONS_DIR / NAME,
+        project=PROJECT,
+        row=session_row(view, "Log people in"),
+        updated=NOW - timedelta(minutes=5),
+        words="add-auth Log people in",
+        live=view.live,
+        is_done=status == "done",
+        decision=view.decision,
+    )
+
+
+@pytest.mark.parametrize("status", CASES)
+def test_the_desk_says_the_same_of_a_session_as_list_and_status(status: str) -> None:
+    view, row = shown(status), desk_row(status)
+    listing = with_rows(Listing(), [row])
+    heading, line = listing.lines
+    assert isinstance(heading, Heading)
+    assert (heading.group, line) == (view.group, row)
+    wide = plain(row_line(listing, row, 100, NOW)).split()
+    (_, listed) = session_list([row.row], cols=None, colours=False)
+    words = listed.removesuffix("Log people in").replace("5m ago", "5m").split()
+    assert wide == [">", "add-auth", *words[1:]]
+    narrow = plain(row_line(listing, row, 40, NOW)).split()
+    said = row.row.label.removeprefix(f"{view.group} ")
+    assert narrow[2:-1] in ([], [MARKED.get(status, "")], said.split())
+    page = map(plain, overview_lines(Facts(view=view, title="", project=PROJECT, row=row, now=NOW)))
+    text = "\n".join(page)
+    place = "" if row.row.phase == row.row.label else f"{row.row.phase}, "
+    assert f"{row.row.label}, {place}updated 5m ago" in text
+    for each in view.seats:
+        assert f"{each.seat:<18} {each.label}" in text
+    assert not search(listing, "2026").shown
+
+
 @pytest.mark.parametrize("status", CASES)
 def test_all_faces_say_the_same_of_a_session(status: str) -> None:
     view = shown(status)
@@ -135,6 +176,7 @@ def test_all_faces_say_the_same_of_a_session(status: str) -> None:
     assert listed.split() == f"{NAME} {row.phase} {row.label} 5m ago Log people in".split()
     assert f"  status        {row.label}, updated 5m ago" in status_lines(view, colours=False)
     alone = Standing(
+        names={},
         sessions={view.group: ((view, "Log people in"),)},
         done=0,
         problems=(),

@@ -23,6 +23,7 @@ from agentmux.cli.ask.level_choice import ask_level
 from agentmux.core.agents.spec import StrategyKind, choose_strategy
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
+from agentmux.core.names.agent_names import OFFLINE, SHELL, is_for_tests
 from agentmux.core.names.status_labels import NATIVE_MARK
 from agentmux.errors import AgentmuxError, ConfigError, DataError
 from agentmux.wiring import machine
@@ -34,13 +35,9 @@ if TYPE_CHECKING:
 Ask = Callable[[str], str]
 """A function that shows a text and returns the line that a person then typed."""
 
-SHELL: Final = "shell"
 CUSTOM: Final = "custom…"
-OFFLINE: Final = "demo"
-"""The offline agent; it is in the menu, but is never the default answer."""
 
 _ESCAPE: Final = "\x1b"
-_VARIANTS: Final = "demo-"
 # How many programs are probed at the same time.
 _AT_ONCE: Final = 4
 
@@ -151,7 +148,7 @@ def offers(world: World, registry: Registry) -> tuple[AgentOffer, ...]:
 
 
 def _installed(world: World, registry: Registry) -> Iterator[AgentOffer]:
-    names = [each for each in registry if each != SHELL and not each.startswith(_VARIANTS)]
+    names = [each for each in registry if each != SHELL and not is_for_tests(each)]
     there = [each for each in names if world.programs.find(world.spec(each).command[0]) is not None]
     # As many as the machine runs at once: more would only make each of them slower.
     with ThreadPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1)) as pool:

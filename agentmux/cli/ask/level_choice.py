@@ -6,6 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Final
 
 from agentmux.cli import render
+from agentmux.cli.ask.numbered_choice import ask_one
 from agentmux.core.codec.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -56,15 +57,7 @@ def ask_level(spec: AgentSpec, ask: Callable[[str], str]) -> PermissionLevel | N
     if spec.permission_args or len(levels) == 1:
         return None
     text = "\n".join([f"How much may {spec.name} do without asking you?", *_menu(levels), ""])
-    while True:
-        typed = ask(f"{text}Number or name [{ASK}]: ").lower()
-        text = ""
-        numbered = {str(number): each for number, each in enumerate(levels, start=1)}
-        named = {each.name: each for each in levels}
-        chosen = (numbered | named).get(typed or ASK)
-        if chosen is not None:
-            return chosen
-        render.note(f"`{typed}` is not in the list")
+    return ask_one(ask, text, {each.name: each for each in levels}, ASK)
 
 
 def _menu(levels: tuple[PermissionLevel, ...]) -> list[str]:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
-from agentmux.app.session.lookup import SessionEntry, home_of, resolve
+from agentmux.app.session.lookup import (
+    SessionEntry,
+    home_of,
+    list_resumable_sessions,
+    live,
+    resolve,
+    select_session,
+)
+from agentmux.errors import NotFoundError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from agentmux.app.world import Site, World
     from agentmux.cli.face import Face
+    from agentmux.ports.terminal import Target
 
 
 def named(face: Face, name: str, *, command: str) -> tuple[Site, SessionEntry]:
@@ -50,3 +62,71 @@ def meant(
         return face.world(read_only=read_only), None
     site, entry = named(face, name, command=command)
     return face.world(site.project, read_only=read_only), entry
+
+
+def require_resumable(world: World) -> tuple[SessionEntry, ...]:
+    """Return every session that is not done, newest first.
+
+    Raises:
+        NotFoundError: There is none.
+    """
+    entries = list_resumable_sessions(world)
+    if not entries:
+        raise NotFoundError("nothing to resume", hints=('agentmux start "FEATURE"',))
+    return entries
+
+
+def chosen_session(world: World, entry: SessionEntry | None, *, command: str) -> SessionEntry:
+    """Return the session that the command names, else the only one that is not done.
+
+    Raises:
+        NotFoundError: The command names none, and there is none or more than one.
+    """
+    return entry or select_session(require_resumable(world), command=command)
+
+
+def session_to_reattach(
+    world: World, environ: Mapping[str, str], *, command: str
+) -> SessionEntry | None:
+    """Return the session that has panes but no orchestrator; None if there is none.
+
+    If there are several, it is the one in whose tmux session this process runs.
+
+    Args:
+        world: The project.
+        environ: Environment of this process; ``$TMUX`` tells in which tmux session it runs.
+        command: The command that hints show, with ``SESSION`` in place of the name.
+
+    Raises:
+        NotFoundError: There are several, and this process runs in none of them.
+    """
+    entries = list_resumable_sessions(world)
+    lives = live(world, entries)
+    lost = [each for each in entries if lives[each.path].is_left_alone]
+    here = [each for each in lost if _is_inside(lives[each.path].target, environ)]
+    return select_session(here or lost, command=command) if lost else None
+
+
+def _is_inside(target: Target | None, environ: Mapping[str, str]) -> bool:
+    """Return whether this process runs in the tmux session ``target``."""
+    _, pid, session = ("", *environ.get("TMUX", ",,").rsplit(",", 2)[-2:])
+    return target is not None and (f"{target.server.pid}", target.session) == (pid, f"${session}")
+
+
+def as_typed(
+    command: str, switches: Mapping[str, bool], values: Mapping[str, Sequence[str] | str | None]
+) -> str:
+    """Return the command to show in hints: the user's own options, but none that gives consent.
+
+    A pasted hint then does no more than the user asked for.
+
+    Args:
+        command: The command with its argument, such as ``resume SESSION``.
+        switches: Whether each option without a value was given.
+        values: The values of each other option; None or empty: the option was not given.
+    """
+    words = [name for name, given in switches.items() if given]
+    for name, given in values.items():
+        each = [given] if isinstance(given, str) else given or ()
+        words += [f"{name} {shlex.quote(value)}" for value in each]
+    return " ".join((command, *words))

@@ -8,6 +8,7 @@ from agentmux.adapters.config.agent_registry import load_registry
 from agentmux.cli import render
 from agentmux.cli.ask.agent_choice import ask_agent
 from agentmux.cli.ask.level_choice import ask_level
+from agentmux.cli.ask.numbered_choice import ask_one
 from agentmux.core.config.settings import WorktreeMode
 from agentmux.core.names.phase import REVIEWERS, ROLES
 
@@ -67,12 +68,4 @@ def ask_worktrees(ask: Ask) -> WorktreeMode:
         for number, (mode, says) in enumerate(_WORKTREES.items(), start=1)
     ]
     text = "\n".join(["Where should features be worked on?", *render.table(rows), ""])
-    answers = {str(number): mode for number, mode in enumerate(_WORKTREES, start=1)}
-    answers |= {mode.value: mode for mode in _WORKTREES}
-    while True:
-        typed = ask(f"{text}Number or name [{WorktreeMode.AUTO.value}]: ").lower()
-        text = ""
-        chosen = answers.get(typed or WorktreeMode.AUTO.value)
-        if chosen is not None:
-            return chosen
-        render.note(f"`{typed}` is not in the list")
+    return ask_one(ask, text, {mode.value: mode for mode in _WORKTREES}, WorktreeMode.AUTO.value)

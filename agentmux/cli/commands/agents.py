@@ -13,6 +13,7 @@ from agentmux.cli import render
 from agentmux.cli.commands.agents_text import list_lines, probe_lines, show_lines
 from agentmux.cli.commands.group import GroupJsonOpt, group
 from agentmux.cli.commands.trust import TrustOpt, trusted_world
+from agentmux.core.names.agent_names import is_for_tests
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.status_labels import NATIVE_MARK
 from agentmux.errors import ConfigError
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 
 
 app: Final = group()
-
-# Variants of the offline agent, which only tests use.
-_VARIANTS: Final = "demo-"
 
 
 NameArg = Annotated[str, typer.Argument(metavar="AGENT", help="An agent's name, or a command.")]
@@ -84,7 +82,7 @@ def _one(name: str) -> Effect:
 
 
 def _is_shown(report: AgentReport) -> bool:
-    return not report.spec.name.startswith(_VARIANTS) or report.is_default
+    return not is_for_tests(report.spec.name) or report.is_default
 
 
 @app.command("probe", help="Ask an installed agent what it can do")

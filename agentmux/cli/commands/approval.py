@@ -270,7 +270,7 @@ def request_changes(
         str | None,
         typer.Option(
             "--from",
-            metavar="PHASE",
+            metavar="START_PHASE",
             help="Where the next cycle begins: fixing is for a small wish, one coder makes it;"
             " planning and architecting are for large ones. Without it, a terminal is asked;"
             " a script begins in the first phase.",

@@ -21,7 +21,7 @@ from agentmux.app.views.status import look
 from agentmux.cli import render
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.errors import AgentmuxError, BlockedError, MissingError, NotFoundError, UsageError
-from agentmux.ports.terminal import Server, Target
+from agentmux.ports.terminal import Server, Target, TerminalError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from agentmux.app.session.lookup import Liveness, SessionEntry
     from agentmux.app.world import Site
     from agentmux.cli.face import Face
+    from agentmux.ports.terminal import OwnSession
 
 
 def attach(face: Face, site: Site, entry: SessionEntry) -> NoReturn:
@@ -46,8 +47,8 @@ def go(face: Face, site: Site, path: Path, target: Target) -> int:
     """Show a session in this terminal until the person leaves it; then print its state.
 
     Inside tmux the person's client shows the session, and this process waits until it comes back
-    from there. Where no pane waits with it, as in a popup of tmux, it does not wait, and prints
-    nothing.
+    from there. Where no pane waits with it, as in a popup of tmux, and in a pane of the session
+    itself, it does not wait, and prints nothing; in such a pane the client goes to the monitor.
 
     Args:
         face: The global options.
@@ -87,15 +88,29 @@ def _visited(site: Site, path: Path, target: Target, environ: Mapping[str, str])
     from agentmux.adapters.tmux.visit import Visit  # noqa: PLC0415 (libtmux: only who is in tmux)
 
     visit = Visit(target, environ)
+    own = site.terminal(target.server.socket).own(target)
+    if visit.lasts():
+        _go_to_monitor(own, path.name)
+        return False
     visit.begin()
     poke(path)  # the foot of the monitor says how to come back
     if not environ.get("TMUX_PANE"):
         return False
-    back = site.terminal(target.server.socket).own(target).leave_keys().back
+    back = own.leave_keys().back
     render.note(f"your tmux client shows it; back here: {back or 'tmux switch-client -l'}")
     render.flush()
     visit.wait()
     return True
+
+
+def _go_to_monitor(own: OwnSession, name: str) -> None:
+    """Show the monitor to the person, whose client shows another pane of the session."""
+    monitor = next((pane.id for pane in own.panes() if pane.is_monitor), "")
+    if not own.go_to(monitor):
+        raise TerminalError(
+            "your tmux client shows the session already, but its monitor is gone",
+            hints=(f"agentmux resume --reattach {name}",),
+        )
 
 
 def require_live(entry: SessionEntry, found: Liveness) -> Target:

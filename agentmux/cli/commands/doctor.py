@@ -89,7 +89,7 @@ def _orphans(patient: Patient) -> Iterator[Finding]:
     ended = [
         entry
         for path, entry in entries.items()
-        if there[path].live is False and not there[path].locked and not there[path].starter
+        if there[path].live is False and not there[path].is_driven
     ]
     for entry in ended:
         alive = outlived([(entry.text("session_id"), entry.path)])

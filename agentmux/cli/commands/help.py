@@ -10,10 +10,11 @@ from agentmux.cli.fast import help as fast
 
 
 def help_(
+    ctx: typer.Context,
     command: Annotated[
         list[str] | None,
         typer.Argument(metavar="COMMAND", help="A command, and its subcommand if it has one."),
     ] = None,
 ) -> int:
     """Show the help of a command, or all commands."""
-    return fast.run(["help", *(command or [])])
+    return fast.run(["help", *(command or [])], ctx.obj.environ)

@@ -49,7 +49,7 @@ def init(
     config_template.write(path, config_text(chosen))
     render.note(f"wrote {path}")
     trust_own_edit(face, world, keys=chosen.keys)
-    _say_what_is_next(world, chosen, found)
+    _say_what_is_next(world, chosen, found, asked=not defaults)
     return 0
 
 
@@ -86,13 +86,15 @@ def _require_wanted(text: str, path: Path, ask: Ask) -> None:
     lines = (line.partition("  #")[0].rstrip() for line in text.splitlines())
     sets = [line for line in lines if line and not line.startswith("#")]
     shown = "\n".join(f"  {line}" for line in sets)
-    question = f"{path} would say this, and more in comments:\n{shown}\n"
+    question = f"{path} would say, beside comments:\n{shown}\n"
     if ask(f"{question}Write it? [Y/n]: ").lower() not in {"", "y", "yes"}:
         render.note("nothing was written")
         raise KeyboardInterrupt
 
 
-def _say_what_is_next(world: World, chosen: Choices, found: tuple[VerifyCommand, ...]) -> None:
+def _say_what_is_next(
+    world: World, chosen: Choices, found: tuple[VerifyCommand, ...], *, asked: bool
+) -> None:
     spec = world.spec(chosen.agent)
     render.note(f'next: agentmux start "…" (say what to build; {chosen.agent} plays the roles)')
     if world.programs.find(spec.command[0]) is None:
@@ -100,7 +102,7 @@ def _say_what_is_next(world: World, chosen: Choices, found: tuple[VerifyCommand,
     if chosen.agent in chosen.permissions:
         words = shlex.join(chosen.permissions[chosen.agent])
         render.note(f"{chosen.agent} runs with {words}; to change it, edit that file")
-    else:
+    elif not (asked and spec.unattended_args):  # else a person has just said that it should ask
         for line in config_template.unattended(spec):
             render.note(line)
     if found and not chosen.verify:

@@ -10,11 +10,11 @@ import typer
 
 from agentmux.adapters.notify.process import LIMIT_S, HelperProcess
 from agentmux.adapters.tmux.announcement import announce
-from agentmux.app.commands.notice_test import Outcome, Places, Tried, Ways, places, send_test
+from agentmux.app.commands.notice_test import Outcome, Tried, Ways, send_test
 from agentmux.app.result import SCHEMA
 from agentmux.cli import render
 from agentmux.cli.commands.sessions import JsonOpt
-from agentmux.core.config.settings import BELL, TMUX, Address, Settings
+from agentmux.core.config.settings import BELL, TMUX, Address, Places, Settings
 from agentmux.core.names.occasion import Occasion
 from agentmux.core.terminal.sequences import BELL as RING
 from agentmux.errors import ExitCode
@@ -45,7 +45,7 @@ def notify(
     """
     face: Face = ctx.obj
     settings = face.world(read_only=True).settings
-    found = places(settings)
+    found = settings.places
     tried = send_test([*found], _ways(face, timeout)) if test else ()
     if json:
         render.as_json(_answer(settings, found, tried))

@@ -6,12 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentmux.app.commands.remove import (
-    loss_of,
-    lost_words,
-    require_removable,
-    worktree_to_remove,
-)
+from agentmux.app.commands.remove import lost_words, removable_worktree, require_removable
 from agentmux.app.session.lookup import list_sessions
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
@@ -37,27 +32,32 @@ def prune(
     require_person(face, "prune")
     world = face.world(read_only=dry_run)
     done = [each for each in list_sessions(world) if each.is_done and each.text("worktree")]
-    for entry in done:
-        try:
-            _prune(world, entry, dry_run=dry_run)
-        except AgentmuxError as error:
-            render.note(f"kept the worktree of {entry.name}: {error.message}")
+    if not [entry for entry in done if _judge(world, entry, dry_run=dry_run)]:
+        render.note("nothing to remove: no session that is done has a worktree still")
     return 0
 
 
-def _prune(world: World, entry: SessionEntry, *, dry_run: bool) -> None:
-    spec = worktree_to_remove(world, entry)
-    if spec is None:
-        return
-    found = loss_of(world, entry, spec)
-    if (found.tip is None or spec.is_continued) and not world.worktrees.is_made(spec):
-        return  # taken away before
+def _judge(world: World, entry: SessionEntry, *, dry_run: bool) -> bool:
+    """Remove the worktree of a session, or say why it stays; return whether there was one."""
+    try:
+        return _prune(world, entry, dry_run=dry_run)
+    except AgentmuxError as error:
+        render.note(f"kept the worktree of {entry.name}: {error.message}")
+        return True
+
+
+def _prune(world: World, entry: SessionEntry, *, dry_run: bool) -> bool:
+    there = removable_worktree(world, entry)
+    if there is None:
+        return False
+    spec, found = there
     if found:
         render.note(f"kept {spec.path}: {lost_words(found, spec)}")
-        return
+        return True
     require_removable(world, entry)
     if not dry_run:
         world.worktrees.take_away(spec, found.tip)
     word = "would remove" if dry_run else "removed"
     branch = "" if spec.is_continued or not spec.branch else f" and branch {spec.branch}"
     render.out(f"{word} {spec.path}{branch}")
+    return True

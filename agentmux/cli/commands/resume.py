@@ -1,19 +1,16 @@
-"""``resume``, ``stop``, ``restart``, ``unpark``: resume, stop, and start or wake single seats."""
+"""``resume``: resumes a session where it stopped, or shows what a resume would do."""
 
 from __future__ import annotations
 
 import functools
-import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from agentmux.adapters.system import processes
-from agentmux.adapters.wake.pipe import STOP, poke
 from agentmux.app.commands.orchestrator_request import OrchestratorRequest
 from agentmux.app.commands.orchestrator_start import StartedSession, reattach
-from agentmux.app.commands.restart import restart, skip
 from agentmux.app.commands.resume import (
     ResumePlan,
     blocked,
@@ -24,9 +21,7 @@ from agentmux.app.commands.resume import (
     resume,
     starting,
 )
-from agentmux.app.commands.stop import stop
 from agentmux.app.commands.trust import Effect, played_in
-from agentmux.app.commands.unpark import unpark
 from agentmux.app.result import Problem, envelope, problem_of, worst
 from agentmux.app.session.checkout import busy, taken
 from agentmux.app.session.lookup import (
@@ -34,25 +29,30 @@ from agentmux.app.session.lookup import (
     SessionEntry,
     list_resumable_sessions,
     live,
-    select_session,
     shown_path,
 )
-from agentmux.app.session.orchestrator_version import require_own_version
 from agentmux.app.session.pinned import repinned_by
-from agentmux.cli import render, session_text
+from agentmux.app.views.looked_up_once import LookedUpOnce
+from agentmux.app.views.plan_lines import resume_plan
+from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, leave, require_consent
-from agentmux.cli.ask.person import require_person
-from agentmux.cli.ask.session_argument import meant
+from agentmux.cli.ask.session_argument import (
+    as_typed,
+    chosen_session,
+    meant,
+    require_resumable,
+    session_to_reattach,
+)
 from agentmux.cli.commands import attachment, orphan_agents
 from agentmux.cli.commands.resume_all import ResumeOne, require_for_all, resume_all
 from agentmux.cli.commands.sessions import JsonOpt, SessionArg
 from agentmux.cli.commands.start import AttachOpt, orchestrator_start, show_begun
 from agentmux.cli.commands.trust import TrustOpt, foreseen, trusted_world
-from agentmux.core.codec.frozen import replace
+from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.config.settings import policy_of
 from agentmux.core.documents.review import seat_named
 from agentmux.core.fold.apply import fold
-from agentmux.errors import AgentmuxError, BlockedError, ExitCode, NotFoundError, UsageError
+from agentmux.errors import AgentmuxError, BlockedError, ExitCode, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,11 +60,8 @@ if TYPE_CHECKING:
     from agentmux.adapters.system.processes import Survivor
     from agentmux.app.world import World
     from agentmux.cli.face import Face
-    from agentmux.ports.programs import Programs
-    from agentmux.ports.terminal import OwnSession
 
 _RESUME: Final = "resume SESSION"
-_STOP: Final = "stop SESSION"
 _ENDING_S: Final = 10.0
 """How long a resume waits for an orchestrator that saves the work tree after its server's end."""
 
@@ -127,13 +124,18 @@ def resume_session(
         "--detach": attach is False, "--json": json,
     }  # fmt: skip
     values = {"--fresh-role": fresh_role or (), "--phase": phase}
-    command = _as_typed(_RESUME, switches, values)
+    command = as_typed(_RESUME, switches, values)
     world, entry = meant(face, session, command=command, read_only=dry_run or explain)
+    if reattach and not everything:
+        entry = entry or session_to_reattach(world, face.environ, command=command)
     seats = frozenset([*map(seat_named, fresh_role or ()), *(("*",) if fresh else ())])
     if dry_run or explain:
-        entries = _chosen(world, entry, everything=everything, command=command)
+        every = entry is None and everything
+        entries = (
+            require_resumable(world) if every else (chosen_session(world, entry, command=command),)
+        )
         ends_agents = yes or face.interactive
-        known = entries if entry is None and everything else _known(world, entries)
+        known = entries if every else _known(world, entries)
         return _dry_run(
             *(world, entries, known, seats, phase),
             ends_agents=ends_agents,
@@ -147,20 +149,17 @@ def resume_session(
         return resume_all(face, _each(face, seats, yes=yes, trust=trust), yes=yes, json=json)
     told: tuple[str, ...] = ()
     if reattach:
-        entry = _chosen(world, entry, command=command)[0]
+        entry = chosen_session(world, entry, command=command)
         socket = entry.text("tmux_socket") or None
         attachment.require_place(face, world.terminal(socket).socket, asked=attach)
         begun = _reattach(face, world, entry, trust=trust)
     else:
         attachment.require_place(face, world.terminal(None).socket, asked=attach)
         picked = _picked(face, world, entry, seats, command=command, json=json)
-        if picked is None:
-            leave()
-        chosen, seats, is_live = picked
-        if is_live and attach is not False and phase is None and not seats:
-            attachment.attach(face, world, chosen)
-        begun, told = _resume(
-            *(face, world, chosen, seats, phase),
+        as_it_is = phase is None and not picked.fresh
+        joined = _joined(face, world, picked, attach=attach, trust=trust) if as_it_is else None
+        begun, told = joined or _resume(
+            *(face, world, picked.entry, picked.fresh, phase),
             yes=yes,
             trust=trust,
             without_checkpoint=without_checkpoint,
@@ -170,34 +169,22 @@ def resume_session(
     return 0
 
 
-def _as_typed(
-    command: str, switches: Mapping[str, bool], values: Mapping[str, Sequence[str] | str | None]
-) -> str:
-    """Return the command to show in hints: the user's own options, but none that gives consent.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Picked:
+    """The session to resume.
 
-    A pasted hint then does no more than the user asked for.
-
-    Args:
-        command: The command with its argument, such as ``resume SESSION``.
-        switches: Whether each option without a value was given.
-        values: The values of each other option; None or empty: the option was not given.
+    Attributes:
+        entry: The session.
+        fresh: The seats that start a new conversation; ``*`` stands for all.
+        live: Whether the picker showed it as live, so that it is to be attached to.
+        left_alone: Whether the picker showed that it has lost its orchestrator, so that it is to be
+            reattached to.
     """
-    words = [name for name, given in switches.items() if given]
-    for name, given in values.items():
-        each = [given] if isinstance(given, str) else given or ()
-        words += [f"{name} {shlex.quote(value)}" for value in each]
-    return " ".join((command, *words))
 
-
-def _chosen(
-    world: World, entry: SessionEntry | None, *, command: str, everything: bool = False
-) -> tuple[SessionEntry, ...]:
-    if entry is not None:
-        return (entry,)
-    entries = list_resumable_sessions(world)
-    if not entries:
-        raise NotFoundError("nothing to resume", hints=('agentmux start "FEATURE"',))
-    return entries if everything else (select_session(entries, command=command),)
+    entry: SessionEntry
+    fresh: frozenset[str]
+    live: bool = False
+    left_alone: bool = False
 
 
 def _picked(
@@ -208,7 +195,7 @@ def _picked(
     *,
     command: str,
     json: bool,
-) -> tuple[SessionEntry, frozenset[str], bool] | None:
+) -> _Picked:
     """Let a person pick the session to resume, unless the command names one.
 
     Args:
@@ -220,28 +207,41 @@ def _picked(
         json: Whether the answer is JSON; the picker is then not shown.
 
     Returns:
-        The session, the seats that start a new conversation, and whether the picker showed the
-        session as live, so that it is to be attached to. None if the person picked no session.
+        The session.
 
     Raises:
         NotFoundError: No session can be resumed, or there are several and nobody can pick.
+        KeyboardInterrupt: The person picked none.
     """
     if entry is not None:
-        return entry, fresh, False
+        return _Picked(entry=entry, fresh=fresh)
     from agentmux.cli.picker import screen  # noqa: PLC0415 (with a name, nothing is to be picked)
 
-    entries = list_resumable_sessions(world)
-    if not entries:
-        raise NotFoundError("nothing to resume", hints=('agentmux start "FEATURE"',))
+    entries = require_resumable(world)
     world = foreseen(world, lambda each: each.settings)[0]
     there = face.interactive and screen.can_draw(face.environ) and not json
     found = screen.select_session(
         world, entries, interactive=there, fresh="*" in fresh, command=command
     )
     if found is None:
-        return None
+        leave()
     seats = (fresh - {"*"}) | (frozenset("*") if found.fresh else frozenset())
-    return found.entry, seats, found.live
+    return _Picked(entry=found.entry, fresh=seats, live=found.live, left_alone=found.left_alone)
+
+
+def _joined(
+    face: Face, world: World, picked: _Picked, *, attach: bool | None, trust: bool
+) -> tuple[StartedSession, tuple[str, ...]] | None:
+    """Take up a live session that the person picked: reattach to it, or attach; None for others.
+
+    Raises:
+        typer.Exit: The session was attached to, and the tmux client has ended.
+    """
+    if picked.left_alone:
+        return _reattach(face, world, picked.entry, trust=trust), ()
+    if picked.live and attach is not False:
+        attachment.attach(face, world, picked.entry)
+    return None
 
 
 # -- looking -------------------------------------------------------------------------------------
@@ -263,7 +263,7 @@ def _dry_run(
     sessions: list[dict[str, Any]] = []
     problems: list[Problem] = []
     once = functools.cache(world.head_at)  # most sessions are in the same work tree
-    world = replace(world, programs=_LookedUpOnce(world.programs), head_at=once)
+    world = replace(world, programs=LookedUpOnce(world.programs), head_at=once)
     lives = live(world, known)
     at_work = busy(lives, known)
     resting = [each for each in entries if lives[each.path].live is False]
@@ -288,21 +288,10 @@ def _dry_run(
         unread = {each.session for each in problems if each.code == ExitCode.DATA}
         for fields in sessions:
             readable = fields["session"] not in unread
-            lines = session_text.resume_plan(fields, explain=explain, readable=readable)
+            lines = resume_plan(fields, explain=explain, readable=readable)
             render.out("\n".join(lines))
         render.show_problems(problems)
     return worst(codes)
-
-
-class _LookedUpOnce:
-    """`Programs` that look each program up only once, for a dry run of many sessions."""
-
-    def __init__(self, programs: Programs) -> None:
-        self.path, self.shell = programs.path, programs.shell
-        self.probe, self.ask = programs.probe, programs.ask
-        self.find = functools.cache(programs.find)
-        self.identity = functools.cache(programs.identity)
-        self.exists = functools.cache(programs.exists)
 
 
 def _look(
@@ -558,99 +547,3 @@ def _reattach(face: Face, world: World, entry: SessionEntry, *, trust: bool) -> 
     state = world.files(entry.path).load().state
     own = world.terminal(target.server.socket).own(target)
     return reattach(world, orchestrator_start(world, face.config), entry.path, state, own)
-
-
-def stop_session(ctx: typer.Context, session: SessionArg = None) -> int:
-    """Stop a session: keep the last screens, end its agents, kill its tmux session."""
-    face: Face = ctx.obj
-    world, entry = meant(face, session, command=_STOP)
-    if entry is None:
-        entries = list_resumable_sessions(world)
-        found = live(world, entries)
-        running = [each for each in entries if found[each.path].live is not False]
-        entry = select_session(running or entries, command=_STOP)
-
-    def tmux() -> OwnSession:
-        target = attachment.require_live(entry, live(world, (entry,))[entry.path])
-        return world.terminal(target.server.socket).own(target)
-
-    stopped = stop(
-        world,
-        entry.path,
-        tmux,
-        ask=lambda path: poke(path, STOP),
-        wait_gone=lambda pid, started, limit: (
-            not processes.wait_gone([(pid, started)], timeout_s=limit)
-        ),
-    )
-    if stopped.stays:
-        render.note(f"warning: {stopped.stays}")
-    forced = "" if stopped.by == "orchestrator" else " by force"
-    render.out(f"stopped {entry.name}{forced}" + (", which is done" if entry.is_done else ""))
-    if not entry.is_done:
-        render.out(f"to resume it: agentmux resume {entry.name}")
-    return 0
-
-
-def restart_seat(
-    ctx: typer.Context,
-    session: SessionArg = None,
-    role: Annotated[
-        str, typer.Option("--role", metavar="SEAT", help="The seat, such as coder-2.")
-    ] = "",
-    native: Annotated[
-        bool | None,
-        typer.Option(
-            "--resume/--fresh",
-            help="Continue its conversation, or start a new one.",
-            show_default=False,
-        ),
-    ] = None,
-    skipped: Annotated[
-        bool, typer.Option("--skip", help="Go on without a command of a check that could not run.")
-    ] = False,
-) -> int:
-    """Start the agent of one seat, or a command of a check, again.
-
-    The session must be live.
-    """
-    face: Face = ctx.obj
-    if skipped:
-        require_person(face, "restart --skip")
-    if not role:
-        raise UsageError("missing option --role SEAT", hints=("to see the seats: agentmux status",))
-    switches = {"--resume": native is True, "--fresh": native is False, "--skip": skipped}
-    command = _as_typed("restart SESSION", switches, {"--role": role})
-    world, named = meant(face, session, command=command)
-    entry = _chosen(world, named, command=command)[0]
-    require_own_version(world.lock(entry.path), entry.name)
-    files = world.files(entry.path)
-    fresh = None if native is None else not native
-    seat = seat_named(role)
-    if skipped:
-        skip(world, files, role, poke=lambda: poke(entry.path))
-        render.out(f"session {entry.name} goes on without {role}")
-        return 0
-    restart(world, files, seat, fresh=fresh, poke=lambda: poke(entry.path))
-    render.out(f"restarting {seat} of session {entry.name}")
-    return 0
-
-
-def unpark_session(ctx: typer.Context, session: SessionArg = None) -> int:
-    """Let agents go on that wait for the end of their usage limits.
-
-    Agents of one account are told one after the other.
-    """
-    face: Face = ctx.obj
-    require_person(face, "unpark")
-    world, named = meant(face, session, command="unpark SESSION")
-    entry = _chosen(world, named, command="unpark SESSION")[0]
-    require_own_version(world.lock(entry.path), entry.name)
-    done = unpark(world, world.files(entry.path), poke=lambda: poke(entry.path))
-    seats = ", ".join(done.seats)
-    if done.live:
-        render.out(f"session {entry.name}: {seats} may go on")
-    else:
-        render.out(f"session {entry.name}: {seats} will not wait after the next resume")
-        render.out(f"to resume it: agentmux resume {entry.name}")
-    return 0

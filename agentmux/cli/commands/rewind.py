@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from agentmux.app.commands.resume import blocked
-from agentmux.app.commands.rewind import RewindPlan, plan_rewind, rewind
+from agentmux.app.commands.rewind import RewindPlan, plan_rewind, rewind, tree_checkpoints
 from agentmux.app.session.lookup import live
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.commands.sessions import SessionArg, one
-from agentmux.core.decisions.tree_checkpoints import checkpoint_words
+from agentmux.core.decisions.tree_checkpoints import checkpoint_words, checkpoints_label
 from agentmux.errors import BlockedError, UsageError
 
 if TYPE_CHECKING:
@@ -45,9 +45,11 @@ def rewind_session(
     """
     face: Face = ctx.obj
     require_person(face, "rewind")
+    site, entry = one(face, session, command="rewind SESSION --to PHASE|N")
     if not to:
-        raise UsageError("`--to` is missing", hints=("agentmux rewind SESSION --to PHASE|N",))
-    site, entry = one(face, session, command="rewind SESSION --to PHASE")
+        points = checkpoints_label(tree_checkpoints(site, entry))
+        hints = (f"agentmux rewind {entry.name} --to PHASE|N", points)
+        raise UsageError("`--to` is missing", hints=hints)
     world = face.world(site.project, read_only=dry_run)
     block = blocked(world, entry, live(world, (entry,))[entry.path])
     if block is not None and block.reason == "session_live":

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from agentmux.adapters.wake.pipe import poke
+from agentmux.app.commands.live_seat import only_seat
 from agentmux.app.commands.seat_input import Given, give, require_message, wait_ended
+from agentmux.app.result import SCHEMA
 from agentmux.app.session.lookup import (
     SessionEntry,
     list_resumable_sessions,
@@ -37,7 +39,10 @@ if TYPE_CHECKING:
     from agentmux.cli.face import Face
 
 SeatOpt = Annotated[
-    str, typer.Option("--role", metavar="SEAT", help="The seat of the agent, such as coder-2.")
+    str,
+    typer.Option(
+        "--role", metavar="SEAT", help="The seat of the agent, such as coder-2; or the only one."
+    ),
 ]
 TimeoutOpt = Annotated[
     float,
@@ -76,7 +81,7 @@ def tell(  # noqa: PLR0913, PLR0917 (typer)
 
     The command ends when it is proven that the agent has it. A busy agent reads it after its
     present work. Nothing is typed while the agent asks a question (see `answer`), or over a draft.
-    Without a session, the only live one is meant.
+    Without a session, the only live one is meant; without a seat, the only agent that runs.
     """
     face: Face = ctx.obj
     require_person(face, "tell")
@@ -121,18 +126,20 @@ def answer(  # noqa: PLR0913, PLR0917 (typer)
     """Press keys for a question that an agent asks.
 
     They are pressed once, and only while the agent shows the screen with this digest. Without a
-    session, the only live one is meant; a first word that is a key is no session.
+    session, the only live one is meant; without a seat, the only agent that runs. A first word that
+    is a key is no session.
     """
     face: Face = ctx.obj
     require_person(face, "answer")
     command = "answer SESSION --role SEAT KEYS --screen DIGEST"
     require_seconds(timeout)
-    if not screen:
-        raise UsageError(
-            "missing option --screen DIGEST", hints=("see screen and digest: agentmux show",)
-        )
     if session is not None and (not keys or is_key(session)):
         keys, session = [session, *(keys or ())], None
+    if not screen:
+        show = " ".join(["agentmux show", *([session] if session else ())])
+        raise UsageError(
+            "missing option --screen DIGEST", hints=(f"see screen and digest: {show}",)
+        )
     pressed = read_keys(keys or (), literal=literal)
     world, entry, seat = _agent(face, session, role, command=command)
     fact = SeatAnswered(keys=pressed, screen=screen)
@@ -146,12 +153,10 @@ def _agent(
     """Return the session that is meant, the world of its project, and the name of the seat.
 
     Raises:
-        UsageError: No seat is named.
+        UsageError: No seat is named, and several agents run.
         NotFoundError: No session matches, or several do.
         BlockedError: The session's directory is a copy of a live session.
     """
-    if not role:
-        raise UsageError("missing option --role SEAT", hints=("to see the seats: agentmux status",))
     world, entry = meant(face, name, command=command)
     if entry is None:
         entries = list_resumable_sessions(world)
@@ -159,7 +164,9 @@ def _agent(
         running = [each for each in entries if found[each.path].locked]
         entry = select_session(running or entries, command=command)
     require_no_copy(world, entry)
-    return world, entry, seat_named(role)
+    if role:
+        return world, entry, seat_named(role)
+    return world, entry, only_seat(world.files(entry.path), entry.name)
 
 
 def _end(
@@ -176,7 +183,7 @@ def _end(
     if json:
         render.as_json(
             {
-                "schema": 1,
+                "schema": SCHEMA,
                 "result": ended.result,
                 "event_id": given.id,
                 "seat": given.seat,
@@ -197,7 +204,6 @@ def _error(entry: SessionEntry, given: Given, ended: InputEnded) -> AgentmuxErro
     look = (f"look at it: agentmux show {entry.name} --role {given.seat}",)
     why = _REFUSED.get(ended.result)
     if why is not None:
-        return BlockedError(
-            f"{who}: {why} ({ended.evidence})", reason=str(ended.result), hints=look
-        )
+        typed = ended.evidence.rpartition("; ")[2]
+        return BlockedError(f"{who}: {why}; {typed}", reason=str(ended.result), hints=look)
     return AgentmuxError(f"{who}: it is not proven that it arrived: {ended.evidence}", hints=look)

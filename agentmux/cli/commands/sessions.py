@@ -112,8 +112,10 @@ def _table(face: Face, found: Sequence[tuple[SessionView, SessionEntry]], *, aft
         found: The sessions.
         after: Whether something was printed before; an empty line then comes first.
     """
-    rows = [session_row(view, entry.title) for view, entry in found]
-    lines = session_text.session_list(rows, cols=render.columns(), colours=face.colours)
+    cols = render.columns()
+    names = session_list.names_for(face.site(), cols)
+    rows = [session_row(view, entry.title, names.get(view.session, "")) for view, entry in found]
+    lines = session_text.session_list(rows, cols=cols, colours=face.colours)
     render.out("\n".join(["", *lines] if after else lines))
     render.note("details of one: agentmux status SESSION")
 

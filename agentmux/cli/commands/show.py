@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,13 +11,12 @@ from wcwidth import wcwidth
 from agentmux.adapters.disk import files
 from agentmux.app.result import envelope
 from agentmux.app.session.lookup import SessionEntry, shown_path
-from agentmux.app.views.last_screens import LastScreen, LastScreens, last_screens
+from agentmux.app.views.last_screens import LastScreen, LastScreens, heading, last_screens
 from agentmux.app.views.seat_screens import asking_seats
 from agentmux.cli import render
 from agentmux.cli.commands.sessions import JsonOpt, SessionArg, one
-from agentmux.core.codec.times import time_of
 from agentmux.core.documents.review import seat_named
-from agentmux.core.names.status_labels import age, status_label
+from agentmux.core.names.status_labels import status_label
 from agentmux.core.names.statuses import WAITING
 from agentmux.errors import ExitCode
 
@@ -69,18 +67,6 @@ def how_to_answer(session: str, screen: LastScreen) -> str:
     """Return the line below the screen of a seat that waits for its user."""
     named = f"agentmux answer {session} --role {screen.seat}"
     return f"-- {status_label(WAITING)}; to press keys: {named} KEYS --screen {screen.digest} --"
-
-
-def heading(screen: LastScreen, now: datetime) -> str:
-    """Return the line above a screen: its seat, its agent, and how old it is."""
-    parts = [screen.seat, screen.agent or "-", f"{age(_age_s(screen, now))} ago"]
-    parts += [f"exit {screen.exit_status}"] if screen.exit_status is not None else []
-    return f"== {' · '.join(parts)} =="
-
-
-def _age_s(screen: LastScreen, now: datetime) -> float | None:
-    captured = time_of(screen.captured_at)
-    return None if captured is None else max(0.0, (now - captured).total_seconds())
 
 
 def _rows(face: Face, screen: LastScreen, *, plain: bool) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from agentmux.app.commands.start import (
     start,
 )
 from agentmux.app.commands.trust import Effect, placed_by, playing, through
+from agentmux.app.result import SCHEMA
 from agentmux.app.session.lookup import list_sessions, shown_path
 from agentmux.app.session.pipeline_choice import pipeline_roles
 from agentmux.cli import render
@@ -352,7 +353,7 @@ def _confirm(face: Face, plan: StartPlan, *, yes: bool) -> None:
 
 def _show_plan(plan: StartPlan, *, json: bool) -> None:
     fields: dict[str, object] = {
-        "schema": 1,
+        "schema": SCHEMA,
         "session": plan.name,
         "path": plan.state.feature_dir,
         "phase": plan.state.phase,
@@ -412,7 +413,7 @@ def show_begun(
     for said in begun.notes:
         render.note(said)
     if json:
-        render.as_json({"schema": 1, **begun_fields(world, begun, (*told, *news))})
+        render.as_json({"schema": SCHEMA, **begun_fields(world, begun, (*told, *news))})
     goes_there = _goes_there(face, attach, json=json)
     if not json and (not goes_there or face.environ.get("TMUX")):
         render.out(f"session {begun.name} {doing(begun)}")

@@ -16,6 +16,7 @@ from typing import Any, Final
 from agentmux.cli.fast.commands import COMMAND, FILE, FOLDER
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
+from agentmux.core.names.agent_names import is_for_tests
 from agentmux.core.names.phase import ROLES, Phase
 from agentmux.errors import AgentmuxError
 from agentmux.wiring.machine import PACKAGE, config_dir, project_of
@@ -28,8 +29,21 @@ _TEXT_MAX: Final = 1 << 20
 _LOOKED_INTO: Final = 10
 """In how many sessions, the newest, seats are looked for if no session is given."""
 
+_GOING: Final = frozenset(
+    {
+        *("answer", "approve", "attach", "request-changes", "restart"),
+        *("resume", "rewind", "stop", "tell", "unpark"),
+    }
+)
+"""The commands that take no session that is done."""
+
+_DONE: Final = re.compile(r'"phase": ?"done"')
+"""What the state of a session that is done has; to read all of a large one takes too long."""
+
+_ASKED: Final = 100
+"""Of how many sessions, the newest, it is asked whether they are done; 1000 take too long."""
+
 _KEY: Final = re.compile(r"( *)([A-Za-z0-9_][\w.-]*):(?:\s|$)")
-_VARIANTS: Final = "demo-"
 _AGENTS_FILE: Final = "agents.yaml"
 
 
@@ -43,6 +57,7 @@ class Place:
         config: Value of ``--config``; empty without it.
         session: The session that the command line names; empty if it names none.
         word: The word that is completed.
+        command: The command that the command line names; empty if it names none.
     """
 
     environ: Mapping[str, str]
@@ -50,6 +65,7 @@ class Place:
     config: str
     session: str
     word: str
+    command: str = ""
 
     def sessions_dir(self) -> Path:
         """Return the folder of the project's sessions."""
@@ -57,17 +73,26 @@ class Place:
 
 
 def sessions(place: Place) -> Iterator[Candidate]:
-    """Yield the sessions, newest first: by slug, or by whole name if a digit was typed."""
+    """Yield the sessions, newest first: by slug, or by whole name if a digit was typed.
+
+    Of the newest, those that are done are left out where the command takes none of them.
+    """
     found = _newest(place)
     slugs = [layout.slug_of(name) for name in found]
     latest = dict(zip(reversed(slugs), reversed(found), strict=True))
     first = dict(zip(slugs, found, strict=True))
-    whole = place.word[:1].isdigit()
-    for name, slug in zip(found, slugs, strict=True):
+    whole, going = place.word[:1].isdigit(), place.command in _GOING
+    folder = place.sessions_dir() if going and found else Path()
+    for number, (name, slug) in enumerate(zip(found, slugs, strict=True)):
         # A slug that several sessions have means none of them.
         typed = name if whole or latest[slug] != first[slug] else slug
-        if typed.startswith(place.word):
+        asked = going and number < _ASKED
+        if typed.startswith(place.word) and not (asked and _is_done(folder / name)):
             yield typed, _began(name) if slug != name else ""
+
+
+def _is_done(session: Path) -> bool:
+    return bool(_DONE.search(_text(session / layout.STATE, _STATE_MAX)))
 
 
 def seats(place: Place) -> Iterator[Candidate]:
@@ -89,6 +114,27 @@ def points(place: Place) -> Iterator[Candidate]:
         yield from _of_states(place, _checkpoints)
 
 
+def beginnings(place: Place) -> Iterator[Candidate]:
+    """Yield the phases in which the next cycle of the session given can begin.
+
+    Without a session these are the phases of the newest one that waits for a decision, as
+    ``request-changes`` takes the only one.
+    """
+    # Slow to import, and the one rule of what the command takes.
+    from agentmux.core.fold.acceptance import takes_decision  # noqa: PLC0415
+    from agentmux.core.journal.state import decode  # noqa: PLC0415
+    from agentmux.core.pipeline import registry  # noqa: PLC0415
+
+    for name in _meant(place):
+        try:
+            state = decode(_state(place.sessions_dir() / name), where=name)
+        except AgentmuxError:
+            continue
+        if place.session or takes_decision(state):
+            yield from ((each, "") for each in registry.beginnings(state))
+            return
+
+
 def moments(place: Place) -> Iterator[Candidate]:
     """Yield what ``wait`` can wait for: phases, ends and the user's decision."""
     yield from phases(place)
@@ -98,7 +144,7 @@ def moments(place: Place) -> Iterator[Candidate]:
 def agents(place: Place) -> Iterator[Candidate]:
     """Yield the agents: built in, and of the configuration."""
     built_in = _top_keys(PACKAGE / _AGENTS_FILE)
-    yield from ((name, "") for name in built_in if not name.startswith(_VARIANTS))
+    yield from ((name, "") for name in built_in if not is_for_tests(name))
     yield from ((name, "configured") for name in _configured(place, "agents"))
 
 
@@ -133,6 +179,7 @@ SOURCES: Final[Mapping[str, Callable[[Place], Iterable[Candidate]]]] = {
     "seat": seats,
     "phase": phases,
     "point": points,
+    "beginning": beginnings,
     "moment": moments,
     "agent": agents,
     "role_agent": role_agents,
@@ -145,6 +192,7 @@ KINDS: Final[Mapping[str, frozenset[str]]] = {
     "seat": frozenset({"SEAT"}),
     "phase": frozenset({"PHASE"}),
     "point": frozenset({"PHASE|N"}),
+    "beginning": frozenset({"START_PHASE"}),
     "moment": frozenset({"PHASE|END"}),
     "agent": frozenset({"AGENT"}),
     "role_agent": frozenset({"ROLE=AGENT[:MODEL]"}),

@@ -10,14 +10,14 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from agentmux.cli.fast.commands import COMMAND, FILE, FOLDER, Command, Parameter, load
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import AgentmuxError
 
-Candidate = tuple[str, str]
-"""A word and what it means; the meaning may be empty."""
+if TYPE_CHECKING:
+    from agentmux.cli.fast.candidates import Candidate
 
 _PLAIN: Final = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
 """The words that need no quotes in any shell; others are left out."""
@@ -218,6 +218,7 @@ def _values(
         config=line.texts.get("--config", ""),
         session=line.values.get("session", ""),
         word=word,
+        command=line.command.name,
     )
     return _matching(source(place), word)
 

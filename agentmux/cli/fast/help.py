@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from agentmux.cli import render
@@ -24,8 +24,10 @@ def is_wanted(argv: Sequence[str]) -> bool:
     return argv[:1] == ["help"] or not _FLAGS.isdisjoint(argv[:end])
 
 
-def run(argv: Sequence[str]) -> int:
+def run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     """Print the help that a command line asks for; return the exit code.
+
+    Where stdout is no terminal, it is as wide as ``COLUMNS`` of ``environ`` says.
 
     Raises:
         UsageError: It names no command that exists.
@@ -37,9 +39,15 @@ def run(argv: Sequence[str]) -> int:
     unknown = asked[len(path) - 1 : len(path)]
     if unknown and path[-1].commands:
         raise no_such_command(path, unknown[0])
-    for line in lines(path, render.columns() or _PIPED):
+    for line in lines(path, render.columns() or _columns(environ)):
         render.out(line)
     return ExitCode.OK
+
+
+def _columns(environ: Mapping[str, str]) -> int:
+    """Return the width that ``COLUMNS`` asks for; without a positive number `_PIPED`."""
+    asked = environ.get("COLUMNS", "")
+    return (int(asked) if asked.isdecimal() else 0) or _PIPED
 
 
 def no_such_command(path: Sequence[Command], word: str) -> UsageError:

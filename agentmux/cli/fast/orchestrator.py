@@ -18,6 +18,7 @@ from agentmux.adapters.disk import files
 from agentmux.adapters.disk.handover import report as send_report
 from agentmux.adapters.disk.handover import take_approvers, take_environment
 from agentmux.adapters.disk.log_file import LogFile
+from agentmux.adapters.disk.project_register import remember
 from agentmux.adapters.disk.session_folders import glance
 from agentmux.adapters.notify.process import HelperProcess
 from agentmux.adapters.pane import delivery, keystrokes
@@ -51,6 +52,7 @@ from agentmux.errors import AgentmuxError, ExitCode
 from agentmux.ports.display import Display, Message
 from agentmux.ports.terminal import Target
 from agentmux.wiring import build
+from agentmux.wiring.machine import project_register
 
 logger = logging.getLogger(__name__)
 
@@ -124,6 +126,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         given = take_environment(Path(request.ready)) if request.ready else None
         if given:
             environ = _adopt(own, given, environ)
+        remember(project_register(environ), project)
         world = build.world(project, config=config, environ=environ)
         return asyncio.run(_drive(world, session, request, own, report))
     except AgentmuxError as error:

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.commands.remove import finish_removals
-from agentmux.app.session.lookup import SessionEntry, list_sessions, newest_sessions
+from agentmux.app.session.lookup import (
+    SessionEntry,
+    list_sessions,
+    newest_sessions,
+    sessions_dir,
+    short_names,
+)
 from agentmux.app.views.rows import session_row
 from agentmux.app.views.status import look
 from agentmux.cli import render, session_text
@@ -33,8 +40,13 @@ def run(face: Face, *, everything: bool, json: bool) -> int:
     if json:
         render.sessions_json(result)
         return result.exit_code
-    rows = [session_row(*each) for each in zip(result.data, (e.title for e in listed), strict=True)]
-    lines = session_text.session_list(rows, cols=render.columns(), colours=face.colours)
+    cols = render.columns()
+    names = names_for(site, cols)
+    rows = [
+        session_row(view, entry.title, names.get(view.session, ""))
+        for view, entry in zip(result.data, listed, strict=True)
+    ]
+    lines = session_text.session_list(rows, cols=cols, colours=face.colours)
     for line in lines if listed else ():
         render.out(line)
     if not listed:
@@ -43,6 +55,16 @@ def run(face: Face, *, everything: bool, json: bool) -> int:
         render.note(f"and {count - len(listed)} older: agentmux list --all")
     render.show_problems(result.problems)
     return result.exit_code
+
+
+def names_for(site: Site, cols: int | None) -> Mapping[str, str]:
+    """Return the shortest name of each session, for a terminal of ``cols`` columns.
+
+    Without a terminal nothing is shortened, so nothing is looked up.
+    """
+    if cols is None:
+        return {}
+    return short_names(site.folders.names(sessions_dir(site.project)))
 
 
 def _listed(site: Site, *, everything: bool) -> tuple[tuple[SessionEntry, ...], int]:

@@ -92,7 +92,11 @@ def next_command(view: SessionView) -> str:
 
 def _rows(found: Standing, *, cols: int | None, colours: bool) -> list[str]:
     """Return the row of each session that is shown, as ``agentmux list`` has it."""
-    shown = [session_row(*each) for held in found.sessions.values() for each in held[:_SHOWN]]
+    shown = [
+        session_row(view, title, found.names.get(view.session, ""))
+        for held in found.sessions.values()
+        for view, title in held[:_SHOWN]
+    ]
     width = None if cols is None else max(cols - len(_INDENT), 1)
     return session_text.session_list(shown, cols=width, colours=colours)[1:]
 

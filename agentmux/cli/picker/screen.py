@@ -59,11 +59,13 @@ class Picked:
         entry: The session.
         fresh: Whether all seats start a new conversation.
         live: Whether the session is live, so that it can be attached to.
+        left_alone: Whether it is live without an orchestrator, so that it can be reattached to.
     """
 
     entry: SessionEntry
     fresh: bool = False
     live: bool = False
+    left_alone: bool = False
 
 
 def select_session(
@@ -142,7 +144,12 @@ def pick(
         return None
     # If Enter came before the session was examined, examine it now.
     seen = known_by_now.get(picker.taken) or sight(picker.taken)
-    return Picked(entry=by_name[picker.taken], fresh=picker.fresh, live=seen.is_live)
+    return Picked(
+        entry=by_name[picker.taken],
+        fresh=picker.fresh,
+        live=seen.is_live,
+        left_alone=seen.left_alone,
+    )
 
 
 def _place(entry: SessionEntry) -> str:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # With fewer columns the list has no room for the phase; the details below show it.
 _ROOMY: Final = 60
 _PHASE_COLS: Final = 18
-_MARK_COLS: Final = 10
+_MARK_COLS: Final = 12
 # From this width on the list has room for every label of a status.
 _WIDE: Final = 100
 _LABEL_COLS: Final = 18
@@ -190,7 +190,8 @@ def _mark(outlook: Outlook | None, *, fresh: bool) -> str:
     """Return how a resume would bring a session's seats back, as a short text for the list.
 
     ``new``, for example, or ``↻ 2/3`` if two of three conversations come back. If the session
-    cannot be resumed, the kind of reason, such as ``live``; if ``outlook`` is None, an ellipsis.
+    cannot be resumed, the kind of reason, such as ``live``, or its status if it has lost its
+    orchestrator; if ``outlook`` is None, an ellipsis.
 
     Args:
         outlook: What a resume would do; None if the session was not examined yet.
@@ -198,6 +199,8 @@ def _mark(outlook: Outlook | None, *, fresh: bool) -> str:
     """
     if outlook is None:
         return ELLIPSIS
+    if outlook.left_alone:
+        return outlook.because
     if outlook.kind:
         return outlook.kind
     if not outlook.seats:
@@ -320,6 +323,8 @@ def _footer(scene: Scene, cols: int) -> PickerLine:
     outlook = scene.outlooks.get(picker.at)
     attaches = picker.attaches or (outlook is not None and outlook.is_live and not picker.fresh)
     enter = "Enter attach" if attaches else "Enter resume"
+    if attaches and not picker.attaches and outlook is not None and outlook.left_alone:
+        enter = "Enter reattach"
     fresh = () if picker.attaches else ("^F fresh" if picker.typing else "f fresh",)
     escape = "Esc clear" if picker.typing else "Esc leave"
     keys = ("↑↓ Enter", *fresh, escape)

@@ -73,6 +73,23 @@ def test_an_agent_that_is_to_play_and_is_not_there(run: Run, capsys: Capture) ->
     assert "problem" in shown.err
 
 
+def test_a_missing_agent_comes_with_the_command_that_installs_it(
+    run: Run, capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    mends = []
+    for text in (
+        "defaults: {agent: codex}",
+        "defaults: {agent: mine}\nagents: {mine: {like: codex, command: x}}",
+    ):
+        Path(".agentmux/config.yaml").write_text(f"{text}\n")
+        run("trust", "--yes")
+        capsys.readouterr()
+        run("doctor", "--json")
+        mends += [each["mend"] for each in of(answer(capsys), "agents") if each["mend"]]
+    assert mends == ["npm install -g @openai/codex", "set agents.mine.command in config.yaml"]
+
+
 def test_what_is_not_trusted_is_named(run: Run, capsys: Capture) -> None:
     run("doctor", "--json")
     trust = of(answer(capsys), "trust")

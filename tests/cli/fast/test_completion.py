@@ -9,7 +9,11 @@ import pytest
 
 from agentmux.cli.fast import completion
 from agentmux.cli.fast.commands import load
+from agentmux.core.journal.state import decode
 from agentmux.core.names import layout
+from agentmux.core.names.phase import Phase
+from agentmux.core.pipeline.registry import beginnings
+from tests.app.on_disk import OnDisk
 
 Tab = Callable[[str], list[str]]
 LOGIN, TYPO = "20260101-101500-add-login", "20260102-101500-fix-typo"
@@ -88,6 +92,26 @@ def tab(project: Path) -> Tab:
 )
 def test_what_a_tab_offers(tab: Tab, line: str, offered: list[str]) -> None:
     assert tab(line) == offered
+
+
+def test_request_changes_offers_the_phases_that_it_takes(tab: Tab, project: Path) -> None:
+    path = project / layout.SESSIONS_DIR / "20250101-101500-waiting"
+    OnDisk(path, Phase.COMPLETING, summary_submitted=True)
+    state = decode(json.loads((path / layout.STATE).read_text()), where="state")
+    assert Phase.REVIEWING not in beginnings(state)
+    for session in ("", "-s waiting "):
+        assert tab(f"request-changes text {session}--from ") == list(beginnings(state))
+    assert tab("request-changes text -s add-login --from ") == []
+
+
+@pytest.mark.parametrize("command", ["answer", "tell", "stop", "attach", "resume", "approve"])
+def test_what_is_done_is_offered_only_where_it_is_taken(
+    tab: Tab, project: Path, command: str
+) -> None:
+    path = project / layout.SESSIONS_DIR / "20260601-101500-finished"
+    OnDisk(path, Phase.DONE)
+    assert tab(f"{command} ") == ["fix-typo", "add-login"]
+    assert tab("show ") == ["finished", "fix-typo", "add-login"]
 
 
 def test_a_command_without_arguments_offers_its_options(tab: Tab) -> None:

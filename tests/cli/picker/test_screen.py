@@ -111,6 +111,7 @@ def scene(*, outlooks: tuple[Outlook, ...] = (AUTH, LIVE), **changes: object) ->
 def row(status: str) -> SessionRow:
     return SessionRow(
         session=LIVE.name,
+        short=LIVE.name,
         group=status_group(status),
         phase="planning",
         status=SessionStatus(status),
@@ -497,16 +498,17 @@ def test_a_live_session_can_be_chosen(
     pane = Pane(tmux, sessions, 80, 24)
     wait_until(lambda: "architecting: interrupted" in pane.shown(), what=pane.shown)
     assert "resume --reattach 20260101-100002-rewrite-cache" in pane.shown()
-    assert "Enter attach" in pane.shown()
+    row = next(each for each in pane.shown().splitlines() if each.startswith("> "))
+    assert re.search(r" interrupted +\d+", row)
+    assert "Enter reattach" in pane.shown()
     pane.press("Enter")
     wait_until(lambda: "code 0" in pane.shown(), what=pane.shown)
     assert "('20260101-100002-rewrite-cache', False)" in pane.shown().replace("\n", "")
 
 
 @pytest.mark.usefixtures("live_ones")
-@pytest.mark.parametrize("command", ["resume", "attach"])
-def test_a_live_session_that_was_chosen_is_attached_to(sessions: Path, command: str) -> None:
-    words = ("-m", "agentmux", "--project", str(sessions), command)
+def test_a_live_session_that_was_chosen_is_attached_to(sessions: Path) -> None:
+    words = ("-m", "agentmux", "--project", str(sessions), "attach")
     with on_pty(sessions, *words) as (process, fd, before):
         read_until(fd, b"Enter attach")
         os.write(fd, b"/fix-l\r")
@@ -548,7 +550,7 @@ def test_the_time_in_a_name_is_not_looked_for(project: Path) -> None:
 )
 def test_a_session_is_found_by_status_and_project(sessions: Path, typed: str, found: str) -> None:
     with on_pty(sessions) as (process, fd, _):
-        read_until(fd, b"Enter attach")
+        read_until(fd, b"Enter reattach")
         os.write(fd, typed.encode())
         read_until(fd, header(typed, found))
         os.write(fd, b"\x03")

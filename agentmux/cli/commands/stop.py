@@ -1,0 +1,54 @@
+"""``stop``: ends a session so that it can be resumed later."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import typer
+
+from agentmux.adapters.system import processes
+from agentmux.adapters.wake.pipe import STOP, poke
+from agentmux.app.commands.stop import stop
+from agentmux.app.session.lookup import list_resumable_sessions, live, select_session
+from agentmux.cli import render
+from agentmux.cli.ask.session_argument import meant
+from agentmux.cli.commands import attachment
+from agentmux.cli.commands.sessions import SessionArg
+
+if TYPE_CHECKING:
+    from agentmux.cli.face import Face
+    from agentmux.ports.terminal import OwnSession
+
+_COMMAND: Final = "stop SESSION"
+
+
+def stop_session(ctx: typer.Context, session: SessionArg = None) -> int:
+    """Stop a session: keep the last screens, end its agents, kill its tmux session."""
+    face: Face = ctx.obj
+    world, entry = meant(face, session, command=_COMMAND)
+    if entry is None:
+        entries = list_resumable_sessions(world)
+        found = live(world, entries)
+        running = [each for each in entries if found[each.path].live is not False]
+        entry = select_session(running or entries, command=_COMMAND)
+
+    def tmux() -> OwnSession:
+        target = attachment.require_live(entry, live(world, (entry,))[entry.path])
+        return world.terminal(target.server.socket).own(target)
+
+    stopped = stop(
+        world,
+        entry.path,
+        tmux,
+        ask=lambda path: poke(path, STOP),
+        wait_gone=lambda pid, started, limit: (
+            not processes.wait_gone([(pid, started)], timeout_s=limit)
+        ),
+    )
+    if stopped.stays:
+        render.note(f"warning: {stopped.stays}")
+    forced = "" if stopped.by == "orchestrator" else " by force"
+    render.out(f"stopped {entry.name}{forced}" + (", which is done" if entry.is_done else ""))
+    if not entry.is_done:
+        render.out(f"to resume it: agentmux resume {entry.name}")
+    return 0
