@@ -1,0 +1,154 @@
+"""The keys of the terminal desk, as data: the desk, its help and its palette read them.
+
+A key has the name that Textual gives it. A key that is not in this table does nothing in the list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final
+
+from agentmux.core.codec.frozen import dataclass
+
+
+class DeskWish(Enum):
+    """What a key of the desk asks for."""
+
+    # What a command does.
+    ATTACH = "attach"
+    APPROVE = "approve"
+    CHANGES = "ask for changes"
+    ANSWER = "answer"
+    NEW = "new"
+    RESUME = "resume"
+    RESTART = "restart"
+    STOP = "stop"
+    REMOVE = "remove"
+    # What changes the desk alone.
+    SEARCH = "search"
+    MARK = "mark"
+    UNMARK = "unmark all"
+    NEEDY = "next in need"
+    NEXT_TAB = "next tab"
+    LAST_TAB = "tab before"
+    TAB = "tab"
+    NEXT_PART = "next part"
+    LAST_PART = "part before"
+    FOCUS = "other side"
+    COMMENT = "comment"
+    KEYS = "all keys"
+    QUIT = "quit"
+    # What moves.
+    DOWN = "down"
+    UP = "up"
+    PAGE_DOWN = "page down"
+    PAGE_UP = "page up"
+    FIRST = "first"
+    LAST = "last"
+
+
+class DeskPart(Enum):
+    """A heading for keys of the desk, for people."""
+
+    DECIDE = "The selected session"
+    LOOK = "What is shown of it"
+    LIST = "The list"
+    DESK = "The desk"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeskKey:
+    """One line of the table.
+
+    Attributes:
+        keys: The keys, by Textual's names; each of them does the same.
+        shown: The keys, for people.
+        says: What it does, for people.
+        command: The command that it runs, as typed after ``agentmux``; empty for none.
+    """
+
+    keys: tuple[str, ...]
+    shown: str
+    says: str
+    wish: DeskWish
+    part: DeskPart
+    command: str = ""
+
+    @property
+    def decides(self) -> bool:
+        """Whether it is for a person: every key that runs a command, but to look."""
+        return bool(self.command) and self.wish is not DeskWish.ATTACH
+
+
+def _line(
+    part: DeskPart,
+    wish: DeskWish,
+    keys: tuple[str, ...],
+    shown: str,
+    says: str,
+    command: str = "",
+) -> DeskKey:
+    return DeskKey(keys=keys, shown=shown, says=says, wish=wish, part=part, command=command)
+
+
+_S, _V, _L, _D = DeskPart.DECIDE, DeskPart.LOOK, DeskPart.LIST, DeskPart.DESK
+_W = DeskWish
+
+DESK_KEYS: Final = (
+    _line(_S, _W.ATTACH, ("enter",), "Enter", "attach to it; at rest: its resume", "attach"),
+    _line(_S, _W.APPROVE, ("a",), "a", "approve: shows what would happen, then asks", "approve"),
+    _line(_S, _W.CHANGES, ("c",), "c", "ask for changes, with your comments on the diff",
+          "request-changes"),
+    _line(_S, _W.ANSWER, ("x",), "x", "answer the question that an agent asks", "answer"),
+    _line(_S, _W.RESUME, ("R",), "R", "resume it, or all marked ones: shows the plan, then asks",
+          "resume"),
+    _line(_S, _W.RESTART, ("r",), "r", "start a seat again that failed or ended", "restart"),
+    _line(_S, _W.STOP, ("S",), "S", "stop it: asks first", "stop"),
+    _line(_S, _W.REMOVE, ("D", "delete"), "D Del", "remove it for good: asks first", "remove"),
+    _line(_V, _W.TAB, ("1", "2", "3", "4", "5", "6"), "1-6", "the tab with this number"),
+    _line(_V, _W.NEXT_TAB, ("right", "l"), "\u2192 l", "the next tab"),
+    _line(_V, _W.LAST_TAB, ("left", "h"), "\u2190 h", "the tab before"),
+    _line(_V, _W.NEXT_PART, ("full_stop",), ".", "the next seat, or the next document"),
+    _line(_V, _W.LAST_PART, ("comma",), ",", "the seat before, or the document before"),
+    _line(_V, _W.FOCUS, ("tab", "shift+tab"), "Tab", "move in the list, or in what is shown"),
+    _line(_V, _W.COMMENT, ("i",), "i", "comment on the selected line of the diff"),
+    _line(_L, _W.SEARCH, ("slash",), "/", "search: type words, Esc ends it"),
+    _line(_L, _W.NEEDY, ("o",), "o", "the next session that needs you"),
+    _line(_L, _W.MARK, ("space",), "Space", "mark it; R then resumes all that are marked"),
+    _line(_L, _W.UNMARK, ("escape",), "Esc", "end the search, or take all marks back"),
+    _line(_L, _W.DOWN, ("down", "j"), "\u2193 j", "a line down"),
+    _line(_L, _W.UP, ("up", "k"), "\u2191 k", "a line up"),
+    _line(_L, _W.PAGE_DOWN, ("pagedown", "ctrl+f"), "PgDn", "a page down"),
+    _line(_L, _W.PAGE_UP, ("pageup", "ctrl+b"), "PgUp", "a page up"),
+    _line(_L, _W.FIRST, ("home", "g"), "Home g", "the first line"),
+    _line(_L, _W.LAST, ("end", "G"), "End G", "the last line"),
+    _line(_D, _W.NEW, ("n",), "n", "start a new session", "start"),
+    _line(_D, _W.KEYS, ("question_mark",), "?", "all keys; Ctrl-P finds one by its words"),
+    _line(_D, _W.QUIT, ("q", "ctrl+c", "ctrl+q"), "q", "leave the desk; all sessions go on"),
+)  # fmt: skip
+
+TABS: Final = ("overview", "screens", "documents", "diff", "why", "journal")
+"""The tabs at the right, in their order; their keys are 1, 2, and so on."""
+
+_BY_KEY: Final[Mapping[str, DeskKey]] = {key: each for each in DESK_KEYS for key in each.keys}
+
+
+def desk_key(key: str) -> DeskKey | None:
+    """Return the line of the table for a key; None for a key that does nothing."""
+    return _BY_KEY.get(key)
+
+
+def key_of(wish: DeskWish) -> DeskKey:
+    """Return the first line of the table for a wish."""
+    return next(each for each in DESK_KEYS if each.wish is wish)
+
+
+def help_lines() -> tuple[str, ...]:
+    """Return what ``?`` shows: each heading of the table, and its keys."""
+    lines: list[str] = []
+    for part in DeskPart:
+        lines += ["", part.value]
+        found = (each for each in DESK_KEYS if each.part is part)
+        lines += [f"  {each.shown:<8}{each.says}" for each in found]
+    return tuple(lines[1:])

@@ -1,0 +1,398 @@
+"""What the keys of the desk do to sessions: they ask, then run the command of that name."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
+
+from agentmux.adapters.disk.files import read_limited
+from agentmux.adapters.system.command_runs import CommandEnd
+from agentmux.app.session.lookup import entry_at
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.names.status_labels import Colour
+from agentmux.core.terminal import command_words
+from agentmux.core.terminal.command_words import Words
+from agentmux.core.terminal.desk_keys import DeskWish
+from agentmux.desk.dialogs import Asking, Choosing, Failure, Reading, Writing
+from agentmux.errors import AgentmuxError, of_system
+from agentmux.threads import in_daemon_thread
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+    from agentmux.app.delivery.approval_question import ApprovalQuestion
+    from agentmux.app.views.last_screens import LastScreen
+    from agentmux.app.world import World
+    from agentmux.core.journal.state import SessionState
+    from agentmux.desk.listing import DeskRow, Listing
+    from agentmux.desk.tools import DeskTools
+    from agentmux.desk.widgets import PageView
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Changes:
+    """What to know before a request for changes: the beginnings, and the digest of the result."""
+
+    beginnings: tuple[tuple[str, str], ...]
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """What a resume would do, and the seats whose conversations would come back."""
+
+    lines: tuple[str, ...]
+    seats: tuple[str, ...]
+
+
+class Desk(Protocol):
+    """What the actions need of the application.
+
+    Attributes:
+        comments: The comments on lines of diffs: by session, then by place.
+    """
+
+    listing: Listing
+    comments: dict[Path, dict[str, str]]
+    tab: str
+    tools: DeskTools
+    view: PageView
+
+    def say(self, text: str, colour: Colour = Colour.NONE) -> None:
+        """Show a message until the next key."""
+
+    def ask(self, screen: Screen[T]) -> Awaitable[T | None]:
+        """Show a dialog; return what the person said."""
+
+    def in_background(self, action: Coroutine[None, None, None]) -> None:
+        """Run an action, which may ask."""
+
+    def in_foreground(self, project: Path, words: Words) -> int:
+        """Run a command in this terminal, in the desk's place; return its exit code."""
+
+
+class Actions:
+    """The actions of one desk; at most one at a time."""
+
+    WISHES: ClassVar[frozenset[DeskWish]] = frozenset(
+        {
+            DeskWish.ATTACH, DeskWish.APPROVE, DeskWish.CHANGES, DeskWish.ANSWER, DeskWish.NEW,
+            DeskWish.RESUME, DeskWish.RESTART, DeskWish.STOP, DeskWish.REMOVE, DeskWish.COMMENT,
+        }
+    )  # fmt: skip
+
+    def __init__(self, app: Desk) -> None:
+        self._app = app
+        self._busy = False
+        self._do: Mapping[DeskWish, Callable[[DeskRow], Coroutine[None, None, None]]] = {
+            DeskWish.ATTACH: self._attach,
+            DeskWish.APPROVE: self._approve,
+            DeskWish.CHANGES: self._change,
+            DeskWish.ANSWER: self._answer,
+            DeskWish.RESUME: self._resume,
+            DeskWish.RESTART: self._restart,
+            DeskWish.STOP: self._stop,
+            DeskWish.REMOVE: self._remove,
+            DeskWish.COMMENT: self._comment,
+        }
+
+    def begin(self, wish: DeskWish) -> None:
+        """Begin what a key asks for, on the selected session."""
+        row = self._app.listing.selected
+        if self._busy:
+            self._app.say("the last key is still at work")
+        elif wish is DeskWish.NEW:
+            self._app.in_background(self._alone(self._new()))
+        elif row is None:
+            self._app.say("no session is selected")
+        else:
+            self._app.in_background(self._alone(self._do[wish](row)))
+
+    async def _alone(self, action: Coroutine[None, None, None]) -> None:
+        self._busy = True
+        try:
+            await action
+        except (AgentmuxError, OSError) as error:
+            known = of_system(error) if isinstance(error, OSError) else error
+            hint = f" ({known.hints[0]})" if known.hints else ""
+            self._app.say(f"{known.message}{hint}", Colour.RED)
+        finally:
+            self._busy = False
+
+    # -- running -------------------------------------------------------------------------------
+
+    async def _run(
+        self, project: Path, words: Words, doing: str, *, text: str | None = None
+    ) -> bool:
+        """Run a command; show what it said. If it failed, offer to run it in this terminal."""
+        self._app.say(f"{doing} …")
+        said = await self._app.tools.commands.run(project, words, text=text)
+        if said.is_ok:
+            self._app.say(said.words, Colour.GREEN)
+        else:
+            await self._failed(project, words, said, can_ask=text is None)
+        self._app.tools.feed.look_for_projects()
+        return said.is_ok
+
+    async def _failed(
+        self, project: Path, words: Words, said: CommandEnd, *, can_ask: bool
+    ) -> None:
+        self._app.say(said.words, Colour.RED)
+        lines = (said.words, "", *said.hints)
+        if await self._app.ask(Failure(shlex.join(words), lines, can_ask=can_ask)):
+            self._here(project, words)
+
+    def _here(self, project: Path, words: Words) -> None:
+        """Run a command in this terminal, in the desk's place."""
+        code = self._app.in_foreground(project, words)
+        self._app.tools.feed.look_for_projects()
+        if code:
+            self._app.say(f"agentmux {words[0]} ended with exit code {code}", Colour.RED)
+
+    def _world(self, row: DeskRow) -> tuple[World, SessionState]:
+        """Return the session's state, and its project's world in its work tree."""
+        from agentmux.app.session.own_worktree import placed  # noqa: PLC0415 (when it is needed)
+        from agentmux.core.fold.apply import fold  # noqa: PLC0415 (as above)
+
+        world = self._app.tools.reader.world(row.project)
+        loaded = world.files(row.path).load()
+        state = fold(loaded.state, loaded.tail)
+        return placed(world, state), state
+
+    # -- deciding ------------------------------------------------------------------------------
+
+    async def _approve(self, row: DeskRow) -> None:
+        self._app.say("looking at what would be delivered …")
+        asked = await in_daemon_thread(partial(self._question, row))
+        self._app.say("")
+        if asked is None:
+            self._app.say("nothing is to be decided now")
+        elif asked.approval is None:
+            self._app.say(asked.text, Colour.RED)
+        else:
+            title = f"What an approval of {row.name} would do"
+            if await self._app.ask(Reading(title, asked.lines, f"{asked.does}?")):
+                words = command_words.approve(row.name, asked.approval.digest)
+                await self._run(row.project, words, "approving")
+
+    def _question(self, row: DeskRow) -> ApprovalQuestion | None:
+        from agentmux.app.delivery.approval_question import approval_question  # noqa: PLC0415 (as above)
+        from agentmux.core.fold.acceptance import takes_approval  # noqa: PLC0415 (as above)
+
+        world, state = self._world(row)
+        if not takes_approval(state):
+            return None
+        return approval_question(world, world.files(row.path), state)
+
+    async def _change(self, row: DeskRow) -> None:
+        known = await in_daemon_thread(partial(self._changes, row))
+        if known is None:
+            self._app.say("nothing is to be decided now")
+            return
+        held = self._app.comments.get(row.path, {})
+        text = "\n".join(f"{place}: {comment}" for place, comment in held.items())
+        title = f"What should change in {row.name}?"
+        made = await self._app.ask(
+            Writing(title, text=f"{text}\n" if text else "", choices=known.beginnings)
+        )
+        if made is not None:
+            words = command_words.request_changes(row.name, made.choice, known.digest)
+            if await self._run(row.project, words, "asking for changes", text=made.text):
+                self._app.comments.pop(row.path, None)
+
+    def _changes(self, row: DeskRow) -> _Changes | None:
+        from agentmux.app.delivery.result_view import digest_now  # noqa: PLC0415 (as above)
+        from agentmux.core.fold.acceptance import takes_decision  # noqa: PLC0415 (as above)
+        from agentmux.core.pipeline.beginnings import beginning_words  # noqa: PLC0415 (as above)
+        from agentmux.core.pipeline.registry import beginnings, pipeline_of  # noqa: PLC0415 (as above)
+
+        world, state = self._world(row)
+        if not takes_decision(state):
+            return None
+        pipeline, names = pipeline_of(state), beginnings(state)
+        ordered = sorted(names, key=lambda name: name != pipeline.again(state))
+        words = tuple((name, beginning_words(pipeline[name].kind)) for name in ordered)
+        digest = digest_now(world, world.files(row.path), state)
+        return _Changes(beginnings=words, digest=digest)
+
+    async def _comment(self, row: DeskRow) -> None:
+        view = self._app.view
+        place = view.place
+        if self._app.tab != "diff" or not place:
+            self._app.say("select a line of the diff first (4, then Tab)")
+            return
+        held = self._app.comments.setdefault(row.path, {})
+        said = view.page.lines[view.cursor]
+        about = ("".join(text for text, _ in said), *([held[place]] if place in held else ()))
+        text = await self._app.ask(Asking(f"Comment on {place}", about, "a comment"))
+        if text is not None:
+            held[place] = text.strip()
+            view.commented = frozenset(held)
+            view.refresh()
+            self._app.say(f"{len(held)} in the next request for changes: c sends it")
+
+    async def _answer(self, row: DeskRow) -> None:
+        asking = await in_daemon_thread(partial(self._asking, row))
+        if not asking:
+            self._app.say("no agent of this session asks a question now")
+            return
+        shown = await self._one_of(asking)
+        if shown is None:
+            return
+        hint = "keys: Enter, Down, y, 2, Escape, or a text"
+        title = f"{shown.seat} of {row.name} asks"
+        typed = await self._app.ask(Asking(title, shown.text(), hint))
+        if typed is not None:
+            keys = tuple(_words(typed))
+            words = command_words.answer(row.name, shown.seat, keys, shown.digest)
+            await self._run(row.project, words, "answering")
+
+    async def _one_of(self, screens: tuple[LastScreen, ...]) -> LastScreen | None:
+        """Let a person choose one of several screens; a single one is taken."""
+        if len(screens) == 1:
+            return screens[0]
+        names = tuple(each.seat for each in screens)
+        chosen = await self._app.ask(
+            Choosing("Several agents ask", (), names, "a number chooses, Esc closes", single=True)
+        )
+        return next((each for each in screens if each.seat in (chosen or ())), None)
+
+    def _asking(self, row: DeskRow) -> tuple[LastScreen, ...]:
+        from agentmux.app.views.last_screens import readable_screens  # noqa: PLC0415 (as above)
+        from agentmux.app.views.seat_screens import asking_seats  # noqa: PLC0415 (as above)
+
+        site = self._app.tools.reader.site(row.project)
+        seats = sorted(asking_seats(site, entry_at(site, row.path)))
+        return readable_screens(row.path, seats, read_limited)
+
+    # -- running sessions ----------------------------------------------------------------------
+
+    async def _attach(self, row: DeskRow) -> None:
+        if row.live:
+            self._here(row.project, command_words.attach(row.name))
+        elif row.rests:
+            await self._resume(row)
+        else:
+            self._app.say(f"session {row.name} is not live")
+
+    async def _resume(self, row: DeskRow) -> None:
+        if self._app.listing.marked:
+            await self._resume_marked()
+            return
+        if row.live and row.orchestrator is None:
+            lines = ("Its panes are live, but no orchestrator drives them.",)
+            asked = Reading(f"Reattach {row.name}", lines, "Start a new orchestrator for them?")
+            if await self._app.ask(asked):
+                words = command_words.resume(row.name, (), reattach=True)
+                await self._run(row.project, words, "reattaching")
+            return
+        plan: _Plan = await in_daemon_thread(partial(self._plan, row))
+        title = f"What a resume of {row.name} would do"
+        anew = "a number: that seat begins anew. " if plan.seats else ""
+        question = f"{anew}Resume? y yes, Esc no"
+        fresh = await self._app.ask(Choosing(title, plan.lines, plan.seats, question))
+        if fresh is not None:
+            words = command_words.resume(row.name, tuple(sorted(fresh)))
+            await self._run(row.project, words, "resuming")
+
+    def _plan(self, row: DeskRow) -> _Plan:
+        from agentmux.app.commands.resume import plan_resume  # noqa: PLC0415 (as above)
+        from agentmux.app.views.explanation import explanation  # noqa: PLC0415 (as above)
+
+        world = self._app.tools.reader.world(row.project)
+        site = self._app.tools.reader.site(row.project)
+        lines = explanation(world, site, entry_at(site, row.path), explain=False)
+        panes = plan_resume(world, world.files(row.path)).panes
+        seats = tuple(each.work.seat for each in panes if each.mode == "native")
+        return _Plan(lines=tuple(lines), seats=seats)
+
+    async def _resume_marked(self) -> None:
+        rows = [each for each in self._app.listing.chosen if each.rests]
+        if not rows:
+            self._app.say("none of the marked sessions is at rest")
+            return
+        lines = [_row_words(each) for each in rows]
+        asked = Reading("Resume these sessions", lines, f"Resume {len(rows)}?")
+        if not await self._app.ask(asked):
+            return
+        failed: list[tuple[DeskRow, CommandEnd]] = []
+        for number, row in enumerate(rows, start=1):
+            self._app.say(f"resuming {row.name} ({number} of {len(rows)}) …")
+            words = command_words.resume(row.name, ())
+            said = await self._app.tools.commands.run(row.project, words)
+            failed += [] if said.is_ok else [(row, said)]
+        self._app.say(f"resumed {len(rows) - len(failed)} of {len(rows)}")
+        if failed:
+            told = [f"{row.name}: {said.words}" for row, said in failed]
+            await self._app.ask(Reading("Not resumed", told))
+
+    async def _restart(self, row: DeskRow) -> None:
+        seats = await in_daemon_thread(partial(self._restartable, row))
+        if not seats:
+            self._app.say("no seat of this session has failed or ended")
+            return
+        question = "a number starts that seat again, Esc closes"
+        chosen = await self._app.ask(
+            Choosing(f"Start a seat of {row.name} again", (), seats, question, single=True)
+        )
+        for seat in chosen or ():
+            await self._run(
+                row.project, command_words.restart(row.name, seat), f"restarting {seat}"
+            )
+
+    def _restartable(self, row: DeskRow) -> tuple[str, ...]:
+        from agentmux.core.decisions.seat_needs import restartable  # noqa: PLC0415 (as above)
+
+        return restartable(self._world(row)[1])
+
+    async def _stop(self, row: DeskRow) -> None:
+        lines = (
+            "Its last screens are kept, its agents are ended, and its tmux session is killed.",
+            "A resume brings it back.",
+        )
+        asked = Reading(f"Stop {row.name}", lines, "Stop it?")
+        if await self._app.ask(asked):
+            await self._run(row.project, command_words.stop(row.name), "stopping")
+
+    async def _remove(self, row: DeskRow) -> None:
+        lines = (
+            f"{row.row.title}",
+            f"It is {row.row.label}. Its history and its conversations are deleted.",
+            "A worktree of its own goes too, unless it has work that is nowhere else.",
+        )
+        asked = Reading(f"Remove {row.name}", lines, "Remove it for good?")
+        if await self._app.ask(asked):
+            await self._run(row.project, command_words.remove(row.name), "removing")
+
+    async def _new(self) -> None:
+        here = self._app.tools.here
+        known = dict.fromkeys((here, *(e.project for e in self._app.listing.rows.values())))
+        places = tuple((each.name, str(each)) for each in known)
+        made = await self._app.ask(
+            Writing("What should be built? A sentence or two.", choices=places)
+        )
+        if made is not None:
+            project = next((each for each in known if each.name == made.choice), here)
+            with TemporaryDirectory(prefix="agentmux-") as folder:
+                path = Path(folder) / "feature"
+                path.write_text(made.text, encoding="utf-8")
+                self._here(project, command_words.start(str(path)))
+
+
+def _row_words(row: DeskRow) -> str:
+    safety = f"{row.safety}{f': {row.warned}' if row.warned else ''}" if row.safety else ""
+    return f"{row.name}  {safety or row.row.label}"
+
+
+def _words(typed: str) -> list[str]:
+    """Return the words of a line; a line with an open quote is one word."""
+    try:
+        return shlex.split(typed)
+    except ValueError:
+        return [typed]

@@ -1,0 +1,504 @@
+"""The desk as a Textual application: the list at the left, the selected session at the right."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
+
+from textual import work
+from textual.app import App, ComposeResult, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.events import DescendantFocus, Event, Key, Paste
+
+from agentmux.core.names.status_labels import Colour, Group
+from agentmux.core.terminal.command_words import Words
+from agentmux.core.terminal.desk_keys import (
+    DESK_KEYS,
+    TABS,
+    DeskWish,
+    help_lines,
+    key_of,
+)
+from agentmux.desk import listing as lists
+from agentmux.desk.actions import Actions
+from agentmux.desk.dialogs import Reading
+from agentmux.desk.listing import DeskRow, Listing
+from agentmux.desk.overview import offered
+from agentmux.desk.pages import Page, Pages
+from agentmux.desk.styled import BOLD, DIM, PLAIN, Part
+from agentmux.desk.tools import DeskTools
+from agentmux.desk.widgets import OneLine, PageView, SessionList, tab_parts
+from agentmux.threads import in_daemon_thread
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+T = TypeVar("T")
+
+_CSS: Final = """
+Screen { layout: vertical; background: ansi_default; color: ansi_default; }
+#head, #foot, #said, #tabs, #note { height: 1; }
+#body { height: 1fr; }
+#list { width: 42%; min-width: 34; overflow-x: hidden; }
+SessionList, PageView, VerticalScroll {
+  scrollbar-size: 1 1;
+  scrollbar-color: ansi_bright_black; scrollbar-color-hover: ansi_bright_black;
+  scrollbar-color-active: ansi_bright_black; scrollbar-background: ansi_default;
+  scrollbar-background-hover: ansi_default; scrollbar-background-active: ansi_default;
+  scrollbar-corner-color: ansi_default;
+}
+#right { width: 1fr; border-left: solid ansi_bright_black; padding-left: 1; }
+#page { height: 1fr; }
+ModalScreen { align: center middle; background: transparent; }
+.dialog {
+  width: 100%; max-width: 104; height: auto; max-height: 100%;
+  border: round ansi_bright_black; padding: 0 1; background: ansi_default;
+}
+.dialog VerticalScroll { height: auto; max-height: 70vh; }
+.dialog TextArea { height: 8; background: ansi_default; }
+.title { text-style: bold; }
+.foot { height: auto; text-style: bold; color: ansi_yellow; }
+#choices { height: auto; }
+"""
+
+_REDRAW_S: Final = 20.0
+_SCREEN_S: Final = 1.0
+"""How often a live screen is captured while it is shown."""
+
+_SETTLE_S: Final = 0.05
+"""How long the selection rests before its page is read: a held key reads none on its way."""
+
+_ACTING: Final = frozenset({*Actions.WISHES})
+
+
+class DeskApp(App[int]):
+    """The desk."""
+
+    CSS = _CSS
+    TITLE = "agentmux"
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(key, f"wish('{each.wish.name}', '{key}')", each.says, show=False, priority=True)
+        for each in DESK_KEYS
+        for key in each.keys
+    ]
+
+    def __init__(self, tools: DeskTools) -> None:
+        super().__init__(ansi_color=True)
+        self.theme = "ansi-dark"
+        self.tools = tools
+        self.pages = Pages(tools.reader)
+        self.sessions, self.view = SessionList(tools.now), PageView()
+        self._lines = {name: OneLine(name) for name in ("head", "tabs", "note", "said", "foot")}
+        self.listing = Listing()
+        self.searching = False
+        self.on_page = False
+        self.tab = TABS[0]
+        self.part = 0
+        self.comments: dict[Path, dict[str, str]] = {}
+        self._shown: tuple[Path | None, str, int] = (None, "", 0)
+        self._actions = Actions(self)
+        self._loading = False
+        self._wants_load = False
+        self._is_touched = False
+        self._looking = False
+        self._stale: set[Path] = set()
+        self._does: Mapping[DeskWish, Callable[[], object]] = {
+            DeskWish.SEARCH: self._begin_search,
+            DeskWish.MARK: self._mark,
+            DeskWish.UNMARK: self._escape,
+            DeskWish.NEEDY: self._go_to_needy,
+            DeskWish.NEXT_TAB: lambda: self._next_tab(1),
+            DeskWish.LAST_TAB: lambda: self._next_tab(-1),
+            DeskWish.NEXT_PART: lambda: self._next_part(1),
+            DeskWish.LAST_PART: lambda: self._next_part(-1),
+            DeskWish.FOCUS: self._other_side,
+            DeskWish.KEYS: self._show_keys,
+            DeskWish.QUIT: self.leave,
+        }
+
+    def compose(self) -> ComposeResult:
+        """Lay out the desk."""
+        yield self._lines["head"]
+        with Horizontal(id="body"):
+            yield self.sessions
+            with Vertical(id="right"):
+                yield self._lines["tabs"]
+                yield self._lines["note"]
+                yield self.view
+        yield self._lines["said"]
+        yield self._lines["foot"]
+
+    def on_mount(self) -> None:
+        """Show what was read before the desk began."""
+        self.sessions.focus()
+        self.tools.feed.attach(self._take)
+        self._take()
+        self.set_interval(_REDRAW_S, self._redraw)
+        self._pulse = self.set_interval(_SCREEN_S, self._look_at_screen, pause=True)
+        self._show_all()
+
+    def _line(self, name: str) -> OneLine:
+        return self._lines[name]
+
+    # -- sessions ------------------------------------------------------------------------------
+
+    def _take(self) -> None:
+        """Take what the feed has read."""
+        found = self.tools.feed.take()
+        rows = [row for each in found for row in each.rows]
+        gone = [path for each in found for path in each.gone if path in self.listing.rows]
+        examined = [row for each in found for row in each.examined]
+        changed = bool(rows or gone)
+        if changed:
+            kept = lists.kept_safety(self.listing, rows)
+            self.listing = lists.with_rows(self.listing, kept, gone)
+            self._stale |= {row.path for row in rows if row.rests}
+            if not self._is_touched:
+                self.listing = lists.move(self.listing, _MOVES[DeskWish.FIRST])
+        if examined:
+            self.listing = lists.with_examined(self.listing, examined)
+            self._stale -= {row.path for row in examined}
+        for problem in (each for read in found for each in read.problems if not each.session):
+            self.say(problem.message, Colour.RED)
+        if found and self.tools.feed.is_complete and (changed or not self._shown[1]):
+            self.tools.feed.follow(self.listing.rows)
+            self.tools.feed.examine(self._at_rest())
+        if found:
+            self._show_all()
+
+    def _at_rest(self) -> Iterator[DeskRow]:
+        """Yield the sessions at rest of which nobody knows what a resume would do now.
+
+        The selected one comes first.
+        """
+        selected = self.listing.selected
+        known = self.listing.shown if selected is None else (selected, *self.listing.shown)
+        resting = (each for each in known if each.row.group is Group.INTERRUPTED)
+        unknown = (e for e in resting if e.safety is None or e.path in self._stale)
+        yield from {each.path: each for each in unknown}.values()
+
+    def _redraw(self) -> None:
+        self.sessions.refresh()
+        self.tools.feed.look_for_projects()
+        self.tools.feed.check(self.listing.rows)
+        self._load_soon()
+
+    def _show_all(self) -> None:
+        if not self.is_running or not self.screen_stack:
+            return
+        self.sessions.show(self.listing)
+        self._show_head()
+        self._show_foot()
+        self._load_soon()
+
+    def _show_head(self) -> None:
+        shown = self.listing.rows.values()
+        counts = {group: sum(each.row.group is group for each in shown) for group in Group}
+        parts: list[Part] = [("agentmux  ", BOLD)]
+        for group, count in counts.items():
+            if count:
+                style = Colour.YELLOW.value if group is Group.NEEDS_YOU else PLAIN
+                several = group is Group.NEEDS_YOU and count > 1
+                parts.append((f"{count} {'need you' if several else group.value}  ", style))
+        if not shown:
+            reading = not self.tools.feed.is_complete
+            parts.append(("reading …" if reading else "no sessions: n starts one", DIM))
+        if self.listing.sought or self.searching:
+            cursor = "\u258f" if self.searching else ""
+            parts.append((f"/{self.listing.sought}{cursor}", BOLD))
+        self._line("head").show(tuple(parts))
+
+    def _show_foot(self) -> None:
+        keys = dict.fromkeys((*self._offered(), DeskWish.SEARCH, DeskWish.KEYS, DeskWish.QUIT))
+        parts, names = [], []
+        for wish in keys:
+            line = key_of(wish)
+            parts += [(line.shown.split()[0], BOLD), (f" {wish.value}  ", DIM)]
+            names += [wish.name, wish.name]
+        self._line("foot").show(tuple(parts), tuple(names))
+
+    def _offered(self) -> Iterator[DeskWish]:
+        row = self.listing.selected
+        if row is not None:
+            yield from offered(row)
+        if self.listing.marked:
+            yield DeskWish.RESUME
+        yield DeskWish.NEW
+
+    def say(self, text: str, colour: Colour = Colour.NONE) -> None:
+        """Show a message until the next key."""
+        self._line("said").show(((text, colour.value),))
+
+    # -- what the actions need -----------------------------------------------------------------
+
+    async def ask(self, screen: Screen[T]) -> T | None:
+        """Show a dialog; return what the person said."""
+        return await self.push_screen_wait(screen)
+
+    def in_background(self, action: Coroutine[None, None, None]) -> None:
+        """Run an action, which may ask."""
+        self.run_worker(action)
+
+    def in_foreground(self, project: Path, words: Words) -> int:
+        """Run a command in this terminal, in the desk's place; return its exit code."""
+        with self.suspend():
+            code = self.tools.foreground(self.tools.commands.argv(project, words))
+        self.refresh(layout=True)
+        return code
+
+    # -- the page ------------------------------------------------------------------------------
+
+    def _load_soon(self) -> None:
+        self._wants_load = True
+        if not self._loading:
+            self._load()
+
+    @work(exclusive=False, exit_on_error=True)
+    async def _load(self) -> None:
+        """Read the page of the selected session until it is the one that is wanted."""
+        if self._loading:
+            return
+        self._loading = True
+        try:
+            while self._wants_load:
+                await asyncio.sleep(_SETTLE_S)
+                self._wants_load = False
+                await self._load_one()
+        finally:
+            self._loading = False
+
+    async def _load_one(self) -> None:
+        row, tab, part = self.listing.selected, self.tab, self.part
+        if row is None:
+            self.view.show(Page(), keeps_place=False)
+            self._show_tabs(Page())
+            return
+        page = await in_daemon_thread(partial(self.pages.page, row, tab, part))
+        self.show_page(row, tab, part, page)
+
+    def show_page(self, row: DeskRow, tab: str, part: int, page: Page) -> None:
+        """Show a page, unless another one is wanted by now."""
+        selected = self.listing.selected
+        if selected is None or (selected.path, self.tab, self.part) != (row.path, tab, part):
+            return
+        key = (row.path, tab, part)
+        self.view.commented = frozenset(self.comments.get(row.path, ()))
+        self.view.show(page, keeps_place=key == self._shown)
+        self._shown = key
+        self._show_tabs(page)
+
+    def _show_tabs(self, page: Page) -> None:
+        parts, names = tab_parts(self.tab, self._line("tabs").size.width)
+        self._line("tabs").show(parts, names)
+        note = [(page.note, DIM)] if page.note else []
+        if len(page.parts) > 1:
+            note.append((f"  {page.at + 1} of {len(page.parts)} (, .)", DIM))
+        self._line("note").show(tuple(note))
+
+    async def _look_at_screen(self) -> None:
+        """Capture the live screen that is shown; draw it if it has changed."""
+        row, page = self.listing.selected, self.view.page
+        if row is None or not page.is_live or self._looking or len(self.screen_stack) > 1:
+            return
+        self._looking = True
+        try:
+            found = await in_daemon_thread(partial(self.pages.screen_again, row, page))
+        finally:
+            self._looking = False
+        if found is None:
+            self._load_soon()
+        elif found.screen != page.screen:
+            self.show_page(row, self.tab, self.part, found)
+
+    def turn_to(self, tab: str, part: int = 0) -> None:
+        """Show another tab."""
+        if tab == "screens":
+            self._pulse.resume()
+        elif self.tab == "screens":
+            self._pulse.pause()
+            in_daemon_thread(self.pages.end_live)
+        self.tab, self.part = tab, part
+        self._show_tabs(Page())
+        self._load_soon()
+
+    # -- keys ----------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 (Textual calls it)
+        """Leave keys to a dialog that is open."""
+        return action != "wish" or len(self.screen_stack) == 1
+
+    async def on_event(self, event: Event) -> None:
+        """Take a letter of a search before all else, so that the order of the keys is kept."""
+        is_typed = isinstance(event, Key) and self.searching and len(self.screen_stack) == 1
+        if not (is_typed and isinstance(event, Key) and self._typed(event)):
+            await super().on_event(event)
+
+    def _typed(self, event: Key) -> bool:
+        """Take a key of a search; return whether it is one."""
+        if event.key == "backspace":
+            self._search(self.listing.sought[:-1])
+        elif event.key == "ctrl+u":
+            self._search("")
+        elif event.is_printable and event.character:
+            self._search(self.listing.sought + event.character)
+        else:
+            return False
+        return True
+
+    def on_paste(self, event: Paste) -> None:
+        """Take a pasted text as a search."""
+        if len(self.screen_stack) == 1:
+            self.searching = True
+            self._search(self.listing.sought + " ".join(event.text.split()))
+
+    def _search(self, text: str) -> None:
+        self.listing = lists.search(self.listing, text)
+        self._show_all()
+
+    def action_wish(self, name: str, key: str) -> None:
+        """Do what a key asks for."""
+        self._is_touched = True
+        self.say("")
+        wish = DeskWish[name]
+        if self.searching and wish is DeskWish.ATTACH:
+            self.searching = False
+            self._show_head()
+            return
+        self.do(wish, key)
+
+    def do(self, wish: DeskWish, key: str = "") -> None:
+        """Do what a person wishes for."""
+        if wish in _ACTING:
+            if self.tools.agent and key_of(wish).decides:
+                self.say(self.tools.agent, Colour.RED)
+            else:
+                self._actions.begin(wish)
+        elif wish in _MOVES:
+            self._move(wish)
+        elif wish is DeskWish.TAB:
+            self.turn_to(TABS[int(key) - 1])
+        else:
+            self._does[wish]()
+        if wish in _LISTS:
+            self._show_all()
+
+    def _move(self, wish: DeskWish) -> None:
+        on_page = self.on_page
+        rows = max((self.view if on_page else self.sessions).size.height - 2, 1)
+        steps = _MOVES[wish]
+        steps = steps * rows if wish in {DeskWish.PAGE_DOWN, DeskWish.PAGE_UP} else steps
+        if on_page:
+            self.view.move(steps)
+        else:
+            self.listing = lists.move(self.listing, steps)
+            self.part = 0
+            self._show_all()
+
+    def _next_tab(self, steps: int) -> None:
+        if self.on_page and self.tab == "screens":
+            self.view.scroll_relative(x=8 * steps, animate=False)
+            return
+        self.turn_to(TABS[(TABS.index(self.tab) + steps) % len(TABS)])
+
+    def _next_part(self, steps: int) -> None:
+        count = len(self.view.page.parts)
+        if count > 1:
+            self.turn_to(self.tab, (self.view.page.at + steps) % count)
+
+    def _other_side(self) -> None:
+        self._go_to_side(on_page=not self.on_page)
+
+    def _go_to_side(self, *, on_page: bool) -> None:
+        """Let keys move the page, or the list."""
+        self.on_page = on_page
+        self.view.is_active, self.sessions.is_active = on_page, not on_page
+        (self.view if on_page else self.sessions).focus()
+        self.sessions.refresh()
+        self.view.refresh()
+
+    def on_descendant_focus(self, event: DescendantFocus) -> None:
+        """Follow a click to the other side."""
+        if event.widget in {self.view, self.sessions}:
+            on_page = event.widget is self.view
+            if on_page is not self.on_page and event.widget.mouse_hover:
+                self._go_to_side(on_page=on_page)
+
+    def _escape(self) -> None:
+        if self.searching or self.listing.sought:
+            self.searching = False
+            self.listing = lists.search(self.listing, "")
+        elif self.on_page:
+            self._other_side()
+        else:
+            self.listing = lists.unmark(self.listing)
+
+    def _begin_search(self) -> None:
+        self.searching = True
+        self._go_to_side(on_page=False)
+
+    def _mark(self) -> None:
+        self.listing = lists.move(lists.mark(self.listing), 1)
+
+    def _go_to_needy(self) -> None:
+        self.listing = lists.next_in_need(self.listing)
+        selected = self.listing.selected
+        if selected is None or selected.row.group is not Group.NEEDS_YOU:
+            self.say("no session needs you")
+
+    def _show_keys(self) -> None:
+        self.push_screen(Reading("All keys of the desk", help_lines()))
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """Yield what the palette offers: the keys of the desk by their words."""
+        del screen
+        for each in DESK_KEYS:
+            if each.wish not in {*_MOVES, DeskWish.TAB}:
+                yield SystemCommand(
+                    f"{each.wish.value} ({each.shown})", each.says, partial(self.do, each.wish)
+                )
+        for tab in TABS:
+            yield SystemCommand(f"show {tab}", f"the tab {tab}", partial(self.turn_to, tab))
+
+    # -- the mouse -----------------------------------------------------------------------------
+
+    def on_session_list_picked(self, event: SessionList.Picked) -> None:
+        """Select the session that was clicked; a second click attaches to it."""
+        self._is_touched = True
+        self.listing = lists.select(self.listing, event.path)
+        self.part = 0
+        self._show_all()
+        if event.twice:
+            self.do(DeskWish.ATTACH)
+
+    def on_one_line_clicked(self, event: OneLine.Clicked) -> None:
+        """Do what was clicked in the foot, or show the tab that was clicked."""
+        if event.name in TABS:
+            self.turn_to(event.name)
+        elif event.name in DeskWish.__members__:
+            self.do(DeskWish[event.name])
+
+    def on_resize(self) -> None:
+        """Fit the lines to the new width."""
+        self.call_after_refresh(self._show_all)
+
+    def leave(self) -> None:
+        """End the desk; all sessions go on."""
+        self.tools.feed.close()
+        in_daemon_thread(self.pages.end_live)
+        self.exit(0)
+
+
+_MOVES: Final = {
+    DeskWish.DOWN: 1,
+    DeskWish.UP: -1,
+    DeskWish.PAGE_DOWN: 1,
+    DeskWish.PAGE_UP: -1,
+    DeskWish.FIRST: -1_000_000,
+    DeskWish.LAST: 1_000_000,
+}
+_LISTS: Final = frozenset({DeskWish.SEARCH, DeskWish.MARK, DeskWish.UNMARK, DeskWish.NEEDY})

@@ -1,0 +1,86 @@
+"""Opens the desk on this process's terminal."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from agentmux.adapters.disk.project_register import known_projects
+from agentmux.adapters.system import foreground
+from agentmux.adapters.system.command_runs import CommandRuns
+from agentmux.adapters.system.processes import agent_above
+from agentmux.desk.reading import SessionReader
+from agentmux.desk.session_feed import SessionFeed
+from agentmux.desk.tools import DeskTools
+from agentmux.wiring import build, machine
+
+_COLLECT_AFTER: Final = 50_000
+"""As in ``__main__`` for commands that run for hours."""
+
+
+def open_desk(
+    project: Path, environ: Mapping[str, str], *, config: Path | None, colours: bool
+) -> int:
+    """Show the sessions of all projects until the person leaves; return the exit code.
+
+    Args:
+        project: The project of the current directory; it is shown, also if it is new here.
+        environ: Environment of this process.
+        config: The file of ``--config``; None without one.
+        colours: Whether to use colours.
+    """
+    feed, reader = _feed(project, environ, config)
+    feed.begin()  # it reads while Textual is loaded
+    from agentmux.desk.app import DeskApp  # noqa: PLC0415 (it takes as long as all else)
+
+    found = agent_above(environ)
+    agent = ""
+    if found is not None:
+        agent = f"this is for a person; an agent runs the desk (seat {found.seat or '?'})"
+    tools = DeskTools(
+        reader=reader,
+        feed=feed,
+        commands=CommandRuns(program=machine.program(), environ=environ, config=config),
+        foreground=partial(_foreground, environ=environ),
+        now=machine.now,
+        here=project,
+        agent=agent,
+    )
+    machine.tell_libraries(colours=colours)
+    app = DeskApp(tools)
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_COLLECT_AFTER)
+    try:
+        app.run()
+        return app.return_code or 0
+    finally:
+        feed.close()
+
+
+def _feed(
+    project: Path, environ: Mapping[str, str], config: Path | None
+) -> tuple[SessionFeed, SessionReader]:
+    register = machine.project_register(environ)
+
+    def projects() -> tuple[Path, ...]:
+        return tuple(dict.fromkeys((project, *known_projects(register))))
+
+    reader = SessionReader(
+        partial(build.site, config=config, environ=environ),
+        partial(build.world, config=config, environ=environ, read_only=True),
+    )
+    return SessionFeed(reader, projects, register), reader
+
+
+def _foreground(argv: tuple[str, ...], *, environ: Mapping[str, str]) -> int:
+    """Run a program in this terminal; if it failed, wait for Enter, so that it can be read."""
+    code = foreground.run(argv, environ)
+    if code:
+        with suppress(EOFError, KeyboardInterrupt):
+            input("-- Enter: back to the desk --")
+    return code

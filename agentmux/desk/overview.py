@@ -1,0 +1,178 @@
+"""The overview of a session: what it needs, its phases, its seats. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.views.session_words import also_where, check_lines, next_step
+from agentmux.app.views.timeline import (
+    CURRENT,
+    DONE,
+    FAILED,
+    LATER,
+    phase_lines,
+    phase_seconds,
+)
+from agentmux.core.codec.frozen import dataclass, field, replace
+from agentmux.core.fold.apply import fold
+from agentmux.core.names.conversations import needs_reason, which_conversation
+from agentmux.core.names.phase import ENDS
+from agentmux.core.names.status_labels import Colour, Group, SessionStatus, age, status_colour
+from agentmux.core.terminal.desk_keys import DeskWish, key_of
+from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, line
+from agentmux.errors import AgentmuxError
+
+if TYPE_CHECKING:
+    from agentmux.app.views.session_view import SessionView
+    from agentmux.core.journal.state import SessionState
+    from agentmux.desk.listing import DeskRow
+    from agentmux.ports.session_files import SessionFiles
+
+_MARKS: Final = {
+    DONE: Colour.GREEN.value,
+    CURRENT: BOLD,
+    LATER: DIM,
+    FAILED: Colour.RED.value,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What the overview is made of.
+
+    Attributes:
+        row: Its row in the list, which knows what a resume would do.
+        state: Its state; None where it cannot be read.
+        spent_s: The seconds in each phase so far.
+    """
+
+    view: SessionView
+    title: str
+    project: Path
+    row: DeskRow
+    now: datetime
+    state: SessionState | None = None
+    spent_s: Mapping[str, float] = field(default_factory=dict)
+
+    def told(self, files: SessionFiles) -> Facts:
+        """Return the facts with what the session's journal tells; unchanged if it is unreadable."""
+        try:
+            loaded = files.load()
+            state = fold(loaded.state, loaded.tail)
+            runs = self.view.orchestrator is not None
+            spent_s = phase_seconds(files, state, runs=runs, now=self.now)
+        except AgentmuxError:
+            return self
+        return replace(self, state=state, spent_s=spent_s)
+
+
+def overview_lines(facts: Facts) -> Iterator[Line]:
+    """Yield the lines of the overview, the most important ones first."""
+    view = facts.view
+    yield line(facts.title or view.session, BOLD)
+    yield line(f"{facts.project}  {view.session}", DIM)
+    yield ()
+    yield (
+        (view.label, f"{BOLD} {status_colour(view.status).value}".rstrip()),
+        (f"{also_where(view)}, updated {age(view.age_s)} ago", PLAIN),
+    )
+    yield from _needs(facts)
+    yield from _section("Phases", _phases(facts))
+    yield from _section("Seats", _seats(view))
+    yield from _section("Checks", (line(f"  {each}") for each in check_lines(view)))
+    yield from _section("Where", _places(view))
+
+
+def _section(title: str, lines: Iterator[Line]) -> Iterator[Line]:
+    held = list(lines)
+    if held:
+        yield ()
+        yield line(title, BOLD)
+        yield from held
+
+
+def _needs(facts: Facts) -> Iterator[Line]:
+    """Yield what is wrong, what is to be done about it, and by which key."""
+    view, row = facts.view, facts.row
+    for problem in view.problems:
+        yield line(f"! {problem}", Colour.RED.value)
+    for warning in view.warnings:
+        yield line(f"! {warning}", Colour.YELLOW.value)
+    cause = str((view.interruption or {}).get("cause") or "")
+    if cause and row.rests:
+        yield line(f"interrupted: {cause}", DIM)
+    if row.safety is not None:
+        yield line(f"{row.safety}{f': {row.warned}' if row.warned else ''}")
+    keys = ", ".join(f"{key_of(wish).shown}: {words}" for wish, words in _keys(row))
+    if keys:
+        yield line(keys, Colour.YELLOW.value)
+    step = next_step(view)
+    if step:
+        yield line(f"next: {step}", DIM)
+
+
+def _keys(row: DeskRow) -> Iterator[tuple[DeskWish, str]]:
+    """Yield the keys that the session most likely needs next, and what they do."""
+    return ((wish, wish.value) for wish in offered(row))
+
+
+def offered(row: DeskRow) -> tuple[DeskWish, ...]:
+    """Return what a person most likely wishes for a session, the most urgent first."""
+    needy = row.row.group is Group.NEEDS_YOU and not row.decision
+    fits = {
+        DeskWish.APPROVE: row.decision,
+        DeskWish.CHANGES: row.decision,
+        DeskWish.ANSWER: row.row.status == SessionStatus.WAITING,
+        DeskWish.RESTART: bool(row.live) and needy and row.row.status != SessionStatus.WAITING,
+        DeskWish.ATTACH: bool(row.live),
+        DeskWish.RESUME: row.rests and not row.decision,
+    }
+    return tuple(wish for wish, does in fits.items() if does)
+
+
+def _phases(facts: Facts) -> Iterator[Line]:
+    if facts.state is None:
+        return
+    for each in phase_lines(facts.state, facts.spent_s):
+        style = _MARKS[each.mark]
+        if each.phase in ENDS:
+            yield line(f"  {each.mark} {each.name}", style)
+            continue
+        took = age(each.spent_s, least="m") if each.spent_s >= 1 else ""
+        yield (
+            (f"  {each.mark} {each.name:<22}", style),
+            (f"{took:>5}", DIM),
+            (f"  {each.says}", PLAIN),
+        )
+
+
+def _seats(view: SessionView) -> Iterator[Line]:
+    for seat in view.seats:
+        agent = f"{seat.agent or '-'} {seat.model}".rstrip()
+        since = age(seat.age_s) if seat.age_s is not None else ""
+        about = which_conversation(seat.mode) if seat.agent else ""
+        yield (
+            (f"  {seat.seat:<18} ", PLAIN),
+            (seat.label, status_colour(seat.status).value),
+            (f" {since}", DIM),
+            (f"  {agent}  {about}", DIM),
+        )
+        if needs_reason(seat.mode, seat.reason):
+            yield line(f"    {seat.reason}", DIM)
+
+
+def _places(view: SessionView) -> Iterator[Line]:
+    said = {
+        "branch": view.branch,
+        "worktree": view.worktree,
+        "commit": view.commit,
+        "tmux": view.because,
+        "issue": (view.issue or {}).get("url"),
+        "request": (view.request or {}).get("url"),
+    }
+    for name, text in said.items():
+        if text:
+            yield ((f"  {name:<10}", DIM), (str(text), PLAIN))

@@ -1,0 +1,264 @@
+"""What the tabs of the desk show of one session, read from its files; changes nothing.
+
+Each function takes as long as the disk or git does, so the desk calls them in threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from agentmux.adapters.disk.files import read_limited
+from agentmux.app.session.lookup import entry_at
+from agentmux.app.views.documents import documents
+from agentmux.app.views.status import look
+from agentmux.core.codec.frozen import dataclass, field
+from agentmux.core.fold.apply import fold
+from agentmux.desk.live_screens import LiveScreens
+from agentmux.desk.overview import Facts, overview_lines
+from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, line
+from agentmux.errors import AgentmuxError, of_system
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from agentmux.app.session.lookup import SessionEntry
+    from agentmux.app.views.last_screens import LastScreen
+    from agentmux.app.world import Site, World
+    from agentmux.core.journal.state import SessionState
+    from agentmux.desk.listing import DeskRow
+    from agentmux.desk.reading import SessionReader
+
+TEXT_MAX: Final = 1 << 20
+_EVENTS: Final = 400
+_ABSENT: Final = "nothing yet"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Page:
+    """What a tab shows of a session.
+
+    Attributes:
+        lines: The text. Empty for Markdown and for a screen.
+        markdown: A text to render.
+        screen: The rows of a terminal's screen, with SGR sequences.
+        parts: The names of what the tab can show, such as documents or seats.
+        at: Which of the parts this is.
+        note: What stands above it.
+        shown: The screen that it is made of; None for no screen.
+        is_live: Whether that is what the pane shows now.
+        places: For each line of a diff, the file and the line there; empty for no diff.
+    """
+
+    lines: tuple[Line, ...] = ()
+    markdown: str = ""
+    screen: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()
+    at: int = 0
+    note: str = ""
+    shown: LastScreen | None = None
+    is_live: bool = False
+    places: tuple[str, ...] = field(default=())
+
+
+def said(text: str, style: str = DIM) -> Page:
+    """Return a page of one sentence."""
+    return Page(lines=(line(text, style),))
+
+
+class Pages:
+    """Makes the pages of sessions."""
+
+    def __init__(self, reader: SessionReader) -> None:
+        self._reader = reader
+        self._live = LiveScreens()
+        self._makers: Mapping[str, Callable[[DeskRow, int], Page]] = {
+            "overview": self._overview,
+            "screens": self._screens,
+            "documents": self._documents,
+            "diff": self._diff,
+            "why": self._why,
+            "journal": self._journal,
+        }
+
+    def page(self, row: DeskRow, tab: str, at: int = 0) -> Page:
+        """Return the page of a session; what cannot be read is said on it.
+
+        Args:
+            row: The session.
+            tab: One of `desk_keys.TABS`.
+            at: Which part of the tab, modulo their number.
+        """
+        try:
+            return self._makers[tab](row, at)
+        except (AgentmuxError, OSError) as error:
+            known = of_system(error) if isinstance(error, OSError) else error
+            hints = (line(f"  {each}", DIM) for each in known.hints)
+            return Page(lines=(line(known.message, "red"), *hints))
+
+    def _entry(self, row: DeskRow) -> tuple[Site, SessionEntry]:
+        site = self._reader.site(row.project)
+        return site, entry_at(site, row.path)
+
+    def _overview(self, row: DeskRow, _: int) -> Page:
+        site, entry = self._entry(row)
+        (view,) = look(site, (entry,)).data
+        facts = Facts(view=view, title=entry.title, project=row.project, row=row, now=site.now())
+        if entry.problem is None:
+            facts = facts.told(site.files(row.path))
+        return Page(lines=tuple(overview_lines(facts)))
+
+    # -- screens -----------------------------------------------------------------------------
+
+    def _screens(self, row: DeskRow, at: int) -> Page:
+        from agentmux.app.views.last_screens import readable_screens  # noqa: PLC0415 (when it is shown)
+
+        site, entry = self._entry(row)
+        seats = self._live.seats(site, entry) if row.live else ()
+        held = entry.fields.get("agents")
+        seats = tuple(dict.fromkeys((*seats, *(held if isinstance(held, dict) else ()))))
+        kept = {each.seat: each for each in readable_screens(row.path, seats, read_limited)}
+        shown = {seat: kept.get(seat) or blank_screen(entry, seat) for seat in seats}
+        if not shown:
+            return said(_ABSENT)
+        at %= len(shown)
+        last = shown[seats[at]]
+        now = self._live.screen(row.path, last, site.now()) if row.live else None
+        return screen_page(now or last, site.now(), seats, at, is_live=now is not None)
+
+    def screen_again(self, row: DeskRow, page: Page) -> Page | None:
+        """Return the page of a live screen as it is now; None if it is not live any more."""
+        if page.shown is None or not page.is_live:
+            return None
+        now = self._reader.site(row.project).now()
+        found = self._live.screen(row.path, page.shown, now)
+        if found is None:
+            return None
+        return screen_page(found, now, page.parts, page.at, is_live=True)
+
+    def end_live(self) -> None:
+        """End the clients of tmux, because nobody looks at a screen any more."""
+        self._live.close()
+
+    # -- documents ---------------------------------------------------------------------------
+
+    def _documents(self, row: DeskRow, at: int) -> Page:
+        names = tuple(documents(row.path))
+        if not names:
+            return said(_ABSENT)
+        at %= len(names)
+        data = read_limited(row.path / names[at], TEXT_MAX)
+        if data is None:
+            return Page(lines=(line("it cannot be read", "red"),), parts=names, at=at)
+        text = data.decode("utf-8", "replace")
+        if names[at].endswith(".md"):
+            return Page(markdown=text, parts=names, at=at, note=names[at])
+        lines = tuple(line(each) for each in text.splitlines())
+        return Page(lines=lines, parts=names, at=at, note=names[at])
+
+    # -- diff --------------------------------------------------------------------------------
+
+    def _loaded(self, row: DeskRow) -> tuple[World, SessionState]:
+        from agentmux.app.session.own_worktree import placed  # noqa: PLC0415 (when it is shown)
+
+        world = self._reader.world(row.project)
+        loaded = world.files(row.path).load()
+        state = fold(loaded.state, loaded.tail)
+        return placed(world, state), state
+
+    def _diff(self, row: DeskRow, _: int) -> Page:
+        from agentmux.app.delivery.result_view import every_change  # noqa: PLC0415 (as above)
+
+        world, state = self._loaded(row)
+        lines = every_change(world, world.files(row.path), state)
+        return Page(
+            lines=tuple(line(each.expandtabs(4), _diff_style(each)) for each in lines),
+            places=tuple(_places(lines)),
+            note="i comments on a line; the comments go with c",
+        )
+
+    # -- why, journal ------------------------------------------------------------------------
+
+    def _why(self, row: DeskRow, _: int) -> Page:
+        from agentmux.app.views.explanation import explanation  # noqa: PLC0415 (when it is shown)
+
+        site, entry = self._entry(row)
+        if entry.problem is not None:
+            hints = (line(f"  {each}", DIM) for each in entry.problem.hints)
+            return Page(lines=(line(entry.problem.message, "red"), *hints))
+        lines = explanation(self._reader.world(row.project), site, entry, explain=True)
+        return Page(lines=tuple(line(e, PLAIN if e.startswith(" ") else BOLD) for e in lines))
+
+    def _journal(self, row: DeskRow, _: int) -> Page:
+        from agentmux.desk.journal_lines import journal_lines  # noqa: PLC0415 (when it is shown)
+
+        site, _entry = self._entry(row)
+        events = site.files(row.path).tail(0)
+        lines = tuple(journal_lines([event for event, _ in events[-_EVENTS:]], site.now()))
+        older = len(events) - _EVENTS
+        note = f"the newest {_EVENTS} of {len(events)} events" if older > 0 else ""
+        return Page(lines=lines, note=note) if lines else said(_ABSENT)
+
+
+def blank_screen(entry: SessionEntry, seat: str) -> LastScreen:
+    """Return the screen of a seat of which none was kept."""
+    from agentmux.app.views.last_screens import no_screen  # noqa: PLC0415 (when it is shown)
+    from agentmux.app.views.plain_fields import mapping, text  # noqa: PLC0415 (as above)
+
+    return no_screen(seat, text(mapping(mapping(entry.fields, "agents"), seat), "agent"))
+
+
+def screen_page(
+    shown: LastScreen, now: datetime, seats: tuple[str, ...], at: int, *, is_live: bool
+) -> Page:
+    """Return the page of one of several screens."""
+    from agentmux.app.views.last_screens import heading  # noqa: PLC0415 (when it is shown)
+
+    return Page(
+        screen=shown.painted() or ("",),
+        parts=seats,
+        at=at,
+        note=f"live: {shown.seat}, {shown.agent}" if is_live else heading(shown, now),
+        shown=shown,
+        is_live=is_live,
+    )
+
+
+_DIFF_STYLES: Final = (
+    (("diff ", "+++", "---"), BOLD),
+    (("index ", "new file", "deleted file", "similarity", "rename"), DIM),
+    (("old mode", "new mode", "copy "), DIM),
+    (("@@",), "cyan"),
+    (("+",), "green"),
+    (("-",), "red"),
+)
+
+
+def _diff_style(text: str) -> str:
+    return next((style for starts, style in _DIFF_STYLES if text.startswith(starts)), PLAIN)
+
+
+def _places(lines: tuple[str, ...]) -> Iterator[str]:
+    """Yield for each line of a diff its file and its number there; empty where it has none."""
+    path, number = "", 0
+    for text in lines:
+        if text.startswith("diff "):
+            path, number = "", 0
+        elif text.startswith(("+++ ", "--- ")) and number == 0:
+            name = text[4:].split("\t")[0]
+            path = path if name == "/dev/null" else name.partition("/")[2] or name
+        elif text.startswith("@@"):
+            number = _begins(text)
+            yield f"{path}:{number}" if path else ""
+            continue
+        elif number and not text.startswith("\\"):
+            yield f"{path}:{number}"
+            number += not text.startswith("-")
+            continue
+        yield ""
+
+
+def _begins(hunk: str) -> int:
+    """Return the first line of the new file that a hunk is about."""
+    new = hunk.partition(" +")[2].partition(" ")[0].partition(",")[0]
+    return int(new) if new.isdecimal() else 0

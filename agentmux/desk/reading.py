@@ -1,0 +1,206 @@
+"""Reads the sessions of all projects as rows of the desk's list; changes nothing.
+
+It runs in threads. One reader asks each tmux server once for all sessions that are read together.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar, cast
+
+from agentmux.app.result import Problem, problem_of
+from agentmux.app.session.lookup import entry_at, live, sessions_dir
+from agentmux.app.session.session_news import changed_ns
+from agentmux.app.views.looked_up_once import LookedUpOnce
+from agentmux.app.views.rows import search_words, session_row
+from agentmux.app.views.status import look
+from agentmux.app.world import as_if_trusted
+from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.names.status_labels import Group
+from agentmux.desk.listing import DeskRow
+from agentmux.errors import AgentmuxError, of_system
+
+if TYPE_CHECKING:
+    from agentmux.app.session.lookup import SessionEntry
+    from agentmux.app.views.session_view import SessionView
+    from agentmux.app.world import Site, World
+    from agentmux.ports.terminal import Listing, Terminal
+
+S = TypeVar("S", bound="Site")
+
+
+CHUNK: Final = 100
+"""How many sessions are read before the list shows them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowsRead:
+    """Rows that were read together.
+
+    Attributes:
+        rows: Of the sessions that exist.
+        examined: Earlier rows, with what a resume would do.
+        gone: The directories that are no sessions any more.
+        problems: What could not be read or asked.
+    """
+
+    rows: tuple[DeskRow, ...] = ()
+    examined: tuple[DeskRow, ...] = ()
+    gone: tuple[Path, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+class SessionReader:
+    """Reads sessions of several projects."""
+
+    def __init__(self, site: Callable[[Path], Site], world: Callable[[Path], World]) -> None:
+        """Take how to look at a project, and how to build the world of one that writes nothing."""
+        self._site = functools.cache(site)
+        self._world = world
+
+    def site(self, project: Path) -> Site:
+        """Return what looks at the sessions of a project."""
+        return self._site(project)
+
+    def world(self, project: Path) -> World:
+        """Return the world of a project, as if the user trusted all of its files; runs no agent.
+
+        Raises:
+            ConfigError: The configuration of the project is wrong.
+        """
+        return as_if_trusted(self._world(project))
+
+    def everything(self, projects: Sequence[Path]) -> Iterator[RowsRead]:
+        """Yield the rows of all sessions of these projects, the newest of each project first."""
+        asked = _AskedOnce()
+        for project in projects:
+            site = self.site(project)
+            try:
+                names = sorted(site.folders.names(sessions_dir(project)), reverse=True)
+            except AgentmuxError as error:
+                yield RowsRead(problems=(problem_of("", error),))
+                continue
+            paths = [sessions_dir(project) / name for name in names]
+            for first in range(0, len(paths), CHUNK):
+                yield self._read(asked.by(site), paths[first : first + CHUNK])
+
+    def some(self, paths: Mapping[Path, Iterable[Path]]) -> RowsRead:
+        """Return the rows of some sessions, by project; and which of them are gone."""
+        asked = _AskedOnce()
+        found = [
+            self._read(asked.by(self.site(project)), list(wanted))
+            for project, wanted in paths.items()
+        ]
+        return RowsRead(
+            rows=tuple(row for each in found for row in each.rows),
+            gone=tuple(path for each in found for path in each.gone),
+            problems=tuple(problem for each in found for problem in each.problems),
+        )
+
+    def _read(self, site: Site, paths: Sequence[Path]) -> RowsRead:
+        seen = {path: changed_ns(path) for path in paths if site.folders.is_session(path)}
+        there, gone = list(seen), tuple(path for path in paths if path not in seen)
+        try:
+            entries = [entry_at(site, path) for path in there]
+            result = look(site, entries, warns=False)
+        except (AgentmuxError, OSError) as error:
+            said = of_system(error) if isinstance(error, OSError) else error
+            return RowsRead(gone=gone, problems=(problem_of("", said),))
+        both = zip(result.data, entries, strict=True)
+        rows = tuple(_row(site, view, entry, seen[entry.path]) for view, entry in both)
+        return RowsRead(rows=rows, gone=gone, problems=result.problems)
+
+    def examined(self, rows: Iterable[DeskRow]) -> Iterator[DeskRow]:
+        """Yield each session at rest with what a person should know before its resume.
+
+        A session that cannot be examined, and one that is live by now, is left out.
+        """
+        worlds: dict[Path, World | None] = {}
+        asked = _AskedOnce()
+        for row in rows:
+            if row.project not in worlds:
+                worlds[row.project] = self._looking_world(row.project)
+            world = worlds[row.project]
+            found = _examined(asked.by(world), row) if world is not None else None
+            if found is not None:
+                yield found
+
+    def _looking_world(self, project: Path) -> World | None:
+        try:
+            world = self.world(project)
+        except (AgentmuxError, OSError):
+            return None
+        return replace(
+            world,
+            programs=LookedUpOnce(world.programs),
+            head_at=functools.cache(world.head_at),
+        )
+
+
+class _AskedOnce:
+    """Lets several sites ask each tmux server only once."""
+
+    def __init__(self) -> None:
+        self._at: dict[str, _Listed] = {}
+
+    def by(self, site: S) -> S:
+        """Return the site, which asks through this object."""
+
+        def terminal(socket: str | None) -> Terminal:
+            found = site.terminal(socket)
+            listed = self._at.setdefault(found.socket, _Listed(found))
+            return cast("Terminal", listed)  # looking at sessions calls nothing else
+
+        return replace(site, terminal=terminal)
+
+
+class _Listed:
+    """A tmux server whose sessions are listed once; the listing, or its error, is kept."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self._said: Listing | AgentmuxError | None = None
+
+    @property
+    def socket(self) -> str:
+        return self._terminal.socket
+
+    def listing(self) -> Listing:
+        if self._said is None:
+            try:
+                self._said = self._terminal.listing()
+            except AgentmuxError as error:
+                self._said = error
+        if isinstance(self._said, AgentmuxError):
+            raise self._said
+        return self._said
+
+
+def _row(site: Site, view: SessionView, entry: SessionEntry, seen_ns: int) -> DeskRow:
+    return DeskRow(
+        path=entry.path,
+        project=site.project,
+        row=session_row(view, entry.title),
+        updated=entry.updated,
+        words=search_words(entry, site.project.name),
+        orchestrator=view.orchestrator,
+        live=view.live,
+        is_done=entry.is_done,
+        decision=view.decision,
+        seen_ns=seen_ns,
+    )
+
+
+def _examined(world: World, row: DeskRow) -> DeskRow | None:
+    from agentmux.app.views.outlook import outlook  # noqa: PLC0415 (50 ms; the list comes first)
+
+    try:
+        entry = entry_at(world, row.path)
+        found = outlook(world, entry, live(world, (entry,))[entry.path], lambda *_: None)
+    except (AgentmuxError, OSError):
+        return None
+    if found.is_live or row.row.group is not Group.INTERRUPTED:
+        return None
+    return replace(row, safety=found.safety, warned=found.warned)

@@ -1,0 +1,32 @@
+"""What the desk is made of, beside Textual."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from agentmux.adapters.system.command_runs import CommandRuns
+from agentmux.core.codec.frozen import dataclass
+from agentmux.desk.reading import SessionReader
+from agentmux.desk.session_feed import SessionFeed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeskTools:
+    """What the desk is made of.
+
+    Attributes:
+        commands: Runs the commands behind the keys.
+        foreground: Runs an argv in this terminal, and returns its exit code.
+        here: The project of the current directory; new sessions begin there.
+        agent: Who runs the desk, if it is an agent, in words; empty for a person.
+    """
+
+    reader: SessionReader
+    feed: SessionFeed
+    commands: CommandRuns
+    foreground: Callable[[tuple[str, ...]], int]
+    now: Callable[[], datetime]
+    here: Path
+    agent: str = ""

@@ -1,0 +1,302 @@
+"""The widgets of the desk: they draw lines that pure functions made, only those that are seen."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from rich.console import Console
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+from textual.events import Click, Resize
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+from textual.widget import Widget
+
+from agentmux.core.terminal.desk_keys import TABS
+from agentmux.core.terminal.text_width import printable, wrap
+from agentmux.desk.listing import DeskRow, Heading, Listing, heading_line, row_line
+from agentmux.desk.pages import Page
+from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, fitted, line
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+WIDEST: Final = 100
+"""The greatest width of a text, in cells: longer lines are hard to read."""
+
+_REVERSE: Final = Style(reverse=True)
+_PIECE: Final = 4000
+"""How many characters are made printable at once: what is much longer would be cut."""
+
+_MOST_LINES: Final = 400
+"""Into how many lines one line of a page may be broken."""
+
+
+@functools.cache
+def _style(words: str) -> Style:
+    return Style.parse(words) if words else Style()
+
+
+def strip_of(parts: Line, cols: int, *, base: Style | None = None) -> Strip:
+    """Return a line of ``cols`` cells to draw, over the style ``base``."""
+    segments = [
+        Segment(text, _style(style) + base if base is not None else _style(style))
+        for text, style in fitted(parts, cols)
+        if text
+    ]
+    return Strip(segments).adjust_cell_length(cols, base or Style())
+
+
+class SessionList(ScrollView, can_focus=True):
+    """The list of sessions."""
+
+    class Picked(Message):
+        """A session was clicked; ``twice``: again."""
+
+        def __init__(self, path: Path, *, twice: bool) -> None:
+            super().__init__()
+            self.path, self.twice = path, twice
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        super().__init__(id="list")
+        self.listing = Listing()
+        self.is_active = True
+        self._now = now
+
+    def show(self, listing: Listing) -> None:
+        """Draw another list, with its selected session in sight."""
+        moved = listing.place != self.listing.place or listing.at != self.listing.at
+        self.listing = listing
+        self.virtual_size = Size(self.size.width, len(listing.lines))
+        if moved and listing.at is not None:
+            place = listing.place
+            top = 0 if place <= 1 else place
+            self.scroll_to_region(Region(0, top, 1, place - top + 1), animate=False, force=True)
+        self.refresh()
+
+    def on_resize(self, _: Resize) -> None:
+        """Keep the selected session in sight."""
+        self.call_after_refresh(self._refresh_sight)
+
+    def _refresh_sight(self) -> None:
+        self.virtual_size = Size(self.size.width, len(self.listing.lines))
+        self.scroll_to_region(Region(0, self.listing.place, 1, 1), animate=False, force=True)
+
+    def render_line(self, y: int) -> Strip:
+        """Return one line as it is drawn."""
+        cols = self.scrollable_content_region.width
+        place = y + self.scroll_offset.y
+        if place >= len(self.listing.lines):
+            return Strip.blank(cols, Style())
+        shown = self.listing.lines[place]
+        if isinstance(shown, Heading):
+            return strip_of(heading_line(shown, cols), cols)
+        selected = shown.path == self.listing.at
+        base = None
+        if selected:
+            base = _REVERSE if self.is_active else Style(bold=True)
+        return strip_of(row_line(self.listing, shown, cols, self._now()), cols, base=base)
+
+    def on_click(self, event: Click) -> None:
+        """Select the session under the mouse."""
+        place = event.y + self.scroll_offset.y
+        lines = self.listing.lines
+        found = lines[place] if 0 <= place < len(lines) else None
+        if isinstance(found, DeskRow):
+            self.post_message(self.Picked(found.path, twice=event.chain > 1))
+
+
+class PageView(ScrollView, can_focus=True):
+    """The page of the selected tab; in a diff one line is selected."""
+
+    def __init__(self) -> None:
+        super().__init__(id="page")
+        self.page = Page()
+        self.cursor = 0
+        self.is_active = False
+        self.commented: frozenset[str] = frozenset()
+        self._strips: list[Strip] = []
+        self._line_of: list[int] = []
+        self._cols = 0
+
+    def show(self, page: Page, *, keeps_place: bool) -> None:
+        """Draw another page, from its beginning unless it is the same one again."""
+        if page == self.page and self._cols == self.size.width:
+            return
+        self.page = page
+        if not keeps_place:
+            self.cursor = 0
+        self._lay_out()
+        if not keeps_place:
+            bottom = len(self._strips) if page.screen else 0
+            self.scroll_to(y=bottom, animate=False, force=True)
+
+    def _lay_out(self) -> None:
+        self._cols = self.size.width
+        cols = max(self._cols - 1, 1)  # the scroll bar comes and goes
+        if self.page.markdown:
+            self._strips = list(self._rendered(_markdown(self.page.markdown), min(cols, WIDEST)))
+            self._line_of = list(range(len(self._strips)))
+        elif self.page.screen:
+            self._strips = [_screen_row(row) for row in self.page.screen]
+            self._line_of = list(range(len(self._strips)))
+        else:
+            broken = [
+                (number, part)
+                for number, each in enumerate(self.page.lines)
+                for part in _broken(each, cols if self.page.places else min(cols, WIDEST))
+            ]
+            self._strips = [strip_of(part, max(cols, 1)) for _, part in broken]
+            self._line_of = [number for number, _ in broken]
+        self.cursor = min(self.cursor, max(len(self.page.lines) - 1, 0))
+        widest = max((each.cell_length for each in self._strips), default=0)
+        wide = widest if self.page.screen else cols
+        self.virtual_size = Size(wide, len(self._strips))
+        self.refresh()
+
+    def _rendered(self, renderable: RenderableType, cols: int) -> Iterator[Strip]:
+        options = self.app.console.options.update(width=cols, height=None)
+        for each in self.app.console.render_lines(renderable, options, pad=False):
+            yield Strip([Segment(text, style or Style()) for text, style, _ in each])
+
+    def on_resize(self, _: Resize) -> None:
+        """Break the lines anew."""
+        if self.size.width != self._cols:
+            self._lay_out()
+
+    def render_line(self, y: int) -> Strip:
+        """Return one line as it is drawn."""
+        cols, place = self.size.width, y + self.scroll_offset.y
+        if place >= len(self._strips):
+            return Strip.blank(cols, Style())
+        found = self._strips[place]
+        number = self._line_of[place]
+        places = self.page.places
+        if places and number < len(places) and places[number] in self.commented:
+            found = found.apply_style(Style(bold=True, underline=True))
+        if places and number == self.cursor and self.is_active:
+            found = found.apply_style(_REVERSE)
+        left = self.scroll_offset.x
+        return found.crop_extend(left, left + cols, Style())
+
+    def move(self, steps: int) -> None:
+        """Move the selected line of a diff, else scroll."""
+        if not self.page.places:
+            self.scroll_relative(y=steps, animate=False, force=True)
+            return
+        last = len(self.page.lines) - 1
+        self.cursor = min(max(self.cursor + steps, 0), max(last, 0))
+        self._see_cursor()
+
+    def _see_cursor(self) -> None:
+        if self.cursor in self._line_of:
+            place = self._line_of.index(self.cursor)
+            self.scroll_to_region(Region(0, place, 1, 1), animate=False, force=True)
+        self.refresh()
+
+    def on_click(self, event: Click) -> None:
+        """Select the line of the diff under the mouse."""
+        place = event.y + self.scroll_offset.y
+        if self.page.places and 0 <= place < len(self._line_of):
+            self.cursor = self._line_of[place]
+            self.refresh()
+
+    @property
+    def place(self) -> str:
+        """File and line of the selected line of a diff; empty where it has none."""
+        places = self.page.places
+        return places[self.cursor] if self.cursor < len(places) else ""
+
+
+def _broken(parts: Line, cols: int) -> Iterator[Line]:
+    """Yield a line, broken if it is longer than ``cols`` and has one style."""
+    text = "".join(each for each, _ in parts)
+    if len(text) <= cols or len(parts) != 1:
+        yield tuple((printable(each), style) for each, style in parts)
+        return
+    style = parts[0][1]
+    inner = printable(text).lstrip()
+    deep = min(len(text) - len(text.lstrip()), cols // 2)
+    for each in wrap(inner, cols - deep, _MOST_LINES, indent="  "):
+        yield line(" " * deep + each, style)
+
+
+def _screen_row(row: str) -> Strip:
+    text = Text.from_ansi(row, no_wrap=True, end="")
+    found = text.render(_console())
+    return Strip([Segment(each, style or Style()) for each, style, control in found if not control])
+
+
+@functools.cache
+def _console() -> Console:
+    return Console()
+
+
+def _markdown(text: str) -> RenderableType:
+    from rich.markdown import Markdown  # noqa: PLC0415 (only documents need it)
+
+    shown = "\n".join(map(_printable_line, text.splitlines()))
+    return Markdown(shown, hyperlinks=False, code_theme="ansi_dark")
+
+
+def _printable_line(text: str) -> str:
+    """Return a line of any length without what a terminal would act on."""
+    whole = text.expandtabs(4)
+    return "".join(printable(whole[at : at + _PIECE]) for at in range(0, len(whole), _PIECE))
+
+
+class OneLine(Widget):
+    """A line of the desk, such as the foot; what is clicked on it says which part."""
+
+    class Clicked(Message):
+        """A part of the line was clicked."""
+
+        def __init__(self, sender: OneLine, name: str) -> None:
+            super().__init__()
+            self.sender, self.name = sender, name
+
+    def __init__(self, name: str) -> None:
+        super().__init__(id=name)
+        self._parts: Line = ()
+        self._names: tuple[str, ...] = ()
+
+    def show(self, parts: Line, names: tuple[str, ...] = ()) -> None:
+        """Draw these parts; ``names`` are what a click on each of them is called."""
+        parts = tuple((printable(text), style) for text, style in parts)
+        if (parts, names) != (self._parts, self._names):
+            self._parts, self._names = parts, names
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Return the line as it is drawn."""
+        cols = self.size.width
+        return strip_of(self._parts, cols) if y == 0 else Strip.blank(cols, Style())
+
+    def on_click(self, event: Click) -> None:
+        """Tell which part was clicked."""
+        left = 0
+        for (text, _), name in zip(self._parts, self._names, strict=False):
+            left += Segment(text).cell_length
+            if event.x < left:
+                if name:
+                    self.post_message(self.Clicked(self, name))
+                return
+
+
+def tab_parts(tab: str, cols: int) -> tuple[Line, tuple[str, ...]]:
+    """Return the line of the tabs, and the name of each of its parts."""
+    short = cols < sum(len(each) + 5 for each in TABS)
+    parts, names = [], []
+    for number, each in enumerate(TABS, start=1):
+        shown = each if each == tab or not short else each[:3]
+        parts += [(f"{number} ", DIM), (shown, f"{BOLD} underline" if each == tab else PLAIN)]
+        parts.append(("  " if not short else " ", PLAIN))
+        names += [each, each, ""]
+    return tuple(parts), tuple(names)

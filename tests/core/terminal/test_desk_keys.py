@@ -1,0 +1,43 @@
+"""The table of the desk's keys: one meaning for a key, a key for every wish, and its page."""
+
+from pathlib import Path
+
+from agentmux.cli.command_table import GROUPS
+from agentmux.core.terminal.desk_keys import (
+    DESK_KEYS,
+    TABS,
+    DeskWish,
+    desk_key,
+    help_lines,
+    key_of,
+)
+
+PAGE = Path(__file__).parents[3] / "docs" / "reference" / "desk.md"
+
+
+def test_a_key_has_one_meaning_and_every_wish_a_key() -> None:
+    keys = [key for each in DESK_KEYS for key in each.keys]
+    assert len(keys) == len(set(keys))
+    assert {each.wish for each in DESK_KEYS} == set(DeskWish)
+    assert all(desk_key(key) is not None for key in keys)
+    assert desk_key("z") is None
+
+
+def test_there_is_a_number_for_each_tab() -> None:
+    assert key_of(DeskWish.TAB).keys == tuple(map(str, range(1, len(TABS) + 1)))
+
+
+def test_keys_run_commands_that_exist_and_only_looking_is_for_agents() -> None:
+    commands = {name for group in GROUPS.values() for name in group}
+    run = {each.command for each in DESK_KEYS if each.command}
+    assert run <= commands
+    assert not key_of(DeskWish.ATTACH).decides
+    assert {each.command for each in DESK_KEYS if each.decides} == run - {"attach"}
+
+
+def test_the_help_and_the_page_have_every_line_of_the_table() -> None:
+    said, page = "\n".join(help_lines()), PAGE.read_text("utf-8")
+    assert all(len(line) <= 78 for line in help_lines())
+    for each in DESK_KEYS:
+        assert f"  {each.shown:<8}{each.says}" in said
+        assert f"| `{each.shown}` | {each.says} |" in page

@@ -1,0 +1,278 @@
+"""The screens of the desk, as text, and what keys do to them."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from agentmux.adapters.system.command_runs import CommandRuns
+from agentmux.core.names.phase import Phase
+from agentmux.core.terminal.desk_keys import TABS
+from agentmux.desk.app import DeskApp
+from agentmux.desk.reading import SessionReader
+from agentmux.desk.session_feed import SessionFeed
+from agentmux.desk.tools import DeskTools
+from agentmux.wiring import build
+from tests.cli.picker.picker_lab import AT, make_session
+
+SCREENS = Path(__file__).with_name("screens")
+WIDE, SMALL = (110, 30), (80, 24)
+SAME = "/tmp/amx-________"
+
+
+@pytest.fixture
+def project() -> Iterator[Path]:
+    """A project whose path has the same length in every run."""
+    made = Path(tempfile.mkdtemp(prefix="amx-", dir="/tmp"))
+    try:
+        (made / "calc").mkdir()
+        yield made / "calc"
+    finally:
+        shutil.rmtree(made)
+
+
+def tools_of(*projects: Path, agent: str = "") -> DeskTools:
+    top = projects[0].parent
+    (top / "bin").mkdir()
+    for name in ("tmux", "git"):
+        (top / "bin" / name).symlink_to(shutil.which(name) or "/missing")
+    environ = {**os.environ, "TMUX_TMPDIR": str(top), "PATH": str(top / "bin")}
+    reader = SessionReader(
+        partial(build.site, config=None, environ=environ),
+        partial(build.world, config=None, environ=environ, read_only=True),
+    )
+    feed = SessionFeed(reader, lambda: projects, top / "projects")
+    feed.begin()
+    return DeskTools(
+        reader=reader,
+        feed=feed,
+        commands=CommandRuns(program=("/bin/false",), environ=environ),
+        foreground=lambda _: 0,
+        now=lambda: AT + timedelta(hours=2),
+        here=projects[0],
+        agent=agent,
+    )
+
+
+class Shown:
+    """A desk that runs without a terminal."""
+
+    def __init__(self, pilot: Pilot[int]) -> None:
+        self.pilot = pilot
+        self.app = pilot.app
+        assert isinstance(self.app, DeskApp)
+
+    @property
+    def screen(self) -> str:
+        rows = [strip.text.rstrip() for strip in self.app.screen._compositor.render_strips()]
+        return "\n".join(rows).rstrip() + "\n"
+
+    async def shows(self, *words: str) -> str:
+        """Wait until the screen has all of these words; return the screen."""
+        for _ in range(400):
+            if all(word in self.screen for word in words):
+                return self.screen
+            await self.pilot.pause(0.02)
+        pytest.fail(f"{words} not in:\n{self.screen}")
+
+    async def is_kept(self, project: Path, name: str) -> None:
+        """Wait until the screen is the kept one; with ``KEEP_SCREENS=1`` keep it anew."""
+        path = SCREENS / f"{name}.txt"
+        if os.environ.get("KEEP_SCREENS"):
+            await self.pilot.pause(1)
+            path.write_text(self._masked(project))
+        for _ in range(200):
+            if self._masked(project) == path.read_text():
+                return
+            await self.pilot.pause(0.02)
+        assert self._masked(project) == path.read_text()
+
+    def _masked(self, project: Path) -> str:
+        screen = self.screen.replace(str(project.parent), SAME)
+        return re.sub(r"updated \d+d ago", "updated 300d ago", screen)
+
+    async def press(self, *keys: str) -> None:
+        await self.pilot.press(*keys)
+
+
+@asynccontextmanager
+async def shown(tools: DeskTools, size: tuple[int, int] = WIDE) -> AsyncIterator[Shown]:
+    app = DeskApp(tools)
+    async with app.run_test(size=size) as pilot:
+        yield Shown(pilot)
+    tools.feed.close()
+
+
+def three(project: Path) -> None:
+    make_session(project, "20260101-080000-add-login", feature="Add a login form")
+    make_session(project, "20260101-090000-fix-crash", feature="Fix the crash at midnight")
+    make_session(project, "20260101-070000-old-one", phase=Phase.DONE, feature="An old one")
+
+
+@pytest.mark.parametrize(("size", "name"), [(WIDE, "wide"), (SMALL, "small"), ((38, 9), "tiny")])
+def test_the_list_beside_the_overview(project: Path, size: tuple[int, int], name: str) -> None:
+    async def look() -> None:
+        async with shown(tools_of(project), size) as desk:
+            await desk.is_kept(project, f"overview-{name}")
+
+    three(project)
+    asyncio.run(look())
+
+
+def test_every_tab_of_a_session_at_rest(project: Path) -> None:
+    words = {
+        "screens": "nothing yet",
+        "documents": "20260101-090000-fix-crash",
+        "diff": "nothing has changed",
+        "why": "resumes in architecting",
+        "journal": "session started",
+    }
+
+    async def look() -> None:
+        async with shown(tools_of(project)) as desk:
+            await desk.shows("> fix-crash")
+            for number, tab in enumerate(TABS, start=1):
+                await desk.press(str(number))
+                await desk.shows(words.get(tab, "Phases"))
+            await desk.press("left")
+            await desk.shows("resumes in architecting")
+
+    three(project)
+    asyncio.run(look())
+
+
+def test_keys_and_the_palette_have_the_words_of_the_table(project: Path) -> None:
+    async def look() -> None:
+        async with shown(tools_of(project), (110, 60)) as desk:
+            await desk.shows("no sessions: n starts one")
+            await desk.press("question_mark")
+            await desk.is_kept(project, "keys")
+            await desk.press("escape", "ctrl+p")
+            await desk.press(*"approve")
+            await desk.shows("approve (a)", "shows what would happen, then asks")
+
+    asyncio.run(look())
+
+
+def test_a_search_takes_letters_that_are_keys_and_ends(project: Path) -> None:
+    async def look() -> None:
+        async with shown(tools_of(project)) as desk:
+            await desk.shows("> fix-crash")
+            await desk.press("slash", *"adlog", "q", "backspace", "enter")
+            screen = await desk.shows("> add-login", "/adlog")
+            assert "fix-crash" not in screen
+            await desk.press("escape")
+            await desk.shows("> add-login", "fix-crash")
+            await desk.press("slash", *"zzz")
+            await desk.shows("/zzz")
+            await desk.press("ctrl+u")
+            await desk.shows("fix-crash")
+
+    three(project)
+    asyncio.run(look())
+
+
+def test_moving_marking_and_the_other_side(project: Path) -> None:
+    async def look() -> None:
+        async with shown(tools_of(project), SMALL) as desk:
+            await desk.shows("> fix-crash")
+            await desk.press("space", "end")
+            await desk.shows(" *fix-crash", "> old-one")
+            await desk.press("home")
+            await desk.shows(">*fix-crash")
+            await desk.press("escape", "down")
+            await desk.shows("> add-login", "  fix-crash")
+            await desk.press("tab", "down", "down")
+            await desk.shows("> add-login")
+            await desk.press("escape", "down")
+            await desk.shows("> old-one")
+            await desk.press("o")
+            await desk.shows("no session needs you")
+
+    three(project)
+    asyncio.run(look())
+
+
+def test_a_resume_shows_its_plan_and_a_failure_says_what_the_command_said(project: Path) -> None:
+    async def look() -> None:
+        async with shown(tools_of(project), SMALL) as desk:
+            await desk.shows("> fix-crash", "choice")
+            await desk.press("enter")
+            await desk.shows("What a resume of")
+            await desk.is_kept(project, "resume")
+            await desk.press("y")
+            await desk.shows("t runs it in this terminal")
+            await desk.is_kept(project, "failure")
+
+    three(project)
+    asyncio.run(look())
+
+
+def test_an_agent_may_look_but_not_decide(project: Path) -> None:
+    async def look() -> None:
+        async with shown(tools_of(project, agent="this is for a person")) as desk:
+            await desk.shows("> fix-crash")
+            for key in ("a", "c", "x", "R", "r", "S", "D", "n"):
+                await desk.press("2", key)
+                await desk.shows("this is for a person", "nothing yet")
+
+    three(project)
+    asyncio.run(look())
+
+
+def test_a_session_that_cannot_be_read_is_shown_with_its_reason(project: Path) -> None:
+    async def look() -> str:
+        async with shown(tools_of(project)) as desk:
+            return await desk.shows("> broken", "unreadable", "needs you 1")
+
+    path = make_session(project, "20260101-090000-broken")
+    for name in ("state.json", "state.json.bak"):
+        (path / name).unlink(missing_ok=True)
+    (path / "tool_events.jsonl").write_text('{"v": 999, "event": "of a later version"}\n')
+    assert "unreadable" in asyncio.run(look())
+
+
+def test_sessions_of_several_projects_and_new_ones_come_by_themselves(project: Path) -> None:
+    async def look() -> None:
+        async with shown(tools_of(project, other)) as desk:
+            await desk.shows("> fix-crash", "calc")
+            make_session(other, "20260101-100000-second", feature="Another one")
+            await desk.shows("second", "tools")
+            shutil.rmtree(path)
+            for _ in range(400):
+                if "second" not in desk.screen:
+                    return
+                await desk.pilot.pause(0.02)
+            pytest.fail(desk.screen)
+
+    three(project)
+    other = project.parent / "tools"
+    other.mkdir()
+    path = other / ".agentmux/.sessions/20260101-100000-second"
+    asyncio.run(look())
+
+
+def test_a_click_selects_and_tabs_and_foot_can_be_clicked(project: Path) -> None:
+    async def look() -> None:
+        async with shown(tools_of(project)) as desk:
+            await desk.shows("> fix-crash")
+            await desk.pilot.click("#list", offset=(4, 2))
+            await desk.shows("> add-login")
+            tabs = desk.screen.splitlines()[1]
+            left = desk.app.query_one("#tabs").region.x
+            await desk.pilot.click("#tabs", offset=(tabs.index("jou") - left + 1, 0))
+            await desk.shows("session started")
+
+    three(project)
+    asyncio.run(look())

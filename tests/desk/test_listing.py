@@ -1,0 +1,172 @@
+"""The list of the desk: groups, search, selection, marks and how a line looks."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentmux.app.views.rows import SessionRow
+from agentmux.core.names.status_labels import (
+    Group,
+    Safety,
+    SessionStatus,
+    status_group,
+    status_label,
+)
+from agentmux.core.terminal.text_width import width
+from agentmux.desk.listing import (
+    DeskRow,
+    Heading,
+    Listing,
+    heading_line,
+    kept_safety,
+    mark,
+    move,
+    next_in_need,
+    row_line,
+    search,
+    select,
+    unmark,
+    with_examined,
+    with_rows,
+)
+from agentmux.desk.styled import plain
+
+AT = datetime(2026, 1, 1, 10, tzinfo=UTC)
+NOW = AT + timedelta(minutes=5)
+
+
+def row(
+    name: str,
+    status: str = SessionStatus.RUNNING,
+    *,
+    project: str = "/p/calc",
+    safety: Safety | None = None,
+) -> DeskRow:
+    said = SessionRow(
+        session=f"20260101-1000{len(name):02}-{name}",
+        group=status_group(status),
+        phase="implementing",
+        status=SessionStatus(status),
+        label=status_label(status),
+        ago="5m ago",
+        branch="",
+        is_apart=False,
+        title=name,
+        short=name,
+    )
+    home = Path(project)
+    rests = status in {SessionStatus.INTERRUPTED, SessionStatus.STOPPED}
+    return DeskRow(
+        path=home / ".agentmux/.sessions" / said.session,
+        project=home,
+        row=said,
+        updated=AT,
+        words=f"{name} {home.name} implementing",
+        live=not rests,
+        safety=safety,
+    )
+
+
+ROWS = (
+    row("done-one", SessionStatus.DONE),
+    row("asks", SessionStatus.WAITING),
+    row("works"),
+    row("lost", SessionStatus.INTERRUPTED, safety=Safety.UNSAFE),
+    row("rests", SessionStatus.STOPPED, safety=Safety.SAFE),
+    row("parks", SessionStatus.PARKED),
+)
+
+
+def names(listing: Listing) -> list[str]:
+    return [each.row.title for each in listing.shown]
+
+
+def test_sessions_stand_below_what_they_need_and_safe_ones_before_others() -> None:
+    listing = with_rows(Listing(), ROWS)
+    assert names(listing) == ["asks", "works", "rests", "lost", "parks", "done-one"]
+    headings = [each.group for each in listing.lines if isinstance(each, Heading)]
+    assert headings == list(Group)
+    assert listing.selected is not None
+    assert listing.selected.row.title == "asks"
+
+
+def test_a_search_looks_in_words_status_and_safety() -> None:
+    listing = with_rows(Listing(), ROWS)
+    assert names(search(listing, "calc unsafe")) == ["lost"]
+    assert names(search(listing, "waiting")) == ["asks"]
+    assert names(search(listing, "wks")) == ["works"]
+    nothing = search(listing, "20260101")
+    assert (nothing.lines, nothing.at, nothing.selected) == ((), None, None)
+    assert names(search(nothing, "")) == names(listing)
+
+
+def test_the_selection_stays_with_its_session_and_moves_on_when_that_goes() -> None:
+    listing = move(with_rows(Listing(), ROWS), 1)
+    works = listing.selected
+    assert works is not None
+    now = replace(works, row=replace(works.row, group=Group.DONE))
+    listing = with_rows(listing, [now])
+    assert listing.at == works.path
+    listing = with_rows(listing, (), [works.path])
+    assert listing.selected is not None
+    assert listing.selected.row.title == "done-one"
+    assert with_rows(listing, (), listing.rows).at is None
+
+
+def test_moving_ends_at_both_ends_and_needy_ones_come_round() -> None:
+    listing = with_rows(Listing(), [*ROWS, row("fails", SessionStatus.FAILED)])
+    assert move(listing, -9).at == listing.at
+    assert move(move(listing, 99), 99).selected == ROWS[0]
+    first = next_in_need(listing)
+    assert first.at != listing.at
+    assert next_in_need(first).at == listing.at
+    assert select(listing, ROWS[2].path).selected == ROWS[2]
+    assert select(listing, Path("/elsewhere")) == listing
+
+
+def test_marks_are_taken_back_and_go_with_their_sessions() -> None:
+    listing = mark(with_rows(Listing(), ROWS))
+    assert [each.row.title for each in listing.chosen] == ["asks"]
+    assert mark(listing).marked == frozenset()
+    assert unmark(listing).marked == frozenset()
+    assert with_rows(listing, (), [ROWS[1].path]).marked == frozenset()
+    assert unmark(listing).chosen == (ROWS[1],)
+
+
+def test_what_a_resume_would_do_counts_only_while_nothing_has_changed() -> None:
+    fresh = row("rests", SessionStatus.STOPPED)
+    listing = with_rows(Listing(), [fresh])
+    known = replace(fresh, safety=Safety.CHOICE, warned="coder-1 begins anew")
+    listing = with_examined(listing, [known, row("unknown", SessionStatus.STOPPED)])
+    assert listing.rows[fresh.path].safety is Safety.CHOICE
+    (kept,) = kept_safety(listing, [fresh])
+    assert kept.warned == "coder-1 begins anew"
+    changed = with_rows(listing, [replace(fresh, updated=NOW)])
+    assert with_examined(changed, [known]).rows[fresh.path].safety is None
+    runs = row("rests")
+    assert list(kept_safety(listing, [runs])) == [runs]
+
+
+@pytest.mark.parametrize("cols", [34, 50, 80])
+def test_a_line_says_name_state_and_age(cols: int) -> None:
+    listing = mark(with_rows(Listing(), [*ROWS, row("far", project="/p/other")]))
+    said = plain(row_line(listing, ROWS[1], cols, NOW))
+    assert said.startswith(">*asks")
+    assert said.endswith("5m")
+    assert ("waiting for you" if cols >= 44 else "waits") in said
+    assert ("implementing" in said) is (cols >= 64)
+    safe = plain(row_line(listing, ROWS[4], cols, NOW))
+    assert ("safe to resume" if cols >= 44 else "safe") in safe
+    assert plain(heading_line(Heading(Group.NEEDS_YOU, 2), cols)) == "needs you 2"
+
+
+@given(st.text(max_size=60), st.integers(min_value=1, max_value=90), st.sampled_from(ROWS))
+def test_a_line_fits_at_every_width(name: str, cols: int, each: DeskRow) -> None:
+    strange = replace(each, path=each.path.with_name("x" + name.replace("/", "").replace("\0", "")))
+    listing = with_rows(Listing(), [*ROWS, row("far", project=f"/p/{name.strip('/')}x")])
+    assert width(plain(row_line(listing, strange, cols, NOW))) <= cols
+    assert width(plain(heading_line(Heading(Group.DONE, 10**6), cols))) <= cols

@@ -1,0 +1,105 @@
+"""The overview of a session, and the keys that it offers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from agentmux.app.session.lookup import Liveness, SessionEntry
+from agentmux.app.views.rows import session_row
+from agentmux.app.views.status import session_view
+from agentmux.core.codec.frozen import replace
+from agentmux.core.journal.state import Interruption, Seat, SessionState, encode
+from agentmux.core.names.phase import Phase
+from agentmux.core.names.status_labels import Safety, SessionStatus
+from agentmux.core.terminal.desk_keys import DeskWish
+from agentmux.desk.overview import Facts, offered, overview_lines
+from agentmux.desk.styled import plain
+from agentmux.ports.terminal import TmuxSession
+from tests.desk.builders import NOW, SHOP, row
+
+W = DeskWish
+LIVE = Liveness(
+    live=True, because="tmux session x", tmux=TmuxSession(id="$1", name="x", uuid="u"),
+    locked=True, orchestrator=42,
+)  # fmt: skip
+GONE = Liveness(live=False, because="no tmux session")
+
+
+def facts(state: SessionState, liveness: Liveness = LIVE, **values: Any) -> Facts:
+    known = row("add-auth")
+    entry = SessionEntry(
+        name=known.name, path=known.path, fields=encode(state), source="state.json",
+        updated=known.updated,
+    )  # fmt: skip
+    view = session_view(entry, liveness, {}, project=SHOP, now=NOW)
+    shown = session_row(view, "")
+    known = replace(
+        known, row=shown, live=liveness.live, orchestrator=liveness.orchestrator, **values
+    )
+    return Facts(view=view, title="Log people in", project=SHOP, row=known, now=NOW, state=state)
+
+
+def text(found: Facts) -> list[str]:
+    return [plain(each).rstrip() for each in overview_lines(found)]
+
+
+@pytest.mark.parametrize(
+    ("values", "wishes"),
+    [
+        ({"live": True}, (W.ATTACH,)),
+        ({"status": SessionStatus.WAITING, "live": True}, (W.ANSWER, W.ATTACH)),
+        (
+            {"status": SessionStatus.DECISION, "live": True, "decision": True},
+            (W.APPROVE, W.CHANGES, W.ATTACH),
+        ),
+        ({"status": SessionStatus.DECISION, "decision": True}, (W.APPROVE, W.CHANGES)),
+        ({"status": SessionStatus.FAILED, "live": True}, (W.RESTART, W.ATTACH)),
+        ({"status": SessionStatus.STOPPED}, (W.RESUME,)),
+        ({"status": SessionStatus.DONE, "is_done": True}, ()),
+    ],
+)
+def test_it_offers_what_the_session_needs(
+    values: dict[str, Any], wishes: tuple[DeskWish, ...]
+) -> None:
+    assert offered(row("add-auth", **values)) == wishes
+
+
+def test_it_begins_with_the_feature_and_what_the_session_does() -> None:
+    seat = Seat(
+        launch="l1", role="coder", phase="implementing", mode="fresh", reason="",
+        since="2026-01-02T11:53:00.000Z",
+    )  # fmt: skip
+    state = SessionState(
+        phase=Phase.IMPLEMENTING, seats={"coder": seat}, agents={"coder": {"agent": "claude"}}
+    )
+    lines = text(facts(state))
+    assert lines[0] == "Log people in"
+    assert "running, implementing, updated 5m ago" in lines
+    assert lines.index("Phases") < lines.index("Seats") < lines.index("Where")
+    assert any(each.startswith("  coder ") and "claude" in each for each in lines)
+
+
+def test_a_session_at_rest_says_why_and_whether_a_resume_is_safe() -> None:
+    interrupted = Interruption(cause="the machine went down", at="2026-01-02T11:00:00.000Z")
+    state = SessionState(phase=Phase.PLANNING, interruption=interrupted)
+    lines = text(facts(state, GONE, safety=Safety.CHOICE, warned="coder has no conversation"))
+    assert "interrupted: the machine went down" in lines
+    assert "needs a choice: coder has no conversation" in lines
+    assert any(each.startswith("R: resume") for each in lines)
+
+
+def test_an_unreadable_session_is_shown_without_its_phases() -> None:
+    found = facts(SessionState(phase=Phase.PLANNING), GONE)
+    broken = replace(found.view, problems=("the journal is of a later version",), phase=None)
+    lines = text(replace(found, view=broken, state=None))
+    assert "! the journal is of a later version" in lines
+    assert "Phases" not in lines
+
+
+def test_the_time_in_a_phase_stands_beside_it() -> None:
+    found = facts(SessionState(phase=Phase.IMPLEMENTING))
+    lines = text(replace(found, spent_s={Phase.PLANNING: 125.0, Phase.ARCHITECTING: 0.2}))
+    (planning,) = (each for each in lines if " planning " in each)
+    assert " 2m" in planning

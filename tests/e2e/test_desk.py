@@ -1,0 +1,344 @@
+"""The terminal desk in a real tmux pane, over real sessions of the offline agent."""
+
+import json
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from agentmux.adapters.disk.lock import SessionLock
+from tests.conftest import WaitUntil
+from tests.e2e.conftest import QUICK, Project
+
+SLOW = {**QUICK, "roles": {**QUICK["roles"], "coder": {"submit": "no"}}}
+ASKS = {**QUICK, "roles": {**QUICK["roles"], "architect": {"dialog": "permission"}}}
+
+
+class Desk:
+    """The desk in a pane of a tmux server of its own."""
+
+    def __init__(self, project: Project, wait_until: WaitUntil) -> None:
+        self.project, self._wait_until = project, wait_until
+
+    def tmux(self, *words: str) -> str:
+        return self.project.tmux("-L", "outer", *words)
+
+    @property
+    def screen(self) -> str:
+        return self.tmux("capture-pane", "-p", "-t", "desk")
+
+    def press(self, *keys: str) -> None:
+        self.tmux("send-keys", "-t", "desk", *keys)
+
+    def type(self, text: str) -> None:
+        self.tmux("send-keys", "-l", "-t", "desk", text)
+
+    def click(self, col: int, row: int) -> None:
+        """Press and release the left button at a cell, counted from 1."""
+        for end in "Mm":
+            self.type(f"\x1b[<0;{col};{row}{end}")
+
+    def shows(self, *words: str, within_s: float = 20) -> None:
+        """Wait until the screen has all of these words."""
+        self._wait_until(
+            lambda: all(word in self.screen for word in words),
+            within_s,
+            lambda: f"{words} in:\n{self.screen}",
+        )
+
+    def lacks(self, word: str) -> None:
+        self._wait_until(lambda: word not in self.screen, 20, lambda: f"{word} in:\n{self.screen}")
+
+
+@contextmanager
+def opened(
+    project: Project, wait_until: WaitUntil, *, size: tuple[int, int] = (120, 36), env: str = ""
+) -> Iterator[Desk]:
+    """Open the desk by ``agentmux`` alone."""
+    desk = Desk(project, wait_until)
+    cols, rows = map(str, size)
+    command = f"env {env} TERM=tmux-256color {sys.executable} -m agentmux; echo ended $?; exec cat"
+    desk.tmux(
+        *("-f", "/dev/null", "new-session", "-d", "-s", "desk", "-x", cols, "-y", rows),
+        *("-c", str(project.path), command),
+    )
+    try:
+        desk.shows("agentmux")
+        yield desk
+    finally:
+        desk.tmux("kill-server")
+
+
+def test_a_feature_is_watched_decided_and_seen_done(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    with opened(project, wait_until) as desk:
+        desk.shows("no sessions")
+        session = project.start("add a greeting")
+        desk.shows("> add-a-greeting", "yours to decide", "1 needs you", "a approve", within_s=40)
+        desk.press("a")
+        desk.shows("What an approval of", "to be committed: 2 files", "y yes, Esc no")
+        assert session.state["phase"] == "completing"
+        desk.press("y")
+        desk.shows("1 done", "committed")
+    session.wait("done")
+    assert project.git("log", "-1", "--format=%s").strip() == "add a greeting"
+
+
+def test_a_decision_on_something_else_is_refused(project: Project, wait_until: WaitUntil) -> None:
+    session = project.start("add a greeting").wait()
+    with opened(project, wait_until) as desk:
+        desk.shows("yours to decide")
+        desk.press("a")
+        desk.shows("to be committed: 2 files")
+        (project.path / "another.py").write_text("later = 1\n")
+        desk.press("y")
+        desk.shows("is not what was shown", "Esc closes")
+    assert session.state["phase"] == "completing"
+
+
+def test_changes_are_asked_for_with_comments_on_the_diff(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    session = project.start("add a greeting").wait()
+    with opened(project, wait_until) as desk:
+        desk.shows("yours to decide")
+        desk.press("4")
+        desk.shows("diff --git a/demo_part_1.py")
+        desk.press("Tab", *["Down"] * 8)
+        desk.press("i")
+        desk.shows("Comment on demo_part_1.py:")
+        desk.type("name it better")
+        desk.press("Enter")
+        desk.shows("1 in the next request")
+        desk.press("c")
+        desk.shows("What should change in", "demo_part_1.py:", "name it better", "Ctrl-S sends")
+        desk.press("C-s")
+        desk.shows("accepted")
+    asked = [each for each in session.events if each["event"] == "request_changes"]
+    assert re.fullmatch(r"demo_part_1\.py:\d+: name it better", asked[0]["payload"]["text"])
+    assert asked[0]["payload"]["digest"]
+
+
+def test_an_orchestrator_is_killed_under_its_eyes(project: Project, wait_until: WaitUntil) -> None:
+    project.scenario(SLOW)
+    session = project.start("add a greeting").until_seat("coder-1")
+    with opened(project, wait_until) as desk:
+        desk.shows("> add-a-greeting", "1 running")
+        os.kill(session.runtime["orchestrator_pid"], signal.SIGKILL)
+        desk.shows("1 interrupted", "its orchestrator is gone")
+        desk.press("R")
+        desk.shows("no orchestrator drives them", "y yes")
+        desk.press("y")
+        desk.shows("1 running", "watch it", within_s=30)
+        desk.press("S")
+        desk.shows("Stop it?")
+        desk.press("Escape")
+        desk.lacks("Stop it?")
+        assert session.runtime["orchestrator_pid"]
+        desk.press("S")
+        desk.shows("Stop it?")
+        desk.press("y")
+        desk.shows("1 interrupted", "stopped", within_s=30)
+        desk.press("R")
+        desk.shows("What a resume of", "resumes in implementing", "1 [ ] coder-1")
+        desk.press("y")
+        desk.shows("1 running", within_s=30)
+
+
+def test_the_server_is_killed_and_all_marked_sessions_are_resumed(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    project.scenario(SLOW)
+    sessions = [project.start(f"add part {number}", "--worktree") for number in (1, 2)]
+    for each in sessions:
+        each.until_seat("coder-1")
+    with opened(project, wait_until, size=(80, 24)) as desk:
+        desk.shows("2 running")
+        os.kill(int(project.tmux("display-message", "-p", "#{pid}")), signal.SIGKILL)
+        desk.shows("2 interrupted")
+        wait_until(
+            lambda: sum(" safe " in row[:34] for row in desk.screen.splitlines()) == 2,
+            *(20, lambda: desk.screen),
+        )
+        desk.press("Home", "Space", "Space", "R")
+        desk.shows("Resume 2?")
+        desk.press("y")
+        desk.shows("resumed 2 of 2", "2 running", within_s=60)
+
+
+def test_a_question_is_answered_while_its_screen_is_there(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    project.scenario(ASKS)
+    project.config("snapshots: {interval: 0.2s}\n")
+    session = project.start("add a greeting")
+    with opened(project, wait_until) as desk:
+        desk.shows("waiting for you", "x answer", within_s=40)
+        desk.press("x")
+        desk.shows("architect of", "asks", "Enter sends")
+        desk.type("Enter")
+        desk.press("Enter")
+        desk.shows("yours to decide", within_s=60)
+    assert "seat_answered" in session.kinds()
+
+
+def test_live_screens_come_through_one_client(project: Project, wait_until: WaitUntil) -> None:
+    project.scenario(SLOW)
+    session = project.start("add a greeting").until_seat("coder-1").settled("coder-1")
+    with opened(project, wait_until) as desk:
+        desk.shows("1 running")
+        desk.press("2")
+        desk.shows("live: coder-1", "Demo agent")
+        (client,) = project.tmux("list-clients", "-F", "#{client_flags}").splitlines()
+        assert "control-mode" in client
+        assert "ignore-size" in client
+        pane = session.runtime["panes"]["coder-1"]["pane"]
+        project.tmux("send-keys", "-t", pane, "-l", "typed elsewhere")
+        desk.shows("typed elsewhere")
+        desk.press("1")
+        wait_until(lambda: not project.tmux("list-clients"), 10)
+
+
+def test_a_session_is_removed_after_a_question(project: Project, wait_until: WaitUntil) -> None:
+    session = project.start("add a greeting").wait().approve().gone()
+    with opened(project, wait_until) as desk:
+        desk.shows("1 done")
+        desk.press("D")
+        desk.shows("Remove it for good?")
+        desk.press("n")
+        desk.lacks("Remove it for good?")
+        assert session.path.is_dir()
+        desk.press("D")
+        desk.shows("Remove it for good?")
+        desk.press("y")
+        desk.shows("no sessions")
+    assert not session.path.exists()
+
+
+def test_it_attaches_and_comes_back(project: Project, wait_until: WaitUntil) -> None:
+    project.scenario(SLOW)
+    project.start("add a greeting").until_seat("coder-1")
+    with opened(project, wait_until, env="-u TMUX") as desk:
+        desk.shows("1 running")
+        desk.press("Enter")
+        wait_until(lambda: project.tmux("list-clients"), 20, lambda: desk.screen)
+        desk.press("C-b", "d")
+        desk.shows("1 running", "1 overview")
+
+
+def test_a_session_is_started_from_it(project: Project, wait_until: WaitUntil) -> None:
+    project.config("defaults: {agent: demo}\n")
+    with opened(project, wait_until) as desk:
+        desk.shows("no sessions")
+        desk.press("n")
+        desk.shows("What should be built?", str(project.path))
+        desk.type("@ add a greeting")
+        desk.press("C-s")
+        desk.shows("> add-a-greeting", within_s=40)
+    (path,) = project.sessions()
+    assert json.loads((path / "state.json").read_text())["feature"] == "@ add a greeting"
+
+
+def test_an_agent_may_look_but_not_decide(project: Project, wait_until: WaitUntil) -> None:
+    session = project.start("add a greeting").wait()
+    agent = "AGENTMUX_LAUNCH_ID=abc AGENTMUX_SEAT=coder-1"
+    with opened(project, wait_until, env=agent) as desk:
+        desk.shows("yours to decide")
+        desk.press("a")
+        desk.shows("this is for a person", "coder-1")
+        desk.press("D")
+        desk.shows("this is for a person")
+    assert session.state["phase"] == "completing"
+
+
+def test_sessions_that_cannot_be_read_and_locks_of_others_are_shown(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    broken = project.start("break me").wait().approve().gone()
+    held = project.start("hold me").wait().approve().gone()
+    (broken.path / "state.json").write_text("{")
+    (broken.path / "state.json.bak").write_text("{")
+    (broken.path / "tool_events.jsonl").write_text('{"v": 999, "event": "of a later version"}\n')
+    lock = SessionLock(held.path)
+    state = {**held.state, "phase": "implementing"}
+    (held.path / "state.json").write_text(json.dumps(state))
+    lock.acquire(5, {"pid": 1, "host": "elsewhere"})
+    try:
+        with opened(project, wait_until) as desk:
+            desk.shows("break-me", "unreadable", "hold-me")
+            desk.press("D")
+            desk.shows("Remove it for good?")
+            desk.press("Escape")
+            desk.press("/", *"hold", "Enter")
+            desk.shows("> hold-me")
+            desk.press("S")
+            desk.shows("Stop it?")
+            desk.press("y")
+            desk.shows("Esc closes")
+    finally:
+        lock.release()
+
+
+def test_a_storm_of_resizes_and_the_mouse(project: Project, wait_until: WaitUntil) -> None:
+    for number in (1, 2):
+        project.start(f"add part {number}").wait().approve().gone()
+    with opened(project, wait_until) as desk:
+        desk.shows("2 done", "> add-part-2")
+        for number in range(60):
+            desk.tmux("resize-window", "-t", "desk", "-x", str(20 + 3 * number % 130), "-y", "9")
+            desk.tmux("resize-window", "-t", "desk", "-x", "2", "-y", "2")
+        desk.tmux("resize-window", "-t", "desk", "-x", "120", "-y", "36")
+        desk.shows("2 done", "> add-part-2", "1 overview")
+        rows = desk.screen.splitlines()
+        place = next(number for number, row in enumerate(rows, start=1) if "add-part-1" in row)
+        desk.click(6, place)
+        desk.shows("> add-part-1")
+        desk.shows("6 journal")
+        column = desk.screen.splitlines()[1].index("journal")
+        desk.click(column + 2, 2)
+        desk.shows("session started")
+        foot = next(row for row in reversed(desk.screen.splitlines()) if "all keys" in row)
+        desk.click(foot.index("all keys") + 2, 36)
+        desk.shows("All keys of the desk")
+
+
+def test_it_is_left_by_q_and_piped_it_says_where_the_project_stands(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    with opened(project, wait_until) as desk:
+        desk.shows("no sessions")
+        desk.press("q")
+        desk.shows("ended 0")
+    assert project.ok().startswith("no sessions in ")
+
+
+@pytest.mark.parametrize("environ", ["NO_COLOR=1", "CLICOLOR=0"])
+def test_it_uses_no_colours_where_none_are_wanted(
+    project: Project, wait_until: WaitUntil, environ: str
+) -> None:
+    project.start("add a greeting").wait()
+    with opened(project, wait_until, env=environ) as desk:
+        desk.shows("yours to decide", "overview")
+        shown = desk.tmux("capture-pane", "-pe", "-t", "desk")
+    assert not re.search(r"\x1b\[[0-9;]*\b(3[0-7]|4[0-7]|9[0-7]|38|48)\b", shown)
+
+
+def test_projects_that_were_used_are_shown_together(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    project.start("add a greeting").wait().approve().gone()
+    other = project.root / "other"
+    (other / ".agentmux").mkdir(parents=True)
+    with opened(project, wait_until) as desk:
+        desk.shows("1 done")
+        project.ok("--project", str(other), "start", "--agent", "demo", "--", "a second project")
+        desk.shows("a-second-project", "other", within_s=40)
+        register = Path(project.env["XDG_STATE_HOME"]) / "agentmux" / "projects"
+        assert register.read_text().splitlines() == [str(project.path), str(other)]
+    project.tmux("kill-server")
