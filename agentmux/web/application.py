@@ -1,0 +1,82 @@
+"""The addresses of the page, and what answers at each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from agentmux.web.forms import FORMS, Forms
+from agentmux.web.guard import Guard
+from agentmux.web.messages import Messages
+from agentmux.web.pages import HERE, Pages, guarded
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from agentmux.adapters.system.command_runs import CommandRuns
+    from agentmux.web.events import Events
+    from agentmux.web.guard import Place
+    from agentmux.web.reading import Sessions
+    from agentmux.web.screens import LiveScreens
+    from agentmux.web.sign_in import SignIn
+
+_PARTS = ("screens", "documents", "diff", "why", "journal")
+
+
+def application(  # noqa: PLR0913 (the parts that the server makes)
+    sessions: Sessions,
+    *,
+    place: Place,
+    sign_in: SignIn,
+    commands: CommandRuns,
+    secret: Callable[[], str],
+    events: Events,
+    screens: LiveScreens,
+    static: Path = HERE / "static",
+) -> ASGIApp:
+    """Return the application behind its guard.
+
+    Args:
+        sessions: What it shows.
+        place: Where browsers find it.
+        sign_in: Who may use it.
+        commands: Runs what forms ask for.
+        secret: Makes unguessable texts.
+        events: Tells browsers what has changed.
+        screens: The screens of seats.
+        static: The folder with the style sheet and the script.
+    """
+    messages = Messages(secret)
+    pages = Pages(sessions, address=place, sign_in=sign_in, messages=messages, screens=screens)
+    forms = Forms(
+        sessions, pages, commands=commands, messages=messages, sign_in=sign_in, address=place
+    )
+    session = "/sessions/{name}"
+    shown = {
+        "/": pages.sessions,
+        session: pages.overview,
+        **{f"{session}/{part}": getattr(pages, part) for part in _PARTS},
+        session + "/documents/{path:path}": pages.document,
+        "/api/sessions": pages.api_sessions,
+        "/api" + session: pages.api_session,
+        "/api" + session + "/screens": pages.api_screens,
+    }
+    routes = [
+        Route("/login/{link}", pages.login, methods=["GET"]),
+        Route("/login/{link}", forms.login, methods=["POST"]),
+        Route("/link", forms.link, methods=["POST"]),
+        Route("/logout", forms.logout, methods=["POST"]),
+        Route("/events", events.stream, methods=["GET"]),
+        Route("/static/terminal.css", pages.styles, methods=["GET"]),
+        Mount("/static", StaticFiles(directory=static)),
+        *(Route(path, guarded(pages, page), methods=["GET"]) for path, page in shown.items()),
+        *(Route(f"{session}/{name}", forms.of_session(name), methods=["POST"]) for name in FORMS),
+    ]
+    app = Starlette(routes=routes, exception_handlers={HTTPException: pages.no_page})
+    return Guard(app, place=place, sign_in=sign_in, refused=pages.refused)

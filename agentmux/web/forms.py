@@ -1,0 +1,166 @@
+"""The forms: each runs the command that a person would type, and says what it said."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Final
+
+from starlette.responses import Response
+
+from agentmux.core.terminal import command_words
+from agentmux.core.terminal.answer_keys import is_key
+from agentmux.errors import AgentmuxError
+from agentmux.web.messages import Message
+from agentmux.web.pages import see
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from agentmux.adapters.system.command_runs import CommandRuns
+    from agentmux.core.terminal.command_words import Words
+    from agentmux.web.guard import Place as Address
+    from agentmux.web.messages import Messages
+    from agentmux.web.pages import Pages
+    from agentmux.web.reading import Place, Sessions
+    from agentmux.web.sign_in import SignIn
+
+Form = Mapping[str, str]
+Typed = tuple["Words", str | None]
+"""The words of a command, and the text for its standard input."""
+
+_WAIT_S: Final = "20"
+_LATE: Final = 9
+"""The exit code of a command that was not done in time."""
+
+
+def _approve(name: str, form: Form) -> Typed:
+    way = form.get("way", "")
+    way = way if way in {"keep", "merge", "push", "pr"} else ""
+    return command_words.approve(name, form.get("digest", ""), way=way, wait_s=_WAIT_S), None
+
+
+def _request_changes(name: str, form: Form) -> Typed:
+    begins, digest = form.get("from", ""), form.get("digest", "")
+    return command_words.request_changes(name, begins, digest), form.get("text", "")
+
+
+def _answer(name: str, form: Form) -> Typed:
+    """Return the keys for the question that was shown; the text of the field wins."""
+    text, seat, digest = form.get("text", ""), form.get("seat", ""), form.get("digest", "")
+    literal = len(text) > 1 and is_key(text)  # a text that is also the name of a key
+    keys = (form.get("key", ""),) if not text else (text,) if literal else (text, "Enter")
+    words = command_words.answer(name, seat, keys, digest, literal=literal, wait_s=_WAIT_S)
+    return words, None
+
+
+def _tell(name: str, form: Form) -> Typed:
+    return command_words.tell(name, form.get("seat", ""), wait_s=_WAIT_S), form.get("text", "")
+
+
+def _resume(name: str, _: Form) -> Typed:
+    return command_words.resume(name), None
+
+
+def _reattach(name: str, _: Form) -> Typed:
+    return command_words.resume(name, reattach=True), None
+
+
+def _restart(name: str, form: Form) -> Typed:
+    return command_words.restart(name, form.get("seat", "")), None
+
+
+def _stop(name: str, _: Form) -> Typed:
+    return command_words.stop(name), None
+
+
+FORMS: Final[Mapping[str, Callable[[str, Form], Typed]]] = {
+    "approve": _approve,
+    "request-changes": _request_changes,
+    "answer": _answer,
+    "tell": _tell,
+    "resume": _resume,
+    "reattach": _reattach,
+    "restart": _restart,
+    "stop": _stop,
+}
+"""The last part of a form's address, and the command that it runs."""
+
+_OF_WHAT_WAS_SHOWN: Final = frozenset({"approve", "request-changes", "answer"})
+"""The forms that need the digest of what was shown: without one a command takes what is there."""
+
+
+class Forms:
+    """Answers the forms of one server."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        pages: Pages,
+        *,
+        commands: CommandRuns,
+        messages: Messages,
+        sign_in: SignIn,
+        address: Address,
+    ) -> None:
+        self._sessions = sessions
+        self._pages = pages
+        self._commands = commands
+        self._messages = messages
+        self._sign_in = sign_in
+        self._address = address
+
+    def of_session(self, name: str) -> Callable[[Request], Awaitable[Response]]:
+        """Return what answers the form of this name."""
+
+        async def answered(request: Request) -> Response:
+            try:
+                place = await asyncio.to_thread(
+                    self._sessions.find,
+                    request.path_params["name"],
+                    request.query_params.get("in", ""),
+                )
+            except AgentmuxError as error:
+                return self._pages.failed(request, error)
+            form: Form = request.state.form
+            if name in _OF_WHAT_WAS_SHOWN and not form.get("digest"):
+                said = Message(is_ok=False, words="the form does not say what was shown")
+            else:
+                said = await self._run(place, *FORMS[name](place.name, form))
+            back = "/screens" if form.get("back") == "screens" else ""
+            return see(place.href(back, said=self._messages.put(said)))
+
+        return answered
+
+    async def _run(self, place: Place, words: Words, text: str | None) -> Message:
+        found = await self._commands.run(place.project, words, text=text)
+        if found.code == _LATE:
+            return Message(is_ok=True, words=f"not done yet: {found.words}")
+        return Message(is_ok=found.is_ok, words=found.words, hints=found.hints)
+
+    async def login(self, request: Request) -> Response:
+        """Spend a login link: from now on this browser is logged in."""
+        cookie = self._sign_in.spend(request.path_params["link"])
+        if cookie is None:
+            return await asyncio.to_thread(self._pages.login, request)
+        answer_ = see("/")
+        answer_.set_cookie(
+            self._address.cookie,
+            cookie,
+            max_age=30 * 86_400,
+            path="/",
+            secure=self._address.is_secure,
+            httponly=True,
+            samesite="lax",
+        )
+        return answer_
+
+    async def link(self, request: Request) -> Response:
+        """Show a login link for another browser."""
+        address = f"{self._address.origin}/login/{self._sign_in.link()}"
+        return self._pages.link(request, address)
+
+    async def logout(self, request: Request) -> Response:
+        """Forget this browser."""
+        self._sign_in.leave(request.state.cookies)
+        return self._pages.left(request)

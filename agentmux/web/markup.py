@@ -1,0 +1,115 @@
+"""Turns what agents wrote into HTML that can run nothing: Markdown, screens, diffs. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from markdown_it import MarkdownIt
+from markupsafe import Markup, escape
+
+from agentmux.core.terminal.captured_screen import StyledText, styled
+
+_REVERSE: Final = 7
+_MARKS: Final = {3: "italic", 4: "under", 8: "hidden", 9: "strike", 53: "over"}
+_CUBE: Final = (0, 95, 135, 175, 215, 255)
+_BASIC: Final = (
+    *("#2e3436", "#cc0000", "#4e9a06", "#a17f00", "#3465a4", "#75507b", "#06989a", "#d3d7cf"),
+    *("#888a85", "#ef2929", "#8ae234", "#fce94f", "#729fcf", "#ad7fa8", "#34e2e2", "#eeeeec"),
+)
+"""The sixteen colours of a terminal: those of the Tango palette."""
+
+_MARKDOWN: Final = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+
+
+def _link_open(self: Any, tokens: Any, index: int, options: Any, env: Any) -> str:  # noqa: ANN401 (markdown-it's)
+    tokens[index].attrSet("rel", "noreferrer noopener nofollow")
+    return str(self.renderToken(tokens, index, options, env))
+
+
+_MARKDOWN.add_render_rule("link_open", _link_open)
+
+
+def markdown(text: str) -> Markup:
+    """Return a Markdown text as HTML: HTML in it is text, and it shows no images."""
+    return Markup(_MARKDOWN.render(text))  # noqa: S704 (the renderer escapes: `html` is off)
+
+
+def screen(ansi: str, cols: int, rows: int) -> Markup:
+    """Return a captured screen as the content of a `pre`, without empty rows at its end."""
+    lines = [_row(each) for each in styled(ansi, cols, rows)]
+    while lines and not lines[-1].striptags().strip():
+        lines.pop()
+    return Markup("\n").join(lines)
+
+
+def _row(pieces: Iterable[StyledText]) -> Markup:
+    return Markup("").join(map(_piece, pieces))
+
+
+def _piece(piece: StyledText) -> Markup:
+    words, text = piece
+    classes = " ".join(_classes(words)) if words else ""
+    return Markup('<span class="{}">{}</span>').format(classes, text) if classes else escape(text)
+
+
+def _classes(words: str) -> Iterator[str]:
+    """Yield the classes for SGR parameters as `styled` returns them, such as ``;38;5;9;1``."""
+    front, back, marks = "", "", set()
+    left = iter(words.split(";")[1:])
+    for word in left:
+        number = int(word)
+        if number in {38, 48}:
+            colour = _extended(left)
+            front, back = (colour, back) if number == 38 else (front, colour)
+        elif number in _MARKS or number == _REVERSE:
+            marks.add(number)
+        elif 30 <= number % 60 <= 37:
+            front = str(number % 60 - 30 + 8 * (number >= 90))
+        else:
+            back = str(number % 60 - 40 + 8 * (number >= 100))
+    if _REVERSE in marks:
+        front, back = back or "back", front or "front"
+    yield from (f"f{front}",) if front else ()
+    yield from (f"b{back}",) if back else ()
+    yield from (_MARKS[mark] for mark in sorted(marks) if mark in _MARKS)
+
+
+def _extended(left: Iterator[str]) -> str:
+    if next(left) == "5":
+        return next(left)
+    red, green, blue = (_nearest(int(next(left))) for _ in range(3))
+    return str(16 + 36 * red + 6 * green + blue)
+
+
+def _nearest(value: int) -> int:
+    return min(range(6), key=lambda at: abs(_CUBE[at] - value))
+
+
+def colour_rules() -> str:
+    """Return the style sheet with the classes for the 256 colours of terminals."""
+    colours = [*_BASIC]
+    for number in range(216):
+        parts = (_CUBE[number // 36], _CUBE[number // 6 % 6], _CUBE[number % 6])
+        colours.append("#" + "".join(f"{part:02x}" for part in parts))
+    colours += [f"#{8 + 10 * grey:02x}" + f"{8 + 10 * grey:02x}" * 2 for grey in range(24)]
+    rules = (
+        f".f{number}{{color:{colour}}}.b{number}{{background:{colour}}}"
+        for number, colour in enumerate(colours)
+    )
+    return "\n".join(rules)
+
+
+_DIFF_CLASSES: Final = (
+    (re.compile(r"diff |\+\+\+|---"), "file"),
+    (re.compile(r"index |new file|deleted file|similarity|rename|old mode|new mode|copy "), "dim"),
+    (re.compile(r"@@"), "hunk"),
+    (re.compile(r"\+"), "added"),
+    (re.compile(r"-"), "taken"),
+)
+
+
+def diff_class(line: str) -> str:
+    """Return the class of a line of a diff; empty for one without changes."""
+    return next((name for starts, name in _DIFF_CLASSES if starts.match(line)), "")

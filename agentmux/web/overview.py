@@ -1,0 +1,98 @@
+"""What the page of a session shows: its phases, its seats, what it asks, what is to be decided."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.delivery.approval_preview import destination, outcome_lines
+from agentmux.app.delivery.approval_question import approval_of
+from agentmux.app.delivery.commit import moved, reason
+from agentmux.app.delivery.deliverable import deliverable
+from agentmux.app.delivery.result_view import digest_now
+from agentmux.app.delivery.ways import way_of
+from agentmux.app.views.timeline import (
+    CURRENT,
+    DONE,
+    FAILED,
+    LATER,
+    PhaseLine,
+    phase_lines,
+    phase_seconds,
+)
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.names.status_labels import Colour
+from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
+from agentmux.core.pipeline.registry import beginnings
+from agentmux.errors import AgentmuxError
+from agentmux.web import markup
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+    from agentmux.app.views.session_view import SessionView
+    from agentmux.web.reading import LoadedSession
+
+MARK_COLOURS: Final[Mapping[str, str]] = {
+    DONE: Colour.GREEN.value,
+    CURRENT: "here",
+    LATER: Colour.DIM.value,
+    FAILED: Colour.RED.value,
+}
+"""The class for the colour of a phase, by its mark."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What a person decides on.
+
+    Attributes:
+        summary: The summary of the work, rendered; empty without one.
+        lines: What an approval does: checks, reviews, files, where the result goes.
+        digest: The digest of what is shown; empty where nobody can tell.
+        obstacle: Why it cannot be approved now; empty if it can.
+        begins: The phases in which the next cycle may begin.
+    """
+
+    summary: Markup | str
+    lines: tuple[str, ...]
+    digest: str
+    obstacle: str
+    begins: tuple[str, ...]
+
+
+def phases(loaded: LoadedSession, view: SessionView, now: datetime) -> Iterator[PhaseLine]:
+    """Yield the phases of a session, with the time spent in each."""
+    runs = view.orchestrator is not None
+    spent_s = phase_seconds(loaded.files, loaded.state, runs=runs, now=now)
+    yield from phase_lines(loaded.state, spent_s)
+
+
+def decision(loaded: LoadedSession) -> Decision:
+    """Return what a person decides on, as it is now; takes as long as git does."""
+    world, files, state = loaded.world, loaded.files, loaded.state
+    lines: tuple[str, ...] = ()
+    try:
+        hindrance = moved(world, state)
+        found = deliverable(world, state)
+        way = way_of(world, state, "")
+        digest = approval_of(files, state, found, way).digest
+        where = destination(world, files, state, found, way)
+        lines = tuple(outcome_lines(world, files, state, found, where))
+        obstacle = "" if hindrance is None else reason(hindrance)
+    except (AgentmuxError, OSError) as error:
+        obstacle, digest = reason(error), digest_now(world, files, state)
+    return Decision(
+        summary=summary(loaded),
+        lines=lines,
+        digest=digest,
+        obstacle=obstacle,
+        begins=beginnings(state),
+    )
+
+
+def summary(loaded: LoadedSession) -> Markup | str:
+    """Return the summary of the work, rendered; empty without one."""
+    data, _ = loaded.files.read_artifact(summary_path(loaded.state), TEXT_MAX)
+    return markup.markdown(data.decode("utf-8", "replace")) if data else ""

@@ -1,0 +1,395 @@
+"""The pages that only show something; each is made in a thread.
+
+A page is made of parts with `data-live` and an id, which the script of the page swaps when they
+have changed. It needs no script to be read, or to decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from http import HTTPStatus
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+
+from agentmux.adapters.disk.files import read_limited
+from agentmux.app.result import envelope
+from agentmux.app.session.lookup import shown_path
+from agentmux.app.views.decision import with_digest
+from agentmux.app.views.documents import documents
+from agentmux.app.views.last_screens import LastScreen, last_screens
+from agentmux.app.views.seat_screens import with_screens
+from agentmux.app.views.session_words import next_step, where
+from agentmux.app.views.status import look
+from agentmux.core.codec.records import to_fields
+from agentmux.core.codec.times import time_of
+from agentmux.core.journal.signal_messages import words_for
+from agentmux.core.names.conversations import needs_reason, which_conversation
+from agentmux.core.names.status_labels import age, clock_label, status_colour
+from agentmux.core.names.statuses import WAITING
+from agentmux.core.names.version import VERSION
+from agentmux.core.terminal.text_width import clean
+from agentmux.errors import AgentmuxError, NotFoundError, of_system
+from agentmux.web import markup
+from agentmux.web.overview import MARK_COLOURS, decision, phases, summary
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+    from agentmux.app.result import Problem
+    from agentmux.app.session.lookup import SessionEntry
+    from agentmux.app.views.session_view import SeatView, SessionView
+    from agentmux.core.journal.events import Event
+    from agentmux.web.guard import Place as Address
+    from agentmux.web.messages import Messages
+    from agentmux.web.reading import Place, Sessions
+    from agentmux.web.screens import LiveScreens
+    from agentmux.web.sign_in import SignIn
+
+HERE: Final = Path(__file__).parent
+TEXT_MAX: Final = 1 << 20
+_EVENTS: Final = 400
+_DIFF_LINES: Final = 20_000
+_LONGEST: Final = 60
+
+TABS: Final = ("overview", "screens", "documents", "diff", "why", "journal")
+ANSWERS: Final = (
+    ("Enter", "Enter"),
+    ("Escape", "Esc"),
+    ("Up", "↑"),
+    ("Down", "↓"),
+    ("Tab", "Tab"),
+    ("1", "1"),
+    ("2", "2"),
+    ("3", "3"),
+    ("y", "y"),
+    ("n", "n"),
+)
+"""The keys that have a button, and what stands on it; other text is typed into a field."""
+
+
+def templates() -> Environment:
+    """Return the templates; all that is put into them is escaped unless it is `Markup`."""
+    made = Environment(
+        loader=FileSystemLoader(HERE / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals.update(
+        age=age,
+        answers=ANSWERS,
+        colour=lambda status: status_colour(status).value,
+        diff_class=markup.diff_class,
+        screen=lambda shown: markup.screen(shown.ansi, shown.cols, shown.rows),
+        tabs=TABS,
+        version=VERSION,
+        mark_colours=MARK_COLOURS,
+        which_conversation=which_conversation,
+        needs_reason=needs_reason,
+    )
+    return made
+
+
+class Pages:
+    """Makes the pages for one server."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        *,
+        address: Address,
+        sign_in: SignIn,
+        messages: Messages,
+        screens: LiveScreens,
+    ) -> None:
+        self._sessions = sessions
+        self._address = address
+        self._sign_in = sign_in
+        self._messages = messages
+        self._screens = screens
+        self._templates = templates()
+
+    # -- answers -------------------------------------------------------------------------------
+
+    def _shown(
+        self,
+        request: Request,
+        template: str,
+        /,
+        status: int = HTTPStatus.OK,
+        **values: Any,  # noqa: ANN401 (what the template wants)
+    ) -> Response:
+        visit = getattr(request.state, "visit", None)
+        text = self._templates.get_template(template).render(
+            token=visit.token if visit is not None else "",
+            signed_in=visit is not None,
+            read_only=self._address.read_only,
+            said=self._messages.get(request.query_params.get("said", "")),
+            path=request.scope["path"],
+            **values,
+        )
+        return HTMLResponse(text, status)
+
+    def refused(self, request: Request, status: HTTPStatus, words: str) -> Response:
+        """Return the answer to a request that the guard refused."""
+        if request.scope["path"].startswith("/api/"):
+            return api_error(status, words)
+        return self._shown(request, "refused.html", status=status, words=words, code=int(status))
+
+    def no_page(self, request: Request, error: Exception) -> Response:
+        """Return the answer to a request for an address that no page has."""
+        status = HTTPStatus(getattr(error, "status_code", HTTPStatus.NOT_FOUND))
+        return self.refused(request, status, f"there is no such page ({status.phrase.lower()})")
+
+    def failed(self, request: Request, error: AgentmuxError | OSError) -> Response:
+        """Return the answer to a request for what is not there, or cannot be read."""
+        known = of_system(error) if isinstance(error, OSError) else error
+        status = HTTPStatus.NOT_FOUND
+        if not isinstance(error, NotFoundError):
+            status = HTTPStatus.INTERNAL_SERVER_ERROR
+        if request.scope["path"].startswith("/api/"):
+            return api_error(status, known.message, known.hints)
+        return self._shown(
+            request, "failed.html", status=status, words=known.message, hints=known.hints
+        )
+
+    # -- logging in ----------------------------------------------------------------------------
+
+    def login(self, request: Request) -> Response:
+        """Show the button that spends a login link: what previews a link presses no button."""
+        link = request.path_params["link"]
+        is_open = self._sign_in.is_open(link)
+        status = HTTPStatus.OK if is_open else HTTPStatus.GONE
+        return self._shown(request, "login.html", status=status, is_open=is_open)
+
+    def link(self, request: Request, address: str) -> Response:
+        """Show a new login link."""
+        return self._shown(request, "link.html", address=address)
+
+    def left(self, request: Request) -> Response:
+        """Say that the browser is logged out."""
+        request.state.visit = None
+        return self._shown(request, "left.html")
+
+    # -- sessions ------------------------------------------------------------------------------
+
+    def sessions(self, request: Request) -> Response:
+        """Show the sessions of all projects."""
+        sought = request.query_params.get("q", "")
+        everything = "all" in request.query_params
+        found = self._sessions.listed(sought=sought, everything=everything)
+        several = len({each.place.project for _, listed in found.groups for each in listed}) > 1
+        return self._shown(request, "sessions.html", found=found, sought=sought, several=several)
+
+    def _place(self, request: Request) -> Place:
+        return self._sessions.find(request.path_params["name"], request.query_params.get("in", ""))
+
+    def _of_session(
+        self,
+        request: Request,
+        tab: str,
+        place: Place,
+        known: tuple[SessionEntry, SessionView] | None = None,
+        **values: Any,  # noqa: ANN401 (what the template wants)
+    ) -> Response:
+        entry, view = known or self._sessions.view(place)
+        return self._shown(
+            request,
+            f"{tab}.html",
+            tab=tab,
+            place=place,
+            entry=entry,
+            view=view,
+            where=where(view),
+            **values,
+        )
+
+    def overview(self, request: Request) -> Response:
+        """Show where a session stands, what it asks, and what is to be decided."""
+        place = self._place(request)
+        entry, view = self._sessions.view(place)
+        loaded = self._sessions.loaded(place) if entry.problem is None else None
+        asking = [seat for seat in view.seats if seat.status == WAITING]
+        told = phases(loaded, view, place.site.now()) if loaded is not None else ()
+        return self._of_session(
+            request,
+            "overview",
+            place,
+            known=(entry, view),
+            phases=tuple(told),
+            questions=tuple(self._questions(place, asking)),
+            decision=decision(loaded) if loaded is not None and view.decision else None,
+            summary=summary(loaded) if loaded is not None and entry.is_done else "",
+            next_step=next_step(view),
+        )
+
+    def _questions(
+        self, place: Place, asking: list[SeatView]
+    ) -> Iterator[tuple[SeatView, LastScreen]]:
+        found = self._screens.of(place, [seat.seat for seat in asking])
+        yield from ((seat, found[seat.seat]) for seat in asking if seat.seat in found)
+
+    def screens(self, request: Request) -> Response:
+        """Show the screens of a session's seats: live ones as they are now, else the last ones."""
+        place = self._place(request)
+        entry, view = self._sessions.view(place)
+        seats = tuple(seat.seat for seat in view.seats)
+        found = self._screens.of(place, seats)
+        asking = frozenset(seat.seat for seat in view.seats if seat.status == WAITING)
+        now = place.site.now()
+        return self._of_session(
+            request,
+            "screens",
+            place,
+            known=(entry, view),
+            screens=tuple((found[seat], _ago(found[seat], now)) for seat in seats if seat in found),
+            asking=asking,
+            seats=view.seats,
+        )
+
+    def documents(self, request: Request) -> Response:
+        """Show which documents a session has."""
+        place = self._place(request)
+        return self._of_session(request, "documents", place, names=tuple(documents(place.path)))
+
+    def document(self, request: Request) -> Response:
+        """Show one document."""
+        place, name = self._place(request), request.path_params["path"]
+        if name not in documents(place.path):
+            raise NotFoundError(f"session {place.name} has no document `{name}`")
+        data = read_limited(place.path / name, TEXT_MAX)
+        text = None if data is None else data.decode("utf-8", "replace")
+        rendered = markup.markdown(text) if text is not None and name.endswith(".md") else None
+        return self._of_session(request, "document", place, name=name, text=text, rendered=rendered)
+
+    def diff(self, request: Request) -> Response:
+        """Show every change of a session."""
+        from agentmux.app.delivery.result_view import every_change  # noqa: PLC0415 (when it is shown)
+
+        place = self._place(request)
+        loaded = self._sessions.loaded(place)
+        lines = every_change(loaded.world, loaded.files, loaded.state)
+        return self._of_session(
+            request,
+            "diff",
+            place,
+            lines=[clean_line(line) for line in lines[:_DIFF_LINES]],
+            left=max(0, len(lines) - _DIFF_LINES),
+        )
+
+    def why(self, request: Request) -> Response:
+        """Show why a session is where it is, and what a resume would do."""
+        from agentmux.app.views.explanation import explanation  # noqa: PLC0415 (when it is shown)
+
+        place = self._place(request)
+        entry = place.entry()
+        if entry.problem is not None:
+            lines = [entry.problem.message, *entry.problem.hints]
+        else:
+            world = self._sessions.world(place.project)
+            lines = explanation(world, place.site, entry, explain=True)
+        return self._of_session(request, "why", place, lines=lines)
+
+    def journal(self, request: Request) -> Response:
+        """Show the newest events of a session."""
+        place = self._place(request)
+        events = [event for event, _ in place.site.files(place.path).tail(0)]
+        now = place.site.now().astimezone()
+        return self._of_session(
+            request,
+            "journal",
+            place,
+            events=[_event(each, now) for each in reversed(events[-_EVENTS:])],
+            older=max(0, len(events) - _EVENTS),
+        )
+
+    # -- JSON --------------------------------------------------------------------------------
+
+    def api_sessions(self, _: Request) -> Response:
+        """Return what ``list --json`` says, of all projects."""
+        found = self._sessions.listed(everything=True)
+        views = [each.view for _, listed in found.groups for each in listed]
+        return sessions_json(views, found.problems)
+
+    def api_session(self, request: Request) -> Response:
+        """Return what ``status SESSION --json`` says."""
+        place = self._place(request)
+        entry = place.entry()
+        result = look(place.site, (entry,))
+        (view,) = result.data
+        view = with_digest(lambda: self._sessions.world(place.project), place.path, view)
+        return sessions_json((with_screens(entry, view, read_limited),), result.problems)
+
+    def api_screens(self, request: Request) -> Response:
+        """Return what ``show SESSION --json`` says."""
+        place = self._place(request)
+        found = last_screens(place.entry(), read_limited)
+        fields = {
+            "session": place.name,
+            "path": shown_path(place.path, place.project),
+            "screens": [screen.as_json() for screen in found.screens],
+            "warnings": list(found.warnings),
+        }
+        return JSONResponse(envelope([fields], ()))
+
+    def styles(self, _: Request) -> Response:
+        """Return the classes for the colours of terminals."""
+        return Response(
+            markup.colour_rules(),
+            media_type="text/css",
+            headers={"cache-control": "max-age=3600"},
+        )
+
+
+def guarded(pages: Pages, page: Callable[[Request], Response]) -> Callable[[Request], Response]:
+    """Return a page whose errors are shown, too."""
+
+    def shown(request: Request) -> Response:
+        try:
+            return page(request)
+        except (AgentmuxError, OSError) as error:
+            return pages.failed(request, error)
+
+    return shown
+
+
+def sessions_json(views: Iterable[SessionView], problems: Iterable[Problem]) -> Response:
+    """Return the JSON of ``list --json`` and ``status --json``."""
+    return JSONResponse(envelope((view.as_json() for view in views), problems))
+
+
+def api_error(status: HTTPStatus, message: str, hints: tuple[str, ...] = ()) -> Response:
+    """Return an error as the commands' JSON has it."""
+    problem = {"session": "", "code": 1, "message": message, "hints": list(hints)}
+    return JSONResponse({"schema": 1, "sessions": [], "problems": [problem]}, status)
+
+
+def see(address: str) -> Response:
+    """Return the answer after a form: go to this address."""
+    return RedirectResponse(address, HTTPStatus.SEE_OTHER)
+
+
+def clean_line(text: str) -> str:
+    """Return a line of a diff without control characters."""
+    return clean(text.expandtabs(4))
+
+
+def _ago(screen: LastScreen, now: Any) -> str:  # noqa: ANN401 (a time)
+    at = time_of(screen.captured_at)
+    return "now" if at is None else f"{age(max(0.0, (now - at).total_seconds()))} ago"
+
+
+def _event(event: Event, now: Any) -> Mapping[str, str]:  # noqa: ANN401 (a time)
+    at = time_of(event.at)
+    fields = to_fields(event.fact)
+    short = ((n, str(v)) for n, v in fields.items() if isinstance(v, str | int) and v != "")
+    return {
+        "when": clock_label(at, now) if at is not None else "-",
+        "seat": event.seat,
+        "what": words_for(event.fact) or event.fact.kind.replace("_", " "),
+        "values": ", ".join(f"{n}={clean(v)}" for n, v in short if len(v) <= _LONGEST),
+    }

@@ -1,0 +1,242 @@
+"""Reads what the pages show of sessions; changes nothing. Its functions run in threads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
+
+from agentmux.adapters.disk.files import read_limited
+from agentmux.app.result import Problem, problem_of
+from agentmux.app.session.lookup import SessionEntry, entry_at, list_sessions, sessions_dir
+from agentmux.app.session.own_worktree import placed
+from agentmux.app.views.last_screens import LastScreen, readable_screens
+from agentmux.app.views.rows import SessionRow, search_words, session_row
+from agentmux.app.views.status import look
+from agentmux.app.world import as_if_trusted
+from agentmux.core.codec.digests import sha256
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.fold.apply import fold
+from agentmux.core.names.status_labels import Group, status_colour
+from agentmux.core.terminal.search import matches
+from agentmux.errors import AgentmuxError, NotFoundError
+
+if TYPE_CHECKING:
+    from agentmux.app.views.session_view import SessionView
+    from agentmux.app.world import Site, World
+    from agentmux.core.journal.state import SessionState
+    from agentmux.ports.session_files import SessionFiles
+
+DONE_SHOWN: Final = 20
+"""How many sessions that are done the list shows, unless all are wanted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """A session, and the project that it belongs to.
+
+    Attributes:
+        key: Names the project in addresses; empty where the session's name is enough.
+    """
+
+    site: Site
+    path: Path
+    key: str = ""
+
+    @property
+    def name(self) -> str:
+        """The name of the session."""
+        return self.path.name
+
+    @property
+    def project(self) -> Path:
+        """The directory of the project."""
+        return self.site.project
+
+    def href(self, part: str = "", **query: str) -> str:
+        """Return the address of a page of this session."""
+        more = {**query, **({"in": self.key} if self.key else {})}
+        asked = "&".join(f"{name}={quote(text, safe='')}" for name, text in more.items())
+        return f"/sessions/{quote(self.name, safe='')}{part}" + (f"?{asked}" if asked else "")
+
+    def entry(self) -> SessionEntry:
+        """Read the session as it is now."""
+        return entry_at(self.site, self.path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListedSession:
+    """A session in the list."""
+
+    place: Place
+    row: SessionRow
+    view: SessionView
+
+    @property
+    def colour(self) -> str:
+        """The class for the colour of its status."""
+        return status_colour(self.row.status).value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionList:
+    """The sessions of all projects, by group, in the order of urgency."""
+
+    groups: tuple[tuple[Group, tuple[ListedSession, ...]], ...]
+    problems: tuple[Problem, ...]
+    needs: int = 0
+    older: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedSession:
+    """A session with its state and the world of its project, `placed` in its work tree."""
+
+    place: Place
+    world: World
+    files: SessionFiles
+    state: SessionState
+
+
+class Sessions:
+    """The sessions of some projects."""
+
+    def __init__(
+        self,
+        projects: Callable[[], Sequence[Path]],
+        site: Callable[[Path], Site],
+        world: Callable[[Path], World],
+    ) -> None:
+        """Take what names the projects, and what builds the site and the world of one.
+
+        The world should write nothing.
+        """
+        self._projects, self._site, self._world = projects, site, world
+
+    def sites(self) -> Iterator[Site]:
+        """Yield what looks at each project."""
+        yield from map(self._site, self._projects())
+
+    def find(self, name: str, key: str = "") -> Place:
+        """Return the session of this name.
+
+        Args:
+            name: The name of its directory.
+            key: Names the project, if several have such a session; else empty.
+
+        Raises:
+            NotFoundError: There is none, or several.
+        """
+        found = [
+            Place(site=site, path=path, key=key)
+            for site in (self.sites() if _is_name(name) else ())
+            if site.folders.is_session(path := sessions_dir(site.project) / name)
+            and key in {"", project_key(site.project)}
+        ]
+        if len(found) != 1:
+            many = "several projects have a session" if found else "there is no session"
+            raise NotFoundError(f"{many} `{name}`")
+        return found[0]
+
+    def listed(self, *, sought: str = "", everything: bool = False) -> SessionList:
+        """Return the sessions, newest first in each group.
+
+        Args:
+            sought: Only those in which a search for these words finds something.
+            everything: Also those that have been done for long.
+        """
+        found: list[ListedSession] = []
+        problems: list[Problem] = []
+        for site in self.sites():
+            try:
+                entries = [
+                    each
+                    for each in list_sessions(site)
+                    if not sought or matches(sought, search_words(each, site.project.name))
+                ]
+            except AgentmuxError as error:
+                problems.append(problem_of("", error))
+                continue
+            result = look(site, entries, warns=False)
+            problems += result.problems
+            found += (
+                _listed(site, view, entry) for view, entry in zip(result.data, entries, strict=True)
+            )
+        return _grouped(_told_apart(found), problems, everything=everything)
+
+    def view(self, place: Place) -> tuple[SessionEntry, SessionView]:
+        """Return what is known about a session; what a decision leaves out is shown with it."""
+        entry = place.entry()
+        (view,) = look(place.site, (entry,), warns=False).data
+        return entry, view
+
+    def world(self, project: Path) -> World:
+        """Return the world of a project as if its user trusted all of it; runs no agent.
+
+        Raises:
+            ConfigError: The configuration of the project is wrong.
+        """
+        return as_if_trusted(self._world(project))
+
+    def loaded(self, place: Place) -> LoadedSession:
+        """Return a session with its state.
+
+        Raises:
+            AgentmuxError: It cannot be read.
+        """
+        world = self.world(place.project)
+        files = world.files(place.path)
+        loaded = files.load()
+        state = fold(loaded.state, loaded.tail)
+        return LoadedSession(place=place, world=placed(world, state), files=files, state=state)
+
+
+def last_screens_of(place: Place, seats: Sequence[str]) -> Mapping[str, LastScreen]:
+    """Return the last screens of these seats, without those that are missing or damaged."""
+    return {each.seat: each for each in readable_screens(place.path, seats, read_limited)}
+
+
+def project_key(project: Path) -> str:
+    """Return the short text that names a project in addresses."""
+    return sha256(os.fsencode(project)).hexdigest()[:8]
+
+
+def _is_name(name: str) -> bool:
+    return bool(name) and "/" not in name and "\0" not in name and not name.startswith(".")
+
+
+def _listed(site: Site, view: SessionView, entry: SessionEntry) -> ListedSession:
+    row = session_row(view, entry.title)
+    return ListedSession(place=Place(site=site, path=entry.path), row=row, view=view)
+
+
+def _told_apart(found: Sequence[ListedSession]) -> Iterator[ListedSession]:
+    """Yield the sessions, those with the same name with the keys of their projects."""
+    names: dict[str, int] = {}
+    for each in found:
+        names[each.place.name] = names.get(each.place.name, 0) + 1
+    for each in found:
+        if names[each.place.name] == 1:
+            yield each
+        else:
+            key = project_key(each.place.project)
+            place = Place(site=each.place.site, path=each.place.path, key=key)
+            yield ListedSession(place=place, row=each.row, view=each.view)
+
+
+def _grouped(
+    found: Iterator[ListedSession], problems: Sequence[Problem], *, everything: bool
+) -> SessionList:
+    newest = sorted(found, key=lambda each: each.view.updated_at, reverse=True)
+    groups = {group: tuple(each for each in newest if each.row.group is group) for group in Group}
+    shown = groups[Group.DONE] if everything else groups[Group.DONE][:DONE_SHOWN]
+    older = len(groups[Group.DONE]) - len(shown)
+    groups[Group.DONE] = shown
+    return SessionList(
+        groups=tuple((group, listed) for group, listed in groups.items() if listed),
+        problems=tuple(problems),
+        needs=len(groups[Group.NEEDS_YOU]),
+        older=older,
+    )

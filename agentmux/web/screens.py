@@ -1,0 +1,148 @@
+"""The screens of seats: as they are now for a live session, else as they were last.
+
+Each tmux server is asked through one client in control mode, which runs only while somebody looks.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agentmux.adapters.tmux.control_client import ControlClients
+from agentmux.adapters.tmux.own_session import OwnTmux
+from agentmux.adapters.tmux.server import TmuxTerminal
+from agentmux.app.session.lookup import live
+from agentmux.app.session.writer import stamp
+from agentmux.app.views.last_screens import LastScreen, no_screen
+from agentmux.core.codec.frozen import dataclass
+from agentmux.errors import AgentmuxError
+from agentmux.ports.terminal import TerminalError
+from agentmux.web.reading import last_screens_of
+
+if TYPE_CHECKING:
+    from agentmux.ports.terminal import Screen, Target, Terminal
+    from agentmux.web.reading import Place
+
+LOOK_S: Final = 10.0
+"""How long a look counts: pages that are seen look again before."""
+
+EVERY_S: Final = 1.0
+"""How often the screens that somebody looks at are compared with what was shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Look:
+    """Somebody looks at the seats of a session.
+
+    Attributes:
+        shown: The digests of the screens that were shown last.
+        until: When the look ends, by the monotonic clock.
+    """
+
+    place: Place
+    target: Target
+    seats: tuple[str, ...]
+    shown: Mapping[str, str]
+    until: float
+
+
+class LiveScreens:
+    """Captures panes, and tells when a screen that somebody looks at has changed."""
+
+    def __init__(self, changed: Callable[[str], object]) -> None:
+        """Take what is called, in a thread, with the name of a session whose screens changed."""
+        self._changed = changed
+        self._lock = threading.Lock()
+        self._looks: dict[Path, _Look] = {}
+        self._clients = ControlClients()
+        self._ended = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def of(self, place: Place, seats: Sequence[str]) -> Mapping[str, LastScreen]:
+        """Return the screens of these seats; those without any are left out."""
+        last = last_screens_of(place, seats)
+        if not seats:
+            return last
+        try:
+            target = live(place.site, (place.entry(),))[place.path].target
+            if target is None:
+                return last
+            found = self._captured(target, seats)
+        except AgentmuxError:
+            return last
+        now = stamp(place.site.now())
+        shown = {
+            seat: last.get(seat, no_screen(seat)).now(screen, now) for seat, screen in found.items()
+        }
+        self._looked(place, target, tuple(seats), {seat: shown[seat].digest for seat in shown})
+        return {**last, **shown}
+
+    def terminal(self, found: Terminal) -> Terminal:
+        """Return the server, asked through the client in control mode if one runs for it."""
+        client = self._clients.running(found.socket)
+        return found if client is None else TmuxTerminal(client=client)
+
+    def close(self) -> None:
+        """End the clients."""
+        self._ended.set()
+        self._clients.close()
+
+    # -- tmux ----------------------------------------------------------------------------------
+
+    def _captured(self, target: Target, seats: Sequence[str]) -> Mapping[str, Screen]:
+        """Return what the panes of these seats show now.
+
+        Raises:
+            TerminalError: The session is gone, or its server does not answer.
+        """
+        own = OwnTmux(self._clients.of(target), target)
+        panes = {pane.seat: pane.id for pane in own.panes() if pane.seat in seats}
+        screens = own.capture(tuple(panes.values())) if panes else {}
+        return {seat: screens[pane] for seat, pane in panes.items() if pane in screens}
+
+    # -- who looks -----------------------------------------------------------------------------
+
+    def _looked(
+        self, place: Place, target: Target, seats: tuple[str, ...], shown: Mapping[str, str]
+    ) -> None:
+        look = _Look(
+            place=place,
+            target=target,
+            seats=seats,
+            shown=shown,
+            until=time.monotonic() + LOOK_S,
+        )
+        with self._lock:
+            self._looks[place.path] = look
+            if self._thread is None and not self._ended.is_set():
+                self._thread = threading.Thread(target=self._compare, daemon=True)
+                self._thread.start()
+
+    def _compare(self) -> None:
+        """Compare until nobody looks any more; then end the clients."""
+        while not self._ended.wait(EVERY_S) and (looks := self._present_looks()):
+            for look in looks:
+                if self._differs(look):
+                    self._changed(look.place.name)
+
+    def _present_looks(self) -> tuple[_Look, ...]:
+        """Return the looks that have not ended; without any, end the clients and this thread."""
+        with self._lock:
+            now = time.monotonic()
+            self._looks = {at: each for at, each in self._looks.items() if now < each.until}
+            if self._looks:
+                return tuple(self._looks.values())
+            self._thread = None
+            self._clients.close()
+        return ()
+
+    def _differs(self, look: _Look) -> bool:
+        try:
+            found = self._captured(look.target, look.seats)
+        except TerminalError:
+            return False
+        now = {seat: no_screen(seat).now(screen, "").digest for seat, screen in found.items()}
+        return now != look.shown

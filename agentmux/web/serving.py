@@ -1,0 +1,329 @@
+"""The server: its sockets, its login link, and its end."""
+
+from __future__ import annotations
+
+import functools
+import secrets
+import signal
+import socket
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+import uvicorn
+
+from agentmux.adapters.disk import files
+from agentmux.adapters.disk.project_register import known_projects
+from agentmux.adapters.system.command_runs import CommandRuns
+from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.errors import BlockedError, UsageError, of_system
+from agentmux.web.application import application
+from agentmux.web.events import Events
+from agentmux.web.guard import Place
+from agentmux.web.reading import Sessions
+from agentmux.web.screens import LiveScreens
+from agentmux.web.sign_in import SignIn
+from agentmux.wiring import build, machine
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp
+
+    from agentmux.app.world import Site
+
+_LOOPBACK: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+_ANYWHERE: Final = frozenset({"", "0.0.0.0", "::"})  # noqa: S104 (compared, not bound)
+_SECRET_BYTES: Final = 24
+_NAME_BYTES: Final = 5
+_END_S: Final = 1
+_BACKLOG: Final = 128
+_SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What the command line says.
+
+    Attributes:
+        host: The address to listen at.
+        port: 0 for any that is free.
+        name: The host name in the address that browsers use; empty: chosen.
+        behind_proxy: A proxy in front of the server does TLS.
+        cert: The file with the TLS certificate; None without TLS.
+        key: The file with its key.
+        project: The project here.
+    """
+
+    host: str
+    port: int
+    name: str
+    read_only: bool
+    behind_proxy: bool
+    cert: Path | None
+    key: Path | None
+    project: Path
+    config: Path | None
+    environ: Mapping[str, str]
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine can connect."""
+        return self.host in _LOOPBACK
+
+    def require_sense(self) -> None:
+        """Check that the options go together.
+
+        Raises:
+            UsageError: They do not.
+        """
+        if (self.cert is None) != (self.key is None):
+            raise UsageError("--tls-cert and --tls-key belong together")
+        if self.behind_proxy and self.cert is not None:
+            raise UsageError("--behind-proxy and --tls-cert exclude each other")
+        if self.behind_proxy and not self.name:
+            raise UsageError(
+                "--behind-proxy needs the name by which browsers reach the proxy",
+                hints=("agentmux web --behind-proxy --host NAME",),
+            )
+        if not self.is_loopback and self.cert is None and not self.behind_proxy:
+            raise UsageError(
+                f"at {self.host} others could read along: the page needs TLS there",
+                hints=(
+                    "agentmux web --listen HOST:PORT --tls-cert FILE --tls-key FILE",
+                    "behind a proxy that does TLS: agentmux web --behind-proxy --host NAME",
+                ),
+            )
+        if self.host in _ANYWHERE and not self.name:
+            raise UsageError(
+                "an address that stands for all needs the name that browsers use",
+                hints=("agentmux web --listen 0.0.0.0:PORT --host NAME …",),
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """A server that listens.
+
+    Attributes:
+        link: The login link.
+        exposed: What it exposes to others; empty for nothing.
+    """
+
+    place: Place
+    link: str
+    exposed: str
+
+
+def listened(host: str, port: int) -> tuple[socket.socket, ...]:
+    """Return sockets that listen at the address; on loopback, at both of its addresses.
+
+    A browser tries the other one, too. If a program of somebody else listened there, it would get
+    our cookie.
+
+    Raises:
+        BlockedError: The port is taken, or the address is not of this machine.
+    """
+    hosts = ("127.0.0.1", "::1") if host in _LOOPBACK else (host,)
+    for last in (False,) * 8 + (True,):
+        made: list[socket.socket] = []
+        try:
+            made = _bound(hosts, port)
+        except OSError as error:
+            if port or last:
+                raise BlockedError(
+                    f"cannot listen at {host}:{port}: {of_system(error).message}",
+                    reason="port",
+                    hints=("agentmux web --listen 127.0.0.1:0",),
+                ) from None
+        else:
+            return tuple(made)
+    raise AssertionError
+
+
+def _bound(hosts: tuple[str, ...], port: int) -> list[socket.socket]:
+    made: list[socket.socket] = []
+    try:
+        for host in hosts:
+            family = socket.AF_INET6 if ":" in host else socket.AF_INET
+            if family == socket.AF_INET6 and made and not _has_ipv6():
+                continue
+            listening = socket.socket(family, socket.SOCK_STREAM)
+            made.append(listening)
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            listening.bind((host, port or (made[0].getsockname()[1] if made[1:] else 0)))
+            listening.listen(_BACKLOG)
+            listening.setblocking(False)
+    except OSError:
+        for each in made:
+            each.close()
+        raise
+    return made
+
+
+def _has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as made:
+            made.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+def place_of(options: Options, port: int) -> Place:
+    """Return where browsers find a server that listens at this port."""
+    secure = options.behind_proxy or options.cert is not None
+    name = options.name
+    if not name and options.is_loopback:
+        # A name of its own: browsers send cookies to every port of a host.
+        name = f"agentmux-{secrets.token_hex(_NAME_BYTES)}.localhost"
+    name = name or (f"[{options.host}]" if ":" in options.host else options.host)
+    implied = options.behind_proxy or (secure and port == 443)
+    host = name if implied or ":" in name.rpartition("]")[2] else f"{name}:{port}"
+    scheme = "https" if secure else "http"
+    return Place(scheme=scheme, host=host.lower(), read_only=options.read_only)
+
+
+def exposure(options: Options, place: Place) -> str:
+    """Return what others can do, in words; empty where nobody else can connect."""
+    may = "read" if options.read_only else "read and decide on"
+    if options.behind_proxy:
+        return f"whoever reaches {place.origin} and logs in can {may} all sessions of yours"
+    if not options.is_loopback:
+        return f"whoever reaches {options.host} and logs in can {may} all sessions of yours"
+    return ""
+
+
+class Server(uvicorn.Server):
+    """uvicorn's server, which ends its streams when it is asked to end."""
+
+    def __init__(self, config: uvicorn.Config, closing: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._closing = closing
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:  # type: ignore[explicit-override]  # typing has it from Python 3.12 on
+        """Take the signals that end the server; unlike uvicorn, do not raise them again.
+
+        Raised again, they would end this process before it has cleaned up.
+        """
+        before = {each: signal.signal(each, self.handle_exit) for each in _SIGNALS}
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # type: ignore[explicit-override]  # typing has it from Python 3.12 on
+        """End the streams, then the server."""
+        self._closing()
+        super().handle_exit(sig, frame)
+
+
+def made_application(
+    options: Options, place: Place, sign_in: SignIn
+) -> tuple[ASGIApp, Events, LiveScreens]:
+    """Return the application for these options, its events, and what captures screens."""
+    register = machine.project_register(options.environ)
+
+    def projects() -> tuple[Path, ...]:
+        return tuple(dict.fromkeys((options.project, *known_projects(register))))
+
+    @functools.cache
+    def site(project: Path) -> Site:
+        made = build.site(project, config=options.config, environ=options.environ)
+        return replace(made, terminal=lambda socket: screens.terminal(made.terminal(socket)))
+
+    sessions = Sessions(
+        projects,
+        site,
+        functools.partial(
+            build.world, config=options.config, environ=options.environ, read_only=True
+        ),
+    )
+    events = Events(sessions, lambda: (register.parent,))
+    screens = LiveScreens(events.tell_from_thread)
+    commands = CommandRuns(
+        program=machine.program(), environ=options.environ, config=options.config
+    )
+    made = application(
+        sessions,
+        place=place,
+        sign_in=sign_in,
+        commands=commands,
+        secret=new_secret,
+        events=events,
+        screens=screens,
+    )
+    return made, events, screens
+
+
+def new_secret() -> str:
+    """Return a text that nobody can guess."""
+    return secrets.token_urlsafe(_SECRET_BYTES)
+
+
+def serve(options: Options, ready: Callable[[Ready], None], folder: Path) -> None:
+    """Serve the page until the process is asked to end.
+
+    Args:
+        options: What the command line says.
+        ready: Is called as soon as browsers can connect.
+        folder: The folder of `private_page`; a page there is removed at the end.
+
+    Raises:
+        UsageError: The options do not go together.
+        BlockedError: The port is taken.
+    """
+    options.require_sense()
+    sockets = listened(options.host, options.port)
+    port = sockets[0].getsockname()[1]
+    place = place_of(options, port)
+    sign_in = SignIn(time.monotonic, new_secret)
+    app, events, screens = made_application(options, place, sign_in)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+        http="h11",
+        loop="asyncio",
+        timeout_graceful_shutdown=_END_S,
+        ssl_certfile=options.cert,
+        ssl_keyfile=options.key,
+    )
+    link = f"{place.origin}/login/{sign_in.link()}"
+    ready(Ready(place=place, link=link, exposed=exposure(options, place)))
+    try:
+        Server(config, events.close).run(sockets=list(sockets))
+    finally:
+        _page_in(folder, urlsplit(link).port or 443).unlink(missing_ok=True)
+        screens.close()
+        for each in sockets:
+            each.close()
+
+
+def private_page(folder: Path, link: str) -> Path:
+    """Write a private file that leads a browser to a login link, and return its path.
+
+    The link is thus not in the argv of the browser, which every user of the machine can read.
+    """
+    files.make_dir(folder)
+    path = _page_in(folder, urlsplit(link).port or 443)
+    files.replace(
+        path,
+        f'<!doctype html><meta http-equiv="refresh" content="0;url={link}">'
+        f'<a href="{link}">log in</a>\n'.encode(),
+    )
+    return path
+
+
+def _page_in(folder: Path, port: int) -> Path:
+    return folder / f"open-{port}.html"

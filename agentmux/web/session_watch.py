@@ -1,0 +1,148 @@
+"""Watches the sessions of all projects while a browser listens: files, and orchestrators."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agentmux.adapters.system.processes import PidWatch
+from agentmux.adapters.wake.flat_watch import SET_UP_S, FlatWatch
+from agentmux.app.session.lookup import entry_at, live, sessions_dir
+from agentmux.app.session.session_news import ENDED_S, NEWS, changed_ns, home_of
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.names import layout
+from agentmux.errors import AgentmuxError
+from agentmux.threads import in_daemon_thread
+
+if TYPE_CHECKING:
+    from agentmux.web.reading import Sessions
+
+STEP_MS: Final = 50
+
+LIST: Final = ""
+"""The name that stands for the list of sessions, where others may have changed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Watched:
+    """What is watched.
+
+    Attributes:
+        sessions: The directories of all sessions that are not done.
+        homes: The folders in which sessions and projects appear.
+        orchestrators: The pids of those that drive a session, by its name.
+        seen_ns: When each of these folders had changed last before it was looked at.
+    """
+
+    sessions: frozenset[Path]
+    homes: frozenset[Path]
+    orchestrators: Mapping[str, int]
+    seen_ns: Mapping[Path, int]
+
+
+class SessionWatch:
+    """Tells in the event loop which sessions have changed."""
+
+    def __init__(
+        self,
+        sessions: Sessions,
+        homes: Callable[[], Iterable[Path]],
+        told: Callable[[frozenset[str]], object],
+    ) -> None:
+        """Begin to watch; call this in the event loop.
+
+        Args:
+            sessions: The sessions.
+            homes: Returns further folders in which a change may concern the list.
+            told: Is called in the event loop with the names of the sessions that have changed.
+        """
+        self._loop = asyncio.get_running_loop()
+        self._sessions, self._homes, self._told = sessions, homes, told
+        self._watched = _Watched(
+            sessions=frozenset(), homes=frozenset(), orchestrators={}, seen_ns={}
+        )
+        self._files = FlatWatch(self._changed, step_ms=STEP_MS)
+        self._processes = PidWatch(self._loop)
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._closed = False
+        self._start(self._again())
+
+    def close(self) -> None:
+        """Stop watching."""
+        self._closed = True
+        self._files.close()
+        self._processes.close()
+        for task in self._tasks:
+            task.cancel()
+
+    def _changed(self, paths: frozenset[Path]) -> None:
+        """Take files that have changed; called in a thread."""
+        with suppress(RuntimeError):  # the loop is closed: the server ends
+            self._loop.call_soon_threadsafe(self._take, paths)
+
+    def _take(self, paths: frozenset[Path]) -> None:
+        held = self._watched
+        names = {e.parent.name for e in paths if e.name in NEWS and e.parent in held.sessions}
+        if any(not _is_inside(each, held.sessions) for each in paths):
+            names.add(LIST)
+        if any(each.name == layout.LOCK_HOLDER for each in paths) or LIST in names:
+            self._start(self._again())
+        if names:
+            self._told(frozenset(names))
+
+    async def _again(self) -> None:
+        """Find out what is to be watched now."""
+        found = await in_daemon_thread(self._to_watch)
+        self._watched = found
+        added = self._files.watch(found.sessions | found.homes)
+        seen_ns = {each: found.seen_ns[each] for each in added}
+        self._loop.call_later(SET_UP_S, self._look_back, seen_ns)
+        for name, pid in found.orchestrators.items():
+            self._processes.watch(pid, lambda _, name=name: self._ended(name))  # type: ignore[misc]  # mypy: a lambda with a default
+
+    def _look_back(self, seen_ns: Mapping[Path, int]) -> None:
+        """Tell what has changed in these folders while the watch was set up."""
+        late = (path for path, seen in seen_ns.items() if changed_ns(path) != seen)
+        held = self._watched.sessions
+        paths = frozenset(path / layout.STATE if path in held else path for path in late)
+        if paths and not self._closed:
+            self._take(paths)
+
+    def _ended(self, name: str) -> None:
+        self._loop.call_later(ENDED_S, self._told, frozenset({name}))
+
+    def _to_watch(self) -> _Watched:
+        sessions: set[Path] = set()
+        homes = {each for each in self._homes() if each.is_dir()}
+        pids: dict[str, int] = {}
+        seen_ns = {each: changed_ns(each) for each in homes}
+        for site in self._sessions.sites():
+            home, place = sessions_dir(site.project), home_of(site.project)
+            homes.add(place)
+            seen_ns[place] = changed_ns(place)
+            with suppress(AgentmuxError):
+                paths = [home / name for name in site.folders.names(home)]
+                seen_ns |= {each: changed_ns(each) for each in paths}
+                entries = [entry_at(site, each) for each in paths]
+                going = [each for each in entries if not each.is_done]
+                sessions |= {each.path for each in going}
+                found = live(site, going) if going else {}
+                pids |= {e.name: p for e in going if (p := found[e.path].orchestrator) is not None}
+        return _Watched(
+            sessions=frozenset(sessions),
+            homes=frozenset(homes),
+            orchestrators=pids,
+            seen_ns=seen_ns,
+        )
+
+    def _start(self, work: Coroutine[object, object, None]) -> None:
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _is_inside(path: Path, folders: frozenset[Path]) -> bool:
+    return path.parent in folders

@@ -1,0 +1,322 @@
+"""The pages of real sessions, over HTTP without a browser: what they show, and what forms do."""
+
+import json
+import re
+import shutil
+
+import pytest
+
+from agentmux.core.codec.digests import screen_digest
+from agentmux.core.names.layout import COMPLETION
+from agentmux.errors import NotFoundError
+from agentmux.web.reading import Sessions
+from agentmux.wiring import build
+from tests.conftest import WaitUntil
+from tests.e2e.conftest import QUICK, Project, Session
+from tests.web.conftest import Page
+
+EVIL = "<script>alert(1)</script>"
+ASKING = {"roles": {"architect": {"dialog": "permission"}, "planner": {"plan": {"parts": 1}}}}
+
+
+def field(text: str, name: str) -> str:
+    """Return the value of a hidden field of a page."""
+    found = re.search(rf'name="{name}" value="([^"]*)"', text)
+    assert found is not None, text
+    return found[1]
+
+
+def said(page: Page, answer: object) -> str:
+    """Return what a form's command said, as the page after it shows it."""
+    assert answer.status_code == 303, answer.text  # type: ignore[attr-defined]
+    text = page.text(answer.headers["location"])  # type: ignore[attr-defined]
+    found = re.search(r'<div class="said[^>]*>(.*?)</div>', text, re.DOTALL)
+    assert found is not None, text
+    return " ".join(re.sub("<[^>]*>", " ", found[1]).split())
+
+
+def no_markup(text: str) -> None:
+    """Check that a page has no element, attribute or script but those of the templates."""
+    assert "<script>" not in text
+    assert text.count("<script") == 1
+    assert "javascript:" not in text.lower().replace("](javascript:", "")
+    assert not re.search(r"<[a-z]+[^>]* on\w+=", text)
+    assert "<img" not in text
+    assert " style=" not in text
+
+
+def test_sessions_are_listed_by_what_they_need(page: Page) -> None:
+    assert "There are no sessions yet" in page.text("/")
+    session = page.project.start(f"add a greeting {EVIL}").wait()
+    stopped = page.project.start("fix the typo", "--worktree").name
+    page.project.ok("stop", stopped)
+    text = page.text("/")
+    assert re.findall(r"<h2>([a-z ]+?) <", text) == ["needs you", "interrupted"]
+    assert f'href="/sessions/{session.name}"' in text
+    assert "yours to decide" in text
+    assert "<title>(1) AgentMux</title>" in text
+    no_markup(text)
+    assert stopped not in page.text("/?q=greeting")
+    assert session.name in page.text("/?q=greeting")
+    assert "No session is about" in page.text("/?q=%3Cscript%3E-nothing")
+
+
+def test_json_is_that_of_the_commands(page: Page) -> None:
+    session = page.project.start().wait()
+    answers = {
+        "/api/sessions": ("list",),
+        f"/api/sessions/{session.name}": ("status", session.name),
+        f"/api/sessions/{session.name}/screens": ("show", session.name),
+    }
+    for path, words in answers.items():
+        mine, theirs = page.browser.get(path).json(), page.project.json(*words)
+        for each in (*mine["sessions"], *theirs["sessions"]):
+            each.pop("age_s", None)
+            for seat in each.get("seats", ()):
+                seat.pop("age_s", None)
+        assert mine == theirs
+    wrong = page.browser.get("/api/sessions/none").json()
+    assert wrong["problems"][0]["message"] == "there is no session `none`"
+
+
+def test_a_result_is_read_and_approved(page: Page) -> None:
+    session = page.project.start("add a greeting").wait()
+    text = page.text(f"/sessions/{session.name}")
+    assert "Every part is there" in text
+    assert "to be committed: 2 files" in text
+    digest = field(text[text.index("/approve") :], "digest")
+    assert digest == page.project.json("status")["sessions"][0]["decision"]["digest"]
+    no_markup(text)
+    diff = page.text(f"/sessions/{session.name}/diff")
+    assert '<span class="added">+' in diff
+
+    (page.project.path / "demo_part_1.py").write_text("changed = True\n")
+    late = page.post(f"/sessions/{session.name}/approve", digest=digest)
+    assert "Not done: session" in (words := said(page, late))
+    assert "is not what was shown" in words
+    assert session.state["phase"] == "completing"
+
+    digest = field(page.text(f"/sessions/{session.name}"), "digest")
+    words = said(page, page.post(f"/sessions/{session.name}/approve", digest=digest))
+    assert words.startswith("Done: ")
+    session.wait("done")
+    commit = page.project.git("rev-parse", "HEAD").strip()
+    assert commit in page.text(f"/sessions/{session.name}")
+    assert "approve" not in field(page.text(f"/sessions/{session.name}"), "token")
+
+
+@pytest.mark.parametrize("form", ["approve", "request-changes", "answer"])
+def test_a_form_that_does_not_say_what_was_shown_decides_nothing(page: Page, form: str) -> None:
+    session = page.project.start().wait()
+    words = said(page, page.post(f"/sessions/{session.name}/{form}", text="x", digest=""))
+    assert words == "Not done: the form does not say what was shown"
+    assert session.kinds("approve", "request_changes") == []
+
+
+def test_changes_are_asked_for_with_any_text(page: Page) -> None:
+    session = page.project.start().wait()
+    text = page.text(f"/sessions/{session.name}")
+    digest = field(text[text.index("/request-changes") :], "digest")
+    assert '<option value="fixing">' in text
+    secret = page.project.root / "secret"
+    secret.write_text("it is secret")
+    wish = f"@{secret}\n--from nowhere <b>"
+    form: dict[str, str] = {"text": wish, "digest": digest, "from": "fixing"}
+    answer = page.post(f"/sessions/{session.name}/request-changes", None, **form)
+    assert said(page, answer) == "Done: request-changes: accepted"
+    session.wait("decision")
+    (asked,) = (each for each in session.events if each["event"] == "request_changes")
+    assert asked["payload"]["text"].strip() == wish
+    assert asked["payload"]["phase"] == "fixing"
+
+
+def doing(session: Session, seat: str) -> str:
+    written = (session.path / "runtime_state.json").exists()
+    seats = session.runtime.get("statuses", {}) if written else {}
+    return str(seats.get(seat, {}).get("status"))
+
+
+def test_a_question_is_answered_by_a_button(page: Page, wait_until: WaitUntil) -> None:
+    page.project.scenario(ASKING)
+    session = page.project.start()
+    wait_until(lambda: doing(session, "architect") == "waiting_for_user", 20)
+    path = f"/sessions/{session.name}"
+    text = page.text(path)
+    assert "architect asks" in text
+    assert "Do you want to proceed?" in text
+    digest = field(text[text.index("/answer") :], "digest")
+    assert digest != screen_digest("")
+
+    stale = page.post(f"{path}/answer", seat="architect", digest="0" * 16, key="Enter")
+    assert "its screen has changed" in said(page, stale)
+    assert doing(session, "architect") == "waiting_for_user"
+    answer = page.post(f"{path}/answer", seat="architect", digest=digest, key="Enter")
+    assert said(page, answer).startswith("Done: ")
+    session.wait("decision")
+
+
+def test_an_agent_is_told_something(page: Page, wait_until: WaitUntil) -> None:
+    page.project.scenario({"roles": {"planner": {"silent": "until-told", "plan": {"parts": 1}}}})
+    session = page.project.start().until_seat("planner").settled("planner")
+    wait_until(lambda: doing(session, "planner") == "idle", 20)
+    path = f"/sessions/{session.name}"
+    assert "Tell planner something" in page.text(f"{path}/screens")
+    told = page.post(f"{path}/tell", seat="planner", text="--go on\nnow", back="screens")
+    assert told.headers["location"].startswith(f"{path}/screens?said=")
+    assert "planner has it" in said(page, told)
+    session.wait("decision")
+    (event,) = (each for each in session.events if each["event"] == "seat_told")
+    assert event["payload"]["text"] == "--go on\nnow"
+
+
+def test_a_stopped_session_is_resumed(page: Page) -> None:
+    session = page.project.start().wait()
+    path = f"/sessions/{session.name}"
+    assert said(page, page.post(f"{path}/stop")).startswith("Done: ")
+    assert "Resume…" in page.text(path)
+    assert "resumes in completing" in page.text(f"{path}/why")
+    assert said(page, page.post(f"{path}/resume")).startswith("Done: ")
+    session.wait("decision")
+    assert "Resume…" not in page.text(path)
+
+
+def test_what_agents_wrote_runs_nothing(page: Page) -> None:
+    """A script in the feature, the summary, a document, a file and a screen is text."""
+    evil = (
+        f"# T\n\n{EVIL}\n\n<img src=x onerror=alert(1)>\n\n[a](javascript:alert(1))\n\n"
+        f"![i](http://evil.example/x.png)\n\n[b](https://example.org)\n\n`{EVIL}`\n"
+    )
+    session = page.project.start(f"{EVIL} <b onclick=alert(1)>x</b>").wait()
+    (session.path / COMPLETION / "summary.md").write_text(evil)
+    (session.path / COMPLETION / "more.yaml").write_text(evil)
+    (page.project.path / "evil.py").write_text(f"{EVIL}\x1b[31m\n")
+    path = f"/sessions/{session.name}"
+    documents = page.text(f"{path}/documents")
+    assert "more.yaml" in documents
+    pages = (
+        *("/", path, f"{path}/screens", f"{path}/diff", f"{path}/why", f"{path}/journal"),
+        *(f"{path}/documents/{COMPLETION}/{name}" for name in ("summary.md", "more.yaml")),
+        *(f"/?q={EVIL}", f"/sessions/{EVIL}"),
+    )
+    for each in pages:
+        text = page.browser.get(each).text
+        no_markup(text)
+        assert "\x1b" not in text
+        assert "\x9b" not in text
+    assert "&lt;script&gt;" in page.text(path)
+    assert 'rel="noreferrer noopener nofollow"' in page.text(path)
+    assert "&lt;script&gt;" in page.text(f"{path}/diff")
+
+
+def test_what_a_screen_shows_runs_nothing(page: Page, wait_until: WaitUntil) -> None:
+    page.project.scenario(ASKING)
+    session = page.project.start()
+    wait_until(lambda: doing(session, "architect") == "waiting_for_user", 20)
+    page.project.ok("stop", session.name)
+    snapshot = session.path / "snapshots" / "architect.json"
+    fields = json.loads(snapshot.read_text())
+    fields["ansi"] = f"\x1b[31m{EVIL}\x1b]8;;javascript:alert(1)\x07x\x1b[0m\n\x9b31m{EVIL}"
+    snapshot.write_text(json.dumps({**fields, "agent": EVIL}))
+    text = page.text(f"/sessions/{session.name}/screens")
+    no_markup(text)
+    assert text.count("&lt;script&gt;alert(1)&lt;/script&gt;") >= 3
+    assert "\x1b" not in text
+    assert "\x9b" not in text
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("../../../secret.md", "..%2f..%2f..%2fsecret.md", "link.md", "state.json", "folder/x.md"),
+        "/etc/passwd",
+    ],
+)
+def test_only_documents_of_the_session_are_shown(page: Page, name: str) -> None:
+    session = page.project.start().wait()
+    (page.project.path / "secret.md").write_text("it is secret")
+    (session.path / COMPLETION / "link.md").symlink_to(page.project.path / "secret.md")
+    outside = page.project.root / "outside"
+    outside.mkdir()
+    (outside / "x.md").write_text("it is secret")
+    (session.path / "folder").symlink_to(outside)
+    for place in ("", f"{COMPLETION}/"):
+        answer = page.browser.get(f"/sessions/{session.name}/documents/{place}{name}")
+        assert answer.status_code == 404
+        assert "secret" not in answer.text.replace("secret.md", "")
+
+
+@pytest.mark.parametrize("name", ["%2e%2e%2fx", "none", "a%2Fb", "x%00y", ".agentmux"])
+def test_a_session_that_is_not_there(lone: Page, name: str) -> None:
+    lone.login()
+    for part in ("", "/diff", "/why"):
+        assert lone.browser.get(f"/sessions/{name}{part}").status_code == 404
+
+
+@pytest.mark.parametrize("name", ["..", "../x", ".", ""])
+def test_a_name_leads_to_no_other_folder(lone: Page, name: str) -> None:
+    home = lone.project.path / ".agentmux" / ".sessions"
+    home.mkdir(parents=True, exist_ok=True)
+    for folder in (home, home.parent, home.parent / "x"):
+        folder.mkdir(exist_ok=True)
+        (folder / "state.json").touch()
+    sessions = Sessions(
+        lambda: (lone.project.path,),
+        lambda path: build.site(path, config=None, environ=lone.project.env),
+        lambda path: build.world(path, environ=lone.project.env),
+    )
+    with pytest.raises(NotFoundError):
+        sessions.find(name)
+    shutil.rmtree(home.parent)
+
+
+def test_a_session_that_cannot_be_read_is_shown(page: Page) -> None:
+    session = page.project.start().wait()
+    page.project.ok("stop", session.name)
+    for each in ("state.json", "state.backup.json", "tool_events.jsonl"):
+        (session.path / each).write_text("{ nothing") if (session.path / each).exists() else None
+    assert "unreadable" in page.text("/")
+    for part in ("", "/screens", "/documents", "/why"):
+        assert "unreadable" in page.text(f"/sessions/{session.name}{part}")
+    for part in ("/diff", "/journal"):
+        assert page.browser.get(f"/sessions/{session.name}{part}").status_code in {200, 500}
+
+
+def test_sessions_of_the_same_name_in_two_projects(page: Page, project: Project) -> None:
+    session = page.project.start().wait()
+    page.project.ok("stop", session.name)
+    other = project.root / "other"
+    shutil.copytree(project.path, other, ignore=shutil.ignore_patterns("wake.fifo"))
+    register = project.home / "state" / "agentmux" / "projects"
+    register.parent.mkdir(parents=True, exist_ok=True)
+    register.write_text(f"{project.path}\n{other}\n")
+    found = re.findall(rf'href="(/sessions/{session.name}\?in=\w+)"', page.text("/"))
+    assert len(set(found)) == 2
+    assert page.browser.get(f"/sessions/{session.name}").status_code == 404
+    shown = [page.text(each) for each in found]
+    assert sum(str(other) in each for each in shown) == 1
+    assert all(re.search(r'action="[^"]*\?in=\w+"', each) for each in shown)
+
+
+def test_screens_are_live_through_one_client(page: Page, wait_until: WaitUntil) -> None:
+    page.project.scenario({**QUICK, **ASKING})
+    page.project.config("snapshots: {interval: 1h}\n")
+    session = page.project.start()
+    wait_until(lambda: doing(session, "architect") == "waiting_for_user", 20)
+    path = f"/sessions/{session.name}/screens"
+    assert "Do you want to proceed?" in page.text(path)
+    clients = "#{client_flags}"
+    for _ in range(3):
+        page.text(path)
+    (flags,) = page.project.tmux("list-clients", "-F", clients).splitlines()
+    assert {"control-mode", "no-output", "ignore-size"} <= set(flags.split(","))
+    (pane,) = (
+        line.split()[0]
+        for line in page.project.tmux(
+            "list-panes", "-a", "-F", "#{pane_id} #{@agentmux_seat}#{@agentmux_role}"
+        ).splitlines()
+        if line.endswith("architect")
+    )
+    page.project.tmux("send-keys", "-t", pane, "Down")
+    wait_until(lambda: "\u276f 2. No" in page.text(path), 5)
+    page.screens.close()
+    wait_until(lambda: not page.project.tmux("list-clients"), 5)

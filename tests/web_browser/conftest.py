@@ -1,0 +1,71 @@
+"""A real Chromium, the system's own, and a page that it is logged in at."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.e2e.conftest import Project, make_root
+from tests.web.conftest import Server
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+ARGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+DESK = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+CHROMIUM = os.environ.get("AGENTMUX_TEST_CHROMIUM") or shutil.which("chromium") or ""
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator["Browser"]:
+    """The system's Chromium, without a window."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="./dev test-web installs it")
+    if not CHROMIUM:
+        pytest.skip("there is no chromium on PATH: ./dev test-web installs it where it may")
+    with playwright.sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=CHROMIUM, args=list(ARGS))
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def project() -> Iterator[Project]:
+    made = Project(make_root())
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def server(project: Project) -> Iterator[Server]:
+    made = Server(project)
+    yield made
+    assert made.end() < 2
+
+
+@pytest.fixture(params=[DESK, PHONE], ids=["1280", "390"])
+def page(chromium: "Browser", server: Server, request: pytest.FixtureRequest) -> Iterator["Page"]:
+    """A page in a browser that has spent the login link; it fails at an error of the script."""
+    context = chromium.new_context(viewport=request.param)
+    context.set_default_timeout(20_000)
+    opened = context.new_page()
+    wrong: list[str] = []
+    opened.on("pageerror", lambda error: wrong.append(str(error)))
+    opened.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
+    opened.on("request", lambda asked: _require_ours(asked.url, server.origin, wrong))
+    opened.goto(server.link)
+    opened.get_by_role("button", name="Log this browser in").click()
+    opened.wait_for_url(f"{server.origin}/")
+    yield opened
+    context.close()
+    assert wrong == []
+
+
+def _require_ours(url: str, origin: str, wrong: list[str]) -> None:
+    if not url.startswith(f"{origin}/"):
+        wrong.append(f"asked another host: {url}")
