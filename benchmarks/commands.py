@@ -52,7 +52,7 @@ def submit(*, quick: bool) -> Iterator[Row]:
 
 def listing(*, quick: bool) -> Iterator[Row]:
     """Measure ``list`` of few sessions and of many."""
-    with _sessions(FEW) as few, _sessions(MANY) as many:
+    with killed_sessions(FEW) as few, killed_sessions(MANY) as many:
         argv = (AGENTMUX, "list")
         ours, more, base = side_by_side(
             10 if quick else 30,
@@ -67,7 +67,7 @@ def listing(*, quick: bool) -> Iterator[Row]:
 
 def completion(*, quick: bool) -> Iterator[Row]:
     """Measure a Tab: the commands, the sessions, and the seats of a session."""
-    with _sessions(MANY) as sandbox:
+    with killed_sessions(MANY) as sandbox:
         name = _folders(sandbox)[0].name
         for what, words in (
             ("a command", ("st",)),
@@ -85,7 +85,7 @@ def completion(*, quick: bool) -> Iterator[Row]:
 
 def standing(*, quick: bool) -> Iterator[Row]:
     """Measure ``agentmux`` alone, with few sessions."""
-    with _sessions(FEW) as few:
+    with killed_sessions(FEW) as few:
         ours, base = side_by_side(
             10 if quick else 30, lambda: few.time((AGENTMUX,)), lambda: few.time(PASS)
         )
@@ -94,14 +94,14 @@ def standing(*, quick: bool) -> Iterator[Row]:
 
 def dry_run(*, quick: bool) -> Iterator[Row]:
     """Measure ``resume --dry-run`` of one session that is implementing, and of many."""
-    with _sessions(FEW) as few:
+    with killed_sessions(FEW) as few:
         name = _folders(few)[0].name
         argv = (AGENTMUX, "resume", "--dry-run", "--json", name)
         ours, base = side_by_side(
             10 if quick else 30, lambda: few.time(argv), lambda: few.time(PASS)
         )
     yield ratio("`resume --dry-run`, against `python -c pass`", ours, base, 15)
-    with _sessions(MANY) as many:
+    with killed_sessions(MANY) as many:
         argv = (AGENTMUX, "resume", "--dry-run", "--json", "--all")
         whole, base = side_by_side(
             2 if quick else 5, lambda: many.time(argv), lambda: many.time(PASS)
@@ -132,7 +132,7 @@ def _tmux_calls(sandbox: Sandbox, argv: tuple[str, ...]) -> int:
 # -- many sessions -------------------------------------------------------------------------------
 
 
-def _sessions(count: int) -> Sandbox:
+def killed_sessions(count: int) -> Sandbox:
     """Return a project with ``count`` killed sessions, and a tmux server that answers."""
     sandbox = Sandbox(coders(2, {"think": 600}))
     session = sandbox.start()

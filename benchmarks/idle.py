@@ -39,9 +39,9 @@ def _measure(
         wait_until(lambda: _reached(session) == panes, "every prompt is known to have arrived")
         pid = json.loads((session / "runtime_state.json").read_text())["orchestrator_pid"]
         time.sleep(_SETTLE_S)
-        before, begun = _cpu_s(pid), time.monotonic()
+        before, begun = cpu_s(pid), time.monotonic()
         time.sleep(wait_s)
-        used = (_cpu_s(pid) - before) / (time.monotonic() - begun)
+        used = (cpu_s(pid) - before) / (time.monotonic() - begun)
         memory = _rss(pid)
     name = f"idle with {panes} pane{'s' if panes > 1 else ''}"
     note = f"over {wait_s:g} s, with its children"
@@ -55,7 +55,7 @@ def _reached(session: Path) -> int:
     return sum(seat["status"] == "launched" for seat in seats)
 
 
-def _cpu_s(pid: int) -> float:
+def cpu_s(pid: int) -> float:
     """Return the processor time, in seconds, of a process and of its children that have ended."""
     stat = Path(f"/proc/{pid}/stat").read_text()
     fields = stat[stat.rindex(")") + 2 :].split()  # proc(5): the name may hold anything

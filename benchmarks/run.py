@@ -15,7 +15,17 @@ from pathlib import Path
 from typing import Final
 
 import agentmux
-from benchmarks import checkpoints, commands, idle, keys, panes, pipelines, worktrees
+from benchmarks import (
+    checkpoints,
+    commands,
+    desk,
+    idle,
+    keys,
+    panes,
+    pipelines,
+    web,
+    worktrees,
+)
 from benchmarks.rows import Row, table
 
 _BENCHMARKS: Final[dict[str, Callable[..., Iterator[Row]]]] = {
@@ -32,8 +42,10 @@ _BENCHMARKS: Final[dict[str, Callable[..., Iterator[Row]]]] = {
     "pipeline": pipelines.pipeline_overhead,
     "quick": pipelines.quick_overhead,
     "checkpoint": checkpoints.checkpoint,
+    "desk": desk.desk,
     "idle": idle.idle,
     "keys": keys.keys,
+    "web": web.web,
 }
 
 
