@@ -26,7 +26,8 @@ from agentmux.core.agents.spec import AgentSpec, ProbeResult, PromptBy, Strategy
 from agentmux.core.config.settings import Settings
 from agentmux.core.definitions.drawing import drawn
 from agentmux.core.journal.events import FACTS, SIGNALS, USER_DECISIONS
-from agentmux.core.terminal.monitor_keys import MONITOR_KEYS, When
+from agentmux.core.terminal.desk_keys import DESK_KEYS, DeskKey
+from agentmux.core.terminal.monitor_keys import MONITOR_KEYS, MonitorKey
 from docs import command_data, man_page
 
 REFERENCE: Final = Path(__file__).resolve().parent / "reference"
@@ -143,6 +144,8 @@ def _agent(spec: AgentSpec) -> str:
     rows = [f"| {name} | {says} |" for name, says in _facts(spec).items() if says]
     parts = [f"## {spec.name}\n", "| | |", "|---|---|", *rows]
     parts += [line for strategy in spec.strategies for line in _strategy(spec, strategy)]
+    if spec.install:
+        parts += ["", f"Install it: `{spec.install}`"]
     if spec.notes:
         parts += ["", spec.notes.strip()]
     return "\n".join(parts) + "\n"
@@ -247,12 +250,58 @@ whose pane has just closed.
 """
 
 
+_DESK: Final = """\
+# The desk
+
+`agentmux` alone on a terminal opens the desk: all sessions of all projects that you have used on
+this machine, on one screen. (In a pipe it prints where the project stands, as before.)
+
+At the left are the sessions, below what they need: *needs you*, *running*, *interrupted*, *parked*,
+*done*. An interrupted session is *safe to resume* if all conversations come back. It *needs a
+choice* if a seat would begin a new conversation or get no agent, and it is *unsafe* if it cannot be
+resumed now; the overview gives the reason. A search looks in the given name, the first line of the
+feature, the project, the phase and the status, as all searches of AgentMux.
+
+At the right is the selected session:
+
+| tab | shows |
+|---|---|
+| overview | what it needs and by which key; its phases with their times, seats, checks and places |
+| screens | the screen of a seat: live, once a second, else as it was last |
+| documents | what was written for it: the newest phase's first |
+| diff | what has changed; a comment on a line goes with your next request for changes |
+| why | why it is where it is, and what a resume would do, as `agentmux resume --explain` says it |
+| journal | what happened, the newest first |
+
+A key does what the command of that name does: the desk runs that command, so it checks and refuses
+the same, and says the same. What decides or ends something asks first. If a command fails, the desk
+shows its words; `t` then runs it in this terminal, where it can ask. In the desk of an agent, all
+may be looked at, but nothing can be decided.
+
+Changes come by themselves: the desk watches the folders of unfinished sessions and the processes of
+their orchestrators. Colours follow the terminal; `NO_COLOR` turns them off, and nothing is said by
+a colour alone. The mouse selects, scrolls, and clicks tabs and the keys in the last line; a second
+click on a session attaches to it.
+"""
+
+
+def desk() -> str:
+    """Return docs/reference/desk.md: the keys are those of the program's own table."""
+    return _key_page(_DESK, [(each.part.value, each) for each in DESK_KEYS])
+
+
 def monitor() -> str:
     """Return docs/reference/monitor.md: the keys are those of the program's own table."""
-    parts = [_MONITOR]
-    for when in When:
-        rows = [f"| `{e.shown}` | {e.says} |" for e in MONITOR_KEYS if e.when is when]
-        head = (f"## {when.value}", "", "| keys | what they do |", "|---|---|")
+    return _key_page(_MONITOR, [(each.when.value, each) for each in MONITOR_KEYS])
+
+
+def _key_page(begin: str, keys: Sequence[tuple[str, DeskKey | MonitorKey]]) -> str:
+    """Return a page with a table of the keys below each of their headings."""
+    parts = [begin]
+    for title in dict.fromkeys(heading for heading, _ in keys):
+        held = (each for heading, each in keys if heading == title)
+        rows = [f"| `{each.shown}` | {each.says} |" for each in held]
+        head = (f"## {title}", "", "| keys | what they do |", "|---|---|")
         parts.append("\n".join((*head, *rows)))
     return "\n".join(f"{part.rstrip()}\n" for part in parts)
 
@@ -261,6 +310,7 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
     "journal.md": journal,
     "cli.md": cli,
     "agents.md": agents,
+    "desk.md": desk,
     "monitor.md": monitor,
     "pipelines.md": pipelines,
 }
