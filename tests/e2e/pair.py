@@ -178,8 +178,12 @@ class Pair:
         match how:
             case "driver":
                 kill_all([driver])
+                _wait_until(lambda: not is_alive(driver, 0), 20)  # until then it holds the lock
                 refused = self.project.fails(3, "resume", "--yes", "--detach")
-                assert "is still active" in refused
+                assert (
+                    "its orchestrator is gone: start that again, or stop the session first"
+                    in refused
+                )
                 self.project.ok("stop")
             case "boot":
                 kill_all([driver, *map(child_of, wrappers), *wrappers, server])

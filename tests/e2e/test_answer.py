@@ -42,7 +42,7 @@ def test_an_agents_question_is_answered_and_an_idle_one_is_told(
     assert digest is not None, said.stdout + said.stderr
     (seat,) = project.json("status")["sessions"][0]["seats"]
     assert seat["screen"]["digest"] == digest[1]
-    late = project.json("answer", "--role", "architect", "Enter", "--screen", "0" * 16, code=3)
+    late = project.json("answer", "Enter", "--screen", "0" * 16, code=3)  # the only agent
     assert late["result"] == "screen_changed"
     assert doing(session, "architect") == "waiting_for_user"
 

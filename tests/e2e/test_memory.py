@@ -127,7 +127,7 @@ def test_an_agent_that_no_prompt_reached_is_relaunched_with_the_full_prompt(
     wait_until(lambda: len(pair.panes()) == 2, 20)
     wait_until(lambda: all(pair.agent_pid(seat) for seat in SEATS), 20)
     pair.kill("agents")
-    pair.check_launches("FF", "no prompt ever reached its conversation")
+    pair.check_launches("FF", "no prompt had reached its last conversation")
     assert [seat["attempt"] for seat in pair.seats().values()] == [2, 2]
 
 

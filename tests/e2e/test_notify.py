@@ -30,6 +30,6 @@ def test_a_decision_is_told_once_also_after_a_kill_and_a_resume(
         "AgentMux: add-a-greeting wants your decision",
         "AgentMux: add-a-greeting is done",
     ]
-    assert "agentmux show add-a-greeting" in receiver.got[0][1]["message"]
+    assert "agentmux attach add-a-greeting" in receiver.got[0][1]["message"]
     for path in session.path.rglob("*"):
         assert not path.is_file() or b"tk_secret" not in path.read_bytes()

@@ -130,7 +130,7 @@ def test_a_tmux_session_that_only_has_the_name_is_not_ours(project: Project) -> 
     theirs = windows(project)
 
     said = project.fails(3, "resume", "--yes", "--detach")
-    assert "tmux session agentmux is still active" in said
+    assert "tmux session agentmux is not of session" in said
     assert "agentmux stop" not in said
     socket = project.tmux("display-message", "-p", "#{socket_path}").strip()
     ends = f"tmux -S {socket} kill-session -t =agentmux"

@@ -115,7 +115,7 @@ def test_a_live_session(project: Project, wait_until: WaitUntil) -> None:
     before, running = durable(), set(project.processes())
     for words in (("resume", "--yes"), ("resume", "--yes", "--detach", "--fresh")):
         said = project.fails(3, *words)
-        assert f"tmux session {pair.session.state['session_name']} is still active" in said
+        assert f"is live (tmux session {pair.session.state['session_name']})" in said
         assert f"agentmux attach {pair.session.name}" in said
     found = project.json("resume", "--dry-run", code=3)["sessions"][0]
     assert found["blocked"]["reason"] == "session_live"

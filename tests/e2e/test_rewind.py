@@ -35,6 +35,10 @@ def test_a_session_goes_back_and_forth_and_on(project: Project) -> None:
         4, "rewind", session.name, "--to", "nowhere"
     )
 
+    said = project.fails(2, "rewind", session.name)
+    assert f"error: `--to` is missing\nhint: agentmux rewind {session.name} --to PHASE|N\n" in said
+    assert "hint: there are: 1, at the end of architecting; 2, at the end of planning" in said
+
     done = project.run("rewind", session.name, "--to", "planning", "--yes")
     assert done.returncode == 0, done.stderr
     assert project.git("-C", str(place), "status", "--porcelain") == ""

@@ -113,10 +113,14 @@ def test_a_failed_setup_fails_the_session_until_a_resume_runs_it_again(
 
 
 def test_a_step_that_takes_too_long_is_ended(project: Project, wait_until: WaitUntil) -> None:
-    project.config("git: {setup: [{name: slow, run: [sleep, '600'], timeout: 1s}]}\n")
+    project.config("git: {setup: [{name: slow, run: [sleep, '600'], timeout: 4s}]}\n")
     session = project.start("add a greeting", "--worktree").until_seat("setup")
-    (shown,) = project.json("status", session.name)["sessions"]
-    assert (shown["status"], [seat["seat"] for seat in shown["seats"]]) == ("running", ["setup"])
+
+    def shown() -> tuple[str, list[str]]:
+        (view,) = project.json("status", session.name)["sessions"]
+        return view["status"], [seat["seat"] for seat in view["seats"]]
+
+    wait_until(lambda: shown() == ("setting_up", ["setup"]), 4, lambda: str(shown()))
     wait_until(lambda: session.state["phase"] == "failed", 20)
     cause = session.state["interruption"]["cause"]
     assert cause == "the setup `slow` took too long, and was ended"

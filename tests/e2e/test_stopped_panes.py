@@ -51,7 +51,7 @@ def resume_to_the_question(project: Project, session: Session, wait_until: WaitU
     """Resume a session whose architect then stands stopped and asks how to go on."""
     project.ok("resume", session.name, "--detach")
     session.until_seat("architect", "stopped")
-    wait_until(lambda: "Restart fresh" in screen(project), 20)
+    wait_until(lambda: "New conversation" in screen(project), 20)
 
 
 def chosen(session: Session) -> list[dict[str, Any]]:
@@ -139,7 +139,7 @@ def test_a_prompt_is_typed_once_its_agent_is_chosen(
     session = at_work(project, wait_until, agent="demo-paste")
     project.scenario({})
     project.ok("resume", session.name, "--detach")
-    wait_until(lambda: "Restart fresh" in screen(project), 20)
+    wait_until(lambda: "New conversation" in screen(project), 20)
     project.tmux("send-keys", "-t", pane(project)["id"], key)
     wait_until(lambda: session.kinds("submit_architecture"), 30, lambda: screen(project))
     wait_until(lambda: session.state["phase"] == "planning", 20)
@@ -200,7 +200,7 @@ def test_a_rejected_conversation_is_started_afresh_once_and_told(
     for file in (project.home / "demo").rglob("*.jsonl"):
         file.unlink()
     project.ok("resume", session.name, "--detach")
-    told = "[a fresh start: the agent has rejected this conversation before]"
+    told = "[a new conversation: the agent has rejected this conversation before]"
     wait_until(lambda: told in screen(project), 30, lambda: screen(project))
     wait_until(lambda: seat(session).get("reached"), 30)
 

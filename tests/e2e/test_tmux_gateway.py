@@ -137,13 +137,14 @@ def test_no_call_goes_around_the_gateway(
 PACKAGE = Path(__file__).parents[2] / "agentmux"
 
 
-def test_one_file_runs_tmux_and_three_may_ask_it_to() -> None:
+def test_two_files_run_tmux_and_three_may_ask_them_to() -> None:
     """A session of ours can be reached only through `OwnTmux`."""
     client = re.compile(r"tmux\.client import|TmuxClient|tmux import .*\bclient\b")
     users = {path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py")
              if client.search(path.read_text())}  # fmt: skip
     # `announcement` shows a message to clients, and touches no session.
-    files = ("announcement", "client", "server", "own_session")
+    # `control_client` is a client that needs no process for each call.
+    files = ("announcement", "client", "control_client", "server", "own_session")
     assert users == {f"adapters/tmux/{name}.py" for name in files}
     own = (PACKAGE / "adapters" / "tmux" / "own_session.py").read_text()
     assert own.count("_client.say(") == 1
@@ -154,5 +155,6 @@ def test_one_file_runs_tmux_and_three_may_ask_it_to() -> None:
     # the demo makes a folder of that name, and `doctor` calls a group of findings so.
     assert runners == {
         "adapters/tmux/server.py", "adapters/tmux/client.py", "adapters/tmux/commands.py",
-        "app/doctor/machine.py", "app/session/lookup.py", "demo/project.py",
+        "adapters/tmux/control_client.py", "app/doctor/machine.py", "app/session/lookup.py",
+        "demo/project.py",
     }  # fmt: skip

@@ -257,6 +257,10 @@ def test_the_place_of_worktrees_in_a_projects_file_needs_trust(project: Project)
 # -- the result, and taking it away --------------------------------------------------------------
 
 
+def findings(project: Project) -> list[dict[str, str]]:
+    return json.loads(project.run("doctor", "--json").stdout)["findings"]  # type: ignore[no-any-return]
+
+
 def test_the_result_stays_on_its_branch_until_it_is_merged(project: Project) -> None:
     session = project.start("x", "--worktree").wait()
     place = place_of(session)
@@ -287,8 +291,14 @@ def test_the_result_stays_on_its_branch_until_it_is_merged(project: Project) -> 
     kept = f"kept {place}: 2 commits on branch agentmux/x not merged"
     pruned = project.run("prune")
     assert (pruned.stdout, kept in pruned.stderr) == ("", True)
+    leftovers = [each for each in findings(project) if each["check"] == "leftovers"]
+    assert [("2 commits on branch" in each["text"], each["mend"]) for each in leftovers] == [
+        (True, "merge the branch first: git merge agentmux/x")
+    ]
     project.git("merge", "-q", "agentmux/x")
     assert project.ok("prune", "--dry-run").startswith("would remove ")
+    leftovers = [each for each in findings(project) if each["check"] == "leftovers"]
+    assert [each["mend"] for each in leftovers] == ["agentmux prune"]
     assert place.is_dir()
     assert project.ok("prune") == f"removed {place} and branch agentmux/x\n"
     assert not place.parent.exists()

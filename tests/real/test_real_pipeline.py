@@ -257,6 +257,20 @@ class Run:
         self.until(lambda: carriers(f"{TEST_ID}={test_id}") == (), "something outlived the kill")
 
 
+def may_ask(real: Real, name: str) -> dict[str, dict[str, list[str]]]:
+    """Prepare an agent that asks before it acts; return the settings of the agents."""
+    real.env = dict(CLIS[name].prepare(replace(real.place, asking=True)))
+    return {name: {"permission_args": list(CLIS[name].asks or ())}}
+
+
+def asked_for(name: str, command: str) -> str | Call:
+    """Return a step of the model before which the agent asks: codex only if the call says so."""
+    if name != "codex":
+        return command
+    outside = {"sandbox_permissions": "require_escalated", "justification": "May I?"}
+    return Call(tools=("exec_command",), arguments={"cmd": command, **outside})
+
+
 def architecture(run: Run) -> str:
     """Return the command that does an architect's work and hands it in."""
     artifact = run.path / "02_architecting" / "architecture.md"
@@ -517,19 +531,14 @@ def test_a_conversation_that_its_user_left_is_followed_or_unsure(
 def test_a_question_before_a_command_is_left_to_the_user(
     name: str, real: Real, wait_until: WaitUntil
 ) -> None:
-    real.env = dict(CLIS[name].prepare(replace(real.place, asking=True)))
     run = Run(
         real,
         wait_until,
-        agents={name: {"permission_args": list(CLIS[name].asks or ())}},
+        agents=may_ask(real, name),
         stall={"turn_ended_after": "1s", "nudge_after": "15s", "report_after": "16s"},
     )
     ran = real.folder / "ran"
-    outside = {"sandbox_permissions": "require_escalated", "justification": "May I?"}
-    by_itself = Call(tools=("exec_command",), arguments={"cmd": f"touch {ran}", **outside})
-    real.model.run(
-        by_itself if name == "codex" else f"touch {ran}"
-    )  # codex asks only if the call requests it
+    real.model.run(asked_for(name, f"touch {ran}"))
     run.start()
     run.until(lambda: run.mark is ScreenMark.WAITING, "it does not ask")
     run.until(lambda: run.status().get("status") == "waiting_for_user", "that is not seen")
@@ -548,13 +557,9 @@ def test_a_question_before_a_command_is_left_to_the_user(
 def test_the_user_answers_a_question_and_tells_something_from_the_shell(
     name: str, real: Real, wait_until: WaitUntil
 ) -> None:
-    real.env = dict(CLIS[name].prepare(replace(real.place, asking=True)))
-    asks = {"permission_args": list(CLIS[name].asks or ())}
-    run = Run(real, wait_until, agents={name: asks})
+    run = Run(real, wait_until, agents=may_ask(real, name))
     ran = real.folder / "ran"
-    outside = {"sandbox_permissions": "require_escalated", "justification": "May I?"}
-    by_itself = Call(tools=("exec_command",), arguments={"cmd": f"echo >>{ran}", **outside})
-    real.model.run(by_itself if name == "codex" else f"echo >>{ran}")
+    real.model.run(asked_for(name, f"echo >>{ran}"))
     run.start()
     run.until(lambda: run.status().get("status") == "waiting_for_user", "that is not seen")
     role = ("--role", ARCHITECT)
