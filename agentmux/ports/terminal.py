@@ -432,7 +432,10 @@ class OwnSession(Panes, Protocol):
         """
 
     def tell_clients(self, text: str) -> None:
-        """Show one line for some seconds to every client of the server, also of other sessions."""
+        """Show one line for some seconds to every client of the server, also of other sessions.
+
+        A client that shows this session's monitor is left out: it sees there what the line tells.
+        """
 
     def kill(self, words: str = "") -> None:
         """Kill the session; a session already gone is no error.

@@ -81,8 +81,13 @@ PANE_FORMAT: Final = "\t".join(
         "window_active",
     )
 )
-CLIENTS: Final = ("list-clients", "-F", "#{version} #{client_name}")
-"""The command that names every client of the server, one a line, after the version of tmux."""
+_SHOWS_MONITOR: Final = f"#{{?window_zoomed_flag,#{{{MONITOR}}},#{{P:#{{{MONITOR}}}}}}}"
+CLIENTS: Final = (
+    *("list-clients", "-F"),
+    f"#{{version}} #{{session_id}}:{_SHOWS_MONITOR} #{{client_name}}",
+)
+"""The command that lists every client of the server, one a line: the version of tmux, the session
+that the client shows (followed by ``:1`` if its monitor is in sight), the client's name."""
 CLIENT_FORMAT: Final = "\t".join(
     f"#{{{name}}}"
     for name in (
@@ -338,17 +343,22 @@ def message(client: str, text: str, *, draws: bool = False) -> Command:
     return ("display-message", "-c", client, *stands, "--", plain)
 
 
-def messages(clients: str, text: str) -> Iterator[list[str]]:
+def messages(clients: str, text: str, *, about: str = "") -> Iterator[list[str]]:
     """Return for each client a call that shows it a text, as by `message`.
+
+    A client that shows the monitor of the session ``about`` needs none, and is left out.
 
     Each is a call of its own, since a client that left in the meantime would end those after it.
 
     Args:
         clients: The answer to `CLIENTS`.
         text: The text.
+        about: The id of the session that the text is about; empty: every client needs the text.
     """
     for line in clients.splitlines():
-        number, _, name = line.partition(" ")
+        number, shown, name = line.split(" ", 2)
+        if about and shown == f"{about}:1":
+            continue
         draws = (parse_version(f"tmux {number}") or _DRAWS) >= _DRAWS
         yield join([message(name, text, draws=draws)])
 

@@ -182,11 +182,12 @@ class OwnTmux:
         return replies[-1]
 
     def tell_clients(self, text: str) -> None:
-        """Show ``text`` as a message to every client of the server; clients that leave are skipped.
+        """Show ``text`` as a message to every client of the server that needs it.
 
+        A client that shows this session's monitor does not; clients that leave are skipped.
         tmux ends it after a few seconds, or when a key is pressed.
         """
-        for call in say.messages(self._must(say.CLIENTS).stdout, text):
+        for call in say.messages(self._must(say.CLIENTS).stdout, text, about=self._target.session):
             self._say(call)
 
     def label(self, labels: Mapping[str, str]) -> None:

@@ -60,6 +60,33 @@ def test_a_client_in_any_session_sees_the_message_with_nothing_expanded(
         outside.close()
 
 
+def test_a_client_that_shows_the_monitor_needs_no_message(
+    place: Place, short_dir: Path, wait_until: WaitUntil
+) -> None:
+    place.make("mine")
+    place.make_ours()
+    elsewhere, here = (Outside(place, short_dir / each, each) for each in ("mine", "ours"))
+    drawn: list[str] = []
+
+    def is_drawn() -> bool:
+        drawn.append(here.screen())
+        return "drawn" in drawn[-1]
+
+    try:
+        wait_until(lambda: sorted(place.shown()) == ["mine", "ours"], 30, here.screen)
+        place.tmux.tell_clients(place.ours, ODD)
+        wait_until(lambda: SHOWN in elsewhere.screen(), 30, elsewhere.screen)
+        place.tmux.run("respawn-pane", "-k", "-t", "=ours:", "echo drawn; sleep 60")
+        wait_until(is_drawn, 30, here.screen)
+        assert not any("login: 50%" in each for each in drawn)
+        place.tell("new-window", "-t", "=ours:", "sleep 60")
+        place.tmux.tell_clients(place.ours, ODD)
+        wait_until(lambda: SHOWN in here.screen(), 30, here.screen)
+    finally:
+        elsewhere.close()
+        here.close()
+
+
 def test_without_a_server_nobody_is_told(short_dir: Path) -> None:
     assert announce(str(short_dir / "none"), ODD) == 0
 
