@@ -298,6 +298,32 @@ def test_what_to_type_after_a_kill_needs_no_name(project: Project, wait_until: W
         wait_until(lambda: project.tmux("list-clients"), 10, lambda: client.said)
 
 
+def test_resume_without_a_name_attaches_to_a_session_that_runs(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    """Whether it is the only one, or is picked; with its name, ``resume`` refuses as ever."""
+    project.scenario({"roles": {"architect": {"silent": True}}})
+
+    def resume(name: str, keys: str) -> None:
+        with Client(project, *shlex.split(AGENTMUX), "resume", size=(120, 30)) as client:
+            if keys:
+                wait_until(lambda: "Enter" in client.said, what=lambda: client.said)
+                client.press(f"/{name}")
+                wait_until(lambda: "Enter attach" in client.said, what=lambda: client.said)
+                client.press(keys)
+            wait_until(lambda: project.tmux("list-clients"), what=lambda: client.said)
+            (shown,) = project.tmux("list-clients", "-F", "#{client_session}").splitlines()
+            assert shown == tmux_name(sessions[name])
+        wait_until(lambda: not project.tmux("list-clients"))
+
+    sessions = {"one": project.start("one").until_seat("architect")}
+    resume("one", "")
+    assert "is live" in project.fails(3, "resume", sessions["one"].name, "--detach")
+    sessions["two"] = project.start("two").until_seat("architect")
+    resume("one", "\r")
+    assert all(each.launched() == ["architect"] for each in sessions.values())
+
+
 def test_agents_have_the_environment_of_the_command(
     project: Project, wait_until: WaitUntil
 ) -> None:

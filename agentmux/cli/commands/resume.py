@@ -176,9 +176,9 @@ class _Picked:
     Attributes:
         entry: The session.
         fresh: The seats that start a new conversation; ``*`` stands for all.
-        live: Whether the picker showed it as live, so that it is to be attached to.
-        left_alone: Whether the picker showed that it has lost its orchestrator, so that it is to be
-            reattached to.
+        live: Whether it is live and the command did not name it, so that it is to be attached to.
+        left_alone: Whether it has lost its orchestrator and the command did not name it, so that it
+            is to be reattached to.
     """
 
     entry: SessionEntry
@@ -225,6 +225,9 @@ def _picked(
     )
     if found is None:
         leave()
+    if there and len(entries) == 1:
+        lone = live(world, entries)[found.entry.path]
+        found = replace(found, live=lone.live is True, left_alone=lone.is_left_alone)
     seats = (fresh - {"*"}) | (frozenset("*") if found.fresh else frozenset())
     return _Picked(entry=found.entry, fresh=seats, live=found.live, left_alone=found.left_alone)
 
