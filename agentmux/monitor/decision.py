@@ -15,18 +15,26 @@ if TYPE_CHECKING:
 _ROOMY: Final = 22
 """How many rows are enough for headings."""
 
-# Each part: its heading, and what to say below what there is no room for.
-_SUMMARY: Final = ("Summary", "… {} more lines of the summary: press s")
-_CHECKS: Final = ("Checks", "… {} more: press a")
-_VERDICTS: Final = ("Reviews", "… {} more: press a")
-_CHANGES: Final = ("Changes", "… {} more files: press d")
+# Each part: its heading, what to say below what there is no room for, and the key that shows it.
+_SUMMARY: Final = ("Summary", "… {} more lines of the summary", "s")
+_CHECKS: Final = ("Checks", "… {} more", "a")
+_VERDICTS: Final = ("Reviews", "… {} more", "a")
+_CHANGES: Final = ("Changes", "… {} more files", "d")
 
 
-def draw_result(result: ResultView, cols: int, rows: int) -> tuple[MonitorLine, ...]:
+def draw_result(
+    result: ResultView, cols: int, rows: int, *, writes: bool = False
+) -> tuple[MonitorLine, ...]:
     """Return at most ``rows`` lines of at most ``cols`` cells.
 
     Each part gets an equal share of the rows, as far as it can use them. Where there are few rows,
     the parts stand without headings, unless there is room for all of it.
+
+    Args:
+        result: The result.
+        cols: Columns of the terminal.
+        rows: How many rows there are for it.
+        writes: Whether the user is writing a text, so that keys are a part of it and none is named.
     """
     parts = [
         (_SUMMARY, _wrapped(result.summary, cols)),
@@ -41,12 +49,12 @@ def draw_result(result: ResultView, cols: int, rows: int) -> tuple[MonitorLine, 
     taken = headed * len(held) + spaced * (len(held) - 1)
     shares = _shares([len(lines) for _, lines in held], rows - taken)
     drawn: list[MonitorLine] = []
-    for ((heading, more), lines), share in zip(held, shares, strict=True):
+    for ((heading, more, key), lines), share in zip(held, shares, strict=True):
         drawn += [()] if drawn and spaced else []
         if headed:
             is_said = lines[0].rstrip(":") == heading
             drawn += [] if is_said else [(Segment(cut(heading, cols), Style.HEADER),)]
-        drawn += _part(more, lines, share, cols)
+        drawn += _part(more if writes else f"{more}: press {key}", lines, share, cols)
     return tuple(drawn[:rows])
 
 

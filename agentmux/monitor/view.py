@@ -137,7 +137,9 @@ def _deciding(picture: Picture, cols: int, rows: int) -> tuple[MonitorLine, ...]
     room = rows - len(above) - len(below) - 2
     if room < _RESULT_ROWS:
         return ()
-    result = [(_Rank.DETAIL, line) for line in draw_result(picture.result, cols, room)]
+    writes = picture.draft is not None
+    drawn = draw_result(picture.result, cols, room, writes=writes)
+    result = [(_Rank.DETAIL, line) for line in drawn]
     return _fit([*above, _SPACE, *result], below, rows)
 
 

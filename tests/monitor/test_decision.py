@@ -27,3 +27,10 @@ def test_headings_stand_where_there_is_room_for_all(
     assert lines.count("") == blank
     assert len(lines) <= rows
     assert "review quality: pass" in lines
+
+
+@pytest.mark.parametrize("writes", [False, True])
+def test_no_key_is_named_while_a_key_is_a_part_of_the_text(writes: bool) -> None:
+    long = ResultView(changes=(*(f"  {number}.py | 1 +" for number in range(9)), "9 files changed"))
+    drawn = draw_result(long, 80, 5, writes=writes)
+    assert "".join(each.text for each in drawn[-1]) == "… 6 more files" + ": press d" * (not writes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.approval_preview import summary_lines, verdict_lines
 from agentmux.app.delivery.commit import reason
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
     from agentmux.ports.session_files import SessionFiles
+
+_UNCHANGED: Final = "nothing has changed"
 
 
 def result_view(world: World, files: SessionFiles, state: SessionState) -> ResultView:
@@ -51,7 +53,7 @@ def every_change(world: World, files: SessionFiles, state: SessionState) -> tupl
     except (AgentmuxError, OSError) as error:
         return (f"the changes cannot be shown: {reason(error)}",)
     note = (found.note,) if found is not None and found.note else ()
-    return (*note, *lines) or ("nothing has changed",)
+    return (*note, *lines) or (_UNCHANGED,)
 
 
 def _checks(world: World, files: SessionFiles, state: SessionState) -> Iterator[str]:
@@ -70,4 +72,4 @@ def _stat(world: World, files: SessionFiles, state: SessionState) -> Iterator[st
     except (AgentmuxError, OSError) as error:
         yield f"how much the files changed is not known: {reason(error)}"
         return
-    yield from (line.strip() for line in lines)
+    yield from [line.strip() for line in lines] or [_UNCHANGED]

@@ -99,7 +99,7 @@ _END_S: Final = 5.0
 _ORDINARY: Final = PaneManner()
 _BEGAN: Final[Mapping[str, str]] = {
     Rung.NATIVE: "{} resumed its conversation",
-    Rung.FRESH: "{} started fresh",
+    Rung.FRESH: "{} began a new conversation",
     Rung.SHELL: "{} cannot start: a shell is in its pane",
     Rung.SCREEN: "{} cannot start: its last screen is in its pane",
 }

@@ -60,6 +60,7 @@ def test_every_change_is_read_as_git_says_it(session: Session) -> None:
     assert len("".join(every_change(world, files, state))) < 2_500_000
     (project / "one.txt").unlink()
     assert every_change(world, files, state) == ("nothing has changed",)
+    assert result_view(world, files, state).changes == ("nothing has changed",)
 
 
 def test_what_git_cannot_say_is_said_in_its_place(session: Session) -> None:
