@@ -20,7 +20,7 @@ _COLLECT_AFTER: Final = 500_000
 """How many new objects trigger the garbage collector. We create many objects and hardly any cycles;
 with Python's default of 700, ``list`` with many sessions takes a tenth longer."""
 
-_LASTING: Final = frozenset({"_orchestrate", "mcp"})
+_LASTING: Final = frozenset({"_orchestrate", "mcp", "web"})
 _COLLECT_LASTING: Final = 50_000
 """How many new objects trigger the garbage collector in commands that run for hours, in which even
 a few cycles add up."""
@@ -35,8 +35,7 @@ def main() -> NoReturn:
     The process ends without the interpreter's clean-up, which would take up to a third of the time
     of a short command. Everything that a command writes has reached the disk or was flushed.
     """
-    lasts = not _LASTING.isdisjoint(sys.argv[1:2])
-    gc.set_threshold(_COLLECT_LASTING if lasts else _COLLECT_AFTER)
+    gc.set_threshold(collect_after(sys.argv[1:]))
     _open_streams()
     try:
         code = dispatch(sys.argv[1:], os.environ)  # noqa: TID251 (read here, and passed down)
@@ -45,6 +44,15 @@ def main() -> NoReturn:
     finally:
         _flush_streams()
     os._exit(code)
+
+
+def collect_after(argv: Sequence[str]) -> int:
+    """Return how many new objects trigger the garbage collector in the command ``argv``.
+
+    Global options such as ``--project PATH`` may come before the name of the command.
+    """
+    lasts = not _LASTING.isdisjoint(argv)
+    return _COLLECT_LASTING if lasts else _COLLECT_AFTER
 
 
 def _open_streams() -> None:
