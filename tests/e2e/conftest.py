@@ -330,6 +330,12 @@ class Client:
     def said(self) -> str:
         return self._said.decode("utf-8", "replace")
 
+    def ended(self, code: int) -> str:
+        """Wait until the program has ended with ``code``; return all that it said."""
+        assert self.process.wait(60) == code, self.said
+        self._reader.join(60)  # it reads on after the end
+        return self.said
+
     def press(self, keys: str) -> None:
         os.write(self._ours, keys.encode())
 

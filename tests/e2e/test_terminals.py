@@ -520,8 +520,7 @@ def test_who_comes_back_from_the_end_is_told_of_it(project: Project, wait_until:
         client.press("a")
         wait_until(lambda: "any key" in monitor(session), 20, lambda: monitor(session))
         client.press("q")
-        assert client.process.wait(20) == 0
-    told = client.said.rpartition("[exited]")[2]
+        told = client.ended(0).rpartition("[exited]")[2]
     made = project.git("rev-parse", "HEAD")[:12]
     assert told.split() == f"session {session.name} is done: commit {made}".split()
     assert "watch it" not in client.said
@@ -535,8 +534,7 @@ def test_who_loses_the_tmux_server_is_told_how_to_go_on(
     with Client(project, sys.executable, "-m", "agentmux", "attach") as client:
         wait_until(lambda: "\x1b[?1049h" in client.said, 20, lambda: client.said)
         os.kill(server, signal.SIGKILL)
-        assert client.process.wait(20) == 1
-    told = client.said.rpartition("\x1b[?1049l")[2]  # the shell's own screen is back
+        told = client.ended(1).rpartition("\x1b[?1049l")[2]  # the shell's own screen is back
     assert f"to go on: agentmux resume {session.name}" in told
     assert "watch it" not in told
 

@@ -157,6 +157,5 @@ def test_a_client_that_nothing_is_left_for_shows_the_last_words_in_its_terminal(
         place.tell("switch-client", "-t", place.ours)
         place.tell("kill-session", "-t", "=mine")
         place.tmux.kill_session(place.ours, "session it's 'done'; $(touch x) %s #{pid} \\n")
-        assert client.process.wait(10) == 0
-        told = client.said.rpartition("\x1b[?1049l")[2]
+        told = client.ended(0).rpartition("\x1b[?1049l")[2]
         assert "session it's 'done'; $(touch x) %s #{pid} \\n" in told
