@@ -274,7 +274,10 @@ class Actions:
     # -- running sessions ----------------------------------------------------------------------
 
     async def _attach(self, row: DeskRow) -> None:
-        if row.live:
+        if row.is_lost:
+            if await self._reattach(row):
+                self._here(row.project, command_words.attach(row.name))
+        elif row.live:
             self._here(row.project, command_words.attach(row.name))
         elif row.rests:
             await self._resume(row)
@@ -286,11 +289,7 @@ class Actions:
             await self._resume_marked()
             return
         if row.live and row.orchestrator is None:
-            lines = ("Its panes are live, but no orchestrator drives them.",)
-            asked = Reading(f"Reattach {row.name}", lines, "Start a new orchestrator for them?")
-            if await self._app.ask(asked):
-                words = command_words.resume(row.name, (), reattach=True)
-                await self._run(row.project, words, "reattaching")
+            await self._reattach(row)
             return
         plan: _Plan = await in_daemon_thread(partial(self._plan, row))
         title = f"What a resume of {row.name} would do"
@@ -300,6 +299,20 @@ class Actions:
         if fresh is not None:
             words = command_words.resume(row.name, tuple(sorted(fresh)))
             await self._run(row.project, words, "resuming")
+
+    async def _reattach(self, row: DeskRow) -> bool:
+        """Ask whether to start a new orchestrator for live agents; return whether it runs."""
+        lines = (
+            "Its orchestrator is gone. Its agents live, but no orchestrator drives them, so",
+            "nothing goes on when they are ready.",
+            "A new orchestrator takes them over as they are: nothing is started again.",
+            f"The same as: agentmux resume --reattach {row.name}",
+        )
+        asked = Reading(f"Reattach {row.name}", lines, "Start a new orchestrator for them?")
+        if not await self._app.ask(asked):
+            return False
+        words = command_words.resume(row.name, (), reattach=True)
+        return await self._run(row.project, words, "reattaching")
 
     def _plan(self, row: DeskRow) -> _Plan:
         from agentmux.app.commands.resume import plan_resume  # noqa: PLC0415 (as above)

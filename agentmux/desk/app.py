@@ -27,11 +27,11 @@ from agentmux.desk import listing as lists
 from agentmux.desk.actions import Actions
 from agentmux.desk.dialogs import Reading
 from agentmux.desk.listing import DeskRow, Listing
-from agentmux.desk.overview import offered
+from agentmux.desk.overview import offered, wish_words
 from agentmux.desk.pages import Page, Pages
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Part
 from agentmux.desk.tools import DeskTools
-from agentmux.desk.widgets import OneLine, PageView, SessionList, tab_parts
+from agentmux.desk.widgets import OneLine, PageView, SessionList, foot_parts, tab_parts
 from agentmux.threads import in_daemon_thread
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _CSS: Final = """
 Screen { layout: vertical; background: ansi_default; color: ansi_default; }
 #head, #foot, #said, #tabs, #note { height: 1; }
 #body { height: 1fr; }
-#list { width: 42%; min-width: 34; overflow-x: hidden; }
+#list { width: 40%; min-width: 32; overflow-x: hidden; }
 SessionList, PageView, VerticalScroll {
   scrollbar-size: 1 1;
   scrollbar-color: ansi_bright_black; scrollbar-color-hover: ansi_bright_black;
@@ -73,6 +73,8 @@ _SETTLE_S: Final = 0.05
 """How long the selection rests before its page is read: a held key reads none on its way."""
 
 _ACTING: Final = frozenset({*Actions.WISHES})
+_ALWAYS_SHOWN: Final = (DeskWish.KEYS, DeskWish.QUIT)
+"""What the last line of the screen shows first of all, at its end."""
 
 
 class DeskApp(App[int]):
@@ -214,13 +216,10 @@ class DeskApp(App[int]):
         self._line("head").show(tuple(parts))
 
     def _show_foot(self) -> None:
-        keys = dict.fromkeys((*self._offered(), DeskWish.SEARCH, DeskWish.KEYS, DeskWish.QUIT))
-        parts, names = [], []
-        for wish in keys:
-            line = key_of(wish)
-            parts += [(line.shown.split()[0], BOLD), (f" {wish.value}  ", DIM)]
-            names += [wish.name, wish.name]
-        self._line("foot").show(tuple(parts), tuple(names))
+        row = self.listing.selected
+        wishes = dict.fromkeys((*self._offered(), DeskWish.SEARCH, *_ALWAYS_SHOWN))
+        words = {each: each.value if row is None else wish_words(row, each) for each in wishes}
+        self._line("foot").show(*foot_parts(words, _ALWAYS_SHOWN, self._line("foot").size.width))
 
     def _offered(self) -> Iterator[DeskWish]:
         row = self.listing.selected

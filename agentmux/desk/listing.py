@@ -78,6 +78,12 @@ class DeskRow:
         return self.path.name
 
     @property
+    def is_lost(self) -> bool:
+        """Whether its agents live, but its orchestrator does not: nobody drives them."""
+        held = self.row.group is Group.INTERRUPTED
+        return held and self.live is True and self.orchestrator is None
+
+    @property
     def rests(self) -> bool:
         """Whether a resume could bring the session back."""
         return self.row.group is Group.INTERRUPTED or (
@@ -260,12 +266,12 @@ def heading_line(heading: Heading, cols: int) -> Line:
 def row_line(listing: Listing, row: DeskRow, cols: int, now: datetime) -> Line:
     """Return the line of a session in ``cols`` cells: its name, and what it does since when."""
     state, colour = _state(row, roomy=cols >= _ROOMY)
-    ago = age(max(0.0, (now - row.updated).total_seconds()))
+    ago = age(max(0.0, (now - row.updated).total_seconds()), least="m")
     sign = SELECTED if row.path == listing.at else " "
     sign += MARKED if row.path in listing.marked else " "
     usual = _LABEL_COLS if cols >= _ROOMY else _STATE_COLS
     state_cols = min(max(usual, width(state)), cols // 2)  # a name is cut before a status
-    phase = f"{fill(row.row.phase, _PHASE_COLS)} " if cols >= _WIDE else ""
+    phase = f"{fill(_phase(row), _PHASE_COLS)} " if cols >= _WIDE else ""
     room = cols - 2 - width(phase) - state_cols - _AGE_COLS - 2
     slug = layout.slug_of(row.name)
     name, project = cut(slug, room), clean(row.project.name)
@@ -286,17 +292,21 @@ def row_line(listing: Listing, row: DeskRow, cols: int, now: datetime) -> Line:
     )
 
 
-def _state(row: DeskRow, *, roomy: bool) -> tuple[str, str]:
-    """Return the words for what a session does, and their colour.
+def _phase(row: DeskRow) -> str:
+    """Return the phase of a session without what its status says: ``cycle 2`` if it is done."""
+    phase, label = row.row.phase, row.row.label
+    return "" if phase == label else phase.removeprefix(f"{label}, ")
 
-    Where there is little room, the heading says the rest.
-    """
+
+def _state(row: DeskRow, *, roomy: bool) -> tuple[str, str]:
+    """Return the words for what a session does, and their colour; there always are some."""
     shown = row.row
+    if row.is_lost:
+        return ("to reattach" if roomy else "reattach"), Colour.YELLOW.value
     if shown.group is Group.INTERRUPTED and row.safety is not None:
         word = row.safety.value if roomy else row.safety.name.lower()
         return word, _SAFETY_COLOURS[row.safety].value
     colour = status_colour(shown.status).value
     if roomy:
         return shown.label, colour
-    said = status_mark(shown.status) or shown.label
-    return ("" if said == shown.group else said.removeprefix(f"{shown.group} ")), colour
+    return status_mark(shown.status) or shown.label, colour

@@ -39,6 +39,10 @@ _MARKS: Final = {
 }
 
 
+LOST: Final = "its agents live, but its orchestrator is gone: nobody drives them"
+"""What to know of a session that has to be reattached."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
     """What the overview is made of.
@@ -77,7 +81,7 @@ def overview_lines(facts: Facts) -> Iterator[Line]:
     yield ()
     yield (
         (view.label, f"{BOLD} {status_colour(view.status).value}".rstrip()),
-        (f"{also_where(view)}, updated {age(view.age_s)} ago", PLAIN),
+        (f"{also_where(view)}, updated {age(view.age_s, least='m')} ago", PLAIN),
     )
     yield from _needs(facts)
     yield from _section("Phases", _phases(facts))
@@ -101,6 +105,8 @@ def _needs(facts: Facts) -> Iterator[Line]:
         yield line(f"! {problem}", Colour.RED.value)
     for warning in view.warnings:
         yield line(f"! {warning}", Colour.YELLOW.value)
+    if row.is_lost:
+        yield line(LOST, Colour.YELLOW.value)
     cause = str((view.interruption or {}).get("cause") or "")
     if cause and row.rests:
         yield line(f"interrupted: {cause}", DIM)
@@ -116,7 +122,12 @@ def _needs(facts: Facts) -> Iterator[Line]:
 
 def _keys(row: DeskRow) -> Iterator[tuple[DeskWish, str]]:
     """Yield the keys that the session most likely needs next, and what they do."""
-    return ((wish, wish.value) for wish in offered(row))
+    return ((wish, wish_words(row, wish)) for wish in offered(row))
+
+
+def wish_words(row: DeskRow, wish: DeskWish) -> str:
+    """Return what a wish is called for a session: a resume of live agents reattaches them."""
+    return "reattach" if row.is_lost and wish is DeskWish.RESUME else wish.value
 
 
 def offered(row: DeskRow) -> tuple[DeskWish, ...]:
@@ -127,7 +138,7 @@ def offered(row: DeskRow) -> tuple[DeskWish, ...]:
         DeskWish.CHANGES: row.decision,
         DeskWish.ANSWER: row.row.status == SessionStatus.WAITING,
         DeskWish.RESTART: bool(row.live) and needy and row.row.status != SessionStatus.WAITING,
-        DeskWish.ATTACH: bool(row.live),
+        DeskWish.ATTACH: bool(row.live) and not row.is_lost,
         DeskWish.RESUME: row.rests and not row.decision,
     }
     return tuple(wish for wish, does in fits.items() if does)
@@ -152,7 +163,7 @@ def _phases(facts: Facts) -> Iterator[Line]:
 def _seats(view: SessionView) -> Iterator[Line]:
     for seat in view.seats:
         agent = f"{seat.agent or '-'} {seat.model}".rstrip()
-        since = age(seat.age_s) if seat.age_s is not None else ""
+        since = age(seat.age_s, least="m") if seat.age_s is not None else ""
         about = which_conversation(seat.mode) if seat.agent else ""
         yield (
             (f"  {seat.seat:<18} ", PLAIN),

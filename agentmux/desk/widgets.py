@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+import itertools
+import operator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,11 +21,11 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from agentmux.core.terminal.desk_keys import TABS
-from agentmux.core.terminal.text_width import printable, wrap
+from agentmux.core.terminal.desk_keys import TABS, DeskWish, key_of
+from agentmux.core.terminal.text_width import printable, width, wrap
 from agentmux.desk.listing import DeskRow, Heading, Listing, heading_line, row_line
 from agentmux.desk.pages import Page
-from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, fitted, line
+from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, Part, fitted, line
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -216,16 +218,53 @@ class PageView(ScrollView, can_focus=True):
 
 
 def _broken(parts: Line, cols: int) -> Iterator[Line]:
-    """Yield a line, broken if it is longer than ``cols`` and has one style."""
+    """Yield a line, broken between words if it is longer than ``cols``."""
     text = "".join(each for each, _ in parts)
-    if len(text) <= cols or len(parts) != 1:
+    if width(printable(text)) <= cols:
         yield tuple((printable(each), style) for each, style in parts)
+        return
+    if len(parts) != 1:
+        yield from _broken_parts(parts, cols)
         return
     style = parts[0][1]
     inner = printable(text).lstrip()
     deep = min(len(text) - len(text.lstrip()), cols // 2)
     for each in wrap(inner, cols - deep, _MOST_LINES, indent="  "):
         yield line(" " * deep + each, style)
+
+
+def _broken_parts(parts: Line, cols: int) -> Iterator[Line]:
+    """Yield a line of several styles, broken between words; later lines are indented."""
+    clear = tuple((printable(each), style) for each, style in parts)
+    text = "".join(each for each, _ in clear)
+    styles = [style for each, style in clear for _ in each]
+    deep = min(len(text) - len(text.lstrip()) + 2, cols // 2)
+    start, hang = 0, 0
+    for _ in range(_MOST_LINES):
+        room = cols - hang
+        end = _fits(text, start, room)
+        if end < len(text):
+            space = text.rfind(" ", start, end + 1)
+            end = space if text[start : max(space, start)].strip() else end
+        pieces = [(text[at], styles[at]) for at in range(start, end)]
+        grouped = itertools.groupby(pieces, key=operator.itemgetter(1))
+        runs = tuple(("".join(char for char, _ in run), style) for style, run in grouped)
+        yield ((" " * hang, PLAIN), *runs) if hang else runs
+        rest = text[end:]
+        start, hang = end + len(rest) - len(rest.lstrip()), deep
+        if start >= len(text):
+            return
+
+
+def _fits(text: str, start: int, cols: int) -> int:
+    """Return the end of what fits into ``cols`` cells from ``start`` on: one character at least."""
+    end, used = start, 0
+    while end < len(text):
+        used += width(text[end])
+        if used > cols:
+            break
+        end += 1
+    return max(end, min(start + 1, len(text)))
 
 
 def _screen_row(row: str) -> Strip:
@@ -290,13 +329,51 @@ class OneLine(Widget):
                 return
 
 
+_SHORT: Final = {"documents": "docs", "journal": "log"}
+
+
 def tab_parts(tab: str, cols: int) -> tuple[Line, tuple[str, ...]]:
-    """Return the line of the tabs, and the name of each of its parts."""
-    short = cols < sum(len(each) + 5 for each in TABS)
+    """Return the line of the tabs, and the name of each of its parts.
+
+    With little room the words are shorter; with less, there are numbers beside the shown tab's.
+    """
+    gap, words = " ", [(n, each, "") for n, each in enumerate(TABS, start=1)]
+    for gap, shown in (
+        ("  ", {each: each for each in TABS}),
+        (" ", {each: _SHORT.get(each, each) for each in TABS}),
+        (" ", {each: each * (each == tab) for each in TABS}),
+    ):
+        tried = [(n, each, shown[each]) for n, each in enumerate(TABS, start=1)]
+        if sum(1 + bool(word) + len(word) for _, _, word in tried) + 5 * len(gap) <= cols:
+            words = tried
+            break
     parts, names = [], []
-    for number, each in enumerate(TABS, start=1):
-        shown = each if each == tab or not short else each[:3]
-        parts += [(f"{number} ", DIM), (shown, f"{BOLD} underline" if each == tab else PLAIN)]
-        parts.append(("  " if not short else " ", PLAIN))
-        names += [each, each, ""]
+    for number, each, word in words:
+        style = f"{BOLD} underline" if each == tab else PLAIN
+        parts += [(str(number), DIM if word else style), (" " * bool(word), PLAIN), (word, style)]
+        parts.append((gap if number < len(TABS) else "", PLAIN))
+        names += [each, each, each, ""]
+    return tuple(parts), tuple(names)
+
+
+def foot_parts(
+    words: Mapping[DeskWish, str], always: Collection[DeskWish], cols: int
+) -> tuple[Line, tuple[str, ...]]:
+    """Return the keys that fit whole into ``cols`` cells, and the name of each part.
+
+    Those of ``always`` have room first, then the others in their order.
+    """
+    shown = {wish: (key_of(wish).shown.split()[0], f" {said}") for wish, said in words.items()}
+    sizes = {wish: width(key) + width(said) + 2 for wish, (key, said) in shown.items()}
+    left, kept = cols + 2, set()
+    for wish in (*(w for w in words if w in always), *(w for w in words if w not in always)):
+        if sizes[wish] <= left:
+            kept.add(wish)
+            left -= sizes[wish]
+    parts: list[Part] = []
+    names: list[str] = []
+    for wish in (each for each in words if each in kept):
+        gap = ("", PLAIN) if not parts else ("  ", PLAIN)
+        parts += [gap, (shown[wish][0], BOLD), (shown[wish][1], DIM)]
+        names += ["", wish.name, wish.name]
     return tuple(parts), tuple(names)

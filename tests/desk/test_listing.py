@@ -15,6 +15,7 @@ from agentmux.core.names.status_labels import (
     SessionStatus,
     status_group,
     status_label,
+    status_mark,
 )
 from agentmux.core.terminal.text_width import width
 from agentmux.desk.listing import (
@@ -170,3 +171,35 @@ def test_a_line_fits_at_every_width(name: str, cols: int, each: DeskRow) -> None
     listing = with_rows(Listing(), [*ROWS, row("far", project=f"/p/{name.strip('/')}x")])
     assert width(plain(row_line(listing, strange, cols, NOW))) <= cols
     assert width(plain(heading_line(Heading(Group.DONE, 10**6), cols))) <= cols
+
+
+@pytest.mark.parametrize("cols", [32, 48, 80])
+@pytest.mark.parametrize("status", list(SessionStatus))
+def test_every_line_says_the_state_in_a_whole_word(cols: int, status: SessionStatus) -> None:
+    one = row("one", status)
+    shown = plain(row_line(with_rows(Listing(), [one]), one, cols, NOW))
+    words = {status_label(status), status_mark(status) or status_label(status)}
+    assert any(word in shown for word in words), shown
+
+
+@pytest.mark.parametrize(("cols", "word"), [(32, "reattach"), (48, "to reattach")])
+def test_a_session_whose_orchestrator_is_gone_says_what_to_do(cols: int, word: str) -> None:
+    lost = replace(row("one", SessionStatus.INTERRUPTED), live=True)
+    assert lost.is_lost
+    assert word in plain(row_line(with_rows(Listing(), [lost]), lost, cols, NOW))
+    assert not replace(lost, orchestrator=1).is_lost
+    assert not replace(lost, live=False).is_lost
+    assert not replace(lost, live=None).is_lost
+
+
+def test_what_is_done_is_not_said_twice() -> None:
+    done = row("one", SessionStatus.DONE)
+    done = replace(done, row=replace(done.row, phase="done, cycle 2"))
+    shown = plain(row_line(with_rows(Listing(), [done]), done, 80, NOW))
+    assert shown.count("done") == 1
+    assert "cycle 2" in shown
+
+
+def test_an_age_needs_no_redrawing_each_second() -> None:
+    one = replace(row("one"), updated=NOW - timedelta(seconds=44))
+    assert plain(row_line(Listing(), one, 48, NOW)).endswith(" <1m")
