@@ -308,7 +308,7 @@ def test_a_storm_of_resizes_and_the_mouse(project: Project, wait_until: WaitUnti
         desk.shows("6 journal")
         column = desk.screen.splitlines()[1].index("journal")
         desk.click(column + 2, 2)
-        desk.shows("session started")
+        desk.shows("commit made")
         foot = next(row for row in reversed(desk.screen.splitlines()) if "all keys" in row)
         desk.click(foot.index("all keys") + 2, 36)
         desk.shows("All keys of the desk")
