@@ -64,6 +64,9 @@ class Desk(Protocol):
     tools: DeskTools
     view: PageView
 
+    def select_next_new(self) -> None:
+        """Select the next session that appears."""
+
     def say(self, text: str, colour: Colour = Colour.NONE) -> None:
         """Show a message until the next key."""
 
@@ -177,7 +180,7 @@ class Actions:
             self._app.say(asked.text, Colour.RED)
         else:
             title = f"What an approval of {row.name} would do"
-            if await self._app.ask(Reading(title, asked.lines, f"{asked.does}?")):
+            if await self._app.ask(Reading(title, asked.lines, f"{asked.does}?", key="a")):
                 words = command_words.approve(row.name, asked.approval.digest)
                 await self._run(row.project, words, "approving")
 
@@ -245,9 +248,9 @@ class Actions:
         shown = await self._one_of(asking)
         if shown is None:
             return
-        hint = "keys: Enter, Down, y, 2, Escape, or a text"
+        hint = "the keys to press there, such as 2, y, or Down Enter; or a text"
         title = f"{shown.seat} of {row.name} asks"
-        typed = await self._app.ask(Asking(title, shown.text(), hint))
+        typed = await self._app.ask(Asking(title, shown.text(), hint, empty="Enter"))
         if typed is not None:
             keys = tuple(_words(typed))
             words = command_words.answer(row.name, shown.seat, keys, shown.digest)
@@ -395,6 +398,7 @@ class Actions:
             with TemporaryDirectory(prefix="agentmux-") as folder:
                 path = Path(folder) / "feature"
                 path.write_text(made.text, encoding="utf-8")
+                self._app.select_next_new()
                 self._here(project, command_words.start(str(path)))
 
 

@@ -76,6 +76,15 @@ _ACTING: Final = frozenset({*Actions.WISHES})
 _ALWAYS_SHOWN: Final = (DeskWish.KEYS, DeskWish.QUIT)
 """What the last line of the screen shows first of all, at its end."""
 
+_WELCOME: Final = Page(
+    markdown="""AgentMux takes a feature through a team of coding agents in tmux: architecture,
+plan, code, review. You watch, answer their questions, and approve the result.
+
+Press **n** to start a feature in this project.
+"""
+)
+"""What is shown where there is no session at all."""
+
 
 class DeskApp(App[int]):
     """The desk."""
@@ -107,6 +116,7 @@ class DeskApp(App[int]):
         self._loading = False
         self._wants_load = False
         self._is_touched = False
+        self._selects_new = False
         self._looking = False
         self._stale: set[Path] = set()
         self._does: Mapping[DeskWish, Callable[[], object]] = {
@@ -149,6 +159,10 @@ class DeskApp(App[int]):
 
     # -- sessions ------------------------------------------------------------------------------
 
+    def select_next_new(self) -> None:
+        """Select the next session that appears."""
+        self._selects_new = True
+
     def _take(self) -> None:
         """Take what the feed has read."""
         found = self.tools.feed.take()
@@ -156,12 +170,16 @@ class DeskApp(App[int]):
         gone = [path for each in found for path in each.gone if path in self.listing.rows]
         examined = [row for each in found for row in each.examined]
         changed = bool(rows or gone)
+        new = [row.path for row in rows if row.path not in self.listing.rows]
         if changed:
             kept = lists.kept_safety(self.listing, rows)
             self.listing = lists.with_rows(self.listing, kept, gone)
             self._stale |= {row.path for row in rows if row.rests}
             if not self._is_touched:
                 self.listing = lists.move(self.listing, _MOVES[DeskWish.FIRST])
+        if new and self._selects_new and self.tools.feed.is_complete:
+            self.listing = lists.select(self.listing, new[0])
+            self._selects_new, self._is_touched = False, True
         if examined:
             self.listing = lists.with_examined(self.listing, examined)
             self._stale -= {row.path for row in examined}
@@ -274,7 +292,8 @@ class DeskApp(App[int]):
     async def _load_one(self) -> None:
         row, tab, part = self.listing.selected, self.tab, self.part
         if row is None:
-            self.view.show(Page(), keeps_place=False)
+            is_empty = self.tools.feed.is_complete and not self.listing.rows
+            self.view.show(_WELCOME if is_empty else Page(), keeps_place=False)
             self._show_tabs(Page())
             return
         page = await in_daemon_thread(partial(self.pages.page, row, tab, part))

@@ -8,6 +8,8 @@ from typing import ClassVar, Final
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
+from textual.events import Key
+from textual.message import Message
 from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 
@@ -23,16 +25,20 @@ def _text(lines: Iterable[str], *, id_: str = "") -> Static:
 
 
 class Reading(ModalScreen[bool]):
-    """A text to read, and a question below it; True after ``y`` or Enter."""
+    """A text to read, and a question below it; True after ``y``, Enter or the key that asked."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,n", "no", "no"),
         Binding("y,enter", "yes", "yes"),
     ]
 
-    def __init__(self, title: str, lines: Iterable[str], question: str = "") -> None:
+    def __init__(
+        self, title: str, lines: Iterable[str], question: str = "", *, key: str = ""
+    ) -> None:
+        """Take the text, the question below it, and the key that asked: once more, it agrees."""
         super().__init__()
         self._title, self._lines, self._question = title, tuple(lines), question
+        self._key = key
 
     def compose(self) -> ComposeResult:
         """Lay out the text above the question."""
@@ -45,7 +51,13 @@ class Reading(ModalScreen[bool]):
     def _foot(self) -> str:
         if not self._question:
             return f"{_READ}, Esc closes"
-        return f"{self._question}\ny yes, Esc no"
+        return f"{self._question}\n{f'{self._key} or ' * bool(self._key)}y yes, Esc no"
+
+    def on_key(self, event: object) -> None:
+        """Take the key that asked for a yes."""
+        if self._key and getattr(event, "key", "") == self._key:
+            event.stop()  # type: ignore[attr-defined]  # Textual's Key
+            self.action_yes()
 
     def on_mount(self) -> None:
         """Let keys move the text."""
@@ -96,6 +108,26 @@ class Written:
     choice: str = ""
 
 
+class _Text(TextArea):
+    """A text area in which Enter on an empty last line sends, as at the monitor."""
+
+    class Sent(Message):
+        """The person wants to send the text."""
+
+    async def _on_key(self, event: Key) -> None:
+        if event.key == "enter" and self._is_at_an_empty_end and self.text.strip():
+            event.stop()
+            event.prevent_default()
+            self.post_message(self.Sent())
+            return
+        await super()._on_key(event)
+
+    @property
+    def _is_at_an_empty_end(self) -> bool:
+        row, _ = self.cursor_location
+        return row == self.document.line_count - 1 and not self.document.get_line(row).strip()
+
+
 class Writing(ModalScreen["Written | None"]):
     """A text to write, and a choice; None: given up."""
 
@@ -103,7 +135,7 @@ class Writing(ModalScreen["Written | None"]):
         # Without priority: they wait for what was typed before.
         Binding("escape", "give_up", "give up"),
         Binding("ctrl+s", "send", "send"),
-        Binding("ctrl+t", "choose", "choose"),
+        Binding("tab", "choose", "choose", priority=True),
     ]
 
     def __init__(
@@ -135,7 +167,7 @@ class Writing(ModalScreen["Written | None"]):
             yield Static(self._title, markup=False, classes="title")
             if self._about:
                 yield _text(self._about)
-            yield TextArea(self._begun, id="text", soft_wrap=True, compact=True)
+            yield _Text(self._begun, id="text", soft_wrap=True, compact=True)
             yield Static(self._foot(), markup=False, classes="foot")
 
     def on_mount(self) -> None:
@@ -146,18 +178,23 @@ class Writing(ModalScreen["Written | None"]):
         area.move_cursor(area.document.end)
 
     def _foot(self) -> str:
-        keys = "Ctrl-S sends, Esc gives up"
-        if not self._choices:
-            return keys
-        name, says = self._choices[self._at]
-        more = " (Ctrl-T: another)" if len(self._choices) > 1 else ""
-        return f"{name}: {says}{more}\n{keys}"
+        keys = "Enter twice or Ctrl-S sends, Esc gives up"
+        chosen = (
+            f"{'>' if at == self._at else ' '} {name}: {says}"
+            for at, (name, says) in enumerate(self._choices)
+        )
+        other = ("Tab takes another of these",) * (len(self._choices) > 1)
+        return "\n".join((*chosen, *other, keys))
 
     def action_choose(self) -> None:
         """Take the next choice."""
         if self._choices:
             self._at = (self._at + 1) % len(self._choices)
             self.query_one(".foot", Static).update(self._foot())
+
+    def on__text_sent(self) -> None:
+        """Send, after Enter on an empty last line."""
+        self.action_send()
 
     def action_send(self) -> None:
         """Return what was written."""
@@ -176,9 +213,11 @@ class Asking(ModalScreen["str | None"]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "give_up", "give up")]
 
-    def __init__(self, title: str, about: Iterable[str], hint: str) -> None:
+    def __init__(self, title: str, about: Iterable[str], hint: str, *, empty: str = "") -> None:
+        """Take the title, what is known, a hint, and what an empty line means; empty: nothing."""
         super().__init__()
         self._title, self._about, self._hint = title, tuple(about), hint
+        self._empty = empty
 
     def compose(self) -> ComposeResult:
         """Lay out what is known above the line."""
@@ -187,7 +226,9 @@ class Asking(ModalScreen["str | None"]):
             with VerticalScroll():
                 yield _text(self._about)
             yield Input(placeholder=self._hint, id="line", compact=True)
-            yield Static("Enter sends, Esc gives up", markup=False, classes="foot")
+            empty = f" (nothing written: the key {self._empty})" * bool(self._empty)
+            foot = f"Enter sends what is written{empty}, Esc gives up"
+            yield Static(foot, markup=False, classes="foot")
 
     def on_mount(self) -> None:
         """Show the end of what is known: there is the question."""
@@ -198,8 +239,8 @@ class Asking(ModalScreen["str | None"]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Return the line."""
-        if event.value.strip():
-            self.dismiss(event.value)
+        if said := event.value.strip() or self._empty:
+            self.dismiss(said)
 
     def action_give_up(self) -> None:
         """Return nothing."""

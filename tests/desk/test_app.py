@@ -80,7 +80,7 @@ class Shown:
 
     async def shows(self, *words: str) -> str:
         """Wait until the screen has all of these words; return the screen."""
-        for _ in range(400):
+        for _ in range(3000):
             if all(word in self.screen for word in words):
                 return self.screen
             await self.pilot.pause(0.02)
@@ -92,7 +92,7 @@ class Shown:
         if os.environ.get("KEEP_SCREENS"):
             await self.pilot.pause(1)
             path.write_text(self._masked(project))
-        for _ in range(200):
+        for _ in range(3000):
             if self._masked(project) == path.read_text():
                 return
             await self.pilot.pause(0.02)

@@ -82,9 +82,9 @@ def test_a_feature_is_watched_decided_and_seen_done(
         session = project.start("add a greeting")
         desk.shows("> add-a-greeting", "yours to decide", "1 needs you", "a approve", within_s=40)
         desk.press("a")
-        desk.shows("What an approval of", "to be committed: 2 files", "y yes, Esc no")
+        desk.shows("What an approval of", "to be committed: 2 files", "a or y yes, Esc no")
         assert session.state["phase"] == "completing"
-        desk.press("y")
+        desk.press("a")
         desk.shows("1 done", "committed")
     session.wait("done")
     assert project.git("log", "-1", "--format=%s").strip() == "add a greeting"
@@ -117,8 +117,11 @@ def test_changes_are_asked_for_with_comments_on_the_diff(
         desk.press("Enter")
         desk.shows("1 in the next request")
         desk.press("c")
-        desk.shows("What should change in", "demo_part_1.py:", "name it better", "Ctrl-S sends")
-        desk.press("C-s")
+        desk.shows("What should change in", "demo_part_1.py:", "name it better", "Enter twice")
+        desk.shows("> architecting:")
+        desk.press("Tab")
+        desk.shows("> planning:")
+        desk.press("Enter")
         desk.shows("accepted")
     asked = [each for each in session.events if each["event"] == "request_changes"]
     assert re.fullmatch(r"demo_part_1\.py:\d+: name it better", asked[0]["payload"]["text"])
@@ -187,8 +190,7 @@ def test_a_question_is_answered_while_its_screen_is_there(
     with opened(project, wait_until) as desk:
         desk.shows("waiting for you", "x answer", within_s=40)
         desk.press("x")
-        desk.shows("architect of", "asks", "Enter sends")
-        desk.type("Enter")
+        desk.shows("architect of", "asks", "nothing written: the key Enter")
         desk.press("Enter")
         desk.shows("yours to decide", within_s=60)
     assert "seat_answered" in session.kinds()
@@ -241,13 +243,16 @@ def test_it_attaches_and_comes_back(project: Project, wait_until: WaitUntil) -> 
 def test_a_session_is_started_from_it(project: Project, wait_until: WaitUntil) -> None:
     project.config("defaults: {agent: demo}\n")
     with opened(project, wait_until) as desk:
-        desk.shows("no sessions")
+        desk.shows("no sessions", "Press n to start a feature")
+    project.start("an earlier one").wait()
+    with opened(project, wait_until) as desk:
+        desk.shows("> an-earlier-one", "yours to decide")
         desk.press("n")
         desk.shows("What should be built?", str(project.path))
         desk.type("@ add a greeting")
-        desk.press("C-s")
+        desk.press("Enter", "Enter")
         desk.shows("> add-a-greeting", within_s=40)
-    (path,) = project.sessions()
+    (path,) = (each for each in project.sessions() if "greeting" in each.name)
     assert json.loads((path / "state.json").read_text())["feature"] == "@ add a greeting"
 
 
