@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,7 +13,7 @@ from agentmux.adapters.disk.files import read_limited
 from agentmux.adapters.system.command_runs import CommandEnd
 from agentmux.app.session.lookup import entry_at
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.names.status_labels import Colour
+from agentmux.core.names.status_labels import Colour, Group
 from agentmux.core.terminal import command_words
 from agentmux.core.terminal.command_words import Words
 from agentmux.core.terminal.desk_keys import DeskWish
@@ -87,6 +87,7 @@ class Actions:
         {
             DeskWish.ATTACH, DeskWish.APPROVE, DeskWish.CHANGES, DeskWish.ANSWER, DeskWish.NEW,
             DeskWish.RESUME, DeskWish.RESTART, DeskWish.STOP, DeskWish.REMOVE, DeskWish.COMMENT,
+            DeskWish.TELL, DeskWish.UNPARK,
         }
     )  # fmt: skip
 
@@ -98,8 +99,10 @@ class Actions:
             DeskWish.APPROVE: self._approve,
             DeskWish.CHANGES: self._change,
             DeskWish.ANSWER: self._answer,
+            DeskWish.TELL: self._tell,
             DeskWish.RESUME: self._resume,
             DeskWish.RESTART: self._restart,
+            DeskWish.UNPARK: self._unpark,
             DeskWish.STOP: self._stop,
             DeskWish.REMOVE: self._remove,
             DeskWish.COMMENT: self._comment,
@@ -256,6 +259,27 @@ class Actions:
             words = command_words.answer(row.name, shown.seat, keys, shown.digest)
             await self._run(row.project, words, "answering")
 
+    async def _tell(self, row: DeskRow) -> None:
+        seats = await in_daemon_thread(partial(self._tellable, row)) if row.live else ()
+        if not seats:
+            self._app.say("no agent of this session runs now")
+            return
+        chosen: Iterable[str] | None = seats
+        if len(seats) > 1:
+            question = "a number chooses, Esc closes"
+            title = f"Whom in {row.name}?"
+            chosen = await self._app.ask(Choosing(title, (), seats, question, single=True))
+        for seat in chosen or ():
+            made = await self._app.ask(Writing(f"What to tell {seat} of {row.name}?"))
+            if made is not None:
+                words = command_words.tell(row.name, seat)
+                await self._run(row.project, words, f"telling {seat}", text=made.text)
+
+    def _tellable(self, row: DeskRow) -> tuple[str, ...]:
+        from agentmux.core.decisions.seat_needs import tellable  # noqa: PLC0415 (as above)
+
+        return tellable(self._world(row)[1])
+
     async def _one_of(self, screens: tuple[LastScreen, ...]) -> LastScreen | None:
         """Let a person choose one of several screens; a single one is taken."""
         if len(screens) == 1:
@@ -366,6 +390,17 @@ class Actions:
         from agentmux.core.decisions.seat_needs import restartable  # noqa: PLC0415 (as above)
 
         return restartable(self._world(row)[1])
+
+    async def _unpark(self, row: DeskRow) -> None:
+        if row.row.group is not Group.PARKED:
+            self._app.say("no agent of this session waits for a usage limit")
+            return
+        lines = (
+            "Its agents wait until their usage limits end.",
+            "Do this if you know that a limit is over: agents of one account go on one by one.",
+        )
+        if await self._app.ask(Reading(f"Unpark {row.name}", lines, "Let them go on now?")):
+            await self._run(row.project, command_words.unpark(row.name), "unparking")
 
     async def _stop(self, row: DeskRow) -> None:
         lines = (

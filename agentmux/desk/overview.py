@@ -138,6 +138,7 @@ def offered(row: DeskRow) -> tuple[DeskWish, ...]:
         DeskWish.CHANGES: row.decision,
         DeskWish.ANSWER: row.row.status == SessionStatus.WAITING,
         DeskWish.RESTART: bool(row.live) and needy and row.row.status != SessionStatus.WAITING,
+        DeskWish.UNPARK: row.row.group is Group.PARKED,
         DeskWish.ATTACH: bool(row.live) and not row.is_lost,
         DeskWish.RESUME: row.rests and not row.decision,
     }

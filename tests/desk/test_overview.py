@@ -56,6 +56,7 @@ def text(found: Facts) -> list[str]:
         ),
         ({"status": SessionStatus.DECISION, "decision": True}, (W.APPROVE, W.CHANGES)),
         ({"status": SessionStatus.FAILED, "live": True}, (W.RESTART, W.ATTACH)),
+        ({"status": SessionStatus.PARKED, "live": True}, (W.UNPARK, W.ATTACH)),
         ({"status": SessionStatus.STOPPED}, (W.RESUME,)),
         ({"status": SessionStatus.INTERRUPTED}, (W.RESUME,)),
         ({"status": SessionStatus.INTERRUPTED, "live": True}, (W.RESUME,)),

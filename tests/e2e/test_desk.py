@@ -196,6 +196,21 @@ def test_a_question_is_answered_while_its_screen_is_there(
     assert "seat_answered" in session.kinds()
 
 
+def test_a_running_agent_is_told_something(project: Project, wait_until: WaitUntil) -> None:
+    project.scenario(SLOW)
+    session = project.start("add a greeting").until_seat("coder-1").settled("coder-1")
+    with opened(project, wait_until, size=(80, 24)) as desk:
+        desk.shows("> add-a-greeting", "1 running")
+        desk.press("u")
+        desk.shows("no agent of this session waits for a usage limit")
+        desk.press("t")
+        desk.shows("What to tell coder-1 of", "Enter twice")
+        desk.type("name it better")
+        desk.press("Enter", "Enter")
+        desk.shows("coder-1 has it", within_s=90)
+    assert session.kinds("seat_told") == ["seat_told"]
+
+
 def test_live_screens_come_through_one_client(project: Project, wait_until: WaitUntil) -> None:
     project.scenario(SLOW)
     session = project.start("add a greeting").until_seat("coder-1").settled("coder-1")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from agentmux.core.journal.state import SessionState
+from agentmux.core.decisions.limits import is_parked
+from agentmux.core.journal.state import AGENT_MODES, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.statuses import BROKEN, LAUNCHED, LEFT, STOPPED
 
@@ -14,6 +15,15 @@ _ENDED: Final = LEFT | {BROKEN}
 def stopped(state: SessionState) -> tuple[str, ...]:
     """Return the seats whose panes wait for a choice."""
     return tuple(name for name, seat in state.seats.items() if seat.status == STOPPED)
+
+
+def tellable(state: SessionState) -> tuple[str, ...]:
+    """Return the seats whose agents take a message now."""
+    return tuple(
+        name
+        for name, seat in state.seats.items()
+        if seat.status == LAUNCHED and seat.mode in AGENT_MODES and not is_parked(state, name)
+    )
 
 
 def restartable(state: SessionState) -> tuple[str, ...]:

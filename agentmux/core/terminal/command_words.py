@@ -67,6 +67,11 @@ def restart(name: str, seat: str) -> Words:
     return ("restart", "--role", seat, *_named(name))
 
 
+def unpark(name: str) -> Words:
+    """Return the end of the waiting for usage limits."""
+    return ("unpark", *_named(name))
+
+
 def stop(name: str) -> Words:
     """Return the stop of a session."""
     return ("stop", *_named(name))

@@ -20,9 +20,11 @@ class DeskWish(Enum):
     APPROVE = "approve"
     CHANGES = "ask for changes"
     ANSWER = "answer"
+    TELL = "tell"
     NEW = "new"
     RESUME = "resume"
     RESTART = "restart"
+    UNPARK = "unpark"
     STOP = "stop"
     REMOVE = "remove"
     # What changes the desk alone.
@@ -101,9 +103,12 @@ DESK_KEYS: Final = (
     _line(_S, _W.CHANGES, ("c",), "c", "ask for changes, with your comments on the diff",
           "request-changes"),
     _line(_S, _W.ANSWER, ("x",), "x", "answer the question that an agent asks", "answer"),
+    _line(_S, _W.TELL, ("t",), "t", "send a message to an agent that runs", "tell"),
     _line(_S, _W.RESUME, ("R",), "R", "resume it, or all marked ones: shows the plan, then asks",
           "resume"),
     _line(_S, _W.RESTART, ("r",), "r", "start a seat again that failed or ended", "restart"),
+    _line(_S, _W.UNPARK, ("u",), "u", "let agents go on that wait for a usage limit: asks first",
+          "unpark"),
     _line(_S, _W.STOP, ("S",), "S", "stop it: asks first", "stop"),
     _line(_S, _W.REMOVE, ("D", "delete"), "D Del", "remove it for good: asks first", "remove"),
     _line(_V, _W.TAB, ("1", "2", "3", "4", "5", "6"), "1-6", "the tab with this number"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentmux.core.decisions.seat_needs import restartable, skippable, stopped
+from agentmux.core.decisions.seat_needs import restartable, skippable, stopped, tellable
 from agentmux.core.journal.state import Interruption, Seat, SessionState
 from agentmux.core.names.phase import Phase
 
@@ -22,6 +22,7 @@ def test_each_need_has_its_seats() -> None:
     assert stopped(found) == ("b",)
     assert restartable(found) == ("c", "d", "e")
     assert skippable(found) == ("e",)
+    assert tellable(found) == ("a",)
 
 
 def test_the_seat_because_of_which_a_session_failed_is_started_again() -> None:

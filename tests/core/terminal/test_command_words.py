@@ -18,6 +18,8 @@ WORDS: dict[str, tuple[Words, ...]] = {
         command_words.request_changes(NAME, "planning", "d1"),
     ),
     "answer": (command_words.answer(NAME, "coder-1", ("Enter", "--help"), "d1"),),
+    "tell": (command_words.tell(NAME, "coder-1"),),
+    "unpark": (command_words.unpark(NAME),),
     "resume": (
         command_words.resume(NAME, ()),
         command_words.resume(NAME, ("coder-1", "coder-2")),
