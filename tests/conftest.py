@@ -19,6 +19,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -111,14 +112,19 @@ def _turn(item: pytest.Item) -> int:
 
 WaitUntil = Callable[..., None]
 
+PATIENCE_S: Final = 60.0
+"""The shortest deadline of a wait: it only ends a test that fails, also on a busy machine."""
+
 
 def _wait_until(
-    condition: Callable[[], object], deadline_s: float = 10.0, what: object = ""
+    condition: Callable[[], object], deadline_s: float = PATIENCE_S, what: object = ""
 ) -> None:
     """Wait until ``condition()`` is true; at the deadline, fail with ``what`` or ``what()``.
 
-    Looking takes at most a quarter of the time, since what is waited for needs the processor, too.
+    A ``deadline_s`` below `PATIENCE_S` counts as that. Looking takes at most a quarter of the
+    time, since what is waited for needs the processor, too.
     """
+    deadline_s = max(deadline_s, PATIENCE_S)
     deadline = time.monotonic() + deadline_s
     began = time.monotonic()
     while not condition():

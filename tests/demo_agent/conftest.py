@@ -33,7 +33,7 @@ fi
 echo accepted
 """
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-DEADLINE_S = 15.0
+DEADLINE_S = 60.0
 
 
 class World:

@@ -142,7 +142,7 @@ class Server:
         """End the process; return how many seconds that took."""
         began = time.monotonic()
         self.process.send_signal(sig)
-        _, self.errors = self.process.communicate(timeout=20)
+        _, self.errors = self.process.communicate(timeout=60)
         return time.monotonic() - began
 
 

@@ -300,10 +300,10 @@ def test_sessions_of_the_same_name_in_two_projects(page: Page, project: Project)
 def test_screens_are_live_through_one_client(page: Page, wait_until: WaitUntil) -> None:
     page.project.scenario({**QUICK, **ASKING})
     page.project.config("snapshots: {interval: 1h}\n")
-    session = page.project.start()
-    wait_until(lambda: doing(session, "architect") == "waiting_for_user", 20)
+    session = page.project.start().until_seat("architect")
     path = f"/sessions/{session.name}/screens"
-    assert "Do you want to proceed?" in page.text(path)
+    # The session's own looks do not help: the next one may be an hour away.
+    wait_until(lambda: "Do you want to proceed?" in page.text(path))
     clients = "#{client_flags}"
     for _ in range(3):
         page.text(path)
