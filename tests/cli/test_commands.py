@@ -494,7 +494,7 @@ def test_logs_go_on(make: Make, project: Path, wait_until: Any) -> None:
         log(path, "second")
         wait_until(lambda: "second" in output.read_text(), what="the second line")
         process.terminate()
-        process.wait(10)
+        process.wait(60)
     assert output.read_text().count("first") == 1
 
 
@@ -569,7 +569,7 @@ def test_attaching_in_a_terminal(make: Make, tmux: TmuxTerminal, wait_until: Any
 
     wait_until(lambda: clients() == f"{layout.tmux_name(NAME)}\n", what=clients)
     tmux.run("detach-client", "-s", layout.tmux_name(NAME))
-    assert process.wait(10) == 0
+    assert process.wait(60) == 0
     said = read_to_end(master).rpartition("[detached")[2]
     assert f"session {NAME} is interrupted, in phase architecting" in said
     assert f"next: agentmux resume {NAME} --reattach" in said
@@ -612,7 +612,7 @@ def in_terminal(*words: str, typed: str) -> tuple[int, str, str]:
     process = subprocess.Popen(argv, stdin=slave, stdout=subprocess.PIPE, stderr=slave, text=True)
     os.close(slave)
     os.write(master, typed.encode())
-    said, _ = process.communicate(timeout=20)
+    said, _ = process.communicate(timeout=60)
     return process.returncode, said, read_to_end(master)
 
 
@@ -625,7 +625,7 @@ def on_screen(*words: str, cols: int) -> str:
     process = subprocess.Popen(argv, stdin=slave, stdout=slave, stderr=slave, env=environ)
     os.close(slave)
     shown = read_to_end(master)
-    assert process.wait(20) == 0
+    assert process.wait(60) == 0
     return shown
 
 

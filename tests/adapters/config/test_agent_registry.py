@@ -455,7 +455,7 @@ def test_nobody_waits_longer_than_a_moment_for_a_program_that_is_being_asked(
         hasty = prober.probe(ROBOT)
     finally:
         gate.write_text("")
-        asking.join(20)
+        asking.join(60)
     # No strategy is ruled out, because the agent has not answered yet.
     assert (hasty.installed, dict(hasty.strategies)) == (True, {})
     assert hasty.problem is not None

@@ -367,7 +367,7 @@ def test_a_journal_replaced_while_we_waited_is_opened_anew(journal: FileJournal)
     with journal.exclusive():
         waiter.start()
         os.replace(other.path, journal.path)  # noqa: PTH105
-    waiter.join(timeout=10)
+    waiter.join(60)
     assert numbers(journal) == ["other", 1]
 
 

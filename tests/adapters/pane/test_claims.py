@@ -51,7 +51,7 @@ def test_the_holder_is_named_while_its_agent_lives(
     assert claims.is_held(path)
     assert claims.holder(path) == f"process {process.pid} of session 20260101-101500-x"
     process.terminate()
-    process.wait(10)
+    process.wait(60)
     assert not claims.is_held(path)
     assert claims.holder(path) is None
 

@@ -51,14 +51,14 @@ def test_it_stops_and_goes_on_with_its_program(tmp_path: Path, wait_until: WaitU
         assert not mark.exists()
         os.kill(child_of(process.pid), signal.SIGCONT)  # as `fg` does, for the whole job
         os.kill(process.pid, signal.SIGCONT)
-        assert process.wait(10) == 3
+        assert process.wait(60) == 3
     assert mark.exists()
 
 
 def test_what_ends_it_in_the_first_moment_ends_its_program() -> None:
     script = "trap 'exit 5' TERM; kill -TERM $PPID; while :; do sleep 0.01; done"
     with running("sh", "-c", script) as process:
-        assert process.wait(10) == 5
+        assert process.wait(60) == 5
 
 
 def test_what_ends_it_ends_its_program(tmp_path: Path, wait_until: WaitUntil) -> None:
@@ -67,7 +67,7 @@ def test_what_ends_it_ends_its_program(tmp_path: Path, wait_until: WaitUntil) ->
     with running("sh", "-c", script) as process:
         wait_until(mark.exists)
         process.terminate()
-        assert process.wait(10) == 5
+        assert process.wait(60) == 5
 
 
 @pytest.mark.parametrize(

@@ -86,6 +86,6 @@ def test_a_terminal_that_takes_nothing_is_given_up(ends: Pair) -> None:
     own = terminal.own_description(ends[1])
     began = time.monotonic()
     assert not terminal.write_within(own, "x" * 1_000_000, 0.05)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     assert os.get_blocking(ends[1])
     os.close(own)

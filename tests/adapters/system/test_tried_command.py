@@ -51,7 +51,7 @@ def test_it_ends_with_us(number: int, tmp_path: Path, wait_until: WaitUntil) -> 
     ) as ours:
         wait_until(made.exists)
         ours.send_signal(number)
-        assert ours.wait(10)
+        assert ours.wait(60)
     child = int(made.read_text())
     try:
         wait_until(lambda: not is_alive(child))

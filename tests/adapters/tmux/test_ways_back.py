@@ -98,7 +98,7 @@ def test_a_client_that_came_from_a_shell_goes_back_there(place: Place) -> None:
     place.make_ours()
     with place.attach("mine"), place.attach("ours") as client:
         place.tmux.kill_session(place.ours)
-        assert client.process.wait(10) == 0
+        assert client.process.wait(60) == 0
         assert place.shown() == ["mine"]
 
 
@@ -110,7 +110,7 @@ def test_where_there_is_no_other_session_a_client_ends(place: Place) -> None:
         place.tell("switch-client", "-t", place.ours)
         place.tell("kill-session", "-t", "=mine")
         place.tmux.kill_session(place.ours)
-        assert client.process.wait(10) == 0
+        assert client.process.wait(60) == 0
 
 
 def test_who_looks_is_known_with_where_they_came_from(place: Place) -> None:

@@ -348,7 +348,7 @@ def test_a_checkpoint_that_is_abandoned_ends_at_once(
     thread = threading.Thread(target=take)
     thread.start()
     store.abandon()
-    thread.join(20)
+    thread.join(60)
     assert said
     with pytest.raises(GitError, match="abandoned"):
         store.take("x", limit_s=600)

@@ -64,7 +64,7 @@ def test_a_schema_cannot_run_forever() -> None:
         text = json.dumps(schema)
         assert schema_problem(text) == ""
         assert said in violations(text, {})[0]
-    assert time.perf_counter() - began < 10
+    assert time.perf_counter() - began < 60
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_pattern_without_a_repeated_group_cannot_run_for_ever_either(
         assert schema_problem(json.dumps(schema)) == ""
         began = time.monotonic()
         assert "too long" in violations(json.dumps(schema), document)[0]
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 30
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_a_commit_waits_for_the_index(studio: Studio, wait_s: float, told: bool)
     studio.index_wait_s, studio.gone = wait_s, noted
 
     def release() -> None:
-        assert waits.wait(20)
+        assert waits.wait(60)
         if told:
             _wait_until(lambda: delayed(studio))
         lock.unlink()

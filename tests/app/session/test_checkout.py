@@ -153,7 +153,7 @@ def test_of_starts_at_the_same_moment_one_begins(
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(60)
     (begun,) = (each for each in ended if each != "checkout_taken")
     assert sorted(path.name for path in (project / layout.SESSIONS_DIR).iterdir()) == sorted(
         [".gitignore", begun]

@@ -117,7 +117,7 @@ def test_a_change_wakes(site: Site, entry: SessionEntry) -> None:
     thread = later(lambda: commit(entry, phase="planning"))
     began = time.monotonic()
     assert wait(site, entry, "planning") == Phase.PLANNING
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     thread.join()
 
 

@@ -172,7 +172,7 @@ def test_a_person_at_a_terminal_is_asked_on_stderr() -> None:
             [sys.executable, "-c", ASK], stdin=theirs, stdout=subprocess.PIPE, stderr=theirs
         ) as process:
             os.write(ours, b"claude\n")
-            assert process.communicate(timeout=20)[0] == b"got 'claude'\n"
+            assert process.communicate(timeout=60)[0] == b"got 'claude'\n"
         assert b"Which? " in os.read(ours, 1000)
     finally:
         os.close(ours)

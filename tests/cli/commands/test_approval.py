@@ -201,7 +201,7 @@ def test_what_changes_while_a_person_is_asked_is_not_approved(
         told += os.read(master, 1000)
     (project / "late.py").write_text("x\n")
     os.write(master, b"y\n")
-    assert process.wait(20) == ExitCode.BLOCKED
+    assert process.wait(60) == ExitCode.BLOCKED
     assert "the result is not what was shown" in read_to_end(master)
     assert "approve" not in session.kinds
 

@@ -141,7 +141,7 @@ def test_a_start_on_a_terminal_says_which_pipeline_it_takes(run: Run, tmp_path: 
         process = subprocess.Popen(argv, cwd=tmp_path, stdin=theirs, stdout=theirs, stderr=theirs)
         os.close(theirs)
         text = read_to_end(ours)
-        assert process.wait(20) == 0, text
+        assert process.wait(60) == 0, text
         return text
 
     usual = said("x")

@@ -347,7 +347,7 @@ def at_terminal(project: Path, *words: str, answer: str) -> tuple[int, str]:
     os.close(theirs)
     os.write(ours, answer.encode())
     said = read_to_end(ours)
-    return process.wait(30), said
+    return process.wait(60), said
 
 
 def test_a_person_is_shown_what_would_be_used_and_asked(project: Path, evil: Path) -> None:

@@ -541,7 +541,7 @@ def test_the_time_in_a_name_is_not_looked_for(project: Path) -> None:
         read_until(fd, header("2", "1 of 3"))
         os.write(fd, b"\r")
         read_until(fd, b"('20260101-100000-add-2fa', False)")
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
 
 
 @pytest.mark.usefixtures("live_ones")
@@ -555,7 +555,7 @@ def test_a_session_is_found_by_status_and_project(sessions: Path, typed: str, fo
         read_until(fd, header(typed, found))
         os.write(fd, b"\x03")
         read_until(fd, LEFT)
-        process.wait(20)
+        process.wait(60)
 
 
 def header(typed: str, found: str) -> bytes:
@@ -620,7 +620,7 @@ def test_the_terminal_is_as_it_was_whatever_ends_the_picker(
         assert b"\x1b[?1049h" in seen
         end(process, fd)
         read_until(fd, LEFT)
-        process.wait(20)
+        process.wait(60)
     # An interrupted Python may end with 1 or with SIGINT.
     assert process.returncode in {code, -signal.SIGINT if code == 1 else code}
 
@@ -632,7 +632,7 @@ def test_what_is_pasted_is_text(sessions: Path) -> None:
         read_until(fd, b"/fix")
         os.write(fd, b"\r")
         read_until(fd, b"('20260101-100001-fix-login', False)")
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
 
 
 def test_a_session_is_found_by_its_feature(sessions: Path) -> None:
@@ -643,7 +643,7 @@ def test_a_session_is_found_by_its_feature(sessions: Path) -> None:
         read_until(fd, b"Greet People")
         os.write(fd, b"\r")
         read_until(fd, b"('20260101-090000-x', False)")
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
 
 
 def test_the_command_asks_and_leaves_everything_when_nothing_is_wanted(sessions: Path) -> None:
@@ -656,7 +656,7 @@ def test_the_command_asks_and_leaves_everything_when_nothing_is_wanted(sessions:
         read_until(fd, b"last screen of")
         os.write(fd, b"\x1b")
         read_until(fd, LEFT)
-        assert process.wait(20) == ExitCode.INTERRUPTED
+        assert process.wait(60) == ExitCode.INTERRUPTED
     assert sorted(sessions.rglob("*")) == before
 
 
