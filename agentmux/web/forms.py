@@ -74,6 +74,10 @@ def _stop(name: str, _: Form) -> Typed:
     return command_words.stop(name), None
 
 
+def _unpark(name: str, _: Form) -> Typed:
+    return command_words.unpark(name), None
+
+
 FORMS: Final[Mapping[str, Callable[[str, Form], Typed]]] = {
     "approve": _approve,
     "request-changes": _request_changes,
@@ -83,6 +87,7 @@ FORMS: Final[Mapping[str, Callable[[str, Form], Typed]]] = {
     "reattach": _reattach,
     "restart": _restart,
     "stop": _stop,
+    "unpark": _unpark,
 }
 """The last part of a form's address, and the command that it runs."""
 

@@ -6,12 +6,10 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.delivery.approval_preview import destination, outcome_lines
-from agentmux.app.delivery.approval_question import approval_of
-from agentmux.app.delivery.commit import moved, reason
-from agentmux.app.delivery.deliverable import deliverable
+from agentmux.app.delivery.approval_preview import verdict_lines
+from agentmux.app.delivery.approval_question import approval_question
 from agentmux.app.delivery.result_view import digest_now
-from agentmux.app.delivery.ways import way_of
+from agentmux.app.delivery.ways import possible_ways
 from agentmux.app.views.timeline import (
     CURRENT,
     DONE,
@@ -24,14 +22,16 @@ from agentmux.app.views.timeline import (
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.status_labels import Colour
 from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
-from agentmux.core.pipeline.registry import beginnings
-from agentmux.errors import AgentmuxError
+from agentmux.core.pipeline.beginnings import beginning_words
+from agentmux.core.pipeline.registry import beginnings, pipeline_of
+from agentmux.core.pipeline.verified import verified_lines
 from agentmux.web import markup
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
     from agentmux.app.views.session_view import SessionView
+    from agentmux.core.journal.state import SessionState
     from agentmux.web.reading import LoadedSession
 
 MARK_COLOURS: Final[Mapping[str, str]] = {
@@ -52,14 +52,18 @@ class Decision:
         lines: What an approval does: checks, reviews, files, where the result goes.
         digest: The digest of what is shown; empty where nobody can tell.
         obstacle: Why it cannot be approved now; empty if it can.
-        begins: The phases in which the next cycle may begin.
+        way: Where an approval takes the result; empty where it cannot be approved.
+        ways: Where it can go, each with a sentence for people.
+        begins: The phases in which the next cycle may begin, each with what it is for.
     """
 
     summary: Markup | str
     lines: tuple[str, ...]
     digest: str
     obstacle: str
-    begins: tuple[str, ...]
+    way: str
+    ways: tuple[tuple[str, str], ...]
+    begins: tuple[tuple[str, str], ...]
 
 
 def phases(loaded: LoadedSession, view: SessionView, now: datetime) -> Iterator[PhaseLine]:
@@ -72,24 +76,24 @@ def phases(loaded: LoadedSession, view: SessionView, now: datetime) -> Iterator[
 def decision(loaded: LoadedSession) -> Decision:
     """Return what a person decides on, as it is now; takes as long as git does."""
     world, files, state = loaded.world, loaded.files, loaded.state
-    lines: tuple[str, ...] = ()
-    try:
-        hindrance = moved(world, state)
-        found = deliverable(world, state)
-        way = way_of(world, state, "")
-        digest = approval_of(files, state, found, way).digest
-        where = destination(world, files, state, found, way)
-        lines = tuple(outcome_lines(world, files, state, found, where))
-        obstacle = "" if hindrance is None else reason(hindrance)
-    except (AgentmuxError, OSError) as error:
-        obstacle, digest = reason(error), digest_now(world, files, state)
+    asked = approval_question(world, files, state)
+    made = asked.approval
     return Decision(
         summary=summary(loaded),
-        lines=lines,
-        digest=digest,
-        obstacle=obstacle,
-        begins=beginnings(state),
+        lines=asked.outcome or (*verified_lines(state), *verdict_lines(state)),
+        digest=digest_now(world, files, state) if made is None else made.digest,
+        obstacle=asked.obstacle,
+        way="" if made is None else made.then,
+        ways=() if made is None else tuple(possible_ways(world, state)),
+        begins=tuple(_beginnings(state)),
     )
+
+
+def _beginnings(state: SessionState) -> Iterator[tuple[str, str]]:
+    """Yield the phases in which the next cycle may begin, and what for; the usual one first."""
+    pipeline = pipeline_of(state)
+    for name in sorted(beginnings(state), key=lambda name: name != pipeline.again(state)):
+        yield name, beginning_words(pipeline[name].kind)
 
 
 def summary(loaded: LoadedSession) -> Markup | str:

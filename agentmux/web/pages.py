@@ -28,7 +28,7 @@ from agentmux.core.codec.times import time_of
 from agentmux.core.journal.signal_messages import words_for
 from agentmux.core.names.conversations import needs_reason, which_conversation
 from agentmux.core.names.status_labels import age, clock_label, status_colour
-from agentmux.core.names.statuses import WAITING
+from agentmux.core.names.statuses import PARKED, WAITING
 from agentmux.core.names.version import VERSION
 from agentmux.core.terminal.text_width import clean
 from agentmux.errors import AgentmuxError, NotFoundError, of_system
@@ -86,6 +86,7 @@ def templates() -> Environment:
         diff_class=markup.diff_class,
         screen=lambda shown: markup.screen(shown.ansi, shown.cols, shown.rows),
         tabs=TABS,
+        parked=PARKED,
         version=VERSION,
         mark_colours=MARK_COLOURS,
         which_conversation=which_conversation,

@@ -42,7 +42,7 @@ def preview_lines(
         found: Its result, as `deliverable` returns it.
         where: Where the result goes, as `destination` returns it.
     """
-    yield from _summary(files, state)
+    yield from summary_preview(files, state)
     yield from outcome_lines(world, files, state, found, where)
 
 
@@ -100,7 +100,8 @@ def summary_lines(files: SessionFiles, state: SessionState) -> Iterator[str]:
     yield from rendered((data or b"").decode("utf-8", "replace"))
 
 
-def _summary(files: SessionFiles, state: SessionState) -> Iterator[str]:
+def summary_preview(files: SessionFiles, state: SessionState) -> Iterator[str]:
+    """Yield the first lines of the summary, and where the rest is; none if there is no summary."""
     lines = list(summary_lines(files, state))
     yield from lines[:_SHOWN]
     if len(lines) > _SHOWN:

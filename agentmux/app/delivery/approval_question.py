@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.delivery.approval_preview import destination, files_label, preview_lines
+from agentmux.app.delivery.approval_preview import (
+    destination,
+    files_label,
+    outcome_lines,
+    summary_preview,
+)
 from agentmux.app.delivery.commit import moved, reason
 from agentmux.app.delivery.deliverable import decision_digest, deliverable
 from agentmux.app.delivery.ways import way_of
@@ -36,12 +41,16 @@ class ApprovalQuestion:
         does: What an approval does, without the key; empty where it cannot be approved.
         approval: The approval of what is shown; None where it cannot be approved.
         lines: The preview to read first; empty where it cannot be approved.
+        outcome: The lines of the preview after the summary.
+        obstacle: Why it cannot be approved; empty where it can.
     """
 
     text: str
     does: str = ""
     approval: Approved | None = None
     lines: tuple[str, ...] = ()
+    outcome: tuple[str, ...] = ()
+    obstacle: str = ""
 
 
 def approval_question(world: World, files: SessionFiles, state: SessionState) -> ApprovalQuestion:
@@ -60,11 +69,13 @@ def approval_question(world: World, files: SessionFiles, state: SessionState) ->
     except (AgentmuxError, OSError) as error:
         return _refused(error)
     does = _doing(found, where)
+    outcome = tuple(_outcome(world, files, state, found, where))
     return ApprovalQuestion(
         text=f"{_AGAIN} {does}",
         does=does,
         approval=made,
-        lines=tuple(_lines(world, files, state, found, where)),
+        lines=(*summary_preview(files, state), *outcome),
+        outcome=outcome,
     )
 
 
@@ -86,14 +97,14 @@ def approval_of(files: SessionFiles, state: SessionState, found: Deliverable, wa
 
 
 def _refused(error: AgentmuxError | OSError) -> ApprovalQuestion:
-    return ApprovalQuestion(text=f"not approved: {reason(error)}")
+    return ApprovalQuestion(text=f"not approved: {reason(error)}", obstacle=reason(error))
 
 
-def _lines(
+def _outcome(
     world: World, files: SessionFiles, state: SessionState, found: Deliverable, where: str
 ) -> Iterator[str]:
     try:
-        yield from preview_lines(world, files, state, found, where)
+        yield from outcome_lines(world, files, state, found, where)
     except (AgentmuxError, OSError) as error:
         yield f"more cannot be shown: {reason(error)}"
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from agentmux.app.delivery.merge import merge_base
@@ -11,6 +12,8 @@ from agentmux.core.names.statuses import KEEP, MERGE, PR, PUSH
 from agentmux.errors import AgentmuxError, MissingError, UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
 
@@ -44,6 +47,16 @@ def way_of(world: World, state: SessionState, asked: str, *, alone: bool = False
     except AgentmuxError as error:
         raise UsageError(error.message, hints=error.hints) from error
     return way
+
+
+def possible_ways(world: World, state: SessionState) -> Iterator[tuple[str, str]]:
+    """Yield where the result can go, each with a sentence for people as `goes` returns it.
+
+    It only reads; a way that cannot be gone now for a reason of its own is left out.
+    """
+    for way in (KEEP, MERGE, PUSH, PR) if state.commits else ():
+        with suppress(AgentmuxError, OSError):
+            yield way_of(world, state, way), goes(world, state, way)
 
 
 def _require_possible(world: World, state: SessionState, way: str) -> None:
