@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import argparse
 import csv
+import importlib.util
 import json
 import shutil
 import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from benchmarks.sandbox import AGENTMUX, Sandbox, wait_until
 from benchmarks.web import Server
@@ -30,6 +31,14 @@ _KEPT: Final = 8
 _CHECK: Final = "verify:\n- {name: tests, run: ['true'], timeout: 1m}\n"
 _OUTER: Final = ("tmux", "-L", "outer")
 _KEYS: Final = ("Down", "2", "3", "5", "1", "Up")
+
+
+class _Rows(Protocol):
+    """What takes the samples."""
+
+    def writerow(self, row: Iterable[object], /) -> object:
+        """Write one line."""
+
 
 Note = Callable[[float, str, int], None]
 
@@ -45,39 +54,47 @@ def main() -> int:
     return 0
 
 
-def _measure(sandbox: Sandbox, rows: Any, flush: Callable[[], None], seconds: float) -> None:
+def _measure(sandbox: Sandbox, rows: _Rows, flush: Callable[[], None], seconds: float) -> None:
     rows.writerow(("minute", "process", "pid", "rss_kib", "pss_kib", "sessions", "cycles"))
     begun = time.monotonic()
     sandbox.run(AGENTMUX, "trust", "--yes")
     busy = sandbox.start("a feature that is never right", "--worktree", "--name", "busy")
-    with _desk(sandbox) as desk, Server(sandbox) as server, _listening(server):
-        with _browsing(server) as look:
-            done: list[str] = []
-            cycles, sampled = 1, begun - 60
-            while time.monotonic() - begun < seconds:
-                cycles += _once_more(sandbox, busy)
-                name = f"run-{len(done):04}"
-                session = sandbox.start("fix the typo", "--quick", "--name", name)
-                look(f"/sessions/{session.name}")
-                wait_until(lambda: _state(session).get("summary_submitted"), "a summary", 300)  # noqa: B023 (called at once)
-                for key in _KEYS:
-                    sandbox.run(*_OUTER, "send-keys", "-t", "desk", key)
-                look(f"/sessions/{session.name}/diff")
-                if time.monotonic() - sampled >= 60:
-                    sampled = time.monotonic()
-                    minute = round((sampled - begun) / 60, 1)
-                    watched = {"desk": desk, "web": server.process.pid, "orchestrator busy":
-                               _orchestrator(busy), "orchestrator new": _orchestrator(session)}  # fmt: skip
-                    for what, pid in watched.items():
-                        rows.writerow((minute, what, pid, *_memory(pid), len(done), cycles))
-                    flush()
-                sandbox.run(AGENTMUX, "approve", session.name, "--yes")
-                wait_until(lambda: _state(session)["phase"] == "done", "its end", 300)  # noqa: B023 (called at once)
-                look("/")
-                done.append(session.name)
-                if len(done) > _KEPT:
-                    with suppress(RuntimeError):
-                        sandbox.run(AGENTMUX, "remove", done[-_KEPT - 1], "--yes", "--force")
+    with (
+        _desk(sandbox) as desk,
+        Server(sandbox) as server,
+        _listening(server),
+        _browsing(server) as look,
+    ):
+        done: list[str] = []
+        cycles, sampled = 1, begun - 60
+        while time.monotonic() - begun < seconds:
+            cycles += _once_more(sandbox, busy)
+            name = f"run-{len(done):04}"
+            session = sandbox.start("fix the typo", "--quick", "--name", name)
+            look(f"/sessions/{session.name}")
+            wait_until(lambda: _state(session).get("summary_submitted"), "a summary", 300)  # noqa: B023 (called at once)
+            for key in _KEYS:
+                sandbox.run(*_OUTER, "send-keys", "-t", "desk", key)
+            look(f"/sessions/{session.name}/diff")
+            if time.monotonic() - sampled >= 60:
+                sampled = time.monotonic()
+                minute = round((sampled - begun) / 60, 1)
+                watched = {
+                    "desk": desk,
+                    "web": server.process.pid,
+                    "orchestrator busy": _orchestrator(busy),
+                    "orchestrator new": _orchestrator(session),
+                }
+                for what, pid in watched.items():
+                    rows.writerow((minute, what, pid, *_memory(pid), len(done), cycles))
+                flush()
+            sandbox.run(AGENTMUX, "approve", session.name, "--yes")
+            wait_until(lambda: _state(session)["phase"] == "done", "its end", 300)  # noqa: B023 (called at once)
+            look("/")
+            done.append(session.name)
+            if len(done) > _KEPT:
+                with suppress(RuntimeError):
+                    sandbox.run(AGENTMUX, "remove", done[-_KEPT - 1], "--yes", "--force")
 
 
 def _once_more(sandbox: Sandbox, busy: Path) -> int:
@@ -123,14 +140,12 @@ def _read(stream: socket.socket) -> None:
 def _browsing(server: Server) -> Iterator[Callable[[str], object]]:
     """Show pages in Chromium; without it, fetch them."""
     chromium = shutil.which("chromium")
-    try:
-        from playwright.sync_api import sync_playwright  # noqa: PLC0415 (only `./dev test-web` installs it)
-    except ImportError:
-        chromium = None
-    if not chromium:
+    if not chromium or importlib.util.find_spec("playwright") is None:
         print("memory: no Playwright or no chromium: a client instead", file=sys.stderr)
         yield lambda path: server.ask("GET", path)
         return
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415 (only `./dev test-web` installs it)
+
     origin = server.headers["Origin"]
     name, _, value = server.headers["Cookie"].partition("=")
     with sync_playwright() as started:

@@ -105,6 +105,21 @@ def test_a_result_is_read_and_approved(page: Page) -> None:
     assert "approve" not in field(page.text(f"/sessions/{session.name}"), "token")
 
 
+def test_where_an_approval_takes_the_result_is_chosen(page: Page) -> None:
+    remote = page.project.root / "remote"
+    page.project.git("init", "-q", "--bare", str(remote))
+    page.project.git("remote", "add", "origin", str(remote))
+    session = page.project.start("add a greeting", "--worktree").wait()
+    text = page.text(path := f"/sessions/{session.name}")
+    ways = re.findall(r'name="way" value="(\w+)"( checked)?', text)
+    assert ways == [("keep", " checked"), ("merge", ""), ("push", "")]
+    digest = field(text[text.index("/approve") :], "digest")
+    words = said(page, page.post(f"{path}/approve", digest=digest, way="push"))
+    assert words.startswith("Done: ")
+    session.wait("done")
+    assert session.state["branch"] in page.project.git("ls-remote", "--heads", "origin")
+
+
 @pytest.mark.parametrize("form", ["approve", "request-changes", "answer"])
 def test_a_form_that_does_not_say_what_was_shown_decides_nothing(page: Page, form: str) -> None:
     session = page.project.start().wait()
@@ -167,6 +182,18 @@ def test_an_agent_is_told_something(page: Page, wait_until: WaitUntil) -> None:
     session.wait("decision")
     (event,) = (each for each in session.events if each["event"] == "seat_told")
     assert event["payload"]["text"] == "--go on\nnow"
+
+
+def test_a_session_that_waits_for_the_end_of_a_limit_goes_on_at_a_button(
+    page: Page, wait_until: WaitUntil
+) -> None:
+    page.project.scenario({"roles": {"architect": {"limit": 36000}}})
+    session = page.project.start()
+    path = f"/sessions/{session.name}"
+    wait_until(lambda: "Go on now…" in page.text(path), 60, lambda: page.text(path))
+    assert said(page, page.post(f"{path}/unpark")).startswith("Done: ")
+    wait_until(lambda: session.kinds("limits_lifted"), 60, lambda: str(session.events[-3:]))
+    assert page.project.json("status", session.name)["sessions"][0]["status"] != "unknown"
 
 
 def test_a_stopped_session_is_resumed(page: Page) -> None:
