@@ -77,11 +77,6 @@ def stop(name: str) -> Words:
     return ("stop", *_named(name))
 
 
-def unpark(name: str) -> Words:
-    """Return the command by which agents go on that wait for the end of their usage limits."""
-    return ("unpark", *_named(name))
-
-
 def remove(name: str) -> Words:
     """Return the removal of a session; work that is nowhere else is kept from it."""
     return ("remove", "--yes", *_named(name))
