@@ -72,7 +72,7 @@ from tests.fakes.bench import Flat
 from tests.fakes.notifier import Postbox
 from tests.fakes.terminal import FakeOwn, FakeTerminal
 
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 QUICK: Mapping[str, Any] = {"planner": {"plan": {"parts": 2}}}
 CODERS = ["coder-1", "coder-2"]
 STAY: Mapping[str, Any] = {"planner": {"silent": True}}
