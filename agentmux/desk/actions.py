@@ -423,13 +423,13 @@ class Actions:
 
     async def _new(self) -> None:
         here = self._app.tools.here
-        known = dict.fromkeys((here, *(e.project for e in self._app.listing.rows.values())))
+        known = tuple(dict.fromkeys((here, *(e.project for e in self._app.listing.rows.values()))))
         places = tuple((each.name, str(each)) for each in known)
         made = await self._app.ask(
             Writing("What should be built? A sentence or two.", choices=places)
         )
         if made is not None:
-            project = next((each for each in known if each.name == made.choice), here)
+            project = known[made.number]
             with TemporaryDirectory(prefix="agentmux-") as folder:
                 path = Path(folder) / "feature"
                 path.write_text(made.text, encoding="utf-8")

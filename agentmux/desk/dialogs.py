@@ -16,6 +16,9 @@ from textual.widgets import Input, Static, TextArea
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.terminal.text_width import printable
 
+_SHOWN: Final = 5
+"""How many choices are shown at once below a text: more would leave no room for it."""
+
 _READ: Final = "\u2191\u2193 PgUp PgDn move"
 
 
@@ -102,10 +105,11 @@ class Failure(ModalScreen[bool]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A text that was written, and the choice below it; empty for none."""
+    """A text that was written, and the choice below it with its place; empty for none."""
 
     text: str
     choice: str = ""
+    number: int = 0
 
 
 class _Text(TextArea):
@@ -179,11 +183,15 @@ class Writing(ModalScreen["Written | None"]):
 
     def _foot(self) -> str:
         keys = "Enter twice or Ctrl-S sends, Esc gives up"
+        count = len(self._choices)
+        first = max(0, min(self._at - _SHOWN // 2, count - _SHOWN))
         chosen = (
             f"{'>' if at == self._at else ' '} {name}: {says}"
             for at, (name, says) in enumerate(self._choices)
+            if first <= at < first + _SHOWN
         )
-        other = ("Tab takes another of these",) * (len(self._choices) > 1)
+        of = f" ({self._at + 1} of {count})" * (count > _SHOWN)
+        other = (f"Tab takes another of these{of}",) * (count > 1)
         return "\n".join((*chosen, *other, keys))
 
     def action_choose(self) -> None:
@@ -201,7 +209,7 @@ class Writing(ModalScreen["Written | None"]):
         text = self.query_one(TextArea).text.strip()
         if text or self._may_be_empty:
             choice = self._choices[self._at][0] if self._choices else ""
-            self.dismiss(Written(text=text, choice=choice))
+            self.dismiss(Written(text=text, choice=choice, number=self._at))
 
     def action_give_up(self) -> None:
         """Return nothing."""

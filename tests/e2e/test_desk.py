@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.disk.lock import SessionLock
+from tests.cli.picker.picker_lab import make_session
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import QUICK, Project
 
@@ -368,3 +370,29 @@ def test_projects_that_were_used_are_shown_together(
         register = Path(project.env["XDG_STATE_HOME"]) / "agentmux" / "projects"
         assert register.read_text().splitlines() == [str(project.path), str(other)]
     project.tmux("kill-server")
+
+
+def test_a_thousand_sessions_of_twenty_projects_are_listed_and_searched(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    made = make_session(project.root / "seed", "20260101-100000-seed", feature="seed")
+    projects = [project.root / f"shop-{number:02}" for number in range(20)]
+    for place in projects:
+        for number in range(50):
+            name = f"20260101-100000-{place.name}-wish-{number:02}"
+            shutil.copytree(made, place / ".agentmux/.sessions" / name)
+    register = Path(project.env["XDG_STATE_HOME"]) / "agentmux" / "projects"
+    register.parent.mkdir(parents=True, exist_ok=True)
+    register.write_text("".join(f"{each}\n" for each in projects))
+    with opened(project, wait_until, size=(80, 24)) as desk:
+        desk.shows("1000 interrupted", within_s=90)
+        desk.press("/")
+        desk.type("shop-17 wish-42")
+        desk.shows("> shop-17-wish-42", within_s=90)
+        desk.lacks("shop-16-wish-42")
+        desk.press("Escape")
+        desk.lacks("\u258f")
+        desk.press("n")
+        desk.shows("What should be built?", "Enter twice", "(1 of 21)", f"> {project.path.name}:")
+        desk.press("Tab")
+        desk.shows("(2 of 21)")
