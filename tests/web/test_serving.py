@@ -116,7 +116,10 @@ def test_it_ends_soon_also_with_open_streams(
         assert server.end(sig) < 20
         assert all(each.ended.wait(60) for each in streams)
     assert server.process.returncode == 0
-    assert len(server.errors.splitlines()) == 1, server.errors  # what stands above the link
+    # On a busy machine uvicorn may say that it did not wait for the streams any longer.
+    late = "timeout graceful shutdown exceeded"
+    said = [each for each in server.errors.splitlines() if late not in each]
+    assert len(said) == 1, server.errors  # what stands above the link
 
 
 def test_an_agent_cannot_start_it(project: Project) -> None:

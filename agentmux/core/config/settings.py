@@ -121,7 +121,10 @@ class ResumeSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotSettings:
-    """How often a snapshot of a busy pane is saved: every ``interval_s`` seconds."""
+    """How often a busy pane is looked at, and a snapshot of it saved: every ``interval_s`` seconds.
+
+    A question on its screen is noticed that much later at most.
+    """
 
     interval_s: float = 5.0
 
