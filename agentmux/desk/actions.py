@@ -215,17 +215,13 @@ class Actions:
     def _changes(self, row: DeskRow) -> _Changes | None:
         from agentmux.app.delivery.result_view import digest_now  # noqa: PLC0415 (as above)
         from agentmux.core.fold.acceptance import takes_decision  # noqa: PLC0415 (as above)
-        from agentmux.core.pipeline.beginnings import beginning_words  # noqa: PLC0415 (as above)
-        from agentmux.core.pipeline.registry import beginnings, pipeline_of  # noqa: PLC0415 (as above)
+        from agentmux.core.pipeline.beginnings import beginning_choices  # noqa: PLC0415 (as above)
 
         world, state = self._world(row)
         if not takes_decision(state):
             return None
-        pipeline, names = pipeline_of(state), beginnings(state)
-        ordered = sorted(names, key=lambda name: name != pipeline.again(state))
-        words = tuple((name, beginning_words(pipeline[name].kind)) for name in ordered)
         digest = digest_now(world, world.files(row.path), state)
-        return _Changes(beginnings=words, digest=digest)
+        return _Changes(beginnings=beginning_choices(state), digest=digest)
 
     async def _comment(self, row: DeskRow) -> None:
         view = self._app.view

@@ -22,8 +22,7 @@ from agentmux.app.views.timeline import (
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.status_labels import Colour
 from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
-from agentmux.core.pipeline.beginnings import beginning_words
-from agentmux.core.pipeline.registry import beginnings, pipeline_of
+from agentmux.core.pipeline.beginnings import beginning_choices
 from agentmux.core.pipeline.verified import verified_lines
 from agentmux.web import markup
 
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from agentmux.app.views.session_view import SessionView
-    from agentmux.core.journal.state import SessionState
     from agentmux.web.reading import LoadedSession
 
 MARK_COLOURS: Final[Mapping[str, str]] = {
@@ -85,15 +83,8 @@ def decision(loaded: LoadedSession) -> Decision:
         obstacle=asked.obstacle,
         way="" if made is None else made.then,
         ways=() if made is None else tuple(possible_ways(world, state)),
-        begins=tuple(_beginnings(state)),
+        begins=beginning_choices(state),
     )
-
-
-def _beginnings(state: SessionState) -> Iterator[tuple[str, str]]:
-    """Yield the phases in which the next cycle may begin, and what for; the usual one first."""
-    pipeline = pipeline_of(state)
-    for name in sorted(beginnings(state), key=lambda name: name != pipeline.again(state)):
-        yield name, beginning_words(pipeline[name].kind)
 
 
 def summary(loaded: LoadedSession) -> Markup | str:

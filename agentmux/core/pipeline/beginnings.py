@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import Final
 
 from agentmux.core.definitions.definition import Kind
+from agentmux.core.journal.state import SessionState
+from agentmux.core.pipeline.registry import beginnings, pipeline_of
 
 _WORDS: Final[Mapping[Kind, str]] = {
     Kind.FIX: "a small wish: one coder makes it",
@@ -34,3 +36,13 @@ def elsewhere_words(name: str, phases: Mapping[str, Kind]) -> str:
 def beginning_words(kind: Kind) -> str:
     """Return what a cycle that begins in a phase of this kind is for."""
     return _WORDS[kind]
+
+
+def beginning_choices(state: SessionState) -> tuple[tuple[str, str], ...]:
+    """Return the phases in which the next cycle can begin, each with what that is for.
+
+    The one in which it begins unless the user says otherwise comes first.
+    """
+    pipeline = pipeline_of(state)
+    ordered = sorted(beginnings(state), key=lambda name: name != pipeline.again(state))
+    return tuple((name, beginning_words(pipeline[name].kind)) for name in ordered)
