@@ -13,6 +13,7 @@ from agentmux.adapters.disk.files import read_limited
 from agentmux.adapters.system.command_runs import CommandEnd
 from agentmux.app.session.lookup import entry_at
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.documents.diff_comments import change_request
 from agentmux.core.names.status_labels import Colour, Group
 from agentmux.core.terminal import command_words
 from agentmux.core.terminal.command_words import Words
@@ -201,8 +202,7 @@ class Actions:
         if known is None:
             self._app.say("nothing is to be decided now")
             return
-        held = self._app.comments.get(row.path, {})
-        text = "\n".join(f"{place}: {comment}" for place, comment in held.items())
+        text = change_request(self._app.comments.get(row.path, {}))
         title = f"What should change in {row.name}?"
         made = await self._app.ask(
             Writing(title, text=f"{text}\n" if text else "", choices=known.beginnings)

@@ -5,7 +5,7 @@ Each function takes as long as the disk or git does, so the desk calls them in t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.disk.files import read_limited
@@ -13,6 +13,7 @@ from agentmux.app.session.lookup import entry_at
 from agentmux.app.views.documents import documents
 from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass, field
+from agentmux.core.documents.diff_comments import diff_places
 from agentmux.core.fold.apply import fold
 from agentmux.desk.live_screens import LiveScreens
 from agentmux.desk.overview import Facts, overview_lines
@@ -173,7 +174,7 @@ class Pages:
         lines = every_change(world, world.files(row.path), state)
         return Page(
             lines=tuple(line(each.expandtabs(4), _diff_style(each)) for each in lines),
-            places=tuple(_places(lines)),
+            places=tuple(diff_places(lines)),
             note="i comments on a line; the comments go with c",
         )
 
@@ -236,29 +237,3 @@ _DIFF_STYLES: Final = (
 
 def _diff_style(text: str) -> str:
     return next((style for starts, style in _DIFF_STYLES if text.startswith(starts)), PLAIN)
-
-
-def _places(lines: tuple[str, ...]) -> Iterator[str]:
-    """Yield for each line of a diff its file and its number there; empty where it has none."""
-    path, number = "", 0
-    for text in lines:
-        if text.startswith("diff "):
-            path, number = "", 0
-        elif text.startswith(("+++ ", "--- ")) and number == 0:
-            name = text[4:].split("\t")[0]
-            path = path if name == "/dev/null" else name.partition("/")[2] or name
-        elif text.startswith("@@"):
-            number = _begins(text)
-            yield f"{path}:{number}" if path else ""
-            continue
-        elif number and not text.startswith("\\"):
-            yield f"{path}:{number}"
-            number += not text.startswith("-")
-            continue
-        yield ""
-
-
-def _begins(hunk: str) -> int:
-    """Return the first line of the new file that a hunk is about."""
-    new = hunk.partition(" +")[2].partition(" ")[0].partition(",")[0]
-    return int(new) if new.isdecimal() else 0

@@ -1,47 +1,10 @@
-"""The places in a diff, and the words of the commands behind the keys."""
+"""The words of the commands behind the keys."""
 
 from pathlib import Path
 
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.core.terminal import command_words
-from agentmux.desk.pages import _places
 from tests.desk.test_listing import row
-
-DIFF = """\
-diff --git a/calc.py b/calc.py
-index 1..2 100644
---- a/calc.py
-+++ b/calc.py
-@@ -1,3 +1,3 @@ def add
- kept
--old
-+new
-\\ No newline at end of file
-@@ -10,2 +10,2 @@
---- is no file here
-+++ nor here
-diff --git a/gone.py b/gone.py
---- a/gone.py
-+++ /dev/null
-@@ -1 +0,0 @@
--was
-diff --git a/a b.py b/a b.py
-similarity index 100%
-""".splitlines()
-
-
-def test_every_line_of_a_diff_has_its_place_in_the_new_file() -> None:
-    assert list(_places(tuple(DIFF))) == [
-        *("", "", "", ""),
-        *("calc.py:1", "calc.py:1", "calc.py:2", "calc.py:2", ""),
-        *("calc.py:10", "calc.py:10", "calc.py:10"),
-        *("", "", "", "gone.py:0", ""),
-        *("", ""),
-    ]
-
-
-def test_a_note_above_a_diff_has_no_place() -> None:
-    assert list(_places(("nothing was committed", "nothing has changed"))) == ["", ""]
 
 
 def test_a_command_names_its_session_and_what_was_shown() -> None:
