@@ -5,25 +5,17 @@ It imports only what the given command needs.
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from typing import TYPE_CHECKING, Final, NoReturn
+
+from agentmux.adapters.system.garbage import collect_often, collect_rarely
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 INTERRUPTED: Final = 130
 """Equals `errors.ExitCode.INTERRUPTED`, which is not imported, to start faster."""
-
-_COLLECT_AFTER: Final = 500_000
-"""How many new objects trigger the garbage collector. We create many objects and hardly any cycles;
-with Python's default of 700, ``list`` with many sessions takes a tenth longer."""
-
-_LASTING: Final = frozenset({"_orchestrate", "mcp", "web"})
-_COLLECT_LASTING: Final = 50_000
-"""How many new objects trigger the garbage collector in commands that run for hours, in which even
-a few cycles add up."""
 
 # Each face is imported when it is chosen: imports are most of what a short command costs.
 # ruff: noqa: PLC0415
@@ -35,7 +27,7 @@ def main() -> NoReturn:
     The process ends without the interpreter's clean-up, which would take up to a third of the time
     of a short command. Everything that a command writes has reached the disk or was flushed.
     """
-    gc.set_threshold(collect_after(sys.argv[1:]))
+    collect_rarely()
     _open_streams()
     try:
         code = dispatch(sys.argv[1:], os.environ)  # noqa: TID251 (read here, and passed down)
@@ -44,15 +36,6 @@ def main() -> NoReturn:
     finally:
         _flush_streams()
     os._exit(code)
-
-
-def collect_after(argv: Sequence[str]) -> int:
-    """Return how many new objects trigger the garbage collector in the command ``argv``.
-
-    Global options such as ``--project PATH`` may come before the name of the command.
-    """
-    lasts = not _LASTING.isdisjoint(argv)
-    return _COLLECT_LASTING if lasts else _COLLECT_AFTER
 
 
 def _open_streams() -> None:
@@ -92,6 +75,7 @@ def dispatch(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         case ["_orchestrate"]:
             from agentmux.cli.fast.orchestrator import main as run_orchestrator
 
+            collect_often()
             return run_orchestrator(argv[1:], environ)
         case ["_complete"]:
             from agentmux.cli.fast.completion import main as run_completion
@@ -100,6 +84,7 @@ def dispatch(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         case ["mcp"] if len(argv) == 1:
             from agentmux.mcp.server import main as run_mcp
 
+            collect_often()
             return run_mcp(environ)
         case _:
             from agentmux.cli.main import main as run_cli

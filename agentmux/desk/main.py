@@ -7,19 +7,16 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Final
 
 from agentmux.adapters.disk.project_register import known_projects
 from agentmux.adapters.system import foreground
 from agentmux.adapters.system.command_runs import CommandRuns
+from agentmux.adapters.system.garbage import collect_often
 from agentmux.adapters.system.processes import agent_above
 from agentmux.desk.reading import SessionReader
 from agentmux.desk.session_feed import SessionFeed
 from agentmux.desk.tools import DeskTools
 from agentmux.wiring import build, machine
-
-_COLLECT_AFTER: Final = 50_000
-"""As in ``__main__`` for commands that run for hours."""
 
 
 def open_desk(
@@ -54,7 +51,7 @@ def open_desk(
     app = DeskApp(tools)
     gc.collect()
     gc.freeze()
-    gc.set_threshold(_COLLECT_AFTER)
+    collect_often()
     try:
         app.run()
         return app.return_code or 0
