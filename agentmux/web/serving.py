@@ -19,6 +19,7 @@ import uvicorn
 from agentmux.adapters.disk import files
 from agentmux.adapters.disk.project_register import known_projects
 from agentmux.adapters.system.command_runs import CommandRuns
+from agentmux.adapters.system.garbage import collect_often
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.errors import BlockedError, UsageError, of_system
 from agentmux.web.application import application
@@ -279,6 +280,7 @@ def serve(options: Options, ready: Callable[[Ready], None], folder: Path) -> Non
         UsageError: The options do not go together.
         BlockedError: The port is taken.
     """
+    collect_often()
     options.require_sense()
     sockets = listened(options.host, options.port)
     port = sockets[0].getsockname()[1]
@@ -300,14 +302,39 @@ def serve(options: Options, ready: Callable[[Ready], None], folder: Path) -> Non
         ssl_keyfile=options.key,
     )
     link = f"{place.origin}/login/{sign_in.link()}"
-    ready(Ready(place=place, link=link, exposed=exposure(options, place)))
+    with _ended_by_signals():
+        try:
+            ready(Ready(place=place, link=link, exposed=exposure(options, place)))
+            Server(config, events.close).run(sockets=list(sockets))
+        finally:
+            _page_in(folder, urlsplit(link).port or 443).unlink(missing_ok=True)
+            screens.close()
+            for each in sockets:
+                each.close()
+
+
+class _AskedToEndError(BaseException):
+    """A signal has asked the process to end."""
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Leave the block at a signal that ends the server, so that it can clean up.
+
+    While the server runs, the signals are its own.
+    """
+
+    def end(*_: object) -> None:
+        raise _AskedToEndError
+
+    before = {each: signal.signal(each, end) for each in _SIGNALS}
     try:
-        Server(config, events.close).run(sockets=list(sockets))
+        yield
+    except _AskedToEndError:
+        pass
     finally:
-        _page_in(folder, urlsplit(link).port or 443).unlink(missing_ok=True)
-        screens.close()
-        for each in sockets:
-            each.close()
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def private_page(folder: Path, link: str) -> Path:

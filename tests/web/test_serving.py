@@ -9,6 +9,7 @@ import socket
 import ssl
 import stat
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -247,6 +248,50 @@ def test_open_goes_through_a_private_file(shared: Project, serve: Serve) -> None
     Browser(server)  # it serves, and so ends in its own way
     server.end()
     assert not page.exists()
+
+
+ENDED_EARLY = """
+import os, signal, sys
+from pathlib import Path
+from agentmux.web import serving
+folder = Path(sys.argv[1])
+options = serving.Options(host="127.0.0.1", port=0, name="", read_only=False, behind_proxy=False,
+    cert=None, key=None, project=folder, config=None, environ=dict(os.environ))
+def ready(found):
+    page = serving.private_page(folder / "web", found.link)
+    assert page.exists()
+    print(page, flush=True)
+    os.kill(os.getpid(), getattr(signal, sys.argv[2]))
+serving.serve(options, ready, folder / "web")
+print("cleaned up")
+"""
+
+
+@pytest.mark.parametrize("sig", ["SIGTERM", "SIGINT", "SIGHUP"])
+def test_a_signal_before_it_serves_leaves_no_private_page(shared: Project, sig: str) -> None:
+    ended = shared.program(sys.executable, "-c", ENDED_EARLY, str(shared.root), sig)
+    assert ended.returncode == 0, ended.stderr
+    page, said = ended.stdout.splitlines()
+    assert said == "cleaned up"
+    assert not Path(page).exists()
+
+
+def test_a_browser_in_the_terminal_does_not_keep_it_from_serving(
+    shared: Project, serve: Serve
+) -> None:
+    """Such a browser ends after it has shown the page."""
+    browser, until = shared.root / "slow", shared.root / "until"
+    os.mkfifo(until)
+    browser.write_text(f"#!/bin/sh\nread _ <{until}\n")
+    browser.chmod(0o755)
+    shared.env["BROWSER"] = f"{browser} %s"
+    try:
+        server = serve(shared, "--open")
+        Browser(server)
+        until.write_text("ended\n")
+    finally:
+        del shared.env["BROWSER"]
+    assert server.end() < 20
 
 
 def test_a_browser_is_told_what_changes(

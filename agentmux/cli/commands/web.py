@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -78,7 +79,9 @@ def web(  # noqa: PLR0913, PLR0917 (typer)
         render.out(found.link)
         render.flush()
         if opens:
-            _open(serving.private_page(folder, found.link))
+            page = serving.private_page(folder, found.link)
+            # A browser that runs in this terminal ends only after it has seen the page.
+            threading.Thread(target=_open, args=(page,), daemon=True).start()
 
     serving.serve(options, ready, folder)
     return 0
