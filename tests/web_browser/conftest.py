@@ -59,12 +59,17 @@ def page(chromium: "Browser", server: Server, request: pytest.FixtureRequest) ->
     opened.on("pageerror", lambda error: wrong.append(str(error)))
     opened.on("console", lambda said: wrong.append(said.text) if said.type == "error" else None)
     opened.on("request", lambda asked: _require_ours(asked.url, server.origin, wrong))
-    opened.goto(server.link)
-    opened.get_by_role("button", name="Log this browser in").click()
-    opened.wait_for_url(f"{server.origin}/")
+    log_in(opened, server)
     yield opened
     context.close()
     assert wrong == []
+
+
+def log_in(page: "Page", server: Server) -> None:
+    """Spend the login link of a server, as a person does."""
+    page.goto(server.link)
+    page.get_by_role("button", name="Log this browser in").click()
+    page.wait_for_url(f"{server.origin}/")
 
 
 def _require_ours(url: str, origin: str, wrong: list[str]) -> None:

@@ -7,6 +7,7 @@ import pytest
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project
 from tests.web.conftest import Server
+from tests.web_browser.conftest import log_in
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -134,8 +135,7 @@ def test_without_its_script_the_page_decides_as_well(
     session = project.start().wait()
     context = chromium.new_context(java_script_enabled=False)
     page = context.new_page()
-    page.goto(server.link)
-    page.get_by_role("button", name="Log this browser in").click()
+    log_in(page, server)
     page.locator(".sessions a").click()
     page.get_by_text("Approve…").click()
     page.locator("#approve").click()
