@@ -19,6 +19,7 @@ from agentmux.core.terminal import command_words
 from agentmux.core.terminal.command_words import Words
 from agentmux.core.terminal.desk_keys import DeskWish
 from agentmux.desk.dialogs import Asking, Choosing, Failure, Reading, Writing
+from agentmux.desk.new_session import Describing, Offer
 from agentmux.errors import AgentmuxError, of_system
 from agentmux.threads import in_daemon_thread
 
@@ -420,17 +421,27 @@ class Actions:
     async def _new(self) -> None:
         here = self._app.tools.here
         known = tuple(dict.fromkeys((here, *(e.project for e in self._app.listing.rows.values()))))
-        places = tuple((each.name, str(each)) for each in known)
-        made = await self._app.ask(
-            Writing("What should be built? A sentence or two.", choices=places)
-        )
+        made = await self._app.ask(Describing(known, self._offer))
         if made is not None:
-            project = known[made.number]
             with TemporaryDirectory(prefix="agentmux-") as folder:
                 path = Path(folder) / "feature"
                 path.write_text(made.text, encoding="utf-8")
                 self._app.select_next_new()
-                self._here(project, command_words.start(str(path)))
+                words = command_words.start(str(path), pipeline=made.pipeline, place=made.place)
+                self._here(made.project, words)
+
+    def _offer(self, project: Path) -> Offer:
+        """Return what a start in a project can take; as configured where nobody can tell."""
+        from agentmux.app.commands.pipelines import usable_pipelines  # noqa: PLC0415 (as above)
+        from agentmux.core.decisions.workplace import workplace_choices  # noqa: PLC0415 (as above)
+
+        try:
+            world = self._app.tools.reader.world(project)
+            pipelines = usable_pipelines(world)
+        except (AgentmuxError, OSError):  # the start says what is wrong
+            return Offer()
+        places = workplace_choices(world.settings.git.worktree)
+        return Offer(pipelines=pipelines or Offer().pipelines, places=places)
 
 
 def _row_words(row: DeskRow) -> str:

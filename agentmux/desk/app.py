@@ -63,6 +63,8 @@ ModalScreen { align: center middle; background: transparent; }
 .title { text-style: bold; }
 .foot { height: auto; text-style: bold; color: ansi_yellow; }
 #choices { height: auto; }
+.choice { height: 1; }
+.about { height: auto; max-height: 4; }
 """
 
 _REDRAW_S: Final = 20.0
@@ -434,10 +436,10 @@ class DeskApp(App[int]):
     def _go_to_side(self, *, on_page: bool) -> None:
         """Let keys move the page, or the list."""
         self.on_page = on_page
-        self.view.is_active, self.sessions.is_active = on_page, not on_page
+        self.view.activate(is_active=on_page)
+        self.sessions.is_active = not on_page
         (self.view if on_page else self.sessions).focus()
         self.sessions.refresh()
-        self.view.refresh()
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         """Follow a click to the other side."""

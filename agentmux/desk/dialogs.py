@@ -112,7 +112,7 @@ class Written:
     number: int = 0
 
 
-class _Text(TextArea):
+class WrittenText(TextArea):
     """A text area in which Enter on an empty last line sends, as at the monitor."""
 
     class Sent(Message):
@@ -171,7 +171,7 @@ class Writing(ModalScreen["Written | None"]):
             yield Static(self._title, markup=False, classes="title")
             if self._about:
                 yield _text(self._about)
-            yield _Text(self._begun, id="text", soft_wrap=True, compact=True)
+            yield WrittenText(self._begun, id="text", soft_wrap=True, compact=True)
             yield Static(self._foot(), markup=False, classes="foot")
 
     def on_mount(self) -> None:
@@ -200,7 +200,7 @@ class Writing(ModalScreen["Written | None"]):
             self._at = (self._at + 1) % len(self._choices)
             self.query_one(".foot", Static).update(self._foot())
 
-    def on__text_sent(self) -> None:
+    def on_written_text_sent(self) -> None:
         """Send, after Enter on an empty last line."""
         self.action_send()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
@@ -22,7 +23,8 @@ from agentmux.core.names.conversations import needs_reason, which_conversation
 from agentmux.core.names.phase import ENDS
 from agentmux.core.names.status_labels import Colour, Group, SessionStatus, age, status_colour
 from agentmux.core.terminal.desk_keys import DeskWish, key_of
-from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, line
+from agentmux.core.terminal.text_width import width
+from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, fill, line
 from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
@@ -38,6 +40,8 @@ _MARKS: Final = {
     FAILED: Colour.RED.value,
 }
 
+
+_COMMANDS: Final = re.compile(r"agentmux ([a-z-]+)")
 
 LOST: Final = "its agents live, but its orchestrator is gone: nobody drives them"
 """What to know of a session that has to be reattached."""
@@ -77,7 +81,7 @@ def overview_lines(facts: Facts) -> Iterator[Line]:
     """Yield the lines of the overview, the most important ones first."""
     view = facts.view
     yield line(facts.title or view.session, BOLD)
-    yield line(f"{facts.project}  {view.session}", DIM)
+    yield line(str(facts.project), DIM)
     yield ()
     yield (
         (view.label, f"{BOLD} {status_colour(view.status).value}".rstrip()),
@@ -116,8 +120,14 @@ def _needs(facts: Facts) -> Iterator[Line]:
     if keys:
         yield line(keys, Colour.YELLOW.value)
     step = next_step(view)
-    if step:
+    if step and not _is_offered(row, step):
         yield line(f"next: {step}", DIM)
+
+
+def _is_offered(row: DeskRow, step: str) -> bool:
+    """Whether keys that are offered do all that the next step says."""
+    keys = {key_of(wish).command for wish in offered(row)}
+    return ";" not in step and keys.issuperset(_COMMANDS.findall(step))
 
 
 def _keys(row: DeskRow) -> Iterator[tuple[DeskWish, str]]:
@@ -148,15 +158,17 @@ def offered(row: DeskRow) -> tuple[DeskWish, ...]:
 def _phases(facts: Facts) -> Iterator[Line]:
     if facts.state is None:
         return
-    for each in phase_lines(facts.state, facts.spent_s):
+    phases = tuple(phase_lines(facts.state, facts.spent_s))
+    cols = max((width(each.name) for each in phases), default=0)
+    for each in phases:
         style = _MARKS[each.mark]
         if each.phase in ENDS:
             yield line(f"  {each.mark} {each.name}", style)
             continue
         took = age(each.spent_s, least="m") if each.spent_s >= 1 else ""
         yield (
-            (f"  {each.mark} {each.name:<22}", style),
-            (f"{took:>5}", DIM),
+            (f"  {each.mark} {fill(each.name, cols)}", style),
+            (f" {took:>4}", DIM),
             (f"  {each.says}", PLAIN),
         )
 
@@ -178,6 +190,7 @@ def _seats(view: SessionView) -> Iterator[Line]:
 
 def _places(view: SessionView) -> Iterator[Line]:
     said = {
+        "session": view.session,
         "branch": view.branch,
         "worktree": view.worktree,
         "commit": view.commit,

@@ -49,6 +49,8 @@ class Page:
         shown: The screen that it is made of; None for no screen.
         is_live: Whether that is what the pane shows now.
         places: For each line of a diff, the file and the line there; empty for no diff.
+        whole: For each line, all of it, which is shown while the line is selected; the others are
+            cut. Empty: every line is shown whole.
     """
 
     lines: tuple[Line, ...] = ()
@@ -60,6 +62,12 @@ class Page:
     shown: LastScreen | None = None
     is_live: bool = False
     places: tuple[str, ...] = field(default=())
+    whole: tuple[Line, ...] = ()
+
+    @property
+    def has_cursor(self) -> bool:
+        """Whether one of its lines can be selected."""
+        return bool(self.places or self.whole)
 
 
 def said(text: str, style: str = DIM) -> Page:
@@ -191,14 +199,19 @@ class Pages:
         return Page(lines=tuple(line(e, PLAIN if e.startswith(" ") else BOLD) for e in lines))
 
     def _journal(self, row: DeskRow, _: int) -> Page:
-        from agentmux.desk.journal_lines import journal_lines  # noqa: PLC0415 (when it is shown)
+        from agentmux.desk.journal_lines import journal_lines, whole_lines  # noqa: PLC0415 (when it is shown)
 
         site, _entry = self._entry(row)
         events = site.files(row.path).tail(0)
-        lines = tuple(journal_lines([event for event, _ in events[-_EVENTS:]], site.now()))
-        older = len(events) - _EVENTS
-        note = f"the newest {_EVENTS} of {len(events)} events" if older > 0 else ""
-        return Page(lines=lines, note=note) if lines else said(_ABSENT)
+        newest, now = [event for event, _ in events[-_EVENTS:]], site.now()
+        if not newest:
+            return said(_ABSENT)
+        older = f"the newest {_EVENTS} of {len(events)} events; " * (len(events) > _EVENTS)
+        return Page(
+            lines=tuple(journal_lines(newest, now)),
+            whole=tuple(whole_lines(newest, now)),
+            note=f"{older}Tab, then \u2191\u2193: one with all its values",
+        )
 
 
 def blank_screen(entry: SessionEntry, seat: str) -> LastScreen:

@@ -116,7 +116,7 @@ class SessionList(ScrollView, can_focus=True):
 
 
 class PageView(ScrollView, can_focus=True):
-    """The page of the selected tab; in a diff one line is selected."""
+    """The page of the selected tab; in a diff and in the journal one line is selected."""
 
     def __init__(self) -> None:
         super().__init__(id="page")
@@ -132,9 +132,12 @@ class PageView(ScrollView, can_focus=True):
         """Draw another page, from its beginning unless it is the same one again."""
         if page == self.page and self._cols == self.size.width:
             return
+        newer = len(page.whole) - len(self.page.whole)
         self.page = page
         if not keeps_place:
             self.cursor = 0
+        elif page.whole and self.cursor:
+            self.cursor += newer  # the newest come first
         self._lay_out()
         if not keeps_place:
             bottom = len(self._strips) if page.screen else 0
@@ -153,7 +156,7 @@ class PageView(ScrollView, can_focus=True):
             broken = [
                 (number, part)
                 for number, each in enumerate(self.page.lines)
-                for part in _broken(each, cols if self.page.places else min(cols, WIDEST))
+                for part in self._rows_of(number, each, cols)
             ]
             self._strips = [strip_of(part, max(cols, 1)) for _, part in broken]
             self._line_of = [number for number, _ in broken]
@@ -162,6 +165,21 @@ class PageView(ScrollView, can_focus=True):
         wide = widest if self.page.screen else cols
         self.virtual_size = Size(wide, len(self._strips))
         self.refresh()
+
+    def _rows_of(self, number: int, shown: Line, cols: int) -> Iterator[Line]:
+        """Yield the rows of one line of the page: one if it is a list and the line not selected."""
+        whole = self.page.whole
+        if not whole:
+            yield from _broken(shown, cols if self.page.places else min(cols, WIDEST))
+        elif number == self.cursor and self.is_active:
+            yield from _broken(whole[number], cols)
+        else:
+            yield fitted(((printable(text), style) for text, style in shown), cols)
+
+    def activate(self, *, is_active: bool) -> None:
+        """Let keys move the page, or not."""
+        self.is_active = is_active
+        self._move_to(self.cursor)
 
     def _rendered(self, renderable: RenderableType, cols: int) -> Iterator[Strip]:
         options = self.app.console.options.update(width=cols, height=None)
@@ -183,32 +201,37 @@ class PageView(ScrollView, can_focus=True):
         places = self.page.places
         if places and number < len(places) and places[number] in self.commented:
             found = found.apply_style(Style(bold=True, underline=True))
-        if places and number == self.cursor and self.is_active:
+        if self.page.has_cursor and number == self.cursor and self.is_active:
             found = found.apply_style(_REVERSE)
         left = self.scroll_offset.x
         return found.crop_extend(left, left + cols, Style())
 
     def move(self, steps: int) -> None:
-        """Move the selected line of a diff, else scroll."""
-        if not self.page.places:
+        """Select another line of a diff or of a list, else scroll."""
+        if not self.page.has_cursor:
             self.scroll_relative(y=steps, animate=False, force=True)
             return
         last = len(self.page.lines) - 1
-        self.cursor = min(max(self.cursor + steps, 0), max(last, 0))
+        self._move_to(min(max(self.cursor + steps, 0), max(last, 0)))
         self._see_cursor()
+
+    def _move_to(self, cursor: int) -> None:
+        self.cursor = cursor
+        if self.page.whole:
+            self._lay_out()
+        self.refresh()
 
     def _see_cursor(self) -> None:
         if self.cursor in self._line_of:
             place = self._line_of.index(self.cursor)
-            self.scroll_to_region(Region(0, place, 1, 1), animate=False, force=True)
-        self.refresh()
+            rows = self._line_of.count(self.cursor)
+            self.scroll_to_region(Region(0, place, 1, rows), animate=False, force=True)
 
     def on_click(self, event: Click) -> None:
-        """Select the line of the diff under the mouse."""
+        """Select the line of a diff or of a list under the mouse."""
         place = event.y + self.scroll_offset.y
-        if self.page.places and 0 <= place < len(self._line_of):
-            self.cursor = self._line_of[place]
-            self.refresh()
+        if self.page.has_cursor and 0 <= place < len(self._line_of):
+            self._move_to(self._line_of[place])
 
     @property
     def place(self) -> str:

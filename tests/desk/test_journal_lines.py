@@ -12,7 +12,8 @@ from agentmux.core.journal.events import (
     Event,
     Fact,
 )
-from agentmux.desk.journal_lines import journal_lines
+from agentmux.core.terminal.text_width import width
+from agentmux.desk.journal_lines import journal_lines, whole_lines
 from agentmux.desk.styled import plain
 from tests.desk.builders import NOW
 
@@ -43,6 +44,14 @@ def test_long_values_are_left_out() -> None:
     (long,) = lines(event(ChangesRequested(text="x" * 61)))
     assert "text=use orjson" in short
     assert "text=" not in long
+    whole = whole_lines([event(ChangesRequested(text="x" * 61))], NOW)
+    assert f"text={'x' * 61}" in plain(next(whole))
+
+
+def test_columns_are_as_wide_as_their_longest_text() -> None:
+    events = [event(ArchitectureDone(), seat) for seat in ("architect", "qa")]
+    second, first = lines(*events)
+    assert first.index("handed in") == second.index("handed in") == width("10:15  architect  ")
 
 
 @given(seat=st.text(), text=st.text())

@@ -101,6 +101,23 @@ def test_an_unreadable_session_is_shown_without_its_phases() -> None:
     assert "Phases" not in lines
 
 
+def test_the_next_command_is_said_only_where_no_key_does_it() -> None:
+    interrupted = Interruption(cause="the machine went down", at="2026-01-02T11:00:00.000Z")
+    state = SessionState(phase=Phase.PLANNING, interruption=interrupted)
+    rests = facts(state, GONE)
+    assert W.RESUME in offered(rests.row)
+    assert not any("next:" in each for each in text(rests))
+    outdated = replace(rests, view=replace(rests.view, outdated=True))
+    assert any(each.startswith("next: agentmux stop ") for each in text(outdated))
+
+
+def test_the_names_of_phases_leave_room_for_what_is_said() -> None:
+    state = SessionState(phase=Phase.IMPLEMENTING, subplan_count=1)
+    lines = text(facts(state))
+    (shown,) = (each for each in lines if " implementing" in each and "sub-plans" in each)
+    assert len(shown) <= 45
+
+
 def test_the_time_in_a_phase_stands_beside_it() -> None:
     found = facts(SessionState(phase=Phase.IMPLEMENTING))
     lines = text(replace(found, spent_s={Phase.PLANNING: 125.0, Phase.ARCHITECTING: 0.2}))

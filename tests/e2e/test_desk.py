@@ -265,12 +265,35 @@ def test_a_session_is_started_from_it(project: Project, wait_until: WaitUntil) -
     with opened(project, wait_until) as desk:
         desk.shows("> an-earlier-one", "yours to decide")
         desk.press("n")
-        desk.shows("What should be built?", str(project.path))
+        desk.shows("What should be built?", str(project.path), "feature \u203a  1 of 5")
         desk.type("@ add a greeting")
         desk.press("Enter", "Enter")
         desk.shows("> add-a-greeting", within_s=40)
     (path,) = (each for each in project.sessions() if "greeting" in each.name)
     assert json.loads((path / "state.json").read_text())["feature"] == "@ add a greeting"
+
+
+def test_a_new_session_takes_a_pipeline_and_a_place(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    project.config("defaults: {agent: demo}\n", trusted=False)
+    with opened(project, wait_until, size=(80, 24)) as desk:
+        desk.shows("no sessions")
+        desk.press("n")
+        desk.shows("feature \u203a  1 of 5", "as usual \u203a  1 of 3")
+        desk.type("add a greeting")
+        desk.press("Tab", "Tab", "q")
+        desk.shows("quick \u203a", "For a small wish")
+        desk.press("Tab", "Right")
+        desk.shows("worktree \u203a  2 of 3")
+        desk.press("Enter")
+        desk.shows("defaults.agent", "[y/N]", within_s=40)  # the command asks, as in a shell
+        desk.press("y", "Enter")
+        desk.shows("> add-a-greeting", "yours to decide", within_s=60)
+    (path,) = (each for each in project.sessions() if "greeting" in each.name)
+    state = json.loads((path / "state.json").read_text())
+    assert state["pipeline"]["name"] == "quick"
+    assert Path(state["worktree"]).is_dir()
 
 
 def test_an_agent_may_look_but_not_decide(project: Project, wait_until: WaitUntil) -> None:
@@ -393,6 +416,8 @@ def test_a_thousand_sessions_of_twenty_projects_are_listed_and_searched(
         desk.press("Escape")
         desk.lacks("\u258f")
         desk.press("n")
-        desk.shows("What should be built?", "Enter twice", "(1 of 21)", f"> {project.path.name}:")
-        desk.press("Tab")
-        desk.shows("(2 of 21)")
+        desk.shows("What should be built?", f"{project.path.name} \u203a  1 of 21")
+        desk.press("Tab", "Right")
+        desk.shows("2 of 21")
+        desk.press("s")
+        desk.shows("3 of 21")

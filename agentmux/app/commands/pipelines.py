@@ -70,6 +70,13 @@ def all_pipelines(world: World) -> tuple[PipelineView, ...]:
     )
 
 
+def usable_pipelines(world: World) -> tuple[tuple[str, str], ...]:
+    """Return the pipelines that a start can take, each with what it is for; the default first."""
+    found = [each for each in all_pipelines(world) if each.pipeline is not None]
+    found.sort(key=lambda each: not each.is_default)
+    return tuple((each.name, each.says) for each in found)
+
+
 def one_pipeline(world: World, name: str) -> PipelineView:
     """Return the pipeline with this name.
 

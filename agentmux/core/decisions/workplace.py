@@ -41,6 +41,25 @@ def why_worktree(
     return f"session {unfinished[0]} began in the checkout and is not done" if unfinished else ""
 
 
+_USUAL: Final = {
+    WorktreeMode.NEVER: "the checkout (`git.worktree` is `never`)",
+    WorktreeMode.AUTO: "the checkout, or a worktree if unfinished sessions began there",
+    WorktreeMode.ALWAYS: "a worktree of its own (`git.worktree` is `always`)",
+}
+
+
+def workplace_choices(mode: WorktreeMode) -> tuple[tuple[str, str], ...]:
+    """Return where a new session can work, each place with what that means.
+
+    The first one is as ``mode`` says, without a flag; the others have the names of start's flags.
+    """
+    return (
+        ("as usual", _USUAL[mode]),
+        ("worktree", "of its own, without files that are not committed"),
+        ("no-worktree", "the checkout, refused while another session is live there"),
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorktreeNames:
     """The name of a worktree's directory, and of its branch."""

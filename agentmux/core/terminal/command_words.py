@@ -82,9 +82,17 @@ def remove(name: str) -> Words:
     return ("remove", "--yes", *_named(name))
 
 
-def start(path: str) -> Words:
-    """Return the start of a session for the feature that is described in a file."""
-    return ("start", "--detach", "--file", path)
+def start(path: str, *, pipeline: str = "", place: str = "") -> Words:
+    """Return the start of a session for the feature that is described in a file.
+
+    Args:
+        path: The file.
+        pipeline: The pipeline; empty: as configured.
+        place: ``worktree`` or ``no-worktree``; empty: as configured.
+    """
+    taken = ("--pipeline", pipeline) if pipeline else ()
+    where = (f"--{place}",) if place else ()
+    return ("start", "--detach", *taken, *where, "--file", path)
 
 
 def _named(name: str) -> Words:

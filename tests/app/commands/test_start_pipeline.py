@@ -11,6 +11,7 @@ from uuid import uuid4
 import pytest
 
 from agentmux.adapters.disk.session_files import FileSession
+from agentmux.app.commands.pipelines import usable_pipelines
 from agentmux.app.commands.resume import plan_resume
 from agentmux.app.commands.start import StartRequest, plan_start, start
 from agentmux.app.session.frozen_files import frozen_text, require_frozen
@@ -163,3 +164,20 @@ def test_a_session_whose_state_and_journal_are_lost_has_its_pipeline_still(studi
     (path,) = (files.path / layout.frozen(each) for each in state.pipeline_files.values())
     path.write_text(other)
     assert FileSession(files.path).load().state.pipeline is None
+
+
+def test_a_person_can_choose_each_pipeline_that_a_start_takes(studio: Studio) -> None:
+    own = studio.world.project / ".agentmux/pipelines"
+    own.mkdir(parents=True)
+    (own / "broken.yaml").write_text("version: 1\nphases: 7\n")
+    world = replace(
+        studio.world,
+        settings=replace(studio.world.settings, defaults=Defaults(agent="demo", pipeline="quick")),
+    )
+    (default, says), *others = usable_pipelines(world)
+    assert (default, says[:17]) == ("quick", "For a small wish:")
+    assert "feature" in dict(others)
+    assert "broken" not in dict(others)
+    for name, _ in others:
+        if name != "review":  # it needs something to look at
+            assert plan_start(world, request(pipeline=name), {}).pipeline.definition.name == name

@@ -12,11 +12,19 @@ from agentmux.core.decisions.workplace import (
     in_the_way_of,
     left_branch,
     why_worktree,
+    workplace_choices,
 )
 from agentmux.core.journal.state import Options, SessionState
 from agentmux.core.names.phase import Phase
 
 NEVER, AUTO, ALWAYS = WorktreeMode
+
+
+@pytest.mark.parametrize("mode", WorktreeMode)
+def test_a_person_can_choose_what_the_flags_choose(mode: WorktreeMode) -> None:
+    (usual, says), *others = workplace_choices(mode)
+    assert (usual, [name for name, _ in others]) == ("as usual", ["worktree", "no-worktree"])
+    assert (mode.value in says) is (mode is not AUTO)
 
 
 @pytest.mark.parametrize(

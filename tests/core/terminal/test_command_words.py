@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from agentmux.core.config.settings import WorktreeMode
+from agentmux.core.decisions.workplace import workplace_choices
 from agentmux.core.terminal import command_words
 from agentmux.core.terminal.command_words import Words
 from agentmux.core.terminal.desk_keys import DESK_KEYS
@@ -28,7 +30,13 @@ WORDS: dict[str, tuple[Words, ...]] = {
     "restart": (command_words.restart(NAME, "coder-1"),),
     "stop": (command_words.stop(NAME),),
     "remove": (command_words.remove(NAME),),
-    "start": (command_words.start("/tmp/feature"),),
+    "start": (
+        command_words.start("/tmp/feature"),
+        *(
+            command_words.start("/tmp/feature", pipeline="quick", place=place)
+            for place, _ in workplace_choices(WorktreeMode.AUTO)[1:]
+        ),
+    ),
 }
 
 

@@ -1,0 +1,230 @@
+"""The box in which a new session is described: what to build, where, and through which phases."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.events import Click, DescendantFocus, Key, Resize
+from textual.message import Message
+from textual.screen import ModalScreen
+from textual.widget import Widget
+from textual.widgets import Static, TextArea
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.terminal.text_width import clean, printable
+from agentmux.desk.dialogs import WrittenText
+from agentmux.desk.styled import BOLD, DIM, PLAIN
+from agentmux.desk.widgets import strip_of
+from agentmux.threads import in_daemon_thread
+
+if TYPE_CHECKING:
+    from textual.strip import Strip
+
+Named = tuple[str, str]
+"""The name of something to choose, and what it means."""
+
+_USUAL: Final[Named] = ("as configured", "")
+_TITLE_COLS: Final = 10
+_FOOT: Final = (
+    "Enter twice or Ctrl-S starts it, Esc gives up\n"
+    "Tab goes to the lines above, \u2190 \u2192 take another"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """What a start in a project can take; the first of each is taken without a flag."""
+
+    pipelines: tuple[Named, ...] = (_USUAL,)
+    places: tuple[Named, ...] = (_USUAL,)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewSession:
+    """What a person wants: an empty pipeline or place is as configured."""
+
+    text: str
+    project: Path
+    pipeline: str = ""
+    place: str = ""
+
+
+class Field(Widget, can_focus=True):
+    """One line with what is chosen of several.
+
+    \u2190 and \u2192, a click, or the first letter of its name take another one.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("right,space", "turn(1)", "the next one"),
+        Binding("left", "turn(-1)", "the one before"),
+        Binding("down", "app.focus_next", "the next line"),
+        Binding("up", "app.focus_previous", "the line before"),
+        Binding("enter", "screen.send", "send"),
+    ]
+
+    class Turned(Message):
+        """Another one was chosen."""
+
+        def __init__(self, field: Field) -> None:
+            super().__init__()
+            self.field = field
+
+    def __init__(self, title: str, choices: Sequence[Named]) -> None:
+        super().__init__(classes="choice")
+        self._title = title
+        self.choices = tuple(choices)
+        self.at = 0
+
+    def offer(self, choices: Sequence[Named]) -> None:
+        """Let other things be chosen, beginning with the first."""
+        self.choices, self.at = tuple(choices), 0
+        self.refresh()
+
+    def action_turn(self, steps: int) -> None:
+        """Take another one."""
+        self.at = (self.at + steps) % len(self.choices)
+        self.refresh()
+        self.post_message(self.Turned(self))
+
+    def on_key(self, event: Key) -> None:
+        """Take the next one whose name begins with a letter."""
+        letter = (event.character or "").lower() if event.is_printable else ""
+        if not letter.strip():
+            return
+        event.stop()
+        count = len(self.choices)
+        steps = (n for n in range(1, count) if self._called(n).lower().startswith(letter))
+        self.action_turn(next(steps, 0))
+
+    def _called(self, steps: int) -> str:
+        return self.choices[(self.at + steps) % len(self.choices)][0]
+
+    def on_click(self, _: Click) -> None:
+        """Take the next one."""
+        self.action_turn(1)
+
+    def on_resize(self, _: Resize) -> None:
+        """Draw it in the new width."""
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Return the line as it is drawn."""
+        del y
+        count = len(self.choices)
+        of = f"{self.at + 1} of {count}  " if count > 1 else ""
+        style = "bold reverse" if self.has_focus else BOLD
+        head = f"{self._title:<{_TITLE_COLS}}"
+        chosen = f"\u2039 {clean(self._called(0))} \u203a"
+        about = clean(self.says)
+        parts = ((head, PLAIN), (chosen, style), (f"  {of}", DIM), (about, PLAIN))
+        return strip_of(parts, self.size.width)
+
+    @property
+    def says(self) -> str:
+        """What is chosen means this."""
+        return self.choices[self.at][1]
+
+
+class Describing(ModalScreen["NewSession | None"]):
+    """What to build, in which project, through which pipeline, and where; None: given up."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "give_up", "give up"),
+        Binding("ctrl+s", "send", "send"),
+        # With priority: what is typed after it is for the next line.
+        Binding("tab", "app.focus_next", "the next line", priority=True),
+        Binding("shift+tab", "app.focus_previous", "the line before", priority=True),
+    ]
+
+    def __init__(self, projects: Sequence[Path], offer: Callable[[Path], Offer]) -> None:
+        """Make the box.
+
+        Args:
+            projects: Where it can be built; the first one is chosen.
+            offer: Returns what can be chosen in a project; it is called in threads.
+        """
+        super().__init__()
+        self._projects, self._offer = tuple(projects), offer
+        self._of: Path | None = None
+        self._fields = (
+            Field("project", [(each.name, str(each)) for each in self._projects]),
+            Field("pipeline", Offer().pipelines),
+            Field("work in", Offer().places),
+        )
+
+    def compose(self) -> ComposeResult:
+        """Lay out the text above what can be chosen."""
+        with Vertical(classes="dialog"):
+            yield Static("What should be built? A sentence or two.", markup=False, classes="title")
+            yield WrittenText("", id="text", soft_wrap=True, compact=True)
+            yield from self._fields
+            yield Static("", markup=False, classes="about")
+            yield Static(_FOOT, markup=False, classes="foot")
+
+    def on_mount(self) -> None:
+        """Begin with the text, and find out what can be chosen."""
+        area = self.query_one(TextArea)
+        area.cursor_blink = False
+        area.focus()
+        self.run_worker(self._look())
+
+    def on_descendant_focus(self, _: DescendantFocus) -> None:
+        """Say the whole of what is chosen in the line with the keys."""
+        self._tell()
+
+    def _tell(self) -> None:
+        field = self.focused
+        says = field.says if isinstance(field, Field) else ""
+        self.query_one(".about", Static).update(printable(says))
+
+    async def on_field_turned(self, event: Field.Turned) -> None:
+        """Find out what can be chosen in another project."""
+        self._tell()
+        if event.field is self._fields[0]:
+            self.run_worker(self._look(), exclusive=True)
+
+    @property
+    def _project(self) -> Path:
+        return self._projects[self._fields[0].at]
+
+    async def _look(self) -> None:
+        project = self._project
+        try:
+            found = await in_daemon_thread(partial(self._offer, project))
+        except asyncio.CancelledError:
+            return
+        if project == self._project:
+            self._fields[1].offer(found.pipelines)
+            self._fields[2].offer(found.places)
+
+    def on_written_text_sent(self) -> None:
+        """Start it, after Enter on an empty last line."""
+        self.action_send()
+
+    def action_send(self) -> None:
+        """Return what was written and chosen."""
+        text = self.query_one(TextArea).text.strip()
+        if not text:
+            self.query_one(TextArea).focus()
+            return
+        _, pipeline, place = self._fields
+        self.dismiss(
+            NewSession(
+                text=text,
+                project=self._project,
+                pipeline=pipeline.choices[pipeline.at][0] if pipeline.at else "",
+                place=place.choices[place.at][0] if place.at else "",
+            )
+        )
+
+    def action_give_up(self) -> None:
+        """Return nothing."""
+        self.dismiss(None)
