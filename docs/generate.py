@@ -271,7 +271,7 @@ At the right is the selected session:
 | documents | what was written for it: the newest phase's first |
 | diff | what has changed; a comment on a line goes with your next request for changes |
 | why | why it is where it is, and what a resume would do, as `agentmux resume --explain` says it |
-| journal | what happened, the newest first |
+| journal | what happened, the newest first: a line for each event, and all of the selected one |
 
 A key does what the command of that name does: the desk runs that command, so it checks and refuses
 the same, and says the same. What decides or ends something asks first. If a command fails, the desk
