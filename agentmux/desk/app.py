@@ -298,7 +298,9 @@ class DeskApp(App[int]):
             self.view.show(_WELCOME if is_empty else Page(), keeps_place=False)
             self._show_tabs(Page())
             return
-        page = await in_daemon_thread(partial(self.pages.page, row, tab, part))
+        shown = self.view.page if self._shown == (row.path, tab, part) else Page()
+        name = shown.parts[shown.at] if shown.parts else ""
+        page = await in_daemon_thread(partial(self.pages.page, row, tab, part, name))
         self.show_page(row, tab, part, page)
 
     def show_page(self, row: DeskRow, tab: str, part: int, page: Page) -> None:
@@ -317,7 +319,7 @@ class DeskApp(App[int]):
         self._line("tabs").show(parts, names)
         note = [(page.note, DIM)] if page.note else []
         if len(page.parts) > 1:
-            note.append((f"  {page.at + 1} of {len(page.parts)} (, .)", DIM))
+            note.append((f"  {page.at + 1} of {len(page.parts)}, . is the next", DIM))
         self._line("note").show(tuple(note))
 
     async def _look_at_screen(self) -> None:
@@ -342,7 +344,7 @@ class DeskApp(App[int]):
         elif self.tab == "screens":
             self._pulse.pause()
             in_daemon_thread(self.pages.end_live)
-        self.tab, self.part = tab, part
+        self.tab, self.part, self._shown = tab, part, (None, "", 0)
         self._show_tabs(Page())
         self._load_soon()
 

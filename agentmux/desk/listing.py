@@ -15,6 +15,7 @@ from agentmux.core.names.status_labels import (
     Safety,
     age,
     status_colour,
+    status_label,
     status_mark,
 )
 from agentmux.core.terminal.search import matches
@@ -236,12 +237,17 @@ def _settled(listing: Listing) -> Listing:
 def _lines(rows: Iterable[DeskRow], sought: str) -> Iterator[ListLine]:
     groups: dict[Group, list[DeskRow]] = {group: [] for group in Group}
     for each in rows:
-        if not sought or matches(sought, f"{each.words} {each.row.label} {each.safety or ''}"):
+        if not sought or matches(sought, f"{each.words} {_status(each)} {each.safety or ''}"):
             groups[each.row.group].append(each)
     for group, held in groups.items():
         if held:
             yield Heading(group, len(held))
             yield from _ordered(group, held)
+
+
+def _status(row: DeskRow) -> str:
+    """Return the status as a search finds it: without the time until which a session is parked."""
+    return status_label(row.row.status)
 
 
 def _ordered(group: Group, rows: Iterable[DeskRow]) -> list[DeskRow]:

@@ -81,7 +81,7 @@ class Pages:
     def __init__(self, reader: SessionReader) -> None:
         self._reader = reader
         self._live = LiveScreens()
-        self._makers: Mapping[str, Callable[[DeskRow, int], Page]] = {
+        self._makers: Mapping[str, Callable[[DeskRow, int, str], Page]] = {
             "overview": self._overview,
             "screens": self._screens,
             "documents": self._documents,
@@ -90,16 +90,17 @@ class Pages:
             "journal": self._journal,
         }
 
-    def page(self, row: DeskRow, tab: str, at: int = 0) -> Page:
+    def page(self, row: DeskRow, tab: str, at: int = 0, name: str = "") -> Page:
         """Return the page of a session; what cannot be read is said on it.
 
         Args:
             row: The session.
             tab: One of `desk_keys.TABS`.
             at: Which part of the tab, modulo their number.
+            name: The part with this name instead, where there is one: others may have come since.
         """
         try:
-            return self._makers[tab](row, at)
+            return self._makers[tab](row, at, name)
         except (AgentmuxError, OSError) as error:
             known = of_system(error) if isinstance(error, OSError) else error
             hints = (line(f"  {each}", DIM) for each in known.hints)
@@ -109,7 +110,7 @@ class Pages:
         site = self._reader.site(row.project)
         return site, entry_at(site, row.path)
 
-    def _overview(self, row: DeskRow, _: int) -> Page:
+    def _overview(self, row: DeskRow, *_: object) -> Page:
         site, entry = self._entry(row)
         (view,) = look(site, (entry,)).data
         facts = Facts(view=view, title=entry.title, project=row.project, row=row, now=site.now())
@@ -119,7 +120,7 @@ class Pages:
 
     # -- screens -----------------------------------------------------------------------------
 
-    def _screens(self, row: DeskRow, at: int) -> Page:
+    def _screens(self, row: DeskRow, at: int, name: str) -> Page:
         from agentmux.app.views.last_screens import readable_screens  # noqa: PLC0415 (when it is shown)
 
         site, entry = self._entry(row)
@@ -130,7 +131,7 @@ class Pages:
         shown = {seat: kept.get(seat) or blank_screen(entry, seat) for seat in seats}
         if not shown:
             return said(_ABSENT)
-        at %= len(shown)
+        at = _place(seats, at, name)
         last = shown[seats[at]]
         now = self._live.screen(row.path, last, site.now()) if row.live else None
         return screen_page(now or last, site.now(), seats, at, is_live=now is not None)
@@ -151,11 +152,11 @@ class Pages:
 
     # -- documents ---------------------------------------------------------------------------
 
-    def _documents(self, row: DeskRow, at: int) -> Page:
+    def _documents(self, row: DeskRow, at: int, name: str) -> Page:
         names = tuple(documents(row.path))
         if not names:
             return said(_ABSENT)
-        at %= len(names)
+        at = _place(names, at, name)
         data = read_limited(row.path / names[at], TEXT_MAX)
         if data is None:
             return Page(lines=(line("it cannot be read", "red"),), parts=names, at=at)
@@ -175,7 +176,7 @@ class Pages:
         state = fold(loaded.state, loaded.tail)
         return placed(world, state), state
 
-    def _diff(self, row: DeskRow, _: int) -> Page:
+    def _diff(self, row: DeskRow, *_: object) -> Page:
         from agentmux.app.delivery.result_view import every_change  # noqa: PLC0415 (as above)
 
         world, state = self._loaded(row)
@@ -188,7 +189,7 @@ class Pages:
 
     # -- why, journal ------------------------------------------------------------------------
 
-    def _why(self, row: DeskRow, _: int) -> Page:
+    def _why(self, row: DeskRow, *_: object) -> Page:
         from agentmux.app.views.explanation import explanation  # noqa: PLC0415 (when it is shown)
 
         site, entry = self._entry(row)
@@ -198,7 +199,7 @@ class Pages:
         lines = explanation(self._reader.world(row.project), site, entry, explain=True)
         return Page(lines=tuple(line(e, PLAIN if e.startswith(" ") else BOLD) for e in lines))
 
-    def _journal(self, row: DeskRow, _: int) -> Page:
+    def _journal(self, row: DeskRow, *_: object) -> Page:
         from agentmux.desk.journal_lines import journal_lines, whole_lines  # noqa: PLC0415 (when it is shown)
 
         site, _entry = self._entry(row)
@@ -212,6 +213,10 @@ class Pages:
             whole=tuple(whole_lines(newest, now)),
             note=f"{older}Tab, then \u2191\u2193: one with all its values",
         )
+
+
+def _place(names: tuple[str, ...], at: int, name: str) -> int:
+    return names.index(name) if name in names else at % len(names)
 
 
 def blank_screen(entry: SessionEntry, seat: str) -> LastScreen:

@@ -114,10 +114,11 @@ async def shown(tools: DeskTools, size: tuple[int, int] = WIDE) -> AsyncIterator
     tools.feed.close()
 
 
-def three(project: Path) -> None:
+def three(project: Path) -> Path:
+    """Make three sessions; return the one that is selected first."""
     make_session(project, "20260101-080000-add-login", feature="Add a login form")
-    make_session(project, "20260101-090000-fix-crash", feature="Fix the crash at midnight")
     make_session(project, "20260101-070000-old-one", phase=Phase.DONE, feature="An old one")
+    return make_session(project, "20260101-090000-fix-crash", feature="Fix the crash at midnight")
 
 
 @pytest.mark.parametrize(("size", "name"), [(WIDE, "wide"), (SMALL, "small"), ((38, 9), "tiny")])
@@ -149,6 +150,31 @@ def test_every_tab_of_a_session_at_rest(project: Path) -> None:
             await desk.shows("resumes in architecting")
 
     three(project)
+    asyncio.run(look())
+
+
+def test_what_is_read_stays_when_something_newer_is_written(project: Path) -> None:
+    home = three(project)
+    for name in ("summary.md", "verdict.md"):
+        (home / "08_completion").mkdir(exist_ok=True)
+        (home / "08_completion" / name).write_text(f"the {name}\n")
+
+    async def look() -> None:
+        async with shown(tools_of(project)) as desk:
+            await desk.shows("> fix-crash")
+            await desk.press("3")
+            await desk.shows("the summary.md", "1 of 4")
+            await desk.press("full_stop")
+            await desk.shows("the verdict.md", "2 of 4")
+            (home / "09_later").mkdir()
+            (home / "09_later/newer.md").write_text("something newer\n")
+            (home / "state.json").touch()
+            await desk.shows("the verdict.md", "3 of 5")
+            await desk.press("comma")
+            await desk.shows("the summary.md", "2 of 5")
+            await desk.press("3")
+            await desk.shows("something newer", "1 of 5")
+
     asyncio.run(look())
 
 

@@ -203,3 +203,12 @@ def test_what_is_done_is_not_said_twice() -> None:
 def test_an_age_needs_no_redrawing_each_second() -> None:
     one = replace(row("one"), updated=NOW - timedelta(seconds=44))
     assert plain(row_line(Listing(), one, 48, NOW)).endswith(" <1m")
+
+
+def test_a_search_finds_no_time() -> None:
+    parked = row("one", SessionStatus.PARKED)
+    until = replace(parked.row, label="parked until Jan 2, 13:10")
+    listing = with_rows(Listing(), [replace(parked, row=until)])
+    assert search(listing, "parked").shown
+    for sought in ("2026", "13:10", "jan", "until"):
+        assert not search(listing, sought).shown

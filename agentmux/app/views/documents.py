@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -16,17 +17,26 @@ _KINDS: Final = frozenset({".md", ".yaml", ".yml", ".txt"})
 def documents(home: Path) -> Iterator[str]:
     """Yield the documents of a session, as paths relative to its directory ``home``.
 
-    Those of the newest phase come first, what the session began with comes last. Links are left
-    out, also those to folders.
+    The folder that was written last comes first, what the session began with comes last. Links are
+    left out, also those to folders.
 
     Raises:
         OSError: The directory cannot be read.
     """
-    folders = sorted((each for each in home.iterdir() if _is_read(each)), reverse=True)
-    for folder in folders:
-        files = sorted(_files(folder), key=lambda each: (each.suffix != ".md", each))
+    folders = {each: tuple(_files(each)) for each in home.iterdir() if _is_read(each)}
+    for folder in sorted(folders, key=lambda each: (_written(folders[each]), each), reverse=True):
+        files = sorted(folders[folder], key=lambda each: (each.suffix != ".md", each))
         yield from (str(each.relative_to(home)) for each in files)
     yield from (name for name in _LAST if (home / name).is_file())
+
+
+def _written(files: tuple[Path, ...]) -> int:
+    """Return when the last of these files was written, in nanoseconds; 0 for none."""
+    times = [0]
+    for each in files:
+        with suppress(OSError):  # it is gone by now
+            times.append(each.stat().st_mtime_ns)
+    return max(times)
 
 
 def _is_read(folder: Path) -> bool:

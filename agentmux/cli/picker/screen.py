@@ -26,7 +26,7 @@ from agentmux.app.views.status import session_view
 from agentmux.cli import render
 from agentmux.cli.picker.view import KnownSession, PickerLine, Scene, draw, shown_names
 from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.core.names.status_labels import age
+from agentmux.core.names.status_labels import age, status_label
 from agentmux.core.terminal import sequences
 from agentmux.core.terminal.keys import Key, Keys, Pressed
 from agentmux.core.terminal.picker import Choice, Picker, begin, press, refuse, tell
@@ -309,7 +309,7 @@ def _turn(
     cols, rows = screen.size()
     now = scene(picker)
     picker = refuse(picker, {name: _in_short(each) for name, each in now.outlooks.items()})
-    picker = tell(picker, {name: row.label for name, row in now.rows.items()})
+    picker = tell(picker, {name: status_label(row.status) for name, row in now.rows.items()})
     listed = shown_names(picker, rows)
     looker.want([name for name in dict.fromkeys((picker.at, *listed)) if name])
     picker = replace(picker, page=max(1, len(listed)))
