@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from agentmux.web.comments import Comments
 from agentmux.web.forms import FORMS, Forms
 from agentmux.web.guard import Guard
 from agentmux.web.messages import Messages
@@ -52,12 +53,25 @@ def application(  # noqa: PLR0913 (the parts that the server makes)
         screens: The screens of seats.
         static: The folder with the style sheet and the script.
     """
-    messages = Messages(secret)
-    pages = Pages(sessions, address=place, sign_in=sign_in, messages=messages, screens=screens)
-    forms = Forms(
-        sessions, pages, commands=commands, messages=messages, sign_in=sign_in, address=place
-    )
     session = "/sessions/{name}"
+    messages, comments = Messages(secret), Comments(events.tell_from_thread)
+    pages = Pages(
+        sessions,
+        address=place,
+        sign_in=sign_in,
+        messages=messages,
+        screens=screens,
+        comments=comments,
+    )
+    forms = Forms(
+        sessions,
+        pages,
+        commands=commands,
+        messages=messages,
+        sign_in=sign_in,
+        address=place,
+        comments=comments,
+    )
     shown = {
         "/": pages.sessions,
         session: pages.overview,
@@ -72,6 +86,7 @@ def application(  # noqa: PLR0913 (the parts that the server makes)
         Route("/login/{link}", forms.login, methods=["POST"]),
         Route("/link", forms.link, methods=["POST"]),
         Route("/logout", forms.logout, methods=["POST"]),
+        Route(f"{session}/comment", forms.comment, methods=["POST"]),
         Route("/events", events.stream, methods=["GET"]),
         Route("/static/terminal.css", pages.styles, methods=["GET"]),
         Mount("/static", StaticFiles(directory=static)),

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from agentmux.core.terminal import command_words
 from agentmux.core.terminal.answer_keys import is_key
+from agentmux.core.terminal.text_width import clean
 from agentmux.errors import AgentmuxError
 from agentmux.web.messages import Message
 from agentmux.web.pages import see
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from agentmux.adapters.system.command_runs import CommandRuns
     from agentmux.core.terminal.command_words import Words
+    from agentmux.web.comments import Comments
     from agentmux.web.guard import Place as Address
     from agentmux.web.messages import Messages
     from agentmux.web.pages import Pages
@@ -95,10 +97,14 @@ _OF_WHAT_WAS_SHOWN: Final = frozenset({"approve", "request-changes", "answer"})
 """The forms that need the digest of what was shown: without one a command takes what is there."""
 
 
+_WITH_COMMENTS: Final = frozenset({"approve", "request-changes"})
+"""The forms after which the comments on the diff have been sent, or are about nothing any more."""
+
+
 class Forms:
     """Answers the forms of one server."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (the parts that the server makes)
         self,
         sessions: Sessions,
         pages: Pages,
@@ -107,6 +113,7 @@ class Forms:
         messages: Messages,
         sign_in: SignIn,
         address: Address,
+        comments: Comments,
     ) -> None:
         self._sessions = sessions
         self._pages = pages
@@ -114,17 +121,14 @@ class Forms:
         self._messages = messages
         self._sign_in = sign_in
         self._address = address
+        self._comments = comments
 
     def of_session(self, name: str) -> Callable[[Request], Awaitable[Response]]:
         """Return what answers the form of this name."""
 
         async def answered(request: Request) -> Response:
             try:
-                place = await asyncio.to_thread(
-                    self._sessions.find,
-                    request.path_params["name"],
-                    request.query_params.get("in", ""),
-                )
+                place = await self._place(request)
             except AgentmuxError as error:
                 return self._pages.failed(request, error)
             form: Form = request.state.form
@@ -132,10 +136,36 @@ class Forms:
                 said = Message(is_ok=False, words="the form does not say what was shown")
             else:
                 said = await self._run(place, *FORMS[name](place.name, form))
+                if said.is_ok and name in _WITH_COMMENTS:
+                    self._comments.drop(place.path)
             back = "/screens" if form.get("back") == "screens" else ""
             return see(place.href(back, said=self._messages.put(said)))
 
         return answered
+
+    async def _place(self, request: Request) -> Place:
+        """Return the session that a form is about.
+
+        Raises:
+            NotFoundError: There is none, or several.
+        """
+        name, key = request.path_params["name"], request.query_params.get("in", "")
+        return await asyncio.to_thread(self._sessions.find, name, key)
+
+    async def comment(self, request: Request) -> Response:
+        """Keep a comment on a line of the diff, for the request for changes."""
+        try:
+            place = await self._place(request)
+        except AgentmuxError as error:
+            return self._pages.failed(request, error)
+        form: Form = request.state.form
+        at, line = clean(form.get("place", "")), form.get("line", "")
+        text = "" if form.get("remove") else form.get("text", "")
+        back = f"#l{line}" if line.isdecimal() else ""
+        if at and self._comments.put(place.path, at, text):
+            return see(place.href("/diff") + back)
+        said = Message(is_ok=False, words="there are too many comments on this session")
+        return see(place.href("/diff", said=self._messages.put(said)) + back)
 
     async def _run(self, place: Place, words: Words, text: str | None) -> Message:
         found = await self._commands.run(place.project, words, text=text)

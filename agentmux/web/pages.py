@@ -6,7 +6,7 @@ have changed. It needs no script to be read, or to decide.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -23,8 +23,10 @@ from agentmux.app.views.last_screens import LastScreen, last_screens
 from agentmux.app.views.seat_screens import with_screens
 from agentmux.app.views.session_words import next_step, where
 from agentmux.app.views.status import look
+from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import to_fields
 from agentmux.core.codec.times import time_of
+from agentmux.core.documents.diff_comments import change_request, diff_places
 from agentmux.core.journal.signal_messages import words_for
 from agentmux.core.names.conversations import needs_reason, which_conversation
 from agentmux.core.names.status_labels import age, clock_label, status_colour
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from agentmux.app.session.lookup import SessionEntry
     from agentmux.app.views.session_view import SeatView, SessionView
     from agentmux.core.journal.events import Event
+    from agentmux.web.comments import Comments
     from agentmux.web.guard import Place as Address
     from agentmux.web.messages import Messages
     from agentmux.web.reading import Place, Sessions
@@ -53,6 +56,7 @@ TEXT_MAX: Final = 1 << 20
 _EVENTS: Final = 400
 _DIFF_LINES: Final = 20_000
 _LONGEST: Final = 60
+_DIGITS: Final = 9
 
 TABS: Final = ("overview", "screens", "documents", "diff", "why", "journal")
 ANSWERS: Final = (
@@ -106,12 +110,14 @@ class Pages:
         sign_in: SignIn,
         messages: Messages,
         screens: LiveScreens,
+        comments: Comments,
     ) -> None:
         self._sessions = sessions
         self._address = address
         self._sign_in = sign_in
         self._messages = messages
         self._screens = screens
+        self._comments = comments
         self._templates = templates()
 
     # -- answers -------------------------------------------------------------------------------
@@ -226,6 +232,7 @@ class Pages:
             decision=decision(loaded) if loaded is not None and view.decision else None,
             summary=summary(loaded) if loaded is not None and entry.is_done else "",
             next_step=next_step(view),
+            changes=change_request(self._comments.of(place.path)),
         )
 
     def _questions(
@@ -274,12 +281,18 @@ class Pages:
         place = self._place(request)
         loaded = self._sessions.loaded(place)
         lines = every_change(loaded.world, loaded.files, loaded.state)
+        entry, view = self._sessions.view(place)
+        at = request.query_params.get("at", "")
         return self._of_session(
             request,
             "diff",
             place,
-            lines=[clean_line(line) for line in lines[:_DIFF_LINES]],
+            known=(entry, view),
+            lines=list(diff_lines(lines[:_DIFF_LINES])),
             left=max(0, len(lines) - _DIFF_LINES),
+            comments=self._comments.of(place.path),
+            commentable=not entry.is_done and not self._address.read_only,
+            at=int(at) if at.isdecimal() and len(at) < _DIGITS else -1,
         )
 
     def why(self, request: Request) -> Response:
@@ -374,9 +387,30 @@ def see(address: str) -> Response:
     return RedirectResponse(address, HTTPStatus.SEE_OTHER)
 
 
-def clean_line(text: str) -> str:
-    """Return a line of a diff without control characters."""
-    return clean(text.expandtabs(4))
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffLine:
+    """A line of a diff.
+
+    Attributes:
+        index: Its number in the diff, from 0.
+        place: Where it is, as `diff_places` says; empty for a line that is of no file.
+        text: The line without control characters.
+    """
+
+    index: int
+    place: str
+    text: str
+
+    @property
+    def number(self) -> str:
+        """Its number in the file; empty for a line that is of no file."""
+        return self.place.partition(" (")[0].rpartition(":")[2]
+
+
+def diff_lines(lines: Sequence[str]) -> Iterator[DiffLine]:
+    """Yield the lines of a diff of git."""
+    for index, (place, text) in enumerate(zip(diff_places(lines), lines, strict=True)):
+        yield DiffLine(index=index, place=clean(place), text=clean(text.expandtabs(4)))
 
 
 def _ago(screen: LastScreen, now: Any) -> str:  # noqa: ANN401 (a time)

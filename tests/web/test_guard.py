@@ -12,7 +12,7 @@ PAGES = (
 )
 FORMS = (
     *("approve", "request-changes", "answer", "tell", "resume", "reattach", "restart", "stop"),
-    "unpark",
+    *("unpark", "comment"),
 )
 
 

@@ -1,5 +1,6 @@
 """The pages of real sessions, over HTTP without a browser: what they show, and what forms do."""
 
+import html
 import json
 import re
 import shutil
@@ -88,7 +89,9 @@ def test_a_result_is_read_and_approved(page: Page) -> None:
     assert digest == page.project.json("status")["sessions"][0]["decision"]["digest"]
     no_markup(text)
     diff = page.text(f"/sessions/{session.name}/diff")
-    assert '<span class="added">+' in diff
+    assert re.search(
+        r'<div class="line added" id="l\d+"><a class="at" href="[^"]*">\d+</a>\+', diff
+    )
 
     (page.project.path / "demo_part_1.py").write_text("changed = True\n")
     late = page.post(f"/sessions/{session.name}/approve", digest=digest)
@@ -143,6 +146,48 @@ def test_changes_are_asked_for_with_any_text(page: Page) -> None:
     (asked,) = (each for each in session.events if each["event"] == "request_changes")
     assert asked["payload"]["text"].strip() == wish
     assert asked["payload"]["phase"] == "fixing"
+
+
+def test_comments_on_lines_of_the_diff_become_part_of_the_request(page: Page) -> None:
+    session = page.project.start().wait()
+    path = f"/sessions/{session.name}"
+    lines = re.findall(r'id="l(\d+)"', page.text(f"{path}/diff"))
+    assert 'name="place"' not in page.text(f"{path}/diff")
+    places = [field(page.text(f"{path}/diff?at={line}"), "place") for line in lines[:3]]
+    assert all(re.fullmatch(r"\w+\.py:\d+( \(removed\))?", each) for each in places)
+    for place, line, text in zip(places, lines[:3], (EVIL, "two\nlines", "wrong"), strict=True):
+        kept = page.post(f"{path}/comment", place=place, line=line, text=text)
+        assert kept.headers["location"] == f"{path}/diff#l{line}"
+    no_markup(diff := page.text(f"{path}/diff"))
+    assert "3 comments go with your request for changes" in diff
+    assert "two\nlines" in diff
+    page.post(f"{path}/comment", place=places[2], line=lines[2], text="wrong", remove="1")
+    assert "2 comments go" in page.text(f"{path}/diff")
+
+    no_markup(text := page.text(path))
+    begun = re.search(r'rows="5" required>\n(.*?)</textarea>', text, re.DOTALL)
+    assert begun is not None
+    wish = html.unescape(begun[1])
+    assert wish == f"{places[0]}: {EVIL}\n{places[1]}: two\n  lines"
+    digest = field(text[text.index("/request-changes") :], "digest")
+    form: dict[str, str] = {"text": wish, "digest": digest, "from": "fixing"}
+    assert said(page, page.post(f"{path}/request-changes", None, **form)).startswith("Done: ")
+    (asked,) = (each for each in session.events if each["event"] == "request_changes")
+    assert asked["payload"]["text"].strip() == wish
+    assert "with your request" not in page.text(f"{path}/diff")
+
+
+def test_comments_stay_when_the_request_fails_and_are_limited(page: Page) -> None:
+    session = page.project.start().wait()
+    path = f"/sessions/{session.name}"
+    for number in range(200):
+        kept = page.post(f"{path}/comment", place=f"a.py:{number}", line=str(number), text="x")
+        assert "said=" not in kept.headers["location"]
+    kept = page.post(f"{path}/comment", place="b.py:1", line="1", text="x")
+    assert "there are too many comments" in said(page, kept)
+    failed = page.post(f"{path}/request-changes", text="x", digest="0" * 16)
+    assert said(page, failed).startswith("Not done: ")
+    assert "200 comments go" in page.text(f"{path}/diff")
 
 
 def doing(session: Session, seat: str) -> str:

@@ -24,7 +24,7 @@ function inUse(part) {
   const active = document.activeElement;
   if (active !== null && active !== document.body && part.contains(active) &&
       active.matches("input, textarea, select")) return true;
-  return [...part.querySelectorAll("textarea, input[type=text]")].some((field) => field.value !== "");
+  return [...part.querySelectorAll("textarea, input[type=text]")].some((field) => field.value !== field.defaultValue);
 }
 
 function openOnes(part) {
