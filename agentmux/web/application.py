@@ -62,6 +62,7 @@ def application(  # noqa: PLR0913 (the parts that the server makes)
         messages=messages,
         screens=screens,
         comments=comments,
+        config=commands.config,
     )
     forms = Forms(
         sessions,
@@ -74,6 +75,7 @@ def application(  # noqa: PLR0913 (the parts that the server makes)
     )
     shown = {
         "/": pages.sessions,
+        "/start": pages.start,
         session: pages.overview,
         **{f"{session}/{part}": getattr(pages, part) for part in _PARTS},
         session + "/documents/{path:path}": pages.document,
@@ -84,6 +86,7 @@ def application(  # noqa: PLR0913 (the parts that the server makes)
     routes = [
         Route("/login/{link}", pages.login, methods=["GET"]),
         Route("/login/{link}", forms.login, methods=["POST"]),
+        Route("/start", forms.start, methods=["POST"]),
         Route("/link", forms.link, methods=["POST"]),
         Route("/logout", forms.logout, methods=["POST"]),
         Route(f"{session}/comment", forms.comment, methods=["POST"]),

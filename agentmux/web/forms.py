@@ -12,6 +12,7 @@ from agentmux.core.terminal import command_words
 from agentmux.core.terminal.answer_keys import is_key
 from agentmux.core.terminal.text_width import clean
 from agentmux.errors import AgentmuxError
+from agentmux.web.beginning import begin
 from agentmux.web.messages import Message
 from agentmux.web.pages import see
 
@@ -151,6 +152,20 @@ class Forms:
         """
         name, key = request.path_params["name"], request.query_params.get("in", "")
         return await asyncio.to_thread(self._sessions.find, name, key)
+
+    async def start(self, request: Request) -> Response:
+        """Start a session; if that fails, show the form again with what was written."""
+        form: Form = request.state.form
+        key = form.get("in", "")
+        try:
+            offered = await asyncio.to_thread(self._pages.offer, key)
+            name, said = await begin(self._commands, offered, form)
+            if not name:
+                return await asyncio.to_thread(self._pages.start_form, request, key, form, said)
+        except (AgentmuxError, OSError) as error:
+            return self._pages.failed(request, error)
+        place = self._sessions.place(offered.project, name)
+        return see(place.href(said=self._messages.put(said)))
 
     async def comment(self, request: Request) -> Response:
         """Keep a comment on a line of the diff, for the request for changes."""

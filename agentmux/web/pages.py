@@ -35,6 +35,7 @@ from agentmux.core.names.version import VERSION
 from agentmux.core.terminal.text_width import clean
 from agentmux.errors import AgentmuxError, NotFoundError, of_system
 from agentmux.web import markup
+from agentmux.web.beginning import PLACES, offer
 from agentmux.web.overview import MARK_COLOURS, decision, phases, summary
 
 if TYPE_CHECKING:
@@ -44,9 +45,10 @@ if TYPE_CHECKING:
     from agentmux.app.session.lookup import SessionEntry
     from agentmux.app.views.session_view import SeatView, SessionView
     from agentmux.core.journal.events import Event
+    from agentmux.web.beginning import Offer
     from agentmux.web.comments import Comments
     from agentmux.web.guard import Place as Address
-    from agentmux.web.messages import Messages
+    from agentmux.web.messages import Message, Messages
     from agentmux.web.reading import Place, Sessions
     from agentmux.web.screens import LiveScreens
     from agentmux.web.sign_in import SignIn
@@ -102,7 +104,7 @@ def templates() -> Environment:
 class Pages:
     """Makes the pages for one server."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (the parts that the server makes)
         self,
         sessions: Sessions,
         *,
@@ -111,6 +113,7 @@ class Pages:
         messages: Messages,
         screens: LiveScreens,
         comments: Comments,
+        config: Path | None,
     ) -> None:
         self._sessions = sessions
         self._address = address
@@ -118,6 +121,7 @@ class Pages:
         self._messages = messages
         self._screens = screens
         self._comments = comments
+        self._config = config
         self._templates = templates()
 
     # -- answers -------------------------------------------------------------------------------
@@ -131,11 +135,11 @@ class Pages:
         **values: Any,  # noqa: ANN401 (what the template wants)
     ) -> Response:
         visit = getattr(request.state, "visit", None)
+        values = {"said": self._messages.get(request.query_params.get("said", "")), **values}
         text = self._templates.get_template(template).render(
             token=visit.token if visit is not None else "",
             signed_in=visit is not None,
             read_only=self._address.read_only,
-            said=self._messages.get(request.query_params.get("said", "")),
             path=request.scope["path"],
             **values,
         )
@@ -191,6 +195,39 @@ class Pages:
         found = self._sessions.listed(sought=sought, everything=everything)
         several = len({each.place.project for _, listed in found.groups for each in listed}) > 1
         return self._shown(request, "sessions.html", found=found, sought=sought, several=several)
+
+    def start(self, request: Request) -> Response:
+        """Show the form that starts a session, or first the projects to choose from."""
+        return self.start_form(request, request.query_params.get("in", ""), {})
+
+    def start_form(
+        self, request: Request, key: str, form: Mapping[str, str], said: Message | None = None
+    ) -> Response:
+        """Show the form for the project with this key, filled in as it was sent."""
+        known = self._sessions.projects()
+        key = next(iter(known)) if not key and len(known) == 1 else key
+        return self._shown(
+            request,
+            "start.html",
+            key=key,
+            projects=tuple(known.items()),
+            offered=self.offer(key) if key else None,
+            places=PLACES,
+            form=form,
+            said=said,
+        )
+
+    def offer(self, key: str) -> Offer:
+        """Return what can be chosen for a new session in the project with this key.
+
+        Raises:
+            NotFoundError: There is no such project.
+            ConfigError: Its configuration is wrong.
+        """
+        project = self._sessions.projects().get(key)
+        if project is None:
+            raise NotFoundError("there is no such project")
+        return offer(self._sessions.world(project), self._config)
 
     def _place(self, request: Request) -> Place:
         return self._sessions.find(request.path_params["name"], request.query_params.get("in", ""))

@@ -119,6 +119,15 @@ class Sessions:
         """Yield what looks at each project."""
         yield from map(self._site, self._projects())
 
+    def projects(self) -> dict[str, Path]:
+        """Return the projects that are there, by the keys that name them in addresses."""
+        return {project_key(each): each for each in self._projects() if each.is_dir()}
+
+    def place(self, project: Path, name: str) -> Place:
+        """Return a session of a project, whether or not it is there."""
+        site = self._site(project)
+        return Place(site=site, path=sessions_dir(project) / name, key=project_key(project))
+
     def find(self, name: str, key: str = "") -> Place:
         """Return the session of this name.
 

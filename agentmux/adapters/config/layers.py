@@ -358,6 +358,18 @@ def load_settings(
     return combined(read_layers(user_dir, project_dir, explicit))
 
 
+def names_an_agent(user_dir: Path | None, project_dir: Path, explicit: Path | None) -> bool:
+    """Whether a configuration file names an agent, for all roles or for one.
+
+    Arguments and errors are those of `load_settings`.
+    """
+    return any(
+        source != BUILT_IN
+        for key, source in load_settings(user_dir, project_dir, explicit).sources.items()
+        if key == "defaults.agent" or (key.startswith("roles.") and key.endswith(".agent"))
+    )
+
+
 def read_layers(
     user_dir: Path | None, project_dir: Path, explicit: Path | None
 ) -> tuple[Layer, ...]:

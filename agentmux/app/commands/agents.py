@@ -34,6 +34,12 @@ if TYPE_CHECKING:
     from agentmux.app.world import World
     from agentmux.core.agents.spec import AgentSpec, Registry
 
+
+def installed_agents(world: World, names: Iterable[str]) -> list[str]:
+    """Return those of these agents whose programs are on this machine; none of them is run."""
+    return [each for each in names if world.programs.find(world.spec(each).command[0]) is not None]
+
+
 SESSION: Final = "SESSION"
 SEAT: Final = "SEAT"
 LAUNCH: Final = "LAUNCH"

@@ -124,6 +124,11 @@ class StartPlan:
     taken: Mapping[str, str]
 
 
+def to_be_agreed_to(warnings: Iterable[str]) -> tuple[str, ...]:
+    """Return those of a plan's warnings after which a person is asked whether to start."""
+    return tuple(each for each in warnings if "unfinished" in each)
+
+
 def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) -> StartPlan:
     """Check whether a session can start, and return what a start would do; reads only.
 

@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.config.agent_registry import load_registry
 from agentmux.adapters.config.edit import set_value
-from agentmux.adapters.config.layers import BUILT_IN, load_settings
+from agentmux.adapters.config.layers import names_an_agent
+from agentmux.app.commands.agents import installed_agents
 from agentmux.cli import render
 from agentmux.cli.ask.level_choice import ask_level
 from agentmux.core.agents.spec import StrategyKind, choose_strategy
@@ -125,13 +126,7 @@ def is_configured(world: World, config: Path | None) -> bool:
         world: The project, with its settings and tools.
         config: The file of ``--config``, which counts, too; None without this option.
     """
-    user = machine.config_dir(world.environment)
-    sources = load_settings(user, world.project, config).sources
-    return any(
-        source != BUILT_IN
-        for key, source in sources.items()
-        if key == "defaults.agent" or (key.startswith("roles.") and key.endswith(".agent"))
-    )
+    return names_an_agent(machine.config_dir(world.environment), world.project, config)
 
 
 def offers(world: World, registry: Registry) -> tuple[AgentOffer, ...]:
@@ -149,7 +144,7 @@ def offers(world: World, registry: Registry) -> tuple[AgentOffer, ...]:
 
 def _installed(world: World, registry: Registry) -> Iterator[AgentOffer]:
     names = [each for each in registry if each != SHELL and not is_for_tests(each)]
-    there = [each for each in names if world.programs.find(world.spec(each).command[0]) is not None]
+    there = installed_agents(world, names)
     # As many as the machine runs at once: more would only make each of them slower.
     with ThreadPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1)) as pool:
         probes = pool.map(lambda name: world.programs.probe(world.spec(name)), there)

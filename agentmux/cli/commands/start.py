@@ -20,6 +20,7 @@ from agentmux.app.commands.start import (
     flags,
     plan_start,
     start,
+    to_be_agreed_to,
 )
 from agentmux.app.commands.trust import Effect, placed_by, playing, through
 from agentmux.app.result import SCHEMA
@@ -347,7 +348,7 @@ def _confirm(face: Face, plan: StartPlan, *, yes: bool) -> None:
     Raises:
         KeyboardInterrupt: The person said no.
     """
-    asks = face.interactive and any("unfinished" in each for each in plan.warnings)
+    asks = face.interactive and bool(to_be_agreed_to(plan.warnings))
     require_consent(face, "Start anyway?", yes=yes or not asks)
 
 

@@ -95,6 +95,20 @@ def start(path: str, *, pipeline: str = "", place: str = "") -> Words:
     return ("start", "--detach", *taken, *where, "--file", path)
 
 
+def start_described(
+    *, agent: str, pipeline: str, place: str, issue: str, is_described: bool, dry_run: bool
+) -> Words:
+    """Return the start of a session whose description, if there is one, comes on stdin.
+
+    ``agent``, ``pipeline``, ``place`` (such as ``worktree``) and ``issue`` may be empty.
+    """
+    named = (("agent", agent), ("pipeline", pipeline), ("issue", issue))
+    given = (f"--{name}={text}" for name, text in named if text)
+    flags = (*((f"--{place}",) if place else ()), *(("--dry-run",) if dry_run else ()))
+    text = ("-",) if is_described or not issue else ()
+    return ("start", "--detach", "--json", *given, *flags, *text)
+
+
 def _named(name: str) -> Words:
     """Return the name of a session; one that looks like an option stands behind ``--``."""
     return ("--", name) if name.startswith("-") else (name,)

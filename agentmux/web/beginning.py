@@ -1,0 +1,122 @@
+"""The page that starts a session: what it offers, and the command that it runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agentmux.adapters.config.agent_registry import load_registry
+from agentmux.adapters.config.layers import names_an_agent
+from agentmux.app.commands.agents import installed_agents
+from agentmux.app.commands.pipelines import all_pipelines
+from agentmux.app.commands.start import to_be_agreed_to
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.names.agent_names import SHELL, is_for_tests
+from agentmux.core.terminal import command_words
+from agentmux.web.messages import Message
+from agentmux.wiring import machine
+
+if TYPE_CHECKING:
+    from agentmux.adapters.system.command_runs import CommandRuns
+    from agentmux.app.world import World
+    from agentmux.core.terminal.command_words import Words
+
+PLACES: Final = (
+    ("", "where it is configured to"),
+    ("worktree", "in a worktree of its own"),
+    ("no-worktree", "in the checkout"),
+)
+"""Where a session can work: the option of ``start`` without its dashes, and the words for it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Offer:
+    """What can be chosen for a new session in a project.
+
+    Attributes:
+        agents: The agents that are installed.
+        is_configured: Whether a configuration says which agent plays the roles.
+        pipelines: Each with a sentence about it, the usual one first.
+    """
+
+    project: Path
+    agents: tuple[str, ...]
+    is_configured: bool
+    pipelines: tuple[tuple[str, str], ...]
+
+
+def offer(world: World, config: Path | None) -> Offer:
+    """Return what can be chosen in a project; it runs nothing.
+
+    Args:
+        world: The project's world, as if its user trusted all of it: the command will ask.
+        config: The file of ``--config``; None without it.
+
+    Raises:
+        ConfigError: The configuration is wrong.
+    """
+    registry = load_registry(world.settings)
+    names = [each for each in registry if each != SHELL and not is_for_tests(each)]
+    usable = sorted(
+        (each for each in all_pipelines(world) if not each.problems),
+        key=lambda each: not each.is_default,
+    )
+    user = machine.config_dir(world.environment)
+    return Offer(
+        project=world.project,
+        agents=tuple(installed_agents(world, names)),
+        is_configured=names_an_agent(user, world.project, config),
+        pipelines=tuple((each.name, each.says) for each in usable),
+    )
+
+
+def words_of(form: Mapping[str, str], *, dry_run: bool) -> Words:
+    """Return the command for a form; the feature comes on its standard input."""
+    return command_words.start_described(
+        agent=form.get("agent", ""),
+        pipeline=form.get("pipeline", ""),
+        place=next((each for each, _ in PLACES if each == form.get("place")), ""),
+        issue=form.get("issue", "").strip(),
+        is_described=bool(form.get("text", "").strip()),
+        dry_run=dry_run,
+    )
+
+
+async def begin(
+    commands: CommandRuns, offered: Offer, form: Mapping[str, str]
+) -> tuple[str, Message]:
+    """Start a session as the form says; return its name, and what the command said.
+
+    What the command would ask a person at a terminal is refused, with the command that asks it.
+    The name is empty if nothing was started.
+    """
+    if not offered.is_configured and not form.get("agent"):
+        words = "no configuration says which agent plays the roles: choose one"
+        return "", Message(is_ok=False, words=words, hints=(_asks(offered),))
+    text = form.get("text", "").strip() or None
+    project = offered.project
+    planned = await commands.run(project, words_of(form, dry_run=True), text=text)
+    asks = to_be_agreed_to(_said(planned.out, "warnings")) if planned.is_ok else ()
+    if asks:
+        return "", Message(is_ok=False, words=asks[0], hints=(_asks(offered),))
+    made = planned
+    if planned.is_ok:
+        made = await commands.run(project, words_of(form, dry_run=False), text=text)
+    if not made.is_ok:
+        return "", Message(is_ok=False, words=made.words, hints=made.hints)
+    (name,) = _said(made.out, "session")
+    return name, Message(
+        is_ok=True, words=f"session {name} has started", hints=_said(made.out, "warnings")
+    )
+
+
+def _asks(offered: Offer) -> str:
+    return f'agentmux --project {offered.project} start "…"'
+
+
+def _said(out: Words, field: str) -> Words:
+    """Return the texts of a field of a command's JSON answer."""
+    found = json.loads("\n".join(out)).get(field) or ()
+    return (found,) if isinstance(found, str) else tuple(map(str, found))
