@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Final
 from agentmux.adapters.config.agent_registry import load_registry
 from agentmux.adapters.config.layers import names_an_agent
 from agentmux.app.commands.agents import installed_agents
-from agentmux.app.commands.pipelines import all_pipelines
+from agentmux.app.commands.pipelines import usable_pipelines
 from agentmux.app.commands.start import to_be_agreed_to
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.decisions.workplace import workplace_choices
 from agentmux.core.names.agent_names import SHELL, is_for_tests
 from agentmux.core.terminal import command_words
 from agentmux.web.messages import Message
@@ -23,12 +24,7 @@ if TYPE_CHECKING:
     from agentmux.app.world import World
     from agentmux.core.terminal.command_words import Words
 
-PLACES: Final = (
-    ("", "where it is configured to"),
-    ("worktree", "in a worktree of its own"),
-    ("no-worktree", "in the checkout"),
-)
-"""Where a session can work: the option of ``start`` without its dashes, and the words for it."""
+_PLACES: Final = frozenset({"worktree", "no-worktree"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,12 +35,14 @@ class Offer:
         agents: The agents that are installed.
         is_configured: Whether a configuration says which agent plays the roles.
         pipelines: Each with a sentence about it, the usual one first.
+        places: Where it can work, each with a sentence about it, the usual one first.
     """
 
     project: Path
     agents: tuple[str, ...]
     is_configured: bool
     pipelines: tuple[tuple[str, str], ...]
+    places: tuple[tuple[str, str], ...]
 
 
 def offer(world: World, config: Path | None) -> Offer:
@@ -59,16 +57,13 @@ def offer(world: World, config: Path | None) -> Offer:
     """
     registry = load_registry(world.settings)
     names = [each for each in registry if each != SHELL and not is_for_tests(each)]
-    usable = sorted(
-        (each for each in all_pipelines(world) if not each.problems),
-        key=lambda each: not each.is_default,
-    )
     user = machine.config_dir(world.environment)
     return Offer(
         project=world.project,
         agents=tuple(installed_agents(world, names)),
         is_configured=names_an_agent(user, world.project, config),
-        pipelines=tuple((each.name, each.says) for each in usable),
+        pipelines=usable_pipelines(world),
+        places=tuple(workplace_choices(world.settings.git.worktree)),
     )
 
 
@@ -77,7 +72,7 @@ def words_of(form: Mapping[str, str], *, dry_run: bool) -> Words:
     return command_words.start_described(
         agent=form.get("agent", ""),
         pipeline=form.get("pipeline", ""),
-        place=next((each for each, _ in PLACES if each == form.get("place")), ""),
+        place=place if (place := form.get("place", "")) in _PLACES else "",
         issue=form.get("issue", "").strip(),
         is_described=bool(form.get("text", "").strip()),
         dry_run=dry_run,

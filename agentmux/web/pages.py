@@ -35,7 +35,7 @@ from agentmux.core.names.version import VERSION
 from agentmux.core.terminal.text_width import clean
 from agentmux.errors import AgentmuxError, NotFoundError, of_system
 from agentmux.web import markup
-from agentmux.web.beginning import PLACES, offer
+from agentmux.web.beginning import offer
 from agentmux.web.overview import MARK_COLOURS, decision, phases, summary
 
 if TYPE_CHECKING:
@@ -198,6 +198,8 @@ class Pages:
 
     def start(self, request: Request) -> Response:
         """Show the form that starts a session, or first the projects to choose from."""
+        if self._address.read_only:
+            return self.refused(request, HTTPStatus.FORBIDDEN, "this page is read-only")
         return self.start_form(request, request.query_params.get("in", ""), {})
 
     def start_form(
@@ -212,7 +214,6 @@ class Pages:
             key=key,
             projects=tuple(known.items()),
             offered=self.offer(key) if key else None,
-            places=PLACES,
             form=form,
             said=said,
         )

@@ -6,7 +6,8 @@ from tests.e2e.conftest import Project
 from tests.web.conftest import HOST, ORIGIN, Page
 
 PAGES = (
-    *("/", "/sessions/x", "/sessions/x/screens", "/sessions/x/documents", "/sessions/x/diff"),
+    *("/", "/start", "/sessions/x", "/sessions/x/screens", "/sessions/x/documents"),
+    "/sessions/x/diff",
     *("/sessions/x/documents/a.md", "/sessions/x/why", "/sessions/x/journal", "/events"),
     *("/api/sessions", "/api/sessions/x", "/api/sessions/x/screens"),
 )
@@ -84,7 +85,9 @@ def test_a_foreign_origin_spends_no_link(lone: Page) -> None:
     assert lone.browser.post(link).status_code == 303
 
 
-@pytest.mark.parametrize("form", [f"/sessions/x/{name}" for name in FORMS] + ["/link", "/logout"])
+@pytest.mark.parametrize(
+    "form", [f"/sessions/x/{name}" for name in FORMS] + ["/link", "/logout", "/start"]
+)
 @pytest.mark.parametrize("token", ["", "x", None])
 def test_a_form_without_our_token_does_nothing(lone: Page, form: str, token: str | None) -> None:
     lone.login()
@@ -120,7 +123,9 @@ def test_a_read_only_page_takes_no_form(shared: Project) -> None:
         answer = page.post(f"/sessions/x/{form}")
         assert answer.status_code == 403
         assert "read-only" in answer.text
-    assert page.post("/link").status_code == 403
+    for path in ("/link", "/start"):
+        assert page.post(path).status_code == 403
+    assert page.browser.get("/start").status_code == 403
     assert page.browser.get("/").status_code == 200
 
 
