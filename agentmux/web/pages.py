@@ -26,10 +26,11 @@ from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import to_fields
 from agentmux.core.codec.times import time_of
+from agentmux.core.decisions.seat_needs import restartable, tellable
 from agentmux.core.documents.diff_comments import change_request, diff_places
 from agentmux.core.journal.signal_messages import words_for
 from agentmux.core.names.conversations import needs_reason, which_conversation
-from agentmux.core.names.status_labels import age, clock_label, status_colour
+from agentmux.core.names.status_labels import SessionStatus, age, clock_label, status_colour
 from agentmux.core.names.statuses import PARKED, WAITING
 from agentmux.core.names.version import VERSION
 from agentmux.core.terminal.text_width import clean
@@ -270,6 +271,8 @@ class Pages:
             decision=decision(loaded) if loaded is not None and view.decision else None,
             summary=summary(loaded) if loaded is not None and entry.is_done else "",
             next_step=next_step(view),
+            told=tellable(loaded.state) if loaded is not None and _is_driven(view) else (),
+            restarted=restartable(loaded.state) if loaded is not None and _is_driven(view) else (),
             changes=change_request(self._comments.of(place.path)),
         )
 
@@ -294,6 +297,7 @@ class Pages:
             known=(entry, view),
             screens=tuple((found[seat], _ago(found[seat], now)) for seat in seats if seat in found),
             asking=asking,
+            told=tellable(self._sessions.state(place)) if _is_driven(view) else (),
             seats=view.seats,
         )
 
@@ -423,6 +427,10 @@ def api_error(status: HTTPStatus, message: str, hints: tuple[str, ...] = ()) -> 
 def see(address: str) -> Response:
     """Return the answer after a form: go to this address."""
     return RedirectResponse(address, HTTPStatus.SEE_OTHER)
+
+
+def _is_driven(view: SessionView) -> bool:
+    return view.orchestrator is not None and view.status != SessionStatus.UNREADABLE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

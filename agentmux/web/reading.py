@@ -189,6 +189,15 @@ class Sessions:
         """
         return as_if_trusted(self._world(project))
 
+    def state(self, place: Place) -> SessionState:
+        """Return the state of a session; this needs no world.
+
+        Raises:
+            AgentmuxError: It cannot be read.
+        """
+        loaded = place.site.files(place.path).load()
+        return fold(loaded.state, loaded.tail)
+
     def loaded(self, place: Place) -> LoadedSession:
         """Return a session with its state.
 

@@ -64,7 +64,7 @@ def test_what_a_project_would_run_is_not_trusted_by_a_button(page: Page) -> None
     page.project.config("verify: [{name: tests, run: [touch, ran]}]\n", trusted=False)
     words = refused(page, begin(page, "add a greeting", agent="demo"))
     assert words.startswith("Not done: ")
-    assert "agentmux trust" in words
+    assert f"agentmux --project {page.project.path} trust --show" in words
     assert not (page.project.path / "ran").exists()
 
 

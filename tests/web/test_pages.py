@@ -236,6 +236,8 @@ def test_a_session_that_waits_for_the_end_of_a_limit_goes_on_at_a_button(
     session = page.project.start()
     path = f"/sessions/{session.name}"
     wait_until(lambda: "Go on now…" in page.text(path), 60, lambda: page.text(path))
+    # It takes no message now, so none is offered.
+    assert "Tell architect something" not in page.text(path) + page.text(f"{path}/screens")
     assert said(page, page.post(f"{path}/unpark")).startswith("Done: ")
     wait_until(lambda: session.kinds("limits_lifted"), 60, lambda: str(session.events[-3:]))
     assert page.project.json("status", session.name)["sessions"][0]["status"] != "unknown"
