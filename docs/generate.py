@@ -240,9 +240,21 @@ The monitor is the pane at the left of a session's tmux window, or the whole win
 works. It shows the phases and the time in each, the seats with agent, model, status and the last
 line of the screen, what waits for you, and what happened.
 
+![A session's window: at the left the monitor, with the phases, two coders and the messages; at the
+right the screens of the two coders](../pictures/monitor-work.svg)
+
 When it is your turn to decide, it shows the result: the summary, what the checks found, what the
 reviewers said, and how much each file changed. Git is asked in the background: a slow one holds
 nothing up.
+
+![The monitor at a decision: the summary, the checks, the reviews, the changed files, and what the
+keys do](../pictures/monitor-decision.svg)
+
+`d` shows the diff, and `?` all keys:
+
+![Every change so far, in the monitor](../pictures/monitor-diff.svg)
+
+![All keys of the monitor](../pictures/monitor-keys.svg)
 
 No single key does anything that cannot be taken back: what is marked with *(asks)*, and an
 approval, needs a second press of the same key, since the first may have been meant for an agent
@@ -272,6 +284,16 @@ At the right is the selected session:
 | diff | what has changed; a comment on a line goes with your next request for changes |
 | why | why it is where it is, and what a resume would do, as `agentmux resume --explain` says it |
 | journal | what happened, the newest first: a line for each event, and all of the selected one |
+
+![The screen of a coder in the desk, live](../pictures/desk-screens.svg)
+
+![The summary in the desk, rendered](../pictures/desk-documents.svg)
+
+![The diff in the desk](../pictures/desk-diff.svg)
+
+![Why a session is where it is, in the desk](../pictures/desk-why.svg)
+
+![The journal of a session in the desk](../pictures/desk-journal.svg)
 
 A key does what the command of that name does: the desk runs that command, so it checks and refuses
 the same, and says the same. What decides or ends something asks first. If a command fails, the desk

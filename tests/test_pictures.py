@@ -1,0 +1,59 @@
+"""The pictures of every screen are made from the real program, and pages show them."""
+
+import re
+from pathlib import Path
+
+from docs.picture_stage import Stage
+from docs.pictures import FOLDER, SCENES, Gallery
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*/*.md"))]
+SHOWN = [
+    (page, text, (page.parent / path).resolve())
+    for page in PAGES
+    for text, path in re.findall(r"!\[([^\]]*)\]\(([^)]+)\)", page.read_text("utf-8"))
+]
+
+
+def test_every_picture_is_shown_and_every_shown_one_is_there() -> None:
+    made = {each.resolve() for each in FOLDER.iterdir()}
+    assert {path for _, _, path in SHOWN} == made
+    assert {each.name for each in made} == {name for names in SCENES.values() for name in names}
+
+
+def test_every_picture_says_in_words_what_it_shows() -> None:
+    assert [(page.name, path.name) for page, text, path in SHOWN if len(text) < 20] == []
+
+
+def test_pictures_are_small_and_load_nothing() -> None:
+    assert sum(each.stat().st_size for each in FOLDER.iterdir()) < 1_500_000
+    drawn = [each for each in FOLDER.iterdir() if each.suffix == ".svg"]
+    assert [each.name for each in drawn if re.search(r"href|url\(|<script", each.read_text())] == []
+
+
+def test_the_readme_begins_with_one() -> None:
+    first = (ROOT / "README.md").read_text().split("\n\n")[1]
+    assert first.startswith("![")
+    assert first.endswith("(docs/pictures/desk.svg)")
+
+
+def test_a_picture_is_what_the_program_shows(tmp_path: Path) -> None:
+    with Stage() as stage:
+        shop = stage.project("shop", {".agentmux/config.yaml": "version: 1\n"})
+        stage.start(shop, "Export orders", {"default": {"think": 600}}, "--agent", "demo")
+        with stage.terminal("agentmux list; echo; echo END", cwd=shop) as terminal:
+            terminal.shows("END")
+            gallery = Gallery(tmp_path, stage)
+            gallery.take("list", terminal, "agentmux list")
+        made = (tmp_path / "list.svg").read_text()
+        assert stage.root.name not in made
+    shown = re.sub(r"<[^>]+>", " ", made).replace("\xa0", " ")
+    assert re.search(
+        r"SESSION.*PHASE.*20260101-10\d{4}-export-orders +architecting", shown, re.DOTALL
+    )
+    assert not stage.root.exists()
+    (tmp_path / "list.svg").write_text(made.replace("1", "2"))
+    gallery.write("list.svg", made.encode())
+    assert (tmp_path / "list.svg").read_text() != made  # only digits differ
+    gallery.write("list.svg", made.replace("export", "import").encode())
+    assert "import-orders" in (tmp_path / "list.svg").read_text()
