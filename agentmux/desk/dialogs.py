@@ -28,11 +28,16 @@ def _text(lines: Iterable[str], *, id_: str = "") -> Static:
 
 
 class Reading(ModalScreen[bool]):
-    """A text to read, and a question below it; True after ``y``, Enter or the key that asked."""
+    """A text to read, and a question below it; True after ``y`` or the key that asked.
+
+    Enter agrees to nothing, because it ends lines that are typed elsewhere; it closes a text
+    without a question.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,n", "no", "no"),
-        Binding("y,enter", "yes", "yes"),
+        Binding("y", "yes", "yes"),
+        Binding("enter", "close", "close"),
     ]
 
     def __init__(
@@ -69,6 +74,11 @@ class Reading(ModalScreen[bool]):
     def action_yes(self) -> None:
         """Agree; a text without a question is closed."""
         self.dismiss(bool(self._question))
+
+    def action_close(self) -> None:
+        """Close a text without a question."""
+        if not self._question:
+            self.dismiss(False)
 
     def action_no(self) -> None:
         """Do not agree."""
@@ -260,7 +270,7 @@ class Choosing(ModalScreen["frozenset[str] | None"]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,n", "no", "no"),
-        Binding("y,enter", "yes", "yes"),
+        Binding("y", "yes", "yes"),
     ]
 
     def __init__(
@@ -278,7 +288,7 @@ class Choosing(ModalScreen["frozenset[str] | None"]):
             title: What it is about.
             lines: The plan.
             choices: What can be chosen; the first nine by their number.
-            question: What Enter does.
+            question: What ``y`` does.
             single: A number chooses at once, and closes.
         """
         super().__init__()

@@ -13,6 +13,7 @@ from agentmux.core.names.status_labels import (
     Colour,
     Group,
     Safety,
+    SessionStatus,
     age,
     status_colour,
     status_label,
@@ -81,7 +82,7 @@ class DeskRow:
     @property
     def is_lost(self) -> bool:
         """Whether its agents live, but its orchestrator does not: nobody drives them."""
-        held = self.row.group is Group.INTERRUPTED
+        held = self.row.status == SessionStatus.INTERRUPTED
         return held and self.live is True and self.orchestrator is None
 
     @property

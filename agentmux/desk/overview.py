@@ -150,7 +150,7 @@ def offered(row: DeskRow) -> tuple[DeskWish, ...]:
         DeskWish.RESTART: bool(row.live) and needy and row.row.status != SessionStatus.WAITING,
         DeskWish.UNPARK: row.row.group is Group.PARKED,
         DeskWish.ATTACH: bool(row.live) and not row.is_lost,
-        DeskWish.RESUME: row.rests and not row.decision,
+        DeskWish.RESUME: row.is_lost or (row.rests and not row.decision),
     }
     return tuple(wish for wish, does in fits.items() if does)
 

@@ -18,7 +18,7 @@ from textual.pilot import Pilot
 
 from agentmux.adapters.system.command_runs import CommandRuns
 from agentmux.core.names.phase import Phase
-from agentmux.core.terminal.desk_keys import TABS
+from agentmux.core.terminal.desk_keys import DESK_KEYS, TABS
 from agentmux.desk.app import DeskApp
 from agentmux.desk.reading import SessionReader
 from agentmux.desk.session_feed import SessionFeed
@@ -189,6 +189,17 @@ def test_keys_and_the_palette_have_the_words_of_the_table(project: Path) -> None
             await desk.shows("approve (a)", "shows what would happen, then asks")
 
     asyncio.run(look())
+
+
+def test_the_palette_has_every_command_of_the_table(project: Path) -> None:
+    async def look() -> set[str]:
+        async with shown(tools_of(project)) as desk:
+            return {each.title for each in desk.app.get_system_commands(desk.app.screen)}
+
+    titles = asyncio.run(look())
+    wanted = [each for each in DESK_KEYS if each.command]
+    assert {f"{each.wish.value} ({each.shown})" for each in wanted} <= titles
+    assert {f"show {tab}" for tab in TABS} <= titles
 
 
 def test_a_search_takes_letters_that_are_keys_and_ends(project: Path) -> None:

@@ -60,6 +60,10 @@ def text(found: Facts) -> list[str]:
         ({"status": SessionStatus.STOPPED}, (W.RESUME,)),
         ({"status": SessionStatus.INTERRUPTED}, (W.RESUME,)),
         ({"status": SessionStatus.INTERRUPTED, "live": True}, (W.RESUME,)),
+        (
+            {"status": SessionStatus.INTERRUPTED, "live": True, "decision": True},
+            (W.APPROVE, W.CHANGES, W.RESUME),
+        ),
         ({"status": SessionStatus.DONE, "is_done": True}, ()),
     ],
 )

@@ -5,9 +5,6 @@ import os
 import re
 import shutil
 import signal
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,65 +12,8 @@ import pytest
 from agentmux.adapters.disk.lock import SessionLock
 from tests.cli.picker.picker_lab import make_session
 from tests.conftest import WaitUntil
-from tests.e2e.conftest import QUICK, Project
-
-SLOW = {**QUICK, "roles": {**QUICK["roles"], "coder": {"submit": "no"}}}
-ASKS = {**QUICK, "roles": {**QUICK["roles"], "architect": {"dialog": "permission"}}}
-
-
-class Desk:
-    """The desk in a pane of a tmux server of its own."""
-
-    def __init__(self, project: Project, wait_until: WaitUntil) -> None:
-        self.project, self._wait_until = project, wait_until
-
-    def tmux(self, *words: str) -> str:
-        return self.project.tmux("-L", "outer", *words)
-
-    @property
-    def screen(self) -> str:
-        return self.tmux("capture-pane", "-p", "-t", "desk")
-
-    def press(self, *keys: str) -> None:
-        self.tmux("send-keys", "-t", "desk", *keys)
-
-    def type(self, text: str) -> None:
-        self.tmux("send-keys", "-l", "-t", "desk", text)
-
-    def click(self, col: int, row: int) -> None:
-        """Press and release the left button at a cell, counted from 1."""
-        for end in "Mm":
-            self.type(f"\x1b[<0;{col};{row}{end}")
-
-    def shows(self, *words: str, within_s: float = 20) -> None:
-        """Wait until the screen has all of these words."""
-        self._wait_until(
-            lambda: all(word in self.screen for word in words),
-            within_s,
-            lambda: f"{words} in:\n{self.screen}",
-        )
-
-    def lacks(self, word: str) -> None:
-        self._wait_until(lambda: word not in self.screen, 20, lambda: f"{word} in:\n{self.screen}")
-
-
-@contextmanager
-def opened(
-    project: Project, wait_until: WaitUntil, *, size: tuple[int, int] = (120, 36), env: str = ""
-) -> Iterator[Desk]:
-    """Open the desk by ``agentmux`` alone."""
-    desk = Desk(project, wait_until)
-    cols, rows = map(str, size)
-    command = f"env {env} TERM=tmux-256color {sys.executable} -m agentmux; echo ended $?; exec cat"
-    desk.tmux(
-        *("-f", "/dev/null", "new-session", "-d", "-s", "desk", "-x", cols, "-y", rows),
-        *("-c", str(project.path), command),
-    )
-    try:
-        desk.shows("agentmux")
-        yield desk
-    finally:
-        desk.tmux("kill-server")
+from tests.e2e.conftest import Project
+from tests.e2e.desk_pane import ASKS, SLOW, opened
 
 
 def test_a_feature_is_watched_decided_and_seen_done(
@@ -325,7 +265,10 @@ def test_sessions_that_cannot_be_read_and_locks_of_others_are_shown(
             desk.shows("break-me", "unreadable", "hold-me")
             desk.press("D")
             desk.shows("Remove it for good?")
+            desk.press("Enter", "x")  # neither agrees
             desk.press("Escape")
+            desk.lacks("Remove it for good?")
+            assert broken.path.is_dir()
             desk.press("/", *"hold", "Enter")
             desk.shows("> hold-me")
             desk.press("S")
@@ -350,6 +293,19 @@ def test_a_storm_of_resizes_and_the_mouse(project: Project, wait_until: WaitUnti
         place = next(number for number, row in enumerate(rows, start=1) if "add-part-1" in row)
         desk.click(6, place)
         desk.shows("> add-part-1")
+        desk.press("6")
+        desk.shows("commit made", "journal created")
+        desk.tmux("resize-window", "-t", "desk", "-x", "120", "-y", "20")
+        desk.lacks("journal created")
+        for _ in range(12):
+            desk.turn_wheel(80, 12)
+        desk.lacks("commit made")
+        for _ in range(12):
+            desk.turn_wheel(80, 12, up=True)
+        desk.shows("commit made", "> add-part-1")
+        desk.press("1")
+        desk.tmux("resize-window", "-t", "desk", "-x", "120", "-y", "36")
+        desk.lacks("orchestrator")
         desk.shows("6 journal")
         column = desk.screen.splitlines()[1].index("journal")
         desk.click(column + 2, 2)
