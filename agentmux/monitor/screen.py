@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Mapping
+from threading import Lock
 from typing import Final, TextIO
 
 from agentmux.adapters.system import terminal
@@ -62,7 +63,10 @@ def styled(line: MonitorLine, *, colour: bool) -> str:
 
 
 class TerminalDisplay:
-    """The monitor on a terminal, as a `ports.display.Display`. No method raises."""
+    """The monitor on a terminal, as a `ports.display.Display`. No method raises.
+
+    Pictures are drawn one after another, also for several threads.
+    """
 
     def __init__(self, stream: TextIO, *, colour: bool, keyboard: int = 0) -> None:
         """Prepare the terminal: until `close`, the keyboard gives each key at once, without echo.
@@ -80,6 +84,7 @@ class TerminalDisplay:
         self._picture: Picture | None = None
         self._painted: object = None
         self._fitting: tuple[int, int] | None = None
+        self._drawing = Lock()
 
     def show(self, picture: Picture) -> None:
         """Draw ``picture`` in the terminal's current size, unless the screen shows that already."""
@@ -88,8 +93,9 @@ class TerminalDisplay:
 
     def ring(self) -> None:
         """Ring the bell; tmux shows it as an alert."""
-        if self._fd >= 0:
-            self._send(sequences.BELL)
+        with self._drawing:
+            if self._fd >= 0:
+                self._send(sequences.BELL)
 
     def page(self) -> Page:
         """Return how much of the text that was shown last is on the screen."""
@@ -99,9 +105,9 @@ class TerminalDisplay:
 
     def resized(self) -> None:
         """Draw the last picture again, after a change of the terminal's size."""
-        self._painted, self._fitting = None, None
-        if self._picture is not None:
-            self._paint(ended=False)
+        with self._drawing:
+            self._painted, self._fitting = None, None
+            self._paint_now(ended=False)
 
     def fits(self, cols: int, rows: int) -> None:
         """Draw no more than this, until the terminal's size has changed."""
@@ -150,6 +156,10 @@ class TerminalDisplay:
         self._fd, self._keyboard = -1, None
 
     def _paint(self, *, ended: bool) -> None:
+        with self._drawing:
+            self._paint_now(ended=ended)
+
+    def _paint_now(self, *, ended: bool) -> None:
         if self._picture is None or self._fd < 0:
             return
         cols, rows = self._size()

@@ -1,11 +1,14 @@
-"""What the keys of the monitor do; git and the disk are asked in threads, not in the loop's way."""
+"""What the monitor shows and what its keys do; all of it runs in the `MonitorThread`.
+
+Git and the disk are asked in further threads. What changes the session is handed over to the loop.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import functools
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import suppress
+from functools import partial
 from typing import Final, Protocol, TypeVar
 
 from agentmux.app.commands.restart import restart, skip
@@ -39,6 +42,7 @@ from agentmux.ports.display import Picture, Reading, ResultView
 from agentmux.ports.session_files import SessionFiles
 from agentmux.threads import in_daemon_thread
 
+_BY_KEY: Final = "Ctrl-C at the monitor"
 _WITHIN: Final = f"within {ANSWER_S:g} s"
 _END: Final = f"press Ctrl-C again {_WITHIN} to end the orchestrator; the agents go on without it"
 _LOOKS: Final = Console(question="looking at what would be delivered …", until_s=float("inf"))
@@ -60,18 +64,27 @@ T = TypeVar("T")
 class MonitorLoop(Loop, Protocol):
     """The part of the orchestrator's loop that the keys call."""
 
-    def show(self) -> None:
-        """Draw the monitor."""
+    def hand_over(self, work: Callable[[], object]) -> None:
+        """Have the loop run ``work`` soon, and show its error; may be called from any thread."""
 
-    def end(self, cause: str) -> None:
+    def soon(self, work: Callable[[], object]) -> None:
+        """Have the loop run ``work``, which does not raise; may be called from any thread."""
+
+    def end(self, cause: str, *, kill_session: bool = False) -> None:
         """Stop driving the session."""
 
-    def reporting(self, what: str) -> AbstractContextManager[None]:
-        """Show an error in the ``with`` block instead of raising it."""
+    @property
+    def finished(self) -> bool:
+        """Whether the session is done and only waits to be closed."""
 
 
 class MonitorKeys:
-    """The keys of one monitor, and what the person there has begun."""
+    """The keys of one monitor, and what the person there has begun.
+
+    Attributes:
+        picture: The session as it is now; None before it is known.
+        lost: Called when the keyboard is gone.
+    """
 
     def __init__(
         self, world: World, session: Session, tools: Tools, sight: Sight, loop: MonitorLoop
@@ -81,8 +94,10 @@ class MonitorKeys:
         self._tools = tools
         self._sight = sight
         self._loop = loop
+        self.picture: Picture | None = None
+        self.lost: Callable[[], None] = _nothing
         self._console = Console()
-        self._background = BackgroundTasks(loop)
+        self._background = BackgroundTasks(self)
         self._approval: Approved | None = None
         self._texts: dict[Wish, tuple[str, ...]] = {}
         self._result: ResultView | None = None
@@ -91,22 +106,43 @@ class MonitorKeys:
         self._do: Final[dict[Wish, Callable[[Pressed], None]]] = {
             Wish.ASK: lambda _: self._ask_again(),
             Wish.APPROVE: lambda _: self._approve(),
-            Wish.END: lambda _: self._loop.end("Ctrl-C at the monitor"),
+            Wish.END: lambda _: self._hand_over(partial(self._loop.end, _BY_KEY)),
             Wish.DIFF: lambda _: self._read(Wish.DIFF, every_change),
             Wish.SUMMARY: lambda _: self._read(Wish.SUMMARY, _summary),
             Wish.GO: lambda key: self._go_to(int(str(key))),
             Wish.GO_WAITING: lambda _: self._go_waiting(),
-            Wish.RESUME: lambda _: self._resume(),
-            Wish.RESTART: lambda _: self._restart(),
-            Wish.SKIP: lambda _: self._skip(),
+            Wish.RESUME: lambda _: self._hand_over(self._resume),
+            Wish.RESTART: lambda _: self._hand_over(self._restart),
+            Wish.SKIP: lambda _: self._hand_over(self._skip),
         }
 
     def cancel(self) -> None:
         """Cancel all work in the background."""
         self._background.cancel()
 
-    def on_key(self, key: Pressed) -> None:
-        """Do what a key asks for; raises what keeps it from being done."""
+    def answer(self) -> None:
+        """Answer the keys that were pressed meanwhile, and draw what they changed."""
+        display = self._tools.display
+        pressed = display.keys()
+        if display.fileno() is None:
+            self.lost()
+        for key in pressed:
+            self._answer(key)
+        if pressed:
+            self.draw()
+
+    def _answer(self, key: Pressed) -> None:
+        """Do what a key asks for; the loop shows what keeps it from being done."""
+        if self._loop.finished:
+            self._loop.hand_over(partial(self._loop.end, "done", kill_session=True))
+            return
+        self._loop.hand_over(_nothing)  # the problem of a key before is over
+        try:
+            self._on_key(key)
+        except Exception as error:  # noqa: BLE001 (the loop raises, logs and shows it)
+            self._loop.hand_over(partial(_fail, error))
+
+    def _on_key(self, key: Pressed) -> None:
         before, now_s = self._console, asyncio.get_running_loop().time()
         self._console, wish = press(
             before, key, now_s=now_s, decides=self._decides, page=self._tools.display.page()
@@ -116,7 +152,51 @@ class MonitorKeys:
         elif wish in self._do:
             self._do[wish](key)
         self._fade()
-        self._loop.wake()
+
+    def _hand_over(self, work: Callable[[], object]) -> None:
+        """Have the loop do what changes the session, and then look at the session again."""
+
+        def run() -> None:
+            work()
+            self._loop.wake()
+
+        self._loop.hand_over(run)
+
+    def _done_by_loop(self, work: Callable[[], bool]) -> asyncio.Future[bool]:
+        """Have the loop run ``work``; return the future of its result, which is False if it fails.
+
+        The loop shows the error.
+        """
+        loop = asyncio.get_running_loop()
+        done: asyncio.Future[bool] = loop.create_future()
+
+        def settle(made: bool) -> None:
+            if not done.done():
+                done.set_result(made)
+
+        def run() -> None:
+            made = False
+            try:
+                made = work()
+            finally:
+                with suppress(RuntimeError):  # the monitor has ended
+                    loop.call_soon_threadsafe(settle, made)
+
+        self._hand_over(run)
+        return done
+
+    def wake(self) -> None:
+        """Make the orchestrator's loop look again soon."""
+        self._loop.soon(self._loop.wake)
+
+    def say(self, message: str) -> None:
+        """Show the user a message."""
+        self._loop.soon(partial(self._loop.say, message))
+
+    def draw(self) -> None:
+        """Draw the session as it is now, with what the person at the monitor has begun."""
+        if self.picture is not None:
+            self._tools.display.show(self.on(self.picture))
 
     def on(self, picture: Picture) -> Picture:
         """Return the picture with what the person at the monitor has begun."""
@@ -143,7 +223,7 @@ class MonitorKeys:
         def remove() -> None:
             if self._console is noted:
                 self._console = replace(noted, note="")
-                self._loop.show()
+                self.draw()
 
         if noted.note:
             asyncio.get_running_loop().call_later(ANSWER_S, remove)
@@ -168,11 +248,11 @@ class MonitorKeys:
             self._result, self._result_of = found, looks_at
             if looks_at == self._session.state.revision:
                 break
-        self._loop.show()
+        self.draw()
 
     def _of_session(self, work: Callable[..., T]) -> Callable[[], T]:
         session = self._session
-        return functools.partial(work, self._world, session.files, session.state)
+        return partial(work, self._world, session.files, session.state)
 
     def _read(self, wish: Wish, work: Callable[..., tuple[str, ...]]) -> None:
         self._texts.setdefault(wish, _LOADS)
@@ -180,7 +260,7 @@ class MonitorKeys:
 
     async def _load(self, wish: Wish, work: Callable[..., tuple[str, ...]]) -> None:
         self._texts[wish] = await in_daemon_thread(self._of_session(work))
-        self._loop.show()
+        self.draw()
 
     def _reading(self, console: Console, leave: str) -> Reading | None:
         if console.reads is Wish.NOTHING:
@@ -237,7 +317,7 @@ class MonitorKeys:
             loop.call_later(left_s, self._expire)
         elif console.reads is Wish.APPROVE and console.question:
             self._console = replace(console, question="", note=_EXPIRED)
-        self._loop.show()
+        self.draw()
 
     async def _ask_approval(self) -> None:
         """Ask whether to approve, once git has said what would be delivered.
@@ -245,9 +325,11 @@ class MonitorKeys:
         Any other key in the meantime, or another decision, takes the wish back. Git is asked again
         if the key was pressed again since, or the session is not the same.
         """
-        with self._loop.reporting("a key"):
+        try:
             while self._console == _LOOKS and self._decides:
                 await self._look()
+        except Exception as error:  # noqa: BLE001 (the loop raises, logs and shows it)
+            self._loop.hand_over(partial(_fail, error))
         if self._console == _LOOKS:
             self._console = Console()
 
@@ -284,7 +366,8 @@ class MonitorKeys:
         return f"the next cycle begins in {name.replace('_', ' ')} ({what}){more}"
 
     def _approve(self) -> None:
-        self._decide(self._approval or Approved())
+        made, cycle = self._approval or Approved(), self._session.state.cycle
+        self._hand_over(partial(self._decide, made, cycle))
 
     def _send(self, written: Console) -> None:
         """Submit the request for changes that the user has written at the monitor.
@@ -295,46 +378,43 @@ class MonitorKeys:
         kept = Console(draft=written.draft, beginning=written.beginning)
         is_new = self._result_of == self._session.state.revision
         seen = self._result.digest if self._result is not None and is_new else ""
-        if not seen:
-            self._console = kept
-            self._request_changes(kept, "")
-            return
-        self._console = replace(kept, question=_SENDS, until_s=float("inf"))
+        self._console = replace(kept, question=_SENDS if seen else "", until_s=float("inf"))
         self._background.run("the request", self._send_about(self._console, kept, seen))
 
     async def _send_about(self, pressed: Console, kept: Console, seen: str) -> None:
-        now = await in_daemon_thread(self._of_session(digest_now))
+        """Send what is written, unless the result is not the one that was ``seen``."""
+        now = await in_daemon_thread(self._of_session(digest_now)) if seen else ""
         if self._console is not pressed:
             return  # another key has taken it back
         self._console = kept
-        with self._loop.reporting("a key"):
-            if now in {"", seen}:
-                self._request_changes(kept, now)
-            else:
-                self._console, self._result_of = replace(kept, note=_CHANGED), -1
-                self._fade()
-        self._loop.show()
+        if now in {"", seen}:
+            await self._request_changes(kept, now)
+        else:
+            self._console, self._result_of = replace(kept, note=_CHANGED), -1
+            self._fade()
+        self.draw()
 
-    def _request_changes(self, written: Console, digest: str) -> None:
+    async def _request_changes(self, written: Console, digest: str) -> None:
         state, (begins, _) = self._session.state, self._beginning(written)
         text = written.draft or ""
         if pipeline_of(state)[begins].kind is Kind.FIX:
             text = with_conflicts(state, text)
         about = working_phase(state)
         made = ChangesRequested(text=text, phase=begins, of_phase=about, digest=digest)
-        if self._decide(made):
+        recorded = await self._done_by_loop(partial(self._decide, made, state.cycle))
+        if recorded and self._console is written:
             self._console = Console()
 
-    def _decide(self, decision: UserDecision) -> bool:
+    def _decide(self, decision: UserDecision, cycle: int) -> bool:
+        """Record a decision about the result of ``cycle``; return whether it counts."""
         made = decide(
             self._session.files,
             decision,
             at=stamp(self._world.now()),
             new_id=self._world.new_id,
             poke=_nobody,
-            cycle=self._session.state.cycle,
+            cycle=cycle,
         )
-        self._loop.wake()
         if made.result == Answer.ACCEPTED:
             return True
         self._loop.say(f"user: {words_for(decision)} ({made.result}: {made.reason})")
@@ -388,6 +468,14 @@ class MonitorKeys:
         for name in skippable(self._session.state):
             skip(self._world, self._session.files, name, poke=_listening)
             self._loop.say(f"user: goes on without {name}")
+
+
+def _nothing() -> None:
+    """Do nothing."""
+
+
+def _fail(error: Exception) -> None:
+    raise error
 
 
 def _nobody(_: object) -> bool:

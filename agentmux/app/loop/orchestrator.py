@@ -11,14 +11,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Final
 
 from agentmux.app.commands.stop import STOPPED_BY_USER
 from agentmux.app.launch.stopped_pane import PaneManner
 from agentmux.app.loop.background_tasks import give_way
 from agentmux.app.loop.monitor_keys import MonitorKeys
+from agentmux.app.loop.monitor_thread import MonitorThread
 from agentmux.app.loop.notices import Notices
 from agentmux.app.loop.performer import Performer
 from agentmux.app.loop.tmux_options import TmuxOptions, left_options, marked, session_options
@@ -38,7 +41,6 @@ from agentmux.core.journal.events import (
     SessionInterrupted,
 )
 from agentmux.core.names.phase import Phase
-from agentmux.core.terminal.keys import Pressed
 from agentmux.errors import AgentmuxError, DataError, SupersededError
 from agentmux.ports.display import Message, Picture
 from agentmux.ports.terminal import (
@@ -87,7 +89,9 @@ class Orchestrator:
         self._messages = list(tools.past)
         self._times = PhaseTimes()
         self._keys = MonitorKeys(world, session, tools, watcher.sight, self)
-        self._keyboard: int | None = None
+        self._monitor = MonitorThread()
+        self._main: asyncio.AbstractEventLoop | None = None
+        self._handed: deque[Callable[[], object]] = deque()
         self._finished = False
         self._problems: dict[str, str] = {}
         self._unanswered: set[str] = set()
@@ -119,7 +123,7 @@ class Orchestrator:
         finally:
             for task in tasks:
                 task.cancel()
-            self._keys.cancel()
+            self._monitor.do(self._keys.cancel)
             await self._close()
 
     def wake(self) -> None:
@@ -301,9 +305,10 @@ class Orchestrator:
     def _arm(self) -> list[asyncio.Task[None]]:
         loop = asyncio.get_running_loop()
         loop.add_reader(self._tools.wake.fileno(), self._on_wake)
-        self._keyboard = self._tools.display.fileno()
-        if self._keyboard is not None:
-            loop.add_reader(self._keyboard, self.answer_keys)
+        self._main, keyboard = loop, self._tools.display.fileno()
+        if keyboard is not None:
+            self._keys.lost = partial(self._monitor.unplug, keyboard)
+        self._monitor.begin(keyboard, self._keys.answer)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             with suppress(ValueError, RuntimeError):
                 loop.add_signal_handler(number, self.end, f"the orchestrator got {number.name}")
@@ -323,28 +328,34 @@ class Orchestrator:
         self._see_clients()  # whoever attaches wakes us
         self.wake()
 
+    def hand_over(self, work: Callable[[], object]) -> None:
+        """Have the loop run ``work`` soon, and show its error; may be called from any thread."""
+        self._handed.append(work)
+        self.soon(self.answer_keys)
+
+    def soon(self, work: Callable[[], object]) -> None:
+        """Have the loop run ``work``, which does not raise; may be called from any thread."""
+        if self._main is not None:
+            with suppress(RuntimeError):  # the loop is closed, as the process ends
+                self._main.call_soon_threadsafe(work)
+
     def answer_keys(self) -> None:
-        """Answer the keys that were pressed meanwhile, without letting any other work run."""
-        pressed = self._tools.display.keys()
-        if self._tools.display.fileno() is None:
-            self._unplug()
-        for key in pressed:
+        """Do what keys have asked of the session, without letting any other work run.
+
+        What a key changes on the screen alone is not waiting for this: see `MonitorThread`.
+        """
+        handed = bool(self._handed)
+        while self._handed:
+            work = self._handed.popleft()
             with self.reporting("a key"):
-                self._on_key(key)
-        if pressed:
+                work()
+        if handed:
             self.show()
 
-    def _unplug(self) -> None:
-        """Wait for no more keys: a terminal that is gone is readable for ever."""
-        if self._keyboard is not None:
-            asyncio.get_running_loop().remove_reader(self._keyboard)
-        self._keyboard = None
-
-    def _on_key(self, key: Pressed) -> None:
-        if self._finished:
-            self.end("done", kill_session=True)
-        else:
-            self._keys.on_key(key)
+    @property
+    def finished(self) -> bool:
+        """Whether the session is done and only waits to be closed."""
+        return self._finished
 
     async def _hints(self) -> None:
         async for _ in self._tools.hints(self._ending):
@@ -366,7 +377,7 @@ class Orchestrator:
     async def _ticks(self) -> None:
         """Look at the screens at a fixed interval; late ticks are dropped."""
         while True:
-            await asyncio.sleep(self._world.settings.snapshots.interval_s)
+            await asyncio.sleep(self._watcher.look_s)
             with self.reporting(_LOOK):
                 if self._has_lost_session():
                     return
@@ -413,7 +424,6 @@ class Orchestrator:
     async def _close(self) -> None:
         loop = asyncio.get_running_loop()
         loop.remove_reader(self._tools.wake.fileno())
-        self._unplug()
         if self._cause != "done":
             self._note_interruption()
         if self._kill_session:
@@ -430,6 +440,7 @@ class Orchestrator:
             self._watcher.write_runtime()
         self._show_left()
         self.show()
+        self._monitor.end()
         self._tools.deaths.close()
         self._tools.wake.close()
 
@@ -471,4 +482,5 @@ class Orchestrator:
             name=self._name,
             leave=self._way_out.line,
         )
-        self._tools.display.show(self._keys.on(picture))
+        self._keys.picture = picture
+        self._monitor.do(self._keys.draw)

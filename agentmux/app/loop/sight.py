@@ -11,10 +11,14 @@ from agentmux.ports.terminal import Pane
 
 @dataclass(slots=True)
 class LastLook:
-    """Digest of a pane's last screen, and since when it is unchanged, in monotonic seconds."""
+    """Digest of a pane's last screen, and since when it is unchanged, in monotonic seconds.
+
+    ``saved`` is whether that screen was saved.
+    """
 
     digest: str
     still_since: float
+    saved: bool = False
 
 
 @dataclass(slots=True)

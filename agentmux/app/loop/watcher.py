@@ -50,6 +50,8 @@ from agentmux.core.names.turn import Turn
 from agentmux.ports.display import SeatStatus
 from agentmux.ports.terminal import Pane, Screen, ScreensUnreadableError, TerminalError
 
+# Seconds between looks at the panes in which something has changed: so late a question is noticed.
+_LOOK_S: Final = 5.0
 # Seconds between looks at a new launch's screen for proof that its prompt arrived.
 _LOOKS_S: Final = (0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
 # Seconds without a change after which a refusal on the screen counts as the agent's last word.
@@ -112,6 +114,7 @@ class Watcher:
         self._limits = LimitWatch(world, session, self.sight, self._wake_loop)
         self._switches: dict[str, int] = {}
         self._last_tick = 0.0
+        self._save_from = float("-inf")
         self._last_tick_at: float | None = None
         self.tree: str | None = None
         self._running: set[str] = set()
@@ -212,6 +215,11 @@ class Watcher:
 
     # -- what the screens say ----------------------------------------------------------------
 
+    @property
+    def look_s(self) -> float:
+        """Seconds from one `tick` to the next, however seldom the screens are to be saved."""
+        return min(_LOOK_S, self._world.settings.snapshots.interval_s)
+
     async def tick(self) -> None:
         """Look at the panes with activity: save the screens, note agents that have gone quiet."""
         now, began = asyncio.get_running_loop().time(), self._world.now().timestamp()
@@ -219,13 +227,19 @@ class Watcher:
         self.sight.see(self._tools.terminal.panes())
         # Where the clock went back, tmux's times do not show what has changed since.
         set_back, looked_at = began < self._last_tick, self.sight.last_looks
+        saves = now >= self._save_from
         moved = [
             pane
             for pane in self.sight.panes.values()
-            if set_back or pane.activity >= self._last_tick - 1 or pane.id not in looked_at
+            if set_back
+            or pane.activity >= self._last_tick - 1
+            or pane.id not in looked_at
+            or (saves and not looked_at[pane.id].saved)
         ]
-        self._look(moved, now)
+        self._look(moved, now, saves=saves)
         self._last_tick = began  # after a failed look, the next tick looks again
+        if saves:
+            self._save_from = now + self._world.settings.snapshots.interval_s
         self._check_patience(now)
         self.write_runtime()
 
@@ -234,7 +248,7 @@ class Watcher:
 
         A suspended machine suspends the agents, too: they could not show anything.
         """
-        interval_s = self._world.settings.snapshots.interval_s
+        interval_s = self.look_s
         before, self._last_tick_at = self._last_tick_at, now
         pause_s = 0.0 if before is None else now - before - interval_s
         if pause_s > interval_s:
@@ -250,7 +264,10 @@ class Watcher:
         with suppress(ScreensUnreadableError):  # the next tick reports it
             self._look(panes, asyncio.get_running_loop().time(), final=final)
 
-    def _look(self, panes: list[Pane], now: float, *, final: bool = False) -> None:
+    def _look(
+        self, panes: list[Pane], now: float, *, final: bool = False, saves: bool = True
+    ) -> None:
+        """Look at these panes; save the screens that have changed since, if it ``saves``."""
         if not panes:
             return
         try:
@@ -265,10 +282,10 @@ class Watcher:
             digest = hashlib.blake2b(screen.ansi.encode(), digest_size=16).hexdigest()
             last_look = self.sight.last_looks.get(pane.id)
             if last_look is None or last_look.digest != digest:
-                self.sight.last_looks[pane.id] = LastLook(digest, now)
+                last_look = self.sight.last_looks[pane.id] = LastLook(digest, now)
+            if final or (saves and not last_look.saved):
                 self._keep(pane, screen)
-            elif final:
-                self._keep(pane, screen)
+                last_look.saved = True
             self._note_status(pane, screen, final=final)
             self._note_refusal(pane, screen, now)
             self.answer_keys()

@@ -121,10 +121,7 @@ class ResumeSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotSettings:
-    """How often a busy pane is looked at, and a snapshot of it saved: every ``interval_s`` seconds.
-
-    A question on its screen is noticed that much later at most.
-    """
+    """How often the screens that have changed are saved: every ``interval_s`` seconds."""
 
     interval_s: float = 5.0
 

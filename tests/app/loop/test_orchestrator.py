@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -53,6 +53,7 @@ from agentmux.errors import AgentmuxError, BlockedError, ExitCode, MissingError
 from agentmux.ports.display import Picture
 from agentmux.ports.repository import ChangeRange, Head
 from agentmux.ports.terminal import (
+    Arranged,
     Client,
     Delivery,
     NewPane,
@@ -91,6 +92,8 @@ class Balky(FakeTerminal):
         self.vacated: list[str] = []
         self.went: list[str] = []
         self.asked_in_vain: list[str] = []
+        self.shows, self.looks = "", 0
+        self.busy: Callable[[], object] | None = None
 
     def own(self, target: Target) -> "WatchedOwn":  # type: ignore[explicit-override]
         return WatchedOwn(self, target)
@@ -104,7 +107,18 @@ class Balky(FakeTerminal):
     ) -> Mapping[str, Screen]:
         if self.bug is not None:
             raise self.bug
-        return super().capture(panes, colours=colours)
+        self.looks += 1
+        found = super().capture(panes, colours=colours)
+        if not self.shows:
+            return found
+        return {
+            pane: replace(each, text=self.shows, ansi=self.shows) for pane, each in found.items()
+        }
+
+    def arrange(self, session: str, visible: Sequence[str]) -> Arranged:  # type: ignore[explicit-override]
+        if self.busy is not None:
+            self.busy()
+        return super().arrange(session, visible)
 
     def open_panes(  # type: ignore[explicit-override]  # typing has it from 3.12
         self, session: str, panes: Sequence[NewPane]
@@ -196,6 +210,7 @@ class Keyboard(Silent):
         self._wakes, self._woken = os.pipe()
         os.set_blocking(self._wakes, False)
         self._pressed: list[Pressed] = []
+        self._drawn = threading.Condition()
 
     def press(self, *keys: Pressed) -> None:
         self._pressed += keys
@@ -209,6 +224,18 @@ class Keyboard(Silent):
             os.read(self._wakes, 4096)
         pressed, self._pressed = tuple(self._pressed), []
         return pressed
+
+    def show(self, picture: Picture) -> None:  # type: ignore[explicit-override]
+        with self._drawn:
+            super().show(picture)
+            self._drawn.notify_all()
+
+    def shown(self, is_right: Callable[[Picture], bool]) -> bool:
+        """Block this thread until another one has shown such a picture; False if none has."""
+        with self._drawn:
+            return self._drawn.wait_for(
+                lambda: self.picture is not None and is_right(self.picture), DEADLINE_S
+            )
 
     def unplug(self) -> None:
         os.close(self._wakes)
@@ -1560,21 +1587,86 @@ def test_keys_show_texts_and_go_to_panes(stage: Stage, balky: Balky, keyboard: K
 
 
 class Advanced(asyncio.SelectorEventLoop):
-    """An event loop whose clock can be put forward."""
+    """An event loop whose clock can be put forward, together with those of all others."""
 
     ahead_s = 0.0
+    made: ClassVar[list["Advanced"]] = []
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.made.append(self)
 
     def time(self) -> float:  # type: ignore[explicit-override]
-        return super().time() + self.ahead_s
+        return super().time() + Advanced.ahead_s
 
 
 def put_forward(seconds: float) -> None:
-    loop = asyncio.get_running_loop()
-    assert isinstance(loop, Advanced)
-    loop.ahead_s += seconds
+    Advanced.ahead_s += seconds
+    for loop in Advanced.made:
+        loop.call_soon_threadsafe(str)  # it looks at its clock again
 
 
-def test_what_a_key_could_not_do_is_not_said_for_ever(stage: Stage, keyboard: Keyboard) -> None:
+@pytest.fixture
+def advanced(monkeypatch: pytest.MonkeyPatch) -> Iterator[asyncio.Runner]:
+    """An event loop whose clock can be put forward, as can those of threads that it starts."""
+    monkeypatch.setattr(Advanced, "ahead_s", 0.0)
+    monkeypatch.setattr(Advanced, "made", [])
+    monkeypatch.setattr(asyncio, "new_event_loop", Advanced)
+    with asyncio.Runner(loop_factory=Advanced) as runner:
+        yield runner
+
+
+def test_a_key_is_answered_while_the_loop_waits_for_tmux(
+    stage: Stage, balky: Balky, keyboard: Keyboard
+) -> None:
+    stage.scenario({"architect": {"think": 60}})
+    answered: list[bool] = []
+
+    def wait() -> None:
+        """Let the loop wait until the key is answered, as it waits for a slow tmux."""
+        balky.busy = None
+        keyboard.press("?")
+        answered.append(keyboard.shown(lambda picture: picture.reading is not None))
+
+    async def play() -> None:
+        balky.busy = wait
+        async with stage.driven():
+            await stage.until(lambda: answered)
+
+    asyncio.run(play())
+    assert answered == [True]
+
+
+QUESTION = "Do you want to proceed?\n \u276f 1. Yes\n   2. No\n"
+
+
+def test_a_question_is_noticed_however_seldom_screens_are_saved(
+    tmp_path: Path, balky: Balky, advanced: asyncio.Runner
+) -> None:
+    stage = Stage(tmp_path, balky, interval_s=3600)
+    stage.scenario({"architect": {"think": 60}})
+
+    async def play() -> None:
+        async with stage.driven():
+            await at_work(stage, "architect")
+            await stage.until(lambda: stage.facts("prompt_reached"))
+            saved = stage.path / layout.SNAPSHOTS / "architect.json"
+            looks = balky.looks
+            put_forward(5)
+            await stage.until(lambda: balky.looks > looks and saved.exists())
+            balky.shows = QUESTION
+            put_forward(5)
+            await stage.until(lambda: stage.status("architect") == "waiting_for_user")
+            assert "proceed" not in saved.read_text()
+            put_forward(3600)
+            await stage.until(lambda: "proceed" in saved.read_text())
+
+    advanced.run(play())
+
+
+def test_what_a_key_could_not_do_is_not_said_for_ever(
+    stage: Stage, keyboard: Keyboard, advanced: asyncio.Runner
+) -> None:
     stage.scenario({"architect": {"think": 60}})
 
     async def play() -> None:
@@ -1585,11 +1677,12 @@ def test_what_a_key_could_not_do_is_not_said_for_ever(stage: Stage, keyboard: Ke
             put_forward(ANSWER_S)
             await stage.until(lambda: not note(stage))
 
-    with asyncio.Runner(loop_factory=Advanced) as runner:
-        runner.run(play())
+    advanced.run(play())
 
 
-def test_a_question_whose_time_is_over_says_so(stage: Stage, keyboard: Keyboard) -> None:
+def test_a_question_whose_time_is_over_says_so(
+    stage: Stage, keyboard: Keyboard, advanced: asyncio.Runner
+) -> None:
     async def play() -> None:
         async with stage.driven():
             await to_the_decision(stage)
@@ -1605,8 +1698,7 @@ def test_a_question_whose_time_is_over_says_so(stage: Stage, keyboard: Keyboard)
             await stage.until(lambda: "press a again" in question(stage))
             assert not note(stage)
 
-    with asyncio.Runner(loop_factory=Advanced) as runner:
-        runner.run(play())
+    advanced.run(play())
     assert not stage.facts("approve")
 
 

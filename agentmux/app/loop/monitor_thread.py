@@ -1,0 +1,69 @@
+"""The thread of the monitor: a key is answered there while a step of the loop takes its time.
+
+A step waits for the disk and for tmux, sometimes for hundreds of milliseconds. What a person begins
+at the monitor, and what is drawn, belongs to this thread alone; it changes nothing of the session.
+What a key asks of the session is handed over to the loop.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Thread
+from typing import Final
+
+# A call of tmux, to go to a pane, may take this long.
+_END_S: Final = 6.0
+
+
+class MonitorThread:
+    """Runs small pieces of work one after another, in an event loop of its own.
+
+    Without a keyboard there is nobody to answer: then all work runs at once, in the thread of the
+    caller.
+    """
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: Thread | None = None
+
+    def begin(self, keyboard: int | None, answer: Callable[[], None]) -> None:
+        """Start the thread, which calls ``answer`` whenever ``keyboard`` can be read."""
+        if keyboard is None:
+            return
+        self._loop = asyncio.new_event_loop()
+        self._loop.add_reader(keyboard, answer)
+        self._thread = Thread(target=self._run, args=(self._loop,), name="monitor", daemon=True)
+        self._thread.start()
+
+    def unplug(self, keyboard: int) -> None:
+        """Wait for no more keys: a terminal that is gone is readable for ever."""
+        if self._loop is not None:
+            self._loop.remove_reader(keyboard)
+
+    def do(self, work: Callable[[], object]) -> None:
+        """Run ``work`` in the thread soon, after all that was given before; never after `end`."""
+        if self._loop is None:
+            work()
+        else:
+            with suppress(RuntimeError):  # it has ended
+                self._loop.call_soon_threadsafe(work)
+
+    def end(self) -> None:
+        """Run what was given so far, cancel what has begun, and end the thread."""
+        if self._loop is None or self._thread is None:
+            return
+        self.do(self._loop.stop)
+        self._thread.join(_END_S)
+
+    @staticmethod
+    def _run(loop: asyncio.AbstractEventLoop) -> None:
+        loop.run_forever()
+        loop.run_until_complete(asyncio.sleep(0))  # what has just been given begins
+        begun = asyncio.all_tasks(loop)
+        for task in begun:
+            task.cancel()
+        if begun:
+            loop.run_until_complete(asyncio.wait(begun))
+        loop.close()
