@@ -50,6 +50,7 @@ UUID: Final = "@agentmux_id"
 PATH: Final = "@agentmux_path"
 MONITOR: Final = "@agentmux_monitor"
 _DIED: Final = "@agentmux_died"
+_KILLED_MARK: Final = "@agentmux_killed"
 
 ELSEWHERE: Final = "agentmux-elsewhere"
 """If a `guard` fails, tmux's error contains this text, ``-`` and the pid of the server that
@@ -120,10 +121,12 @@ _WINDOW_OPTIONS: Final = (
 # The value of an option in #{} is shown as it is, and not expanded again.
 _YOURS: Final = "#[fg=black]#[bg=yellow]#[bold]"
 _WAITING_LABEL: Final = f"{_YOURS} ! waits for you: #{{{LABEL}}} #[default]"
-_KILLED: Final = f"#{{&&:#{{{MONITOR}}},#{{&&:#{{pane_dead}},#{{==:#{{pane_dead_status}},}}}}}}"
+_WAS_KILLED: Final = f"#{{||:#{{==:#{{pane_dead_status}},}},#{{{_KILLED_MARK}}}}}"
+_KILLED: Final = f"#{{&&:#{{{MONITOR}}},#{{&&:#{{pane_dead}},{_WAS_KILLED}}}}}"
 """A tmux format that is true of the pane of a monitor that was killed.
 
-Only the missing exit status tells: tmux loses the signal now and then.
+Only the missing exit status tells: tmux loses the signal now and then. The program that then writes
+`_LEFT_WORDS` there has a status of its own.
 """
 _IS_NARROW: Final = f"#{{e|<|:#{{pane_width}},{MONITOR_COLUMNS}}}"
 _KILLED_WHO: Final = f"#{{?{_IS_NARROW},,orchestrator }}"  # a border has 4 columns less
@@ -171,13 +174,15 @@ _PANE_OPTIONS: Final = (
     ("synchronize-panes", "off"),
 )
 
-_MONITOR_ENDED: Final = (
-    f"#{{?{_KILLED},{_YOURS}#{{?{_IS_NARROW},!,in a shell:}} {_REATTACH}#[default],}}"
+_LEFT_WORDS: Final = (
+    "",
+    "The orchestrator was killed.",
+    "The agents go on.",
+    "",
+    "To go on, type in a shell:",
+    f"  {_REATTACH}",
 )
-"""What tmux writes below the monitor if it was killed; otherwise its own last words are there.
-
-tmux writes one line, cut at the pane's width; that the agents go on stands in the pane's border.
-"""
+"""What is shown in place of the monitor if it was killed: it may have said whose turn it was."""
 
 SHORT_NAMES: Final[Mapping[str, str]] = {
     "attach-session": "attach",
@@ -536,7 +541,11 @@ def monitor_window(session: str, cwd: str, argv: Sequence[str]) -> list[Command]
 
 
 def show_status(target: str) -> Iterator[Command]:
-    """Yield commands that make tmux's status line show our session; ``target`` is a pane in it."""
+    """Yield commands that make tmux show our session as one that is driven.
+
+    ``target`` is the monitor's pane.
+    """
+    yield ("set-option", "-pu", "-t", target, _KILLED_MARK)
     for name, value in _STATUS_LINE:
         yield ("set-option", "-t", target, name, value)
     yield from window_options(target, _WORK_OPTIONS)
@@ -546,9 +555,13 @@ def _monitor_options(target: str) -> Iterator[Command]:
     for name, value in ((MONITOR, "1"), *_PANE_OPTIONS, (LABEL, "agentmux")):
         yield ("set-option", "-p", "-t", target, name, value)
     # tmux before 3.3 does not know this option.
-    yield ("set-option", "-pq", "-t", target, "remain-on-exit-format", _MONITOR_ENDED)
+    yield ("set-option", "-pq", "-t", target, "remain-on-exit-format", "")
     # tmux draws borders and status line anew when any option is set, but not when a pane dies.
-    yield ("set-hook", "-p", "-t", target, "pane-died", text_of(f"set-option -p {_DIED} 1"))
+    lines = "\\n".join(_LEFT_WORDS)
+    left = text_of(f"set-option -p {_KILLED_MARK} 1", f'respawn-pane -- printf "%s" "{lines}"')
+    is_new = f"#{{&&:{_KILLED},#{{==:#{{{_KILLED_MARK}}},}}}}"
+    died = text_of(f"set-option -p {_DIED} 1", f"if-shell -F '{is_new}' '{left}'")
+    yield ("set-hook", "-p", "-t", target, "pane-died", died)
     yield from show_status(target)
 
 

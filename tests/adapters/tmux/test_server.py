@@ -400,11 +400,8 @@ def test_a_tiny_terminal_is_no_failure(tmux_under: TmuxTerminal, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("columns", "border", "type_this"),
-    [
-        (220, "! orchestrator killed; the agents go on", "in a shell: agentmux resume --reattach"),
-        (80, "! killed; the agents go on", "! agentmux resume --reattach"),
-    ],
+    ("columns", "border"),
+    [(220, "! orchestrator killed; the agents go on"), (80, "! killed; the agents go on")],
 )
 def test_a_monitor_that_was_killed_says_what_to_type(
     tmux_under: TmuxTerminal,
@@ -413,11 +410,11 @@ def test_a_monitor_that_was_killed_says_what_to_type(
     attach: object,
     columns: int,
     border: str,
-    type_this: str,
 ) -> None:
-    """The whole command is there, in a monitor of any width, and that the agents go on."""
+    """The whole command is there, in a monitor of any width, and nothing that it said before."""
     assert callable(attach)
-    made = create(tmux_under, tmp_path, size=(columns, 24))
+    turn = (sys.executable, "-c", "print('Your turn'); import time; time.sleep(1e6)")
+    made = create(tmux_under, tmp_path, size=(columns, 24), argv=turn)
     opened = tmux_under.open_panes(made.session.id, [new(1)])
     tmux_under.arrange(made.session.id, list(opened.values()))
     attach(made.session.id, columns, 24)
@@ -428,15 +425,16 @@ def test_a_monitor_that_was_killed_says_what_to_type(
 
     # The hostile configuration shows the output of a hook over the pane.
     tmux_under.run("send-keys", "-X", "-t", made.pane, "cancel")
-    wait_until(lambda: "─ agentmux ─" in seen(), what=seen)
+    wait_until(lambda: "─ agentmux ─" in seen() and "Your turn" in seen(), what=seen)
     os.kill(int(ask(tmux_under, made.pane, "#{pane_pid}")), signal.SIGKILL)
 
     def died() -> bool:
         tmux_under.run("run-shell", "-b", "true")  # tmux misses some ends until the next one
-        return f"\n{type_this} " in seen()
+        return "\n  agentmux resume --reattach " in seen()
 
     wait_until(died, what=seen)
     wait_until(lambda: f"─{border}─" in seen(), what=seen)
+    assert "Your turn" not in seen()
     tmux_under.reopen_monitor(made.session.id, cwd=tmp_path, argv=SLEEP)
     wait_until(lambda: "─ agentmux ─" in seen(), what=seen)
 
