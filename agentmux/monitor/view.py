@@ -108,7 +108,7 @@ def draw(picture: Picture, cols: int, rows: int, *, ended: bool = False) -> tupl
         _phases(picture, cols),
         _seats(picture, cols),
         _held(picture, cols),
-        _turns(picture, cols),
+        _failed(picture, cols) if ended else _turns(picture, cols),
         _problem(picture, cols),
         _messages(picture, rows, cols),
     )
@@ -403,6 +403,13 @@ def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
         yield from _text(f"{ATTENTION} {what}", cols, Style.ATTENTION, ranks=first)
         for hint in hints:
             yield from _text(hint, cols, ranks=(_Rank.MORE, _Rank.MORE), indent="  ")
+
+
+def _failed(picture: Picture, cols: int) -> Iterator[_Ranked]:
+    """Yield what has failed, without keys: nobody answers them any more."""
+    for what, *_ in _failure(picture):
+        first = (_Rank.TURN, _Rank.MORE)
+        yield from _text(f"{ATTENTION} {what}", cols, Style.ATTENTION, ranks=first)
 
 
 def _writing(picture: Picture, cols: int) -> Iterator[_Ranked]:

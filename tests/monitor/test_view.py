@@ -226,7 +226,7 @@ def test_when_a_limit_ends_and_trouble_with_a_service_are_shown() -> None:
     [
         ("coder-1", "! 1 coder-1 waiting for you 3m"),
         ("coder-10", "! 1 coder-10   waiting for you"),  # the time is left out first
-        ("reviewer_logic", "! 1 reviewer_logic waiting fo…"),
+        ("reviewer_logic", "! 1 reviewer_logic waiting …"),
     ],
 )
 def test_in_a_narrow_monitor_the_name_of_a_seat_stays_whole(name: str, line: str) -> None:
@@ -465,6 +465,16 @@ def test_an_orchestrator_that_has_ended_says_how_to_go_on() -> None:
         f"the orchestrator has ended; in a shell:\n  agentmux resume --reattach {SLUG}"
     )
     assert "detach" not in last
+    assert "Your turn" in text_of(AT_WORK)
+    assert "Your turn" not in last
+
+
+def test_an_orchestrator_that_has_ended_names_no_key_that_nobody_answers() -> None:
+    failed = replace(AT_WORK, state=replace(AT_WORK.state, phase=Phase.FAILED))
+    last = "\n".join(plain(line) for line in draw(failed, *MONITOR, ended=True))
+    assert "! failed" in last
+    assert "press r" not in last
+    assert "agentmux stop" not in last
 
 
 def test_changes_are_seen_while_they_are_written() -> None:
@@ -648,7 +658,7 @@ def test_a_narrow_pane_stays_legible() -> None:
         text_of(AT_WORK, 20, 12)
         == """\
 Add a login form
- ▶ implementing 1/4…
+ ▶ implementing …
   1 coder-2  busy 3m
 claude opus, for
 ! 2 coder-3 waiting…
@@ -708,7 +718,7 @@ def test_a_feature_of_a_megabyte_is_cut() -> None:
         (24, 2, ("日本語 one two three", "  four five")),
         (20, 9, ("日本語 one two three", "four five")),
         (6, 3, ("日本語", "one", "two t…")),
-        (24, 1, ("日本語 one two three fo…",)),
+        (24, 1, ("日本語 one two three …",)),
         (1, 3, ("o", "n", "…")),
     ],
 )

@@ -75,6 +75,7 @@ class StartRequest:
         on: The branch to continue; None for a new one, or for the checkout.
         of: The branch to look at, without any change; None to work.
         unwatched: Nobody attaches to the session at first.
+        asked: The user has just chosen ``agent``, and what it may do by itself.
         pipeline: The name of the pipeline; None: as configured.
         issue: The issue that says what to build; ``feature`` is then what the user said beside it,
             and may be empty.
@@ -92,6 +93,7 @@ class StartRequest:
     of: ReviewedBranch | None = None
     include: tuple[str, ...] = ()
     unwatched: bool = False
+    asked: bool = False
     pipeline: str | None = None
     issue: ReadIssue | None = None
 
@@ -205,7 +207,7 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
     warnings += _warnings(head, options, _in_checkout(beside, taken) if own is None else {})
     warnings += (*network_warnings(world), *((place.warning,) if place.warning else ()))
     if request.unwatched:
-        warnings += tuple(_unattended(world, options, agents))
+        warnings += tuple(_unattended(world, options, _unasked(request, agents)))
     return StartPlan(
         name=name,
         path=world.project / layout.SESSIONS_DIR / name,
@@ -657,6 +659,12 @@ def _in_checkout(beside: Iterable[SessionEntry], taken: Mapping[str, str]) -> Ma
     """Return those of the sessions in ``taken`` that do not work in a worktree of their own."""
     elsewhere = {each.name for each in beside if each.text("worktree")}
     return {name: phase for name, phase in taken.items() if name not in elsewhere}
+
+
+def _unasked(request: StartRequest, agents: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the agents by role without the one of which the user has just said what it may do."""
+    asked = request.agent if request.asked else None
+    return {role: agent for role, agent in agents.items() if agent != asked}
 
 
 def _unattended(world: World, options: Options, agents: Mapping[str, str]) -> Iterator[str]:

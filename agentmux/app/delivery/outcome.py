@@ -40,7 +40,8 @@ def last_words(state: SessionState, name: str, cause: str | None) -> str:
         cause: Why it ended, in words, unless it is done.
     """
     if state.phase != Phase.DONE:
-        return f"session {name}: {cause or 'ended'}; to go on: agentmux resume {name}"
+        # The command comes first: tmux cuts its messages at the width of the terminal.
+        return f"to go on: agentmux resume {name} (it ended: {cause or 'unknown'})"
     made = state.commit.commit if state.commit is not None else None
     what = [f"commit {made[:12]}" if made else "nothing was committed", *_taken(state)]
     return f"session {name} is done: {', '.join(what)}"

@@ -110,7 +110,7 @@ async def drive(
     tools.lock.release()
     if orchestrator.kills_session:
         with suppress(HiddenServerError):
-            tools.terminal.kill(last_words(session.state, files.path.name, orchestrator.cause))
+            tools.terminal.kill(last_words(session.state, orchestrator.name, orchestrator.cause))
     return ExitCode.OK if orchestrator.cause == "done" else ExitCode.FAILED
 
 

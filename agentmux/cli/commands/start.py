@@ -161,11 +161,9 @@ def start_feature(
     world = face.world()
     attachment.require_place(face, world.terminal(None).socket, asked=attach)
     text = _words(feature, file, issue=issue, of=of, comments=comments)
-    if agent is None and face.interactive and not (yes or dry_run or json):
-        agent = _chosen_agent(face, world)
-        if agent is not None:
-            trust_own_edit(face, world, keys=("defaults.agent",))
-            world = face.world()  # with what was just written into the configuration
+    asked = agent is None and face.interactive and not (yes or dry_run or json)
+    if asked:
+        agent, world = _chosen_agent(face, world)
     taken = _pipeline_name(pipeline, quick=quick) or (REVIEW if of is not None else None)
     taken = taken or world.settings.defaults.pipeline
     found = None if issue is None else read_issue(world, issue, words=text, comments=comments)
@@ -184,6 +182,7 @@ def start_feature(
         include=tuple(_real(absolute(Path(path))) for path in include or ()),
         pipeline=taken,
         unwatched=not _goes_there(face, attach, json=json),
+        asked=asked,
     )
     effect = through(_playing(world, request, taken), taken)
     elsewhere = any(each is not None for each in (base, on, of))
@@ -262,17 +261,21 @@ def _words(
     return read_text(feature, file, what="what to build")
 
 
-def _chosen_agent(face: Face, world: World) -> str | None:
+def _chosen_agent(face: Face, world: World) -> tuple[str | None, World]:
     """Ask a person which agent plays the roles, unless a configuration names one.
 
     The answer is written into the project's configuration.
 
     Returns:
-        An agent's name or a command; None if nothing was asked.
+        An agent's name or a command, None if nothing was asked; and the world with the answer.
     """
     from agentmux.cli.ask.agent_choice import asking, choose_agent  # noqa: PLC0415 (only with a person)
 
-    return choose_agent(world, asking(), config=face.config)
+    agent = choose_agent(world, asking(), config=face.config)
+    if agent is None:
+        return None, world
+    trust_own_edit(face, world, keys=("defaults.agent",))
+    return agent, face.world()
 
 
 def orchestrator_start(world: World, config: Path | None) -> OrchestratorStart:

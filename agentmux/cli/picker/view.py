@@ -12,7 +12,7 @@ from agentmux.app.views.last_screens import LastScreen
 from agentmux.app.views.outlook import Outlook, SeatOutlook
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.times import time_of
-from agentmux.core.names.conversations import conversation, how_it_comes_back
+from agentmux.core.names.conversations import conversation, how_it_comes_back, which_conversation
 from agentmux.core.names.status_labels import NATIVE_MARK, age, status_mark
 from agentmux.core.terminal.text_width import ELLIPSIS, clean, width, wrap
 from agentmux.core.terminal.text_width import cut as cut_clean
@@ -26,6 +26,7 @@ _ROOMY: Final = 60
 _PHASE_COLS: Final = 18
 _MARK_COLS: Final = 12
 # From this width on the list has room for every label of a status.
+_NEW: Final = which_conversation("fresh")
 _WIDE: Final = 100
 _LABEL_COLS: Final = 18
 
@@ -128,7 +129,8 @@ def _list_rows(picker: Picker, rows: int) -> int:
 
 def _header(picker: Picker, cols: int) -> PickerLine:
     sought = f"  /{picker.sought}▏" if picker.typing else ""
-    fresh = "FRESH  " if picker.fresh else ""
+    new = f"{_NEW}s" if cols >= _ROOMY else conversation("fresh")
+    fresh = f"{new} · " if picker.fresh else ""
     right = f"{fresh}{len(picker.found)} of {len(picker.choices)}"
     verb, question = "Resume", "Resume which session?"
     if picker.attaches:
@@ -325,9 +327,18 @@ def _footer(scene: Scene, cols: int) -> PickerLine:
     enter = "Enter attach" if attaches else "Enter resume"
     if attaches and not picker.attaches and outlook is not None and outlook.left_alone:
         enter = "Enter reattach"
-    fresh = () if picker.attaches else ("^F fresh" if picker.typing else "f fresh",)
+    key = "^F" if picker.typing else "f"
+    new = _NEW if cols >= _ROOMY else conversation("fresh")
+    fresh = () if picker.attaches else (f"{key} {new}",)
     escape = "Esc clear" if picker.typing else "Esc leave"
     keys = ("↑↓ Enter", *fresh, escape)
     if cols >= _ROOMY:
-        keys = ("↑↓", "type or / to search", enter, *fresh, "Tab screen", escape)
+        keys = (
+            "↑↓",
+            "type or / to search" if cols >= _WIDE else "/ search",
+            enter,
+            *fresh,
+            "Tab screen",
+            escape,
+        )
     return PickerLine(cut(" · ".join(keys), cols), Look.DIM)

@@ -80,9 +80,16 @@ def _shown(char: str) -> str:
 
 
 def cut(text: str, cols: int, *, cells: Cells = library_width) -> str:
-    """Return a clean text (see `clean`), cut to ``cols`` cells; an ellipsis shows the cut."""
+    """Return a clean text (see `clean`), cut to ``cols`` cells; an ellipsis shows the cut.
+
+    It is cut after a word, unless that would leave more than a quarter of the cells empty.
+    """
     if width(text, cells=cells) <= cols:
         return text
+    kept = _head(text, cols - 2, cells)
+    words = kept if text[len(kept)] == " " else kept.rpartition(" ")[0]
+    if words and 4 * width(words, cells=cells) >= 3 * cols:
+        return f"{words.rstrip()} {ELLIPSIS}"
     return _head(text, cols - 1, cells) + ELLIPSIS[: max(cols, 0)]
 
 

@@ -153,7 +153,7 @@ def test_the_selected_line_is_told_by_more_than_its_look() -> None:
 
 def test_fresh_shows_what_it_does_to_every_seat() -> None:
     shown = text(scene(fresh=True))
-    assert "FRESH" in shown
+    assert "new conversations · " in shown
     assert "↻" not in shown
     assert "coder-1  claude: begins a new conversation: you chose a fresh start" in shown
 
@@ -230,7 +230,7 @@ def test_a_small_terminal_keeps_the_list_the_phase_and_the_keys() -> None:
     assert lines[1].startswith("> 20260101")
     assert "implementing: done_2 is missing" in lines
     assert any(line.startswith("↻ coder-1") for line in lines)
-    assert lines[-1] == "↑↓ Enter · f fresh · Esc leave"
+    assert lines[-1] == "↑↓ Enter · f new · Esc leave"
 
 
 def test_many_seats_are_counted_where_they_do_not_fit() -> None:
@@ -466,10 +466,10 @@ def test_real_keys_in_a_real_terminal(
     pane.press("Down")
     wait_until(lambda: "> 20260101-100001-fix-login" in pane.shown(), what=pane.shown)
     pane.run("resize-window", "-x", "40", "-y", "10")
-    wait_until(lambda: "Enter · f fresh · Esc leave" in pane.shown(), what=pane.shown)
+    wait_until(lambda: "Enter · f new · Esc leave" in pane.shown(), what=pane.shown)
     assert "> 20260101-10000" in pane.shown()
     pane.press("f", "/", "auth")
-    wait_until(lambda: "/auth▏" in pane.shown() and "FRESH" in pane.shown(), what=pane.shown)
+    wait_until(lambda: "/auth▏" in pane.shown() and "new · " in pane.shown(), what=pane.shown)
     pane.press("Enter")
     wait_until(lambda: "code 0" in pane.shown() and "icanon" in pane.shown(), what=pane.shown)
     assert "('20260101-100000-add-auth', True)" in pane.shown().replace("\n", "")

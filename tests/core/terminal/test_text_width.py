@@ -3,9 +3,10 @@
 import subprocess
 import sys
 
+import pytest
 from wcwidth import wcwidth
 
-from agentmux.core.terminal.text_width import ONE_CELL
+from agentmux.core.terminal.text_width import ONE_CELL, cut
 
 
 def test_the_blocks_that_are_measured_without_the_library_are_as_it_says() -> None:
@@ -26,3 +27,17 @@ def test_our_own_signs_and_latin_letters_do_not_load_the_library() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("cols", "kept"),
+    [
+        (28, "new conversation, started …"),
+        (27, "new conversation, started …"),
+        (29, "new conversation, started 2 …"),
+        (38, "new conversation, started 2 times …"),
+        (8, "new con…"),  # a word alone would leave more than a quarter empty
+    ],
+)
+def test_prose_is_cut_after_a_word(cols: int, kept: str) -> None:
+    assert cut("new conversation, started 2 times today", cols) == kept
