@@ -1118,7 +1118,7 @@ def test_changes_that_cannot_be_recorded_stay_in_the_composer(
             stage.scenario({"architect": {"think": 60}})
             keyboard.press(Key.ENTER, Key.ENTER)
             await stage.until(lambda: stage.state().cycle == 2)
-            assert draft(stage) is None
+            await stage.until(lambda: draft(stage) is None)
 
     asyncio.run(play())
     assert "file too large" in caplog.text
@@ -1152,7 +1152,7 @@ def test_an_approval_that_cannot_be_recorded_is_reported(
             with full_disk(stage), caplog.at_level(logging.ERROR, logger="agentmux"):
                 keyboard.press("a")
                 await stage.until(lambda: problem(stage), "status tells it, too")
-            assert "file too large" in stage.messages()
+            await stage.until(lambda: "file too large" in stage.messages())
             await approve_by_keys(stage, keyboard)
             await asyncio.wait_for(asyncio.shield(driving), DEADLINE_S)
 
@@ -1219,7 +1219,7 @@ def test_a_slow_git_holds_nothing_up_and_only_a_question_that_was_shown_is_answe
             await stage.until(lambda: "looking at what" in question(stage))
             keyboard.press("c")
             await stage.until(lambda: draft(stage) == "")
-            assert not question(stage)
+            await stage.until(lambda: not question(stage))
             repository.branch = "elsewhere"  # the look that was given up has not seen that
             keyboard.press(Key.ESCAPE, "a")
             await stage.until(lambda: "looking at what" in question(stage))
@@ -1692,11 +1692,11 @@ def test_a_question_whose_time_is_over_says_so(
             await stage.until(
                 lambda: note(stage) == "the question has expired: press a to ask anew"
             )
-            assert not question(stage)
+            await stage.until(lambda: not question(stage))
             assert reading(stage)
             keyboard.press("a")
             await stage.until(lambda: "press a again" in question(stage))
-            assert not note(stage)
+            await stage.until(lambda: not note(stage))
 
     advanced.run(play())
     assert not stage.facts("approve")
