@@ -317,9 +317,8 @@ class DeskApp(App[int]):
     def _show_tabs(self, page: Page) -> None:
         parts, names = tab_parts(self.tab, self._line("tabs").size.width)
         self._line("tabs").show(parts, names)
-        note = [(page.note, DIM)] if page.note else []
-        if len(page.parts) > 1:
-            note.append((f"  {page.at + 1} of {len(page.parts)}, . is the next", DIM))
+        several = f"{page.at + 1} of {len(page.parts)} (. next)  " * (len(page.parts) > 1)
+        note = [(f"{several}{page.note}", DIM)] if several or page.note else []
         self._line("note").show(tuple(note))
 
     async def _look_at_screen(self) -> None:
