@@ -16,6 +16,7 @@ from agentmux.web import serving
 from agentmux.web.guard import Place
 from agentmux.web.sign_in import SignIn
 from tests.e2e.conftest import Project, make_root
+from tests.e2e.conftest import project as project  # noqa: PLC0414 (the fixture, for this folder)
 
 HOST = "agentmux-0123456789.localhost:4321"
 ORIGIN = f"http://{HOST}"
@@ -90,13 +91,6 @@ class Page:
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Project]:
     """A project without sessions, for tests that change nothing."""
-    made = Project(make_root())
-    yield made
-    made.close()
-
-
-@pytest.fixture
-def project() -> Iterator[Project]:
     made = Project(make_root())
     yield made
     made.close()

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.e2e.conftest import Project, make_root
+from tests.e2e.conftest import Project
+from tests.e2e.conftest import project as project  # noqa: PLC0414 (the fixture, for this folder)
 from tests.web.conftest import Server
 
 if TYPE_CHECKING:
@@ -33,13 +34,6 @@ def chromium() -> Iterator["Browser"]:
         playwright.expect.set_options(timeout=60_000)
         yield browser
         browser.close()
-
-
-@pytest.fixture
-def project() -> Iterator[Project]:
-    made = Project(make_root())
-    yield made
-    made.close()
 
 
 @pytest.fixture
