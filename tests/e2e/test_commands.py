@@ -366,7 +366,7 @@ def test_a_start_that_nobody_watches_says_what_its_agents_need(
     assert "--permission-mode accept" in said
     for words, warned in (((), False), (("--detach",), True), (("--attach",), False)):
         with Client(project, sys.executable, "-m", "agentmux", *start, *words) as client:
-            client.process.wait(20)
+            client.process.wait(60)
             wait_until(lambda: "would start" in client.said, 10, lambda: client.said)
             assert (asks in client.said) is warned
 
@@ -394,7 +394,7 @@ def test_init_offers_what_is_there(project: Project, wait_until: WaitUntil) -> N
             wait_until(lambda: client.said.endswith(("]: ", "name: ")), 20)
             client.press(f"{typed}\r")
             wait_until(lambda said=answered: said in client.said, 20, lambda: client.said)
-        assert client.process.wait(20) == 0
+        assert client.process.wait(60) == 0
         assert "works offline" in client.said
     assert 'agent: "demo"' in (project.path / ".agentmux" / "config.yaml").read_text()
 
@@ -410,7 +410,7 @@ def test_what_cannot_be_shown_here_is_not_begun(project: Project) -> None:
     assert "use --detach" in project.fails(2, *words)
     begin = (sys.executable, "-m", "agentmux", *words)
     with Client(project, "env", "TMUX=/tmp/other,1,0", *begin) as client:
-        assert client.process.wait(20) == 2
+        assert client.process.wait(60) == 2
     assert "another tmux server" in client.said
     assert project.tree() == before
     assert not project.processes()

@@ -141,7 +141,7 @@ def test_a_resume_waits_for_an_orchestrator_that_is_about_to_end(
     try:
         wait_until(waits, 20)
         go.touch()
-        assert resuming.wait(30) == 0
+        assert resuming.wait(60) == 0
     finally:
         resuming.kill()
         resuming.wait()
@@ -262,7 +262,7 @@ def test_a_client_that_hangs_up_takes_nothing_along(project: Project, silent: Se
         while str(client.process.pid) not in project.tmux(*names):
             assert client.process.poll() is None, client.said
         client.process.send_signal(signal.SIGHUP)
-        client.process.wait(10)
+        client.process.wait(60)
 
     silent.project.ok("status", silent.name)
     (row,) = project.json("status")["sessions"]

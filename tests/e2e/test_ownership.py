@@ -238,7 +238,7 @@ def test_of_two_that_reattach_at_once_one_is_refused_at_once(
         )  # fmt: skip
 
     both = [begun(), begun()]
-    told = [each.communicate(timeout=20) for each in both]
+    told = [each.communicate(timeout=60) for each in both]
     codes = sorted(each.returncode for each in both)
     assert codes == [0, 3], told
     loser = next(said for each, said in zip(both, told, strict=True) if each.returncode == 3)

@@ -401,7 +401,7 @@ def test_inside_another_server_it_says_what_to_type(
     with Client(
         project, "env", "TMUX=/tmp/other,1,0", sys.executable, "-m", "agentmux", "attach"
     ) as client:
-        assert client.process.wait(20) == 2
+        assert client.process.wait(60) == 2
     assert "another tmux server" in client.said
     assert "attach-session" in client.said
     assert session.state["phase"] == "architecting"
@@ -622,7 +622,7 @@ def test_removing_asks_and_no_is_the_default(project: Project, wait_until: WaitU
         with Client(project, *words) as client:
             wait_until(lambda said=client: "Remove" in said.said, 20, client.said)
             client.press(answer)
-            assert client.process.wait(10) == (130 if there else 0)
+            assert client.process.wait(60) == (130 if there else 0)
         assert session.path.exists() is there
         if there:
             assert project.tree() == before
