@@ -73,6 +73,10 @@ def _restart(name: str, form: Form) -> Typed:
     return command_words.restart(name, form.get("seat", "")), None
 
 
+def _skip(name: str, form: Form) -> Typed:
+    return command_words.skip(name, form.get("seat", "")), None
+
+
 def _stop(name: str, _: Form) -> Typed:
     return command_words.stop(name), None
 
@@ -89,6 +93,7 @@ FORMS: Final[Mapping[str, Callable[[str, Form], Typed]]] = {
     "resume": _resume,
     "reattach": _reattach,
     "restart": _restart,
+    "skip": _skip,
     "stop": _stop,
     "unpark": _unpark,
 }

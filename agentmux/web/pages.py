@@ -21,19 +21,19 @@ from agentmux.app.views.decision import with_digest
 from agentmux.app.views.documents import documents
 from agentmux.app.views.last_screens import LastScreen, last_screens
 from agentmux.app.views.seat_screens import with_screens
-from agentmux.app.views.session_words import next_step, where
+from agentmux.app.views.session_words import also_where, next_step
 from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import to_fields
 from agentmux.core.codec.times import time_of
-from agentmux.core.decisions.seat_needs import restartable, tellable
+from agentmux.core.decisions.seat_needs import restartable, skippable, tellable
 from agentmux.core.documents.diff_comments import change_request, diff_places
 from agentmux.core.journal.signal_messages import words_for
 from agentmux.core.names.conversations import needs_reason, which_conversation
 from agentmux.core.names.status_labels import SessionStatus, age, clock_label, status_colour
 from agentmux.core.names.statuses import PARKED, WAITING
 from agentmux.core.names.version import VERSION
-from agentmux.core.terminal.text_width import clean
+from agentmux.core.terminal.text_width import clean, printable
 from agentmux.errors import AgentmuxError, NotFoundError, of_system
 from agentmux.web import markup
 from agentmux.web.beginning import offer
@@ -250,7 +250,7 @@ class Pages:
             place=place,
             entry=entry,
             view=view,
-            where=where(view),
+            where=also_where(view, ""),
             **values,
         )
 
@@ -273,6 +273,7 @@ class Pages:
             next_step=next_step(view),
             told=tellable(loaded.state) if loaded is not None and _is_driven(view) else (),
             restarted=restartable(loaded.state) if loaded is not None and _is_driven(view) else (),
+            skipped=skippable(loaded.state) if loaded is not None and _is_driven(view) else (),
             changes=change_request(self._comments.of(place.path)),
         )
 
@@ -456,7 +457,7 @@ class DiffLine:
 def diff_lines(lines: Sequence[str]) -> Iterator[DiffLine]:
     """Yield the lines of a diff of git."""
     for index, (place, text) in enumerate(zip(diff_places(lines), lines, strict=True)):
-        yield DiffLine(index=index, place=clean(place), text=clean(text.expandtabs(4)))
+        yield DiffLine(index=index, place=clean(place), text=printable(text.expandtabs(4)))
 
 
 def _ago(screen: LastScreen, now: Any) -> str:  # noqa: ANN401 (a time)

@@ -1,8 +1,10 @@
 """Every face says the same of the same session, and of the same seat."""
 
+import html
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +15,7 @@ from agentmux.app.session.lookup import Liveness, SessionEntry
 from agentmux.app.views.last_screens import LastScreen, heading
 from agentmux.app.views.rows import SessionRow, session_row
 from agentmux.app.views.session_view import SessionView
+from agentmux.app.views.session_words import also_where, next_step, where
 from agentmux.app.views.standing import Standing
 from agentmux.app.views.status import session_view
 from agentmux.cli.commands.show import how_to_answer
@@ -35,6 +38,8 @@ from agentmux.errors import ExitCode
 from agentmux.monitor.view import render
 from agentmux.ports.display import Picture, SeatStatus
 from agentmux.ports.terminal import StatusOption, TerminalUnreachableError, TmuxSession
+from agentmux.web.pages import templates
+from agentmux.web.reading import ListedSession, Place, SessionList
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 NAME = "20260101-101500-add-auth"
@@ -165,6 +170,47 @@ def test_the_desk_says_the_same_of_a_session_as_list_and_status(status: str) -> 
     for each in view.seats:
         assert f"{each.seat:<18} {each.label}" in text
     assert not search(listing, "2026").shown
+
+
+def on_page(template: str, **values: Any) -> str:
+    """Return the text of a page as a browser shows it."""
+    given: dict[str, Any] = {"read_only": False, "said": None, "signed_in": True, "token": "x"}
+    made = templates().get_template(template).render(**given, **values)
+    return " ".join(html.unescape(re.sub("<[^>]*>", " ", made)).split())
+
+
+@pytest.mark.parametrize("status", CASES)
+def test_the_page_says_the_same_of_a_session_as_list_and_status(status: str) -> None:
+    view = shown(status)
+    row = session_row(view, "Log people in")
+    site: Any = SimpleNamespace(project=PROJECT)
+    place = Place(site=site, path=PROJECT / layout.SESSIONS_DIR / NAME)
+    listed = ListedSession(place=place, row=row, view=view)
+    assert listed.colour == status_colour(row.status).value
+    found = SessionList(groups=((view.group, (listed,)),), problems=())
+    text = on_page("sessions.html", found=found, sought="", several=False)
+    phase = "" if row.phase == row.label else f"{row.phase} "
+    assert f"{view.group.value} 1 Log people in {row.label} {phase}5m ago" in text
+
+    empty = dict.fromkeys(("phases", "questions", "told", "restarted"), ())
+    entry = SimpleNamespace(title="Log people in", is_done=status == "done", problem=None)
+    place_of = f"{where(view)}, " if view.phase != view.status else ""
+    text = on_page(
+        "overview.html",
+        **empty,
+        **dict.fromkeys(("decision", "summary", "changes"), ""),
+        tab="overview",
+        place=place,
+        entry=entry,
+        view=view,
+        where=also_where(view, ""),
+        next_step=next_step(view),
+    )
+    assert f"Log people in {view.label} {place_of}updated 5m ago" in text
+    for each in view.seats:
+        assert f"{each.seat} {each.label}" in text
+    for said in (*view.problems, *view.warnings):
+        assert said in text
 
 
 @pytest.mark.parametrize("status", CASES)

@@ -13,7 +13,7 @@ PAGES = (
 )
 FORMS = (
     *("approve", "request-changes", "answer", "tell", "resume", "reattach", "restart", "stop"),
-    *("unpark", "comment"),
+    *("unpark", "comment", "skip"),
 )
 
 
@@ -142,7 +142,11 @@ def test_every_answer_has_the_headers_that_keep_scripts_out(lone: Page) -> None:
         assert policy["form-action"] == "'self'"
         assert policy["frame-ancestors"] == policy["base-uri"] == "'none'"
         assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["x-frame-options"] == "DENY"
         assert answer.headers["referrer-policy"] == "same-origin"
+        assert answer.headers["cross-origin-opener-policy"] == "same-origin"
+        assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+        assert "camera=()" in answer.headers["permissions-policy"]
 
 
 def test_pages_are_not_kept_by_the_browser(lone: Page) -> None:

@@ -67,6 +67,11 @@ def restart(name: str, seat: str) -> Words:
     return ("restart", "--role", seat, *_named(name))
 
 
+def skip(name: str, seat: str) -> Words:
+    """Return the decision to go on without a command of a check that could not run."""
+    return ("restart", "--skip", "--role", seat, *_named(name))
+
+
 def unpark(name: str) -> Words:
     """Return the end of the waiting for usage limits."""
     return ("unpark", *_named(name))
