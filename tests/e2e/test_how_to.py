@@ -54,3 +54,23 @@ def test_after_uninstalling_nothing_is_left(project: Project) -> None:
     assert project.git("branch", "--list", "agentmux/*") == ""
     assert project.git("for-each-ref", "refs/agentmux") == ""
     assert len(project.git("worktree", "list").splitlines()) == 1
+
+
+def test_the_line_of_crontab_resumes_what_the_end_of_the_machine_has_stopped(
+    project: Project,
+) -> None:
+    session = project.start("add a greeting").wait()
+    project.ok("stop", session.name)
+    (line,) = re.findall(r"^@reboot (.*)$", (PAGES / "ssh.md").read_text("utf-8"), re.MULTILINE)
+    line = line.replace("$HOME/project", str(project.path)).replace("$HOME/.local/bin/", "")
+    shell(project, line)
+    session.wait()
+    assert project.json("list")["sessions"][0]["status"] == "decision"
+
+
+def test_a_rewind_as_the_page_says_it(project: Project) -> None:
+    session = project.start("add a greeting", "--worktree").wait()
+    script = blocks("rewind", "")[0].replace("SESSION", session.name)
+    said = shell(project, script.replace("--to planning   ", "--to planning --yes ") + "\n")
+    assert "is in phase implementing" in said
+    session.wait()
