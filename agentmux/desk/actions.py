@@ -316,6 +316,9 @@ class Actions:
         if row.live and row.orchestrator is None:
             await self._reattach(row)
             return
+        if row.live:
+            self._app.say(f"{row.name} is at work; nothing has to be resumed. Enter attaches.")
+            return
         plan: _Plan = await in_daemon_thread(partial(self._plan, row))
         title = f"What a resume of {row.name} would do"
         anew = "a number: that seat begins anew. " if plan.seats else ""

@@ -13,6 +13,7 @@ from textual.app import App, ComposeResult, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.events import DescendantFocus, Event, Key, Paste
+from textual.worker import WorkerFailed
 
 from agentmux.core.names.status_labels import Colour, Group
 from agentmux.core.terminal.command_words import Words
@@ -134,6 +135,18 @@ class DeskApp(App[int]):
             DeskWish.KEYS: self._show_keys,
             DeskWish.QUIT: self.leave,
         }
+
+    @property
+    def failure(self) -> Exception | None:
+        """The error that ended the desk; None if a person left it."""
+        error = self._exception
+        if isinstance(error, WorkerFailed) and isinstance(error.error, Exception):
+            return error.error
+        return error
+
+    def _print_error_renderables(self) -> None:
+        """Print nothing: the caller of `run` reports `failure`, as commands report their errors."""
+        self._exit_renderables.clear()
 
     def compose(self) -> ComposeResult:
         """Lay out the desk."""

@@ -29,6 +29,9 @@ def open_desk(
         environ: Environment of this process.
         config: The file of ``--config``; None without one.
         colours: Whether to use colours.
+
+    Raises:
+        Exception: What ended the desk before the person did; the terminal is restored.
     """
     feed, reader = _feed(project, environ, config)
     feed.begin()  # it reads while Textual is loaded
@@ -54,6 +57,8 @@ def open_desk(
     collect_often()
     try:
         app.run()
+        if app.failure is not None:
+            raise app.failure
         return app.return_code or 0
     finally:
         feed.close()

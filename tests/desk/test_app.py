@@ -339,3 +339,21 @@ def test_a_click_selects_and_tabs_and_foot_can_be_clicked(project: Path) -> None
 
     three(project)
     asyncio.run(look())
+
+
+def test_an_error_of_the_desk_is_left_to_the_command_line(
+    project: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    class Broken(DeskApp):
+        def on_ready(self) -> None:
+            self.run_worker(self._break(), exit_on_error=True)
+
+        async def _break(self) -> None:
+            raise RuntimeError("a bug")
+
+    tools = tools_of(project)
+    app = Broken(tools)
+    app.run(headless=True)
+    tools.feed.close()
+    assert str(app.failure) == "a bug"
+    assert "a bug" not in "".join(capfd.readouterr())
