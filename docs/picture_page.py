@@ -84,4 +84,6 @@ def shot(page: Page, address: str, word: str, same: Callable[[str], str]) -> byt
     page.goto(address)
     page.get_by_text(word).first.wait_for()
     page.evaluate(_WRITE, [same(each) for each in page.evaluate(_TEXTS)])
-    return page.screenshot(animations="disabled", caret="hide")
+    # Named, since the types of Playwright are missing where it is not installed.
+    made: bytes = page.screenshot(animations="disabled", caret="hide")
+    return made
