@@ -88,8 +88,9 @@ class TerminalDisplay:
 
     def show(self, picture: Picture) -> None:
         """Draw ``picture`` in the terminal's current size, unless the screen shows that already."""
-        self._picture = picture
-        self._paint(ended=False)
+        with self._drawing:
+            self._picture = picture
+            self._paint_now(ended=False)
 
     def ring(self) -> None:
         """Ring the bell; tmux shows it as an alert."""
@@ -145,19 +146,15 @@ class TerminalDisplay:
         Unless the session is done, the picture then says that the orchestrator has ended, and with
         which command to go on.
         """
-        if self._fd < 0:
-            return
-        if self._picture is not None:
-            self._paint(ended=True)
-        self._send(_END)
-        if self._keyboard is not None and self._saved is not None:
-            terminal.restore(self._keyboard, self._saved, waits=False)
-        os.close(self._fd)
-        self._fd, self._keyboard = -1, None
-
-    def _paint(self, *, ended: bool) -> None:
-        with self._drawing:
-            self._paint_now(ended=ended)
+        with self._drawing:  # no other thread draws after this picture
+            if self._fd < 0:
+                return
+            self._paint_now(ended=True)
+            self._send(_END)
+            if self._keyboard is not None and self._saved is not None:
+                terminal.restore(self._keyboard, self._saved, waits=False)
+            os.close(self._fd)
+            self._fd, self._keyboard = -1, None
 
     def _paint_now(self, *, ended: bool) -> None:
         if self._picture is None or self._fd < 0:
