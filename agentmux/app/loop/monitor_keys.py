@@ -30,7 +30,7 @@ from agentmux.core.definitions.definition import Kind
 from agentmux.core.fold.acceptance import Answer, takes_approval, takes_decision, working_phase
 from agentmux.core.journal.events import Approved, ChangesRequested, UserDecision
 from agentmux.core.journal.signal_messages import words_for
-from agentmux.core.journal.state import SessionState
+from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names import statuses
 from agentmux.core.names.listing import listed
 from agentmux.core.pipeline.beginnings import beginning_words, elsewhere_words
@@ -47,6 +47,7 @@ _WITHIN: Final = f"within {ANSWER_S:g} s"
 _END: Final = f"press Ctrl-C again {_WITHIN} to end the orchestrator; the agents go on without it"
 _LOOKS: Final = Console(question="looking at what would be delivered …", until_s=float("inf"))
 _SENDS: Final = "looking whether the result is still the one that you saw …"
+_RECORDS: Final = "recording your request …"
 _CHANGED: Final = "the result is not the one that you saw: look at it again, then send"
 _EXPIRED: Final = "the question has expired: press a to ask anew"
 _LOADS: Final = ("looking …",)
@@ -73,6 +74,9 @@ class MonitorLoop(Loop, Protocol):
     def end(self, cause: str, *, kill_session: bool = False) -> None:
         """Stop driving the session."""
 
+    def drawn(self, error: Exception | None) -> None:
+        """Note that the monitor was drawn, or what kept it from that; from any thread."""
+
     @property
     def finished(self) -> bool:
         """Whether the session is done and only waits to be closed."""
@@ -98,7 +102,9 @@ class MonitorKeys:
         self.lost: Callable[[], None] = _nothing
         self._console = Console()
         self._background = BackgroundTasks(self)
-        self._approval: Approved | None = None
+        self._approval: tuple[Approved, int] | None = None
+        self._unsent: tuple[Console, Console, str] | None = None
+        self._named: tuple[str, ...] = ()
         self._texts: dict[Wish, tuple[str, ...]] = {}
         self._result: ResultView | None = None
         self._result_of = -1
@@ -111,9 +117,9 @@ class MonitorKeys:
             Wish.SUMMARY: lambda _: self._read(Wish.SUMMARY, _summary),
             Wish.GO: lambda key: self._go_to(int(str(key))),
             Wish.GO_WAITING: lambda _: self._go_waiting(),
-            Wish.RESUME: lambda _: self._hand_over(self._resume),
-            Wish.RESTART: lambda _: self._hand_over(self._restart),
-            Wish.SKIP: lambda _: self._hand_over(self._skip),
+            Wish.RESUME: lambda _: self._hand_over(partial(self._resume, self._named)),
+            Wish.RESTART: lambda _: self._hand_over(partial(self._restart, self._named)),
+            Wish.SKIP: lambda _: self._hand_over(partial(self._skip, self._named)),
         }
 
     def cancel(self) -> None:
@@ -194,11 +200,19 @@ class MonitorKeys:
         self._loop.soon(partial(self._loop.say, message))
 
     def draw(self) -> None:
-        """Draw the session as it is now, with what the person at the monitor has begun."""
-        if self.picture is not None:
-            self._tools.display.show(self.on(self.picture))
+        """Draw the session as it is now, with what the person at the monitor has begun.
 
-    def on(self, picture: Picture) -> Picture:
+        The loop is told what keeps it from being drawn.
+        """
+        failed: Exception | None = None
+        try:
+            if self.picture is not None:
+                self._tools.display.show(self._on(self.picture))
+        except Exception as error:  # noqa: BLE001 (the loop raises, logs and shows it)
+            failed = error
+        self._loop.drawn(failed)
+
+    def _on(self, picture: Picture) -> Picture:
         """Return the picture with what the person at the monitor has begun."""
         self._keep_up()
         console = self._console
@@ -285,7 +299,7 @@ class MonitorKeys:
             case Wish.END:
                 self._ask(self._console, _END)
             case Wish.CHANGE:
-                name, _ = self._beginning(self._console)
+                name, _ = self._beginning(self._console, state)
                 said = f"press Enter again {_WITHIN} to ask for these changes"
                 self._ask(self._console, f"{said}; the next cycle begins in {name}")
             case Wish.RESUME:
@@ -301,6 +315,7 @@ class MonitorKeys:
         if not seats:
             self._console = Console(note=none)
             return
+        self._named = seats
         text = f"press {key} again {_WITHIN} to {does.format(listed(seats))}"
         self._ask(self._console, text, rest_s=REST_S)
 
@@ -339,35 +354,37 @@ class MonitorKeys:
         made = await in_daemon_thread(self._of_session(approval_question))
         if self._console is not pressed or self._session.state != state:
             return
-        self._approval, self._texts[Wish.APPROVE] = made.approval, made.lines
+        self._texts[Wish.APPROVE] = made.lines
         if made.approval is None:
             self._ask(Console(), made.text)
         else:
+            self._approval = made.approval, state.cycle
             self._ask(Console(wish=Wish.APPROVE, reads=Wish.APPROVE), made.text)
 
     # -- the decision ------------------------------------------------------------------------
 
-    def _beginning(self, console: Console) -> tuple[str, str]:
+    def _beginning(self, console: Console, state: SessionState) -> tuple[str, str]:
         """Return where the next cycle would begin, and what that is for."""
-        state = self._session.state
         pipeline, names = pipeline_of(state), beginnings(state)
         first = names.index(pipeline.again(state)) if pipeline.again(state) in names else 0
         name = names[(first + console.beginning) % len(names)]
         return name, beginning_words(pipeline[name].kind)
 
     def _begins(self, console: Console) -> str:
-        if not self._decides:
-            return ""
-        name, what = self._beginning(console)
         state = self._session.state
+        if not takes_decision(state):
+            return ""
+        name, what = self._beginning(console, state)
         pipeline = pipeline_of(state)
         other = elsewhere_words(name, {each: pipeline[each].kind for each in beginnings(state)})
         more = f"; Tab: {other.replace('_', ' ')}" if other else ""
         return f"the next cycle begins in {name.replace('_', ' ')} ({what}){more}"
 
     def _approve(self) -> None:
-        made, cycle = self._approval or Approved(), self._session.state.cycle
-        self._hand_over(partial(self._decide, made, cycle))
+        """Approve the result that the question was about, in the cycle that it was about."""
+        if self._approval is not None:
+            self._hand_over(partial(self._decide, *self._approval))
+            self._approval = None
 
     def _send(self, written: Console) -> None:
         """Submit the request for changes that the user has written at the monitor.
@@ -378,32 +395,48 @@ class MonitorKeys:
         kept = Console(draft=written.draft, beginning=written.beginning)
         is_new = self._result_of == self._session.state.revision
         seen = self._result.digest if self._result is not None and is_new else ""
-        self._console = replace(kept, question=_SENDS if seen else "", until_s=float("inf"))
-        self._background.run("the request", self._send_about(self._console, kept, seen))
+        self._console = replace(kept, question=_SENDS if seen else _RECORDS, until_s=float("inf"))
+        self._unsent = self._console, kept, seen
+        self._background.run("the request", self._send_all())
 
-    async def _send_about(self, pressed: Console, kept: Console, seen: str) -> None:
-        """Send what is written, unless the result is not the one that was ``seen``."""
+    async def _send_all(self) -> None:
+        """Send what is written; if it is taken back and written again meanwhile, send that, too."""
+        while self._unsent is not None:
+            (pressed, kept, seen), self._unsent = self._unsent, None
+            try:
+                left = await self._sent(pressed, kept, seen)
+            except Exception as error:  # noqa: BLE001 (the loop raises, logs and shows it)
+                self._loop.hand_over(partial(_fail, error))
+                left = kept
+            if self._console is pressed:
+                self._console = left
+                self._fade()
+            self.draw()
+
+    async def _sent(self, pressed: Console, kept: Console, seen: str) -> Console:
+        """Send what is written, unless the result is not the one that was ``seen``.
+
+        Any other key takes it back until it is recorded. Return the console to show afterwards.
+        """
         now = await in_daemon_thread(self._of_session(digest_now)) if seen else ""
-        if self._console is not pressed:
-            return  # another key has taken it back
-        self._console = kept
-        if now in {"", seen}:
-            await self._request_changes(kept, now)
-        else:
-            self._console, self._result_of = replace(kept, note=_CHANGED), -1
-            self._fade()
-        self.draw()
+        if now not in {"", seen}:
+            self._result_of = -1
+            return replace(kept, note=_CHANGED)
+        state = self._session.state
+        made = self._request(kept, state, now)
 
-    async def _request_changes(self, written: Console, digest: str) -> None:
-        state, (begins, _) = self._session.state, self._beginning(written)
+        def record() -> bool:
+            return self._console is pressed and self._decide(made, state.cycle)
+
+        return Console() if await self._done_by_loop(record) else kept
+
+    def _request(self, written: Console, state: SessionState, digest: str) -> ChangesRequested:
+        begins, _ = self._beginning(written, state)
         text = written.draft or ""
         if pipeline_of(state)[begins].kind is Kind.FIX:
             text = with_conflicts(state, text)
         about = working_phase(state)
-        made = ChangesRequested(text=text, phase=begins, of_phase=about, digest=digest)
-        recorded = await self._done_by_loop(partial(self._decide, made, state.cycle))
-        if recorded and self._console is written:
-            self._console = Console()
+        return ChangesRequested(text=text, phase=begins, of_phase=about, digest=digest)
 
     def _decide(self, decision: UserDecision, cycle: int) -> bool:
         """Record a decision about the result of ``cycle``; return whether it counts."""
@@ -423,51 +456,57 @@ class MonitorKeys:
     # -- seats -------------------------------------------------------------------------------
 
     def _go_to(self, number: int) -> None:
-        seats = tuple(self._session.state.seats)
+        seats = tuple(self._session.state.seats.items())
         if number > len(seats):
             self._console = replace(self._console, note=f"there is no seat {number} now")
         else:
-            self._go(seats[number - 1])
+            self._go(*seats[number - 1])
 
     def _go_waiting(self) -> None:
         """Go to a seat that waits for the user; to the next of several at each press."""
-        waiting = [name for name in self._session.state.seats if self._waits(name)]
+        seats = self._session.state.seats
+        waiting = [name for name, seat in seats.items() if self._waits(name, seat)]
         if not waiting:
             note = "it is your turn here" if self._decides else "no seat waits for you"
             self._console = replace(self._console, note=note)
             return
         after = waiting.index(self._went) + 1 if self._went in waiting else 0
         self._went = waiting[after % len(waiting)]
-        self._go(self._went)
+        self._go(self._went, seats[self._went])
 
-    def _waits(self, name: str) -> bool:
+    def _waits(self, name: str, seat: Seat) -> bool:
         seen = self._sight.statuses.get(name)
-        seat = self._session.state.seats[name]
         return seat.status == statuses.STOPPED or (seen is not None and waits(seen))
 
-    def _go(self, seat: str) -> None:
-        pane = self._sight.pane_id(self._session.state.seats[seat].launch)
+    def _go(self, name: str, seat: Seat) -> None:
+        pane = self._sight.pane_id(seat.launch)
         if not pane or not self._tools.terminal.go_to(pane):
-            self._console = replace(self._console, note=f"{seat} has no pane now")
+            self._console = replace(self._console, note=f"{name} has no pane now")
 
-    def _resume(self) -> None:
+    # What these do for seats, they do for those alone that the question has named.
+
+    def _resume(self, named: tuple[str, ...]) -> None:
         """Choose Resume in each pane that waits, as its own key does."""
         seats = self._session.state.seats
-        for name in stopped(self._session.state):
+        for name in _still(stopped(self._session.state), named):
             launch = seats[name].launch
             pane = self._sight.pane_id(launch)
             if pane and self._session.files.launch_record(launch).choice is None:
                 self._tools.terminal.press_keys(pane, [RESUME_KEY])
 
-    def _restart(self) -> None:
-        for name in restartable(self._session.state):
+    def _restart(self, named: tuple[str, ...]) -> None:
+        for name in _still(restartable(self._session.state), named):
             restart(self._world, self._session.files, name, fresh=None, poke=_listening)
             self._loop.say(f"user: starts {name} again")
 
-    def _skip(self) -> None:
-        for name in skippable(self._session.state):
+    def _skip(self, named: tuple[str, ...]) -> None:
+        for name in _still(skippable(self._session.state), named):
             skip(self._world, self._session.files, name, poke=_listening)
             self._loop.say(f"user: goes on without {name}")
+
+
+def _still(now: tuple[str, ...], named: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in now if name in named)
 
 
 def _nothing() -> None:

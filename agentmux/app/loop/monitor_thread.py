@@ -8,10 +8,13 @@ What a key asks of the session is handed over to the loop.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from contextlib import suppress
 from threading import Thread
-from typing import Final
+from typing import Any, Final
+
+logger = logging.getLogger(__name__)
 
 # A call of tmux, to go to a pane, may take this long.
 _END_S: Final = 6.0
@@ -33,6 +36,7 @@ class MonitorThread:
         if keyboard is None:
             return
         self._loop = asyncio.new_event_loop()
+        self._loop.set_exception_handler(_log)
         self._loop.add_reader(keyboard, answer)
         self._thread = Thread(target=self._run, args=(self._loop,), name="monitor", daemon=True)
         self._thread.start()
@@ -67,3 +71,8 @@ class MonitorThread:
         if begun:
             loop.run_until_complete(asyncio.wait(begun))
         loop.close()
+
+
+def _log(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log what went wrong in a callback: asyncio itself would write it over the picture."""
+    logger.error("the monitor: %s", context["message"], exc_info=context.get("exception"))

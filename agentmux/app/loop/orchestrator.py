@@ -58,6 +58,7 @@ STOP_LINE: Final = b"s"
 _MAX_ROUNDS: Final = 200
 _STEP: Final = "a step"
 _LOOK: Final = "a look at the screens"
+_DRAWING: Final = "the monitor"
 # Seconds until the next try if a parked agent that is due could not be woken.
 _ALARM_S: Final = 0.2
 _MESSAGES: Final = 200
@@ -352,6 +353,16 @@ class Orchestrator:
         if handed:
             self.show()
 
+    def drawn(self, error: Exception | None) -> None:
+        """Note that the monitor was drawn, or what kept it from that; from any thread."""
+        if error is not None or _DRAWING in self._problems:
+            self.soon(partial(self._note_drawn, error))
+
+    def _note_drawn(self, error: Exception | None) -> None:
+        with self.reporting(_DRAWING):
+            if error is not None:
+                raise error
+
     @property
     def finished(self) -> bool:
         """Whether the session is done and only waits to be closed."""
@@ -389,8 +400,7 @@ class Orchestrator:
             self._see_clients()
             if _STEP in self._problems or self._finished or self._has_lost_worktree():
                 self.wake()
-            with self.reporting("the monitor"):
-                self.show()
+            self.show()
             self._show_in_tmux()
 
     def _is_unanswered(self) -> bool:
@@ -468,17 +478,17 @@ class Orchestrator:
         return self._kill_session
 
     def show(self) -> None:
-        """Draw the monitor."""
+        """Draw the monitor soon; what keeps it from being drawn is shown, not raised."""
         now = self._world.now()
         self._times = self._times.at(self._session.state.phase, now)
         picture = Picture(
             state=self._session.state,
-            statuses=self._watcher.sight.statuses,
+            statuses=dict(self._watcher.sight.statuses),  # another thread reads them
             problem=self._watcher.runtime.problem,
             messages=tuple(self._messages),
             now=now.astimezone(self._world.zones("")),
             spent_s=self._times.seconds(now),
-            last_lines=self._watcher.sight.last_lines,
+            last_lines=dict(self._watcher.sight.last_lines),
             name=self._name,
             leave=self._way_out.line,
         )

@@ -43,7 +43,8 @@ from agentmux.core.config.settings import (
     SnapshotSettings,
     StallSettings,
 )
-from agentmux.core.journal.events import Approved
+from agentmux.core.fold.acceptance import takes_approval
+from agentmux.core.journal.events import Approved, ChangesRequested
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
@@ -211,6 +212,7 @@ class Keyboard(Silent):
         os.set_blocking(self._wakes, False)
         self._pressed: list[Pressed] = []
         self._drawn = threading.Condition()
+        self.bug: Exception | None = None
 
     def press(self, *keys: Pressed) -> None:
         self._pressed += keys
@@ -226,9 +228,17 @@ class Keyboard(Silent):
         return pressed
 
     def show(self, picture: Picture) -> None:  # type: ignore[explicit-override]
+        if self.bug is not None:
+            raise self.bug
         with self._drawn:
             super().show(picture)
             self._drawn.notify_all()
+
+    @contextmanager
+    def held_up(self) -> Iterator[None]:
+        """In this block, the thread that draws waits, as for a tmux that hangs."""
+        with self._drawn:
+            yield
 
     def shown(self, is_right: Callable[[Picture], bool]) -> bool:
         """Block this thread until another one has shown such a picture; False if none has."""
@@ -1237,6 +1247,81 @@ def test_a_slow_git_holds_nothing_up_and_only_a_question_that_was_shown_is_answe
     stage.world = replace(stage.world, repository=repository)
     asyncio.run(play())
     assert len(stage.facts("approve")) == 1
+
+
+def test_a_request_that_is_taken_back_while_git_looks_can_be_sent_again(
+    stage: Stage, keyboard: Keyboard
+) -> None:
+    answers = threading.Event()
+    answers.set()
+
+    class Slow(NotedRepository):
+        def result_tree(self, paths: Collection[str]) -> str:  # type: ignore[explicit-override]
+            assert answers.wait(DEADLINE_S)
+            return super().result_tree(paths)
+
+    async def play() -> None:
+        async with stage.driven():
+            await to_the_decision(stage)
+            await stage.until(lambda: keyboard.picture and keyboard.picture.result)
+            answers.clear()
+            keyboard.press("c", *"Rename it.", Key.ENTER, Key.ENTER)
+            await stage.until(lambda: "looking whether" in question(stage))
+            keyboard.press(*"..", Key.ENTER, Key.ENTER)
+            await stage.until(
+                lambda: "looking whether" in question(stage) and draft(stage) == "Rename it..."
+            )
+            answers.set()
+            stage.scenario({"architect": {"think": 60}})
+            await stage.until(lambda: stage.state().cycle == 2)
+
+    repository = Slow(stage.project)
+    repository.begin()
+    stage.world = replace(stage.world, repository=repository)
+    asyncio.run(play())
+    assert [fact.text for fact in stage.facts("request_changes")] == ["Rename it..."]
+
+
+def test_an_approval_is_about_the_cycle_that_the_question_was_about(
+    stage: Stage, keyboard: Keyboard
+) -> None:
+    """Also if the monitor was held up meanwhile, and has not seen that it was decided elsewhere."""
+
+    async def play() -> None:
+        async with stage.driven():
+            await to_the_decision(stage)
+            keyboard.press("a")
+            await stage.until(lambda: "press a again" in question(stage))
+            with keyboard.held_up():
+                files, wish = stage.world.files(stage.path), ChangesRequested(text="Rename it.")
+                now = "2026-01-01T00:00:00.000Z"
+                decide(files, wish, at=now, new_id=stage.world.new_id, poke=poke)
+                await stage.until(lambda: stage.state().cycle == 2)
+                await to_the_decision(stage)
+                keyboard.press("a")
+            await stage.until(lambda: "it is about cycle 1" in stage.messages())
+            assert takes_approval(stage.state())
+
+    asyncio.run(play())
+
+
+def test_a_monitor_that_cannot_be_drawn_is_a_problem_until_it_can(
+    stage: Stage, keyboard: Keyboard, caplog: pytest.LogCaptureFixture
+) -> None:
+    stage.scenario({"architect": {"think": 60}})
+
+    async def play() -> None:
+        async with stage.driven():
+            await at_work(stage, "architect")
+            keyboard.bug = RuntimeError("no such style")
+            keyboard.press("?")
+            await stage.until(lambda: problem(stage) == "no such style")
+            keyboard.bug = None
+            keyboard.press("?")
+            await stage.until(lambda: problem(stage) is None)
+
+    asyncio.run(play())
+    assert "Traceback" in caplog.text  # a bug is found by that
 
 
 def test_a_git_that_hangs_keeps_no_orchestrator_from_ending(
