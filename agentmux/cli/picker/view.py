@@ -128,15 +128,22 @@ def _list_rows(picker: Picker, rows: int) -> int:
 
 
 def _header(picker: Picker, cols: int) -> PickerLine:
-    sought = f"  /{picker.sought}▏" if picker.typing else ""
     new = f"{_NEW}s" if cols >= _ROOMY else conversation("fresh")
     fresh = f"{new} · " if picker.fresh else ""
     right = f"{fresh}{len(picker.found)} of {len(picker.choices)}"
     verb, question = "Resume", "Resume which session?"
     if picker.attaches:
         verb, question = "Attach", "Attach to which session?"
-    left = f"{question if cols >= _ROOMY else verb}{sought}"
+    left = question if cols >= _ROOMY else verb
+    if picker.typing:
+        room = cols - width(f"{left}  / {right}")
+        left += f"  /{_end(f'{picker.sought}▏', room)}"
     return PickerLine(_spread(left, right, cols), Look.BOLD)
+
+
+def _end(text: str, cols: int) -> str:
+    """Return the end of a text, which is what was typed last."""
+    return text if width(text) <= cols else cut(text[::-1], cols)[::-1]
 
 
 def _spread(left: str, right: str, cols: int) -> str:

@@ -256,6 +256,16 @@ def test_it_never_leaves_the_terminal(cols: int, rows: int, at: str, keys: list[
     assert all(line.text.isprintable() for line in lines)
 
 
+@pytest.mark.parametrize("cols", [30, 60, 80])
+def test_what_was_typed_last_is_shown_however_long_it_is(cols: int) -> None:
+    shown = scene()
+    for key in ("/", *"one two three " * 8, *"the end"):
+        shown = replace(shown, picker=press(shown.picker, key))
+    header = text(shown, cols).splitlines()[0]
+    assert "the end▏" in header
+    assert header.endswith(" 0 of 3")
+
+
 def test_the_selected_one_is_always_in_the_window() -> None:
     names = [f"s{n:03}" for n in range(300)]
     state = begin([Choice(name=name, words=name) for name in names])
