@@ -43,6 +43,7 @@ from agentmux.ports.repository import (
 
 HEADS: Final = "refs/heads/"
 """What git puts before the short name of a branch."""
+_WHOLE_PATHS: Final = ("--src-prefix=a/", "--dst-prefix=b/", "--submodule=short")
 _STAT_COLUMNS: Final = 76
 _PATCH_BYTES: Final = 2_000_000
 _STAT_FILES: Final = "--stat-count=40"
@@ -169,11 +170,15 @@ class Git:
         return self._compared(found, f"--stat={_STAT_COLUMNS}", _STAT_FILES)
 
     def patch(self, found: ChangeRange) -> tuple[str, ...]:
-        """Return the lines of ``git diff`` for the changes, without colours; cut at some 2 MB."""
-        return self._compared(found)
+        """Return the lines of ``git diff`` for the changes, without colours; cut at some 2 MB.
+
+        They name each file by its whole path, after ``a/`` or ``b/``, whatever the user's
+        configuration says.
+        """
+        return self._compared(found, *_WHOLE_PATHS)
 
     def _compared(self, found: ChangeRange, *options: str) -> tuple[str, ...]:
-        words = ("diff", "--no-color", "--no-ext-diff", *options)
+        words = ("-c", "core.quotePath=false", "diff", "--no-color", "--no-ext-diff", *options)
         specs = ("--", *_pathspecs((), found.leave_out))
         extra = dict(reading(found.home)) if found.home is not None else {}
         if found.until is not None:

@@ -37,7 +37,7 @@ def diff_places(lines: Iterable[str]) -> Iterator[str]:
         elif at.inside:
             place, at = _placed(at, text)
         elif text.startswith(("+++ ", "--- ")):
-            name = text[4:].split("\t")[0]
+            name = text[4:].split("\t")[0].removeprefix('"').removesuffix('"')
             path = at.path if name == "/dev/null" else name.partition("/")[2] or name
             at = _At(path=path)
         yield place

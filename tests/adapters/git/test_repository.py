@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.git.repository import Git
+from agentmux.core.documents.diff_comments import diff_places
 from agentmux.errors import MissingError, UsageError
 from agentmux.ports.repository import (
+    ChangeRange,
     GitError,
     GitRefusedError,
     Head,
@@ -223,6 +225,19 @@ def test_what_was_dirty_at_start_is_left_out(started: Path, git: Git) -> None:
 
 
 # --- committing -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("setting", ["noprefix", "mnemonicPrefix", "external"])
+def test_a_patch_names_whole_paths_whatever_the_user_has_set(
+    started: Path, git: Git, run: Run, setting: str
+) -> None:
+    """Comments on its lines say where they are by these paths."""
+    run("config", f"diff.{setting}", "true")
+    (started / "süß").mkdir()
+    (started / "süß" / "a b.py").write_text("x\n")
+    lines = git.patch(ChangeRange(since="HEAD"))
+    assert lines[-4:-1] == ("--- /dev/null", "+++ b/süß/a b.py\t", "@@ -0,0 +1 @@")
+    assert [each for each in diff_places(lines) if each] == ["süß/a b.py:1"]
 
 
 def test_the_first_commit_of_a_repository(repo: Path, git: Git, run: Run) -> None:

@@ -43,6 +43,11 @@ def test_every_line_of_a_file_has_a_place_of_its_own() -> None:
     assert len(set(named)) == len(named)
 
 
+def test_a_name_that_git_quotes_has_no_quotes() -> None:
+    lines = ('--- "a/s/q\\"t.py"', '+++ "b/s/q\\"t.py"', "@@ -1 +1 @@", "-was", "+is")
+    assert list(diff_places(lines)) == ["", "", "", 's/q\\"t.py:1 (removed)', 's/q\\"t.py:1']
+
+
 def test_a_note_above_a_diff_has_no_place() -> None:
     assert list(diff_places(("nothing was committed", "nothing has changed"))) == ["", ""]
 
