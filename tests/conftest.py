@@ -71,6 +71,30 @@ set -s command-alias[110] list-sessions='list-sessions -f 0'
 
 WRAPPER = Path(__file__).parent.parent / "agentmux" / "adapters" / "pane" / "wrapper.py"
 
+MEMORY: Final = Path("/dev/shm")
+ROOM: Final = 2 * 1024**3
+"""The free bytes in memory that all tests together surely do not use."""
+
+
+def _scratch() -> str:
+    """Return the folder, with a short path, in which tests make their folders.
+
+    It is in memory if there is room, since flushing a file to a disk takes milliseconds, in which
+    a test waits. ``TMPDIR=/tmp`` puts everything on the disk.
+    """
+    try:
+        place = os.statvfs(MEMORY)
+    except OSError:
+        return "/tmp"
+    roomy = place.f_bavail * place.f_frsize >= ROOM and not place.f_flag & os.ST_NOEXEC
+    usable = roomy and os.access(MEMORY, os.W_OK) and "TMPDIR" not in os.environ
+    return str(MEMORY) if usable else "/tmp"
+
+
+SCRATCH: Final = _scratch()
+if "TMPDIR" not in os.environ:
+    tempfile.tempdir = SCRATCH  # also where pytest makes each test's `tmp_path`
+
 settings.register_profile(
     "same", deadline=None, derandomize=True, suppress_health_check=(HealthCheck.too_slow,)
 )
@@ -166,16 +190,17 @@ def silent() -> Iterator[int]:
 @pytest.fixture
 def short_dir() -> Iterator[Path]:
     """A directory with a path short enough for a socket."""
-    folder = Path(tempfile.mkdtemp(prefix="amx-", dir="/tmp"))
+    folder = Path(tempfile.mkdtemp(prefix="amx-", dir=SCRATCH))
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture(autouse=True)
-def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[str]:
+def isolated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Hide the user's home, configuration and tmux server; end all processes after the test.
 
-    Yields the test's id, which is in the environment of these processes.
+    Yields the test's id, which is in the environment of these processes. ``tmp_path`` comes first,
+    so that pytest deletes it last, when no function of ``os`` is replaced any more.
     """
     for name in tuple(os.environ):
         if name.startswith(("TMUX", "XDG_", "AGENTMUX_", "CLAUDE", "CODEX_", "GIT_")):

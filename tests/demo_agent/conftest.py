@@ -21,6 +21,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import SCRATCH
+
 FAKE_AGENTMUX = """\
 #!/bin/sh
 printf '%s|%s\\n' "$DEMO_THREAD_ID" "$*" >> "$FAKE_LOG"
@@ -201,7 +203,7 @@ def start(world: World) -> Iterator[Starter]:
 
 @pytest.fixture
 def pane(world: World) -> Iterator[Pane]:
-    sockets = Path(tempfile.mkdtemp(prefix="dm", dir="/tmp"))
+    sockets = Path(tempfile.mkdtemp(prefix="dm", dir=SCRATCH))
     made = Pane(world, sockets / "s")
     yield made
     subprocess.run(

@@ -25,7 +25,7 @@ import pytest
 
 from agentmux.adapters.system.processes import carriers, end
 from agentmux.wiring import build
-from tests.conftest import TEST_ID, _wait_until, trust
+from tests.conftest import SCRATCH, TEST_ID, _wait_until, trust
 from tests.e2e.preloaded import Preloaded
 from tests.fakes.forge import FakeForge
 
@@ -356,7 +356,7 @@ def everything(folder: Path) -> Iterator[Path]:
 
 
 def make_root() -> Path:
-    return Path(tempfile.mkdtemp(prefix="amx-", dir="/tmp"))
+    return Path(tempfile.mkdtemp(prefix="amx-", dir=SCRATCH))
 
 
 @pytest.fixture
