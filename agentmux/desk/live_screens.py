@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.lookup import live
 from agentmux.app.session.writer import stamp
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from agentmux.app.world import Site
     from agentmux.ports.terminal import Target
 
+_FRESH_S: Final = 0.95
+"""So long a capture counts as what the pane shows now; a little less than the second after which
+the desk looks again, since a timer may be early."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Panes:
@@ -31,6 +36,23 @@ class _Panes:
     panes: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Recent:
+    """The latest capture.
+
+    Attributes:
+        path: The session.
+        pane: The id of its pane.
+        until: The monotonic time, in seconds, until which it counts as what the pane shows now.
+        screen: What was captured.
+    """
+
+    path: Path
+    pane: str
+    until: float
+    screen: LastScreen
+
+
 class LiveScreens:
     """Captures panes of live sessions; its methods wait for tmux, so they are called in threads."""
 
@@ -38,6 +60,7 @@ class LiveScreens:
         self._lock = threading.Lock()
         self._clients: ControlClients | None = None
         self._known: dict[Path, _Panes] = {}
+        self._recent: _Recent | None = None
 
     def seats(self, site: Site, entry: SessionEntry) -> tuple[str, ...]:
         """Return the seats whose panes can be captured now; none of a session that is not live."""
@@ -55,6 +78,8 @@ class LiveScreens:
     def screen(self, path: Path, last: LastScreen, now: datetime) -> LastScreen | None:
         """Return what a seat's pane shows now, in one call of tmux; None if nobody can tell.
 
+        What was captured less than a second ago is returned again without a call.
+
         Args:
             path: The session, of which `seats` was asked before.
             last: What was known of the seat's screen.
@@ -64,11 +89,18 @@ class LiveScreens:
         pane = known.panes.get(last.seat) if known is not None else None
         if known is None or pane is None:
             return None
+        recent, begun = self._recent, time.monotonic()
+        if recent and recent.path == path and recent.pane == pane and begun < recent.until:
+            return recent.screen
         try:
             found = self._own(known.target).capture((pane,)).get(pane)
         except AgentmuxError:
             found = None
-        return None if found is None else last.now(found, stamp(now))
+        if found is None:
+            return None
+        screen = last.now(found, stamp(now))
+        self._recent = _Recent(path=path, pane=pane, until=begun + _FRESH_S, screen=screen)
+        return screen
 
     def _own(self, target: Target) -> OwnTmux:
         from agentmux.adapters.tmux.control_client import ControlClients  # noqa: PLC0415 (when it is shown)

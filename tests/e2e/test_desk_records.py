@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import WaitUntil
+from tests.conftest import SCRATCH, WaitUntil
 from tests.e2e.conftest import QUICK, Project, Session, make_root
 from tests.e2e.desk_pane import ASKS, SLOW, Desk, opened
 
@@ -26,7 +26,7 @@ OF_PEOPLE = frozenset(
 _MASKED = (
     (re.compile(r"\d{4}-\d\d-\d\d\w\d\d:\d\d:\d\d[.\d]*\w?"), "TIME"),
     (re.compile(r"\d{8}-\d{6}"), "STAMP"),
-    (re.compile(r"/tmp/amx-\w+"), "ROOT"),
+    (re.compile(rf"{SCRATCH}/amx-\w+"), "ROOT"),
     (re.compile(r"\b[0-9a-f]{8}-[0-9a-f-]{27}\b"), "ID"),
     (re.compile(r"\b[0-9a-f]{12,64}\b"), "HEX"),
 )
