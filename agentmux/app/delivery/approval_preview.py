@@ -118,10 +118,10 @@ def verdict_lines(state: SessionState) -> Iterator[str]:
         first = f": {said.splitlines()[0]}" if said else ""
         yield f"review {label(role)}: {verdict}{first}"
     capped = [phase for phase, e in all_results(state).items() if e.outcome == CAPPED]
+    most = f"{state.max_review_iterations} iteration{'s' * (state.max_review_iterations != 1)}"
     if state.pipeline is None and capped:
-        yield f"the review did not pass within {state.max_review_iterations} iterations"
-    elif capped:
-        most = f"{state.max_review_iterations} iterations"
+        yield f"the review did not pass within {most}"
+    else:
         yield from (f"{phase} did not pass within {most}" for phase in capped)
 
 

@@ -114,7 +114,7 @@ def _subplans(state: SessionState, _: str) -> str:
 def _verdicts(state: SessionState, phase: str) -> str:
     found = result_of(state, phase)
     if found.outcome == CAPPED:
-        return f"{CAPPED}, did not pass"
+        return "did not pass"
     if state.phase != phase:
         return found.outcome
     count = len(reviewers(state, phase))
@@ -125,7 +125,7 @@ def _outcome(state: SessionState, phase: str) -> str:
     """Return how many commands of a check have ended; once it is decided, its outcome."""
     found = result_of(state, phase)
     if state.phase != phase or found.outcome:
-        return f"{CAPPED}, did not pass" if found.outcome == CAPPED else found.outcome
+        return "did not pass" if found.outcome == CAPPED else found.outcome
     if is_base_open(state):
         return "waits for the base"
     return f"{len(found.checks)}/{len(check_commands(state, phase))} have run"
