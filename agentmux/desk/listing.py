@@ -17,7 +17,6 @@ from agentmux.core.names.status_labels import (
     age,
     status_colour,
     status_label,
-    status_mark,
 )
 from agentmux.core.terminal.search import matches
 from agentmux.core.terminal.text_width import clean, width
@@ -248,7 +247,7 @@ def _lines(rows: Iterable[DeskRow], sought: str) -> Iterator[ListLine]:
 
 def _status(row: DeskRow) -> str:
     """Return the status as a search finds it: without the time until which a session is parked."""
-    return status_label(row.row.status)
+    return f"{status_label(row.row.status)} {row.row.label if row.row.doubt else ''}"
 
 
 def _ordered(group: Group, rows: Iterable[DeskRow]) -> list[DeskRow]:
@@ -316,4 +315,4 @@ def _state(row: DeskRow, *, roomy: bool) -> tuple[str, str]:
     colour = status_colour(shown.status).value
     if roomy:
         return shown.label, colour
-    return status_mark(shown.status) or shown.label, colour
+    return shown.mark or shown.label, colour

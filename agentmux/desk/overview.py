@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.views.session_words import also_where, check_lines, next_step
+from agentmux.app.views.session_words import also_where, check_lines, failed_commands, next_step
 from agentmux.app.views.timeline import (
     CURRENT,
     DONE,
@@ -42,6 +42,9 @@ _MARKS: Final = {
 
 
 _COMMANDS: Final = re.compile(r"agentmux ([a-z-]+)")
+
+_OUTPUT_LINES: Final = 30
+"""How much of the output of a command is shown in the overview."""
 
 LOST: Final = "its agents live, but its orchestrator is gone: nobody drives them"
 """What to know of a session that has to be reattached."""
@@ -90,7 +93,7 @@ def overview_lines(facts: Facts) -> Iterator[Line]:
     yield from _needs(facts)
     yield from _section("Phases", _phases(facts))
     yield from _section("Seats", _seats(view))
-    yield from _section("Checks", (line(f"  {each}") for each in check_lines(view)))
+    yield from _section("Checks", _checks(view))
     yield from _section("Where", _places(view))
 
 
@@ -105,10 +108,7 @@ def _section(title: str, lines: Iterator[Line]) -> Iterator[Line]:
 def _needs(facts: Facts) -> Iterator[Line]:
     """Yield what is wrong, what is to be done about it, and by which key."""
     view, row = facts.view, facts.row
-    for problem in view.problems:
-        yield line(f"! {problem}", Colour.RED.value)
-    for warning in view.warnings:
-        yield line(f"! {warning}", Colour.YELLOW.value)
+    yield from _troubles(view)
     if row.is_lost:
         yield line(LOST, Colour.YELLOW.value)
     cause = str((view.interruption or {}).get("cause") or "")
@@ -122,6 +122,16 @@ def _needs(facts: Facts) -> Iterator[Line]:
     step = next_step(view)
     if step and not _is_offered(row, step):
         yield line(f"next: {step}", DIM)
+
+
+def _troubles(view: SessionView) -> Iterator[Line]:
+    """Yield what a person should know before a decision, the worst first."""
+    for said in failed_commands(view):
+        yield line(f"{FAILED} {said}", Colour.RED.value)
+    for problem in view.problems:
+        yield line(f"! {problem}", Colour.RED.value)
+    for warning in view.warnings:
+        yield line(f"! {warning}", Colour.YELLOW.value)
 
 
 def _is_offered(row: DeskRow, step: str) -> bool:
@@ -186,6 +196,15 @@ def _seats(view: SessionView) -> Iterator[Line]:
         )
         if needs_reason(seat.mode, seat.reason):
             yield line(f"    {seat.reason}", DIM)
+
+
+def _checks(view: SessionView) -> Iterator[Line]:
+    """Yield what the commands have shown, and below one that fails the end of its output."""
+    failed = failed_commands(view)
+    for said in check_lines(view):
+        yield line(f"  {said}", Colour.RED.value if said in failed else PLAIN)
+        for each in failed.get(said, "").splitlines()[-_OUTPUT_LINES:]:
+            yield line(f"    {each}", DIM)
 
 
 def _places(view: SessionView) -> Iterator[Line]:

@@ -182,6 +182,16 @@ def test_every_line_says_the_state_in_a_whole_word(cols: int, status: SessionSta
     assert any(word in shown for word in words), shown
 
 
+@pytest.mark.parametrize(("cols", "word"), [(32, "\u2717 check"), (48, "decide: check failed")])
+def test_a_decision_on_what_failed_a_check_says_so_and_is_found(cols: int, word: str) -> None:
+    decided = row("one", SessionStatus.DECISION)
+    shown = replace(decided.row, label="decide: check failed", doubt="check")
+    failed = replace(decided, row=shown)
+    listing = with_rows(Listing(), [failed, row("other", SessionStatus.DECISION)])
+    assert word in plain(row_line(listing, failed, cols, NOW))
+    assert search(listing, "failed").shown == (failed,)
+
+
 @pytest.mark.parametrize(("cols", "word"), [(32, "reattach"), (48, "to reattach")])
 def test_a_session_whose_orchestrator_is_gone_says_what_to_do(cols: int, word: str) -> None:
     lost = replace(row("one", SessionStatus.INTERRUPTED), live=True)

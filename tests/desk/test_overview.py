@@ -10,6 +10,8 @@ from agentmux.app.session.lookup import Liveness, SessionEntry
 from agentmux.app.views.rows import session_row
 from agentmux.app.views.status import session_view
 from agentmux.core.codec.frozen import replace
+from agentmux.core.definitions.definition import Kind, PhaseDefinition, PipelineDefinition
+from agentmux.core.journal.results import CheckResult, PhaseResult
 from agentmux.core.journal.state import Interruption, Seat, SessionState, encode
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import Safety, SessionStatus
@@ -24,6 +26,13 @@ LIVE = Liveness(
     live=True, because="tmux session x", tmux=TmuxSession(id="$1", name="x", uuid="u"),
     locked=True, orchestrator=42,
 )  # fmt: skip
+CHECKED = PipelineDefinition(
+    name="mine",
+    phases=(
+        PhaseDefinition(phase="verifying", kind=Kind.CHECK, folder="verifying"),
+        PhaseDefinition(phase="completing", kind=Kind.COMPLETE, folder="completing"),
+    ),
+)
 GONE = Liveness(live=False, because="no tmux session")
 
 
@@ -86,6 +95,25 @@ def test_it_begins_with_the_feature_and_what_the_session_does() -> None:
     assert "running, implementing, updated 5m ago" in lines
     assert lines.index("Phases") < lines.index("Seats") < lines.index("Where")
     assert any(each.startswith("  coder ") and "claude" in each for each in lines)
+
+
+@pytest.mark.parametrize(("outcome", "fails"), [("capped", True), ("passed", False)])
+def test_a_check_that_fails_is_named_first_and_shown_with_its_output(
+    outcome: str, fails: bool
+) -> None:
+    check = CheckResult(outcome="failed", status=1, output="FAIL: test_total\n1150 != 1250")
+    state = SessionState(
+        phase=Phase.COMPLETING, pipeline=CHECKED,
+        verify=({"name": "tests", "run": ["pytest"], "timeout_s": 60.0, "required": True},),
+        results={"verifying": PhaseResult(outcome=outcome, checks={"tests": check})},
+    )  # fmt: skip
+    lines = text(facts(state))
+    first = "\u2717 verifying, tests: failed (exit 1)"
+    assert (first in lines) is fails
+    assert ("    1150 != 1250" in lines) is fails
+    assert "  verifying, tests: failed (exit 1)" in lines
+    if fails:
+        assert lines.index(first) < lines.index("Phases") < lines.index("    1150 != 1250")
 
 
 def test_a_session_at_rest_says_why_and_whether_a_resume_is_safe() -> None:

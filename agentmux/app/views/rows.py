@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux.app.views.session_words import where
+from agentmux.app.views.session_words import doubt, where
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.names.status_labels import Group, SessionStatus, age
+from agentmux.core.names.status_labels import Group, SessionStatus, age, status_mark
 
 if TYPE_CHECKING:
     from agentmux.app.session.lookup import SessionEntry
@@ -21,7 +21,8 @@ class SessionRow:
         short: The shortest name that commands take; its whole name where that is not known.
         group: What it needs; the heading below which it stands.
         phase: Its phase, with cycle and iteration after the first ones; ``-`` where unknown.
-        label: Its status in words.
+        label: Its status in words; for a decision also what did not pass.
+        doubt: What did not pass of what is to be decided on: ``check``, ``review``, else empty.
         ago: How long ago it changed, in words.
         branch: The branch that its result goes on; empty for none.
         is_apart: Whether it works in a worktree of its own, not in the project's checkout.
@@ -38,6 +39,12 @@ class SessionRow:
     branch: str
     is_apart: bool
     title: str
+    doubt: str = ""
+
+    @property
+    def mark(self) -> str:
+        """One word or two instead of the label, for a narrow list; empty where none is needed."""
+        return f"\u2717 {self.doubt}" if self.doubt else status_mark(self.status)
 
 
 def session_row(view: SessionView, title: str, short: str = "") -> SessionRow:
@@ -48,17 +55,19 @@ def session_row(view: SessionView, title: str, short: str = "") -> SessionRow:
         title: The first line of its feature.
         short: The shortest name that commands take; empty where that is not known.
     """
+    doubted = doubt(view)
     return SessionRow(
         session=view.session,
         short=short or view.session,
         group=view.group,
         phase=where(view),
         status=view.status,
-        label=view.label,
+        label=f"decide: {doubted} failed" if doubted else view.label,
         ago=f"{age(view.age_s)} ago",
         branch=view.branch or "",
         is_apart=bool(view.worktree),
         title=title,
+        doubt=doubted,
     )
 
 

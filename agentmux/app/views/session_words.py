@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.core.names.phase import SETUP
 from agentmux.core.names.status_labels import SessionStatus, mend_setup
-from agentmux.core.names.statuses import BROKEN, FAILED, KEEP
+from agentmux.core.names.statuses import BROKEN, CAPPED, FAILED, KEEP
 from agentmux.core.pipeline.delivery import kept_commands
 
 if TYPE_CHECKING:
@@ -36,6 +36,33 @@ def check_lines(view: SessionView) -> Iterator[str]:
     for phase in view.as_json()["checks"]:  # type: ignore[attr-defined]  # JSON
         for command in phase["commands"]:
             yield f"{phase['phase']}, {command['says']}"
+
+
+def doubt(view: SessionView) -> str:
+    """Return what did not pass of a result that the user decides on now: ``check`` or ``review``.
+
+    Empty if all has passed, and for a session that waits for no decision.
+    """
+    if view.status != SessionStatus.DECISION:
+        return ""
+    if any(each.get("outcome") == CAPPED for each in view.checks):
+        return "check"
+    return "review" if view.review_outcome == CAPPED else ""
+
+
+def failed_commands(view: SessionView) -> Mapping[str, str]:
+    """Return the output of each command that a check of the session fails by.
+
+    The keys are what `check_lines` says of it. What failed before the session, and what is not
+    required, is here only if its check fails.
+    """
+    return {
+        f"{phase['phase']}, {command['says']}": str(command["output"] or "")
+        for phase in view.as_json()["checks"]  # type: ignore[attr-defined]  # JSON
+        for command in phase["commands"]
+        if (command["outcome"] == FAILED and phase["outcome"] in {FAILED, CAPPED})
+        or (command["outcome"] == BROKEN and not command["skipped"])
+    }
 
 
 def no_remote(_: str) -> None:

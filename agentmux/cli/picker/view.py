@@ -13,7 +13,7 @@ from agentmux.app.views.outlook import Outlook, SeatOutlook
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.times import time_of
 from agentmux.core.names.conversations import conversation, how_it_comes_back, which_conversation
-from agentmux.core.names.status_labels import NATIVE_MARK, age, status_mark
+from agentmux.core.names.status_labels import NATIVE_MARK, age
 from agentmux.core.terminal.text_width import ELLIPSIS, clean, width, wrap
 from agentmux.core.terminal.text_width import cut as cut_clean
 
@@ -191,8 +191,10 @@ def _wants(row: SessionRow, *, wide: bool) -> str:
         row: The session.
         wide: Whether there is room for the whole label.
     """
-    mark = status_mark(row.status)
-    return f"! {row.label if wide else mark}" if mark else ""
+    if not row.mark:
+        return ""
+    long = f"! {row.label}"
+    return long if wide and width(long) <= _LABEL_COLS else f"! {row.mark}"
 
 
 def _mark(outlook: Outlook | None, *, fresh: bool) -> str:

@@ -15,6 +15,7 @@ from agentmux.app.views.session_view import SessionView
 from agentmux.app.views.session_words import next_step, standing
 from agentmux.app.views.status import _summary, look, session_view, wants_decision
 from agentmux.cli.session_text import session_list, status_lines
+from agentmux.core.definitions.definition import Kind, PhaseDefinition, PipelineDefinition
 from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.fold.acceptance import takes_approval
 from agentmux.core.journal.results import Fix, PhaseResult
@@ -52,6 +53,14 @@ SERVER = Server(socket="/s", pid=1, started=1)
 TARGET = Target(server=SERVER, session="$0", uuid="u")
 LEFT = Liveness(live=True, because="tmux session x", target=TARGET)
 GONE = Liveness(live=False, because="no tmux session")
+CHECKED = PipelineDefinition(
+    name="mine",
+    phases=(
+        PhaseDefinition(phase="verifying", kind=Kind.CHECK, folder="verifying"),
+        PhaseDefinition(phase="reviewing", kind=Kind.REVIEW, folder="reviewing"),
+        PhaseDefinition(phase="completing", kind=Kind.COMPLETE, folder="completing"),
+    ),
+)
 COMING = Liveness(live=True, because="tmux session x", target=TARGET, starter=7)
 SOON = Liveness(live=False, because="no tmux session", starter=7)
 COPY = Liveness(live=True, because="a copy of the live session at /p", copy_of=Path("/p"))
@@ -280,6 +289,27 @@ def test_checks_and_reviews_of_another_pipeline_are_told_as_one(
     fix = Fix(sender="p0", iteration=2)
     seen = view(entry(Phase.COMPLETING, pipeline=FEATURE, results=found, fix=fix), GONE)
     assert (seen.review_iteration, seen.review_outcome) == (2, said)
+
+
+@pytest.mark.parametrize(
+    ("results", "label", "mark"),
+    [
+        ({"verifying": "capped", "reviewing": "passed"}, "decide: check failed", "\u2717 check"),
+        ({"verifying": "passed", "reviewing": "capped"}, "decide: review failed", "\u2717 review"),
+        ({"verifying": "passed", "reviewing": "passed"}, "yours to decide", "decide"),
+    ],
+)
+def test_a_row_says_that_what_is_to_be_decided_did_not_pass(
+    results: dict[str, str], label: str, mark: str
+) -> None:
+    found = {phase: PhaseResult(outcome=each) for phase, each in results.items()}
+    command = {"name": "tests", "run": ["pytest"], "timeout_s": 60.0, "required": True}
+    state = entry(
+        Phase.COMPLETING, pipeline=CHECKED, results=found, summary_submitted=True,
+        verify=(command,),
+    )  # fmt: skip
+    shown = session_row(view(state, WORKING), "")
+    assert (shown.label, shown.mark, shown.status) == (label, mark, "decision")
 
 
 def test_a_session_elsewhere_has_its_whole_path() -> None:
