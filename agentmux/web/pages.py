@@ -451,7 +451,7 @@ class DiffLine:
     @property
     def number(self) -> str:
         """Its number in the file; empty for a line that is of no file."""
-        return self.place.partition(" (")[0].rpartition(":")[2]
+        return self.place.rpartition(":")[2].partition(" ")[0]
 
 
 def diff_lines(lines: Sequence[str]) -> Iterator[DiffLine]:

@@ -10,6 +10,7 @@ import pytest
 from agentmux.core.codec.digests import screen_digest
 from agentmux.core.names.layout import COMPLETION
 from agentmux.errors import NotFoundError
+from agentmux.web.pages import diff_lines
 from agentmux.web.reading import Sessions
 from agentmux.wiring import build
 from tests.conftest import WaitUntil
@@ -146,6 +147,11 @@ def test_changes_are_asked_for_with_any_text(page: Page) -> None:
     (asked,) = (each for each in session.events if each["event"] == "request_changes")
     assert asked["payload"]["text"].strip() == wish
     assert asked["payload"]["phase"] == "fixing"
+
+
+def test_the_number_of_a_line_is_that_in_its_file_whatever_the_file_is_called() -> None:
+    diff = ("--- a/a (b): 1.py", "+++ b/a (b): 1.py", "@@ -7 +8 @@", "-was", "+is")
+    assert [each.number for each in diff_lines(diff)] == ["", "", "", "7", "8"]
 
 
 def test_comments_on_lines_of_the_diff_become_part_of_the_request(page: Page) -> None:
