@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -40,6 +41,19 @@ def wait_until(held: Callable[[], bool], told: Callable[[], str]) -> None:
         if time.monotonic() > end_at:
             raise StageError(told())
         time.sleep(0.05)
+
+
+def leave_at_signals() -> None:
+    """End this process as an exception does, where a signal would end it: a `Stage` is closed then.
+
+    Ctrl-C does that anyway.
+    """
+
+    def leave(number: int, _: object) -> None:
+        sys.exit(128 + number)
+
+    for each in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, leave)
 
 
 class Stage:

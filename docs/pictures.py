@@ -16,7 +16,7 @@ from typing import Final
 
 from docs import picture_page
 from docs.picture_file import same_clock, svg
-from docs.picture_stage import Stage, Terminal
+from docs.picture_stage import Stage, Terminal, leave_at_signals
 from docs.picture_story import Story
 
 FOLDER: Final = Path(__file__).parent / "pictures"
@@ -222,4 +222,5 @@ def main(wanted: Sequence[str]) -> str | None:
 
 
 if __name__ == "__main__":
+    leave_at_signals()
     sys.exit(main(sys.argv[1:]))

@@ -1,8 +1,14 @@
 """The pictures of every screen are made from the real program, and pages show them."""
 
 import re
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
+
+from agentmux.adapters.system.processes import carriers
 from docs.picture_stage import Stage
 from docs.pictures import FOLDER, SCENES, Gallery
 
@@ -57,3 +63,27 @@ def test_a_picture_is_what_the_program_shows(tmp_path: Path) -> None:
     assert (tmp_path / "list.svg").read_text() != made  # only digits differ
     gallery.write("list.svg", made.replace("export", "import").encode())
     assert "import-orders" in (tmp_path / "list.svg").read_text()
+
+
+ENDED = """
+import signal
+from docs.picture_stage import Stage, leave_at_signals
+leave_at_signals()
+with Stage() as stage, stage.terminal("echo here", cwd=stage.home) as terminal:
+    terminal.shows("here")
+    print(stage.root, flush=True)
+    signal.pause()
+"""
+
+
+@pytest.mark.parametrize("sig", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_whatever_ends_the_making_nothing_stays(sig: signal.Signals) -> None:
+    argv = (sys.executable, "-c", ENDED)
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as made:
+        assert made.stdout is not None
+        root = made.stdout.readline().strip()
+        assert carriers(f"AGENTMUX_PICTURES={root}")
+        made.send_signal(sig)
+        made.communicate(timeout=60)
+    assert not carriers(f"AGENTMUX_PICTURES={root}")
+    assert not Path(root).exists()
