@@ -11,6 +11,7 @@ from agentmux.app.views.session_words import (
     delivery_steps,
     how_to_get,
     is_kept,
+    moved_lines,
     next_step,
     no_remote,
     where,
@@ -123,7 +124,8 @@ def status_lines(
         f"  orchestrator  {_orchestrator(view)}",
     ]
     lines += _places(view)
-    if view.interruption:
+    lines += [f"  moved         {each}" for each in moved_lines(view)]
+    if view.interruption and not view.moved:
         lines.append(f"  interruption  {_interruption(view.interruption)}")
     lines += [f"  check         {each}" for each in check_lines(view)]
     if view.commit:

@@ -25,6 +25,7 @@ from agentmux.app.session.lookup import (
     shown_path,
     stranger_hints,
 )
+from agentmux.app.session.moved import require_here
 from agentmux.app.session.own_worktree import (
     obstacle,
     placed,
@@ -144,11 +145,13 @@ def plan_resume(
 
     Raises:
         DataError: The session cannot be read.
+        BlockedError: It was moved elsewhere.
         ConfigError: It came with the repository, and has commands or prompts.
         UsageError: ``phase`` is not a phase, or a later one.
     """
     loaded = files.load()
     state, added = _folded(loaded.state, loaded.tail)
+    require_here(state, files.path.name)
     require_own(world, state, files.path)
     world = placed(world, state)
     added = (*loaded.open, *added)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agentmux.app.session.moved import require_here
 from agentmux.app.session.own_worktree import placed, worktree_of
 from agentmux.app.session.unfinished_rewind import finish_rewind, save_tree
 from agentmux.app.session.writer import Session, stamp
@@ -121,6 +122,7 @@ def require_rewindable(world: World, entry: SessionEntry, state: SessionState) -
     Raises:
         BlockedError: It works in the checkout, its result was approved, or its worktree is gone.
     """
+    require_here(state, entry.name)
     spec = worktree_of(world, state, entry.path)
     if spec is None:
         raise BlockedError(

@@ -25,6 +25,7 @@ from agentmux.app.loop.tools import SessionGoneError, Tools
 from agentmux.app.loop.watcher import Watcher
 from agentmux.app.session.check_record import adopt_checks
 from agentmux.app.session.first_texts import first_texts
+from agentmux.app.session.moved import require_here
 from agentmux.app.session.own_worktree import make_worktree, placed, without_checkpoints
 from agentmux.app.session.succeeded_step import adopt_step
 from agentmux.app.session.unfinished_rewind import finish_rewind
@@ -119,6 +120,7 @@ def _take_place(
 ) -> tuple[World, WorktreeMade | None, tuple[str, ...]]:
     """Make the session's worktree, if it has one; return its world, a fact to record, warnings."""
     state = fold(session.loaded.state, session.loaded.tail)
+    require_here(state, session.files.path.name)
     given = without_checkpoints(state) if request.without_checkpoint else state
     made, told = make_worktree(world, given, session.files.path)
     return placed(world, state), made, told

@@ -88,8 +88,13 @@ class SessionEntry:
 
     @property
     def is_done(self) -> bool:
-        """Whether the session is done, so that nothing is left to resume."""
-        return self.phase == DONE
+        """Whether the session is done or goes on elsewhere, so that nothing is left to resume."""
+        return self.phase == DONE or self.is_moved
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether the session was exported, and goes on where its file is imported."""
+        return isinstance(self.fields.get("moved"), dict)
 
     def text(self, name: str) -> str:
         """Return the field ``name`` of the state; empty if it is missing or no text."""

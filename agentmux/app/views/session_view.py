@@ -98,6 +98,8 @@ class SessionView:
         commit: The commit of the approval; None before, and where nothing was to be committed.
         delivery: Where the approved result goes: ``id``, ``then``, ``steps``; None without one.
         interruption: ``cause``, ``seat``, ``phase``, ``at``; None where nothing interrupted it.
+        moved: ``to``, ``digest`` and ``at`` of its export; None where it goes on here.
+        arrived: ``host``, ``session`` and ``at``: where it comes from; None where it began here.
         checks: What the commands that check the result have shown, by phase; see
             docs/reference/checks.md.
         problems: For people, one sentence each.
@@ -135,6 +137,8 @@ class SessionView:
     age_s: float
     problems: tuple[str, ...]
     warnings: tuple[str, ...] = ()
+    moved: Json | None = None
+    arrived: Json | None = None
     delivery: Json | None = None
     checks: tuple[Json, ...] = ()
     digest: str = ""
@@ -173,6 +177,8 @@ class SessionView:
         made["delivery"] = flat(self.delivery)
         made["issue"] = dict(self.issue) if self.issue else None
         made["request"] = dict(self.request) if self.request else None
+        made["moved"] = dict(self.moved) if self.moved else None
+        made["arrived"] = dict(self.arrived) if self.arrived else None
         made["interruption"] = dict(self.interruption) if self.interruption else None
         return made
 

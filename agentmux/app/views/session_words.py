@@ -31,6 +31,14 @@ def also_where(view: SessionView, before: str = ", ") -> str:
     return "" if view.phase == view.status else f"{before}{where(view)}"
 
 
+def moved_lines(view: SessionView) -> Iterator[str]:
+    """Yield where the session was moved to, or where it comes from."""
+    if view.moved:
+        yield f"to {view.moved.get('to')} on {str(view.moved.get('at'))[:10]}"
+    elif view.arrived:
+        yield f"here from {view.arrived.get('host')} on {str(view.arrived.get('at'))[:10]}"
+
+
 def check_lines(view: SessionView) -> Iterator[str]:
     """Yield what the commands of the checks have shown, one line each."""
     for phase in view.as_json()["checks"]:  # type: ignore[attr-defined]  # JSON
@@ -84,6 +92,8 @@ def standing(view: SessionView, remote: Callable[[str], str | None] = no_remote)
         elif is_kept(view):
             made += f" on branch {view.branch}; get it with: {how_to_get(view, remote)}"
         return [f"session {name} is done: {made}"]
+    if view.moved:
+        return [f"session {name} was moved {next(moved_lines(view))}"]
     step = next_step(view)
     return [
         f"session {name} is {view.label}{also_where(view, ', in phase ')}",

@@ -162,10 +162,12 @@ def session_view(
         base=mapping(entry.fields, "base") or None,
         issue=mapping(entry.fields, "issue") or None,
         request=mapping(entry.fields, "request") or None,
-        decision=wants_decision(entry.fields) and not decided,
+        decision=wants_decision(entry.fields) and not (decided or entry.is_moved),
         commit=text(mapping(entry.fields, "commit"), "commit") or None,
         seats=seats,
         interruption=mapping(entry.fields, "interruption") or None,
+        moved=mapping(entry.fields, "moved") or None,
+        arrived=mapping(entry.fields, "arrived") or None,
         updated_at=stamp(entry.updated),
         age_s=age(entry.updated, now),
         problems=(*problems, _DECIDED) if decided else problems,
@@ -272,6 +274,8 @@ def _status(
         return SessionStatus.UNREADABLE
     if liveness.starter is not None and not entry.is_done:
         return SessionStatus.STARTING
+    if entry.is_moved:
+        return SessionStatus.MOVED
     if entry.phase in {SessionStatus.DONE, SessionStatus.FAILED}:
         return SessionStatus(entry.phase)
     if liveness.live is None:

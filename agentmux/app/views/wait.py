@@ -57,6 +57,11 @@ class Goal:
 
     def require_possible(self, entry: SessionEntry) -> None:
         """Raise `AgentmuxError` where the session has ended without reaching the goal."""
+        if entry.is_moved:
+            raise AgentmuxError(
+                f"session {entry.name} was moved, and does not go on here",
+                hints=(f"agentmux status {entry.name}",),
+            )
         if entry.phase not in {Phase.DONE, Phase.FAILED}:
             return
         interruption = entry.fields.get("interruption")

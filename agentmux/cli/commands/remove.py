@@ -66,7 +66,7 @@ def remove(
         also = f", its worktree {spec.path}{_branch(spec)}"
         if lost:
             also += f"; lost would be {lost_words(lost, spec)}"
-    how = "done" if entry.is_done else f"not done: {entry.phase or 'unreadable'}"
+    how = _how_far(entry)
     what = f"session {entry.name} ({how}) with its history and conversations"
     require_consent(face, f"Remove {what}{also}?", yes=yes)
 
@@ -80,6 +80,12 @@ def remove(
 
     render.note(_removed(face, site, entry, take_away))
     return 0
+
+
+def _how_far(entry: SessionEntry) -> str:
+    if entry.is_moved:
+        return "moved elsewhere"
+    return "done" if entry.is_done else f"not done: {entry.phase or 'unreadable'}"
 
 
 def _removed(face: Face, site: Site, entry: SessionEntry, take_away: Callable[[], object]) -> str:

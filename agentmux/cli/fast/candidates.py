@@ -37,7 +37,7 @@ _GOING: Final = frozenset(
 )
 """The commands that take no session that is done."""
 
-_DONE: Final = re.compile(r'"phase": ?"done"')
+_DONE: Final = re.compile(r'"phase": ?"done"|"moved": ?\{')
 """What the state of a session that is done has; to read all of a large one takes too long."""
 
 _ASKED: Final = 100

@@ -81,6 +81,8 @@ def judge(state: SessionState, event: Event) -> Judgement:
     """Return the answer to a signal or a user's decision: whether it counts in ``state``."""
     if event.id in state.signals:
         return Judgement(Answer.DUPLICATE, "this was submitted before, there is nothing left to do")
+    if state.moved is not None:
+        return _ignored(f"the session was moved to {state.moved.to}")
     if working_phase(state) not in pipeline_of(state):
         return _ignored(f"the session is {state.phase}")
     if event.fact.kind in USER_DECISIONS:
@@ -94,7 +96,7 @@ def _is_completing(state: SessionState) -> bool:
 
 def takes_decision(state: SessionState) -> bool:
     """Whether a request for changes would count now; for an approval see `takes_approval`."""
-    return _is_completing(state) and state.approval is None
+    return _is_completing(state) and state.approval is None and state.moved is None
 
 
 def takes_approval(state: SessionState) -> bool:

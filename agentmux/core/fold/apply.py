@@ -15,7 +15,7 @@ from agentmux.core.codec.records import Json, from_fields, to_fields
 from agentmux.core.definitions.definition import Kind, definition_from
 from agentmux.core.documents.plan import check_plan
 from agentmux.core.documents.review import DEFAULT_NOMINATIONS, Verdict
-from agentmux.core.fold import inputs, parking
+from agentmux.core.fold import inputs, moving, parking
 from agentmux.core.fold.acceptance import Answer, is_signal, judge, working_phase
 from agentmux.core.fold.checks import (
     base_checked,
@@ -91,10 +91,13 @@ from agentmux.core.journal.events import (
     SeatAnswered,
     SeatRestarted,
     SeatTold,
+    SessionArrived,
     SessionFailed,
     SessionImported,
     SessionInterrupted,
+    SessionMoved,
     SessionReattached,
+    SessionReturned,
     SessionStarted,
     SetupDone,
     StepDone,
@@ -735,6 +738,9 @@ _STEPS: Final[Mapping[type[Fact], FoldStep]] = {
     JournalCreated: _journal_created,
     SessionStarted: _began,
     SessionImported: _began,
+    SessionMoved: moving.moved,
+    SessionReturned: moving.returned,
+    SessionArrived: moving.arrived,
     AgentLaunched: _launched,
     LaunchChosen: _chosen,
     PromptReached: _reached,

@@ -25,10 +25,13 @@ from agentmux.core.journal.events import (
     PhaseSettled,
     ResearchTold,
     Resumed,
+    SessionArrived,
     SessionFailed,
     SessionImported,
     SessionInterrupted,
+    SessionMoved,
     SessionReattached,
+    SessionReturned,
     SessionStarted,
     StepDone,
     StepFailed,
@@ -41,7 +44,7 @@ _OWN: Final[tuple[type[Fact], ...]] = (
     JournalCreated, SessionStarted, SessionImported, AgentLaunched, AgentExited, AgentNudged,
     AgentStalled, ResearchTold, PhaseSettled, Resumed, SessionReattached, ArtifactsArchived,
     CommitStarted, CommitMade, CommitDelayed, CommitFailed, StepStarted, StepDone, StepFailed,
-    SessionInterrupted, SessionFailed,
+    SessionInterrupted, SessionFailed, SessionMoved, SessionReturned, SessionArrived,
 )  # fmt: skip
 
 

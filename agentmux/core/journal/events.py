@@ -231,6 +231,43 @@ class SessionImported:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SessionMoved:
+    """The session was exported: it goes on where its file is imported, and not here.
+
+    Attributes:
+        to: The absolute path of the file.
+        digest: The SHA-256 of its manifest, in hex.
+    """
+
+    kind: ClassVar[str] = "session_moved"
+    to: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionReturned:
+    """The file of an exported session was imported where it came from: it goes on here."""
+
+    kind: ClassVar[str] = "session_returned"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionArrived:
+    """The session was imported from a file.
+
+    Attributes:
+        state: Its state here; nothing of the state before it stays.
+        host: The name of the machine that it comes from.
+        session: Its uuid there, which a copy does not keep.
+    """
+
+    kind: ClassVar[str] = "session_arrived"
+    state: Json
+    host: str
+    session: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AgentLaunched:
     """A launch is about to happen; this is recorded before the pane is made.
 
@@ -750,6 +787,9 @@ Fact: TypeAlias = (
     | JournalCreated
     | SessionStarted
     | SessionImported
+    | SessionMoved
+    | SessionReturned
+    | SessionArrived
     | AgentLaunched
     | LaunchChosen
     | PromptReached

@@ -327,6 +327,36 @@ class Base:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Moved:
+    """Where a session was exported to.
+
+    Attributes:
+        to: The absolute path of the file.
+        digest: The SHA-256 of its manifest, in hex.
+        at: When (UTC, ISO 8601).
+    """
+
+    to: str
+    digest: str = ""
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arrived:
+    """Where a session that was imported comes from.
+
+    Attributes:
+        host: The name of that machine.
+        session: Its uuid there.
+        at: When it was imported (UTC, ISO 8601).
+    """
+
+    host: str
+    session: str = ""
+    at: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
     """What prepares the session's worktree before the first agent starts there.
 
@@ -378,6 +408,8 @@ class SessionState:
             have not handed in since, by name. They outlive their seats: after a reboot a seat is
             launched when its limit is over.
         inputs: What the user wants to be typed to agents and was not dealt with yet, oldest first.
+        moved: Where the session was exported to; None where it goes on here.
+        arrived: Where it comes from; None where it began here.
     """
 
     phase: str
@@ -442,6 +474,8 @@ class SessionState:
     seats: Mapping[str, Seat] = field(default_factory=dict)
     parked: Mapping[str, Parked] = field(default_factory=dict)
     inputs: tuple[Input, ...] = ()
+    moved: Moved | None = None
+    arrived: Arrived | None = None
     agents: Mapping[str, Json] = field(default_factory=dict)
     signals: tuple[str, ...] = ()
     pending_archive: tuple[Archive, ...] = ()
@@ -581,6 +615,8 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
     "seats": _map_of(Seat),
     "parked": _map_of(Parked),
     "inputs": _list_of(Input),
+    "moved": _optional(Moved),
+    "arrived": _optional(Arrived),
     "agents": (dict, _plain_mappings),
     "reviews": (dict, _plain_mappings),
     "pending_archive": _list_of(Archive),
@@ -595,7 +631,7 @@ _ONLY_WHERE_SET: Final = (
     *("tree_checkpoints", "rewind"),
     *("results", "fix", "skipped_checks", "base_checks"),
     *("issue", "request", "reviewed", "continued", "pipeline", "pipeline_files", "verify"),
-    *("parked", "approved_tree", "inputs"),
+    *("parked", "approved_tree", "inputs", "moved", "arrived"),
 )
 """Fields that are written only where they are set, as older versions write their states."""
 _OF_FEATURE_1: Final = ("verdicts", "reviews", "review_iteration", "review_outcome")

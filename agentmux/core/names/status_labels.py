@@ -21,7 +21,8 @@ class SessionStatus(StrEnum):
     ``waiting_for_user``: an agent, or a pane, asks the user something. ``decision``: the user has
     to approve, or to request changes. ``usage_limit``: an agent is at its limit, and nobody knows
     when that ends; ``parked``: it is known. ``interrupted``: the orchestrator, the tmux session or
-    the machine ended, but the user did not ask for it. ``unknown``: the session's tmux server does
+    the machine ended, but the user did not ask for it. ``moved``: it was exported, and goes on where
+    its file is imported. ``unknown``: the session's tmux server does
     not answer.
     """
 
@@ -37,6 +38,7 @@ class SessionStatus(StrEnum):
     INTERRUPTED = statuses.INTERRUPTED
     FAILED = statuses.FAILED
     DONE = statuses.DONE
+    MOVED = statuses.MOVED
     UNKNOWN = statuses.UNKNOWN
     UNREADABLE = statuses.UNREADABLE
 
@@ -109,6 +111,7 @@ STATUS_TABLE: Final[Mapping[str, StatusRow]] = {
     statuses.STOPPED: StatusRow("stopped", Group.INTERRUPTED, Colour.DIM),
     statuses.INTERRUPTED: StatusRow("interrupted", Group.INTERRUPTED, Colour.YELLOW),
     statuses.DONE: StatusRow("done", Group.DONE, Colour.GREEN, Occasion.DONE),
+    statuses.MOVED: StatusRow("moved", Group.DONE, Colour.DIM),
     statuses.UNKNOWN: StatusRow("unknown", Group.NEEDS_YOU, Colour.RED),
     statuses.UNREADABLE: StatusRow("unreadable", Group.NEEDS_YOU, Colour.RED),
 }

@@ -1,0 +1,29 @@
+"""A session that is exported, comes back, or arrives from another machine."""
+
+from __future__ import annotations
+
+from agentmux.core.codec.frozen import replace
+from agentmux.core.journal.events import Event, SessionArrived, SessionMoved, SessionReturned
+from agentmux.core.journal.state import Arrived, Moved, SessionState, decode
+from agentmux.core.names import layout
+
+
+def moved(state: SessionState, event: Event, fact: SessionMoved) -> SessionState:
+    """Return the state of a session that goes on elsewhere; version 0.1.0 must not resume it."""
+    return replace(
+        state,
+        moved=Moved(to=fact.to, digest=fact.digest, at=event.at),
+        schema_version=max(state.schema_version, layout.TREE_VERSION),
+    )
+
+
+def returned(state: SessionState, event: Event, fact: SessionReturned) -> SessionState:
+    """Return the state of a session that goes on here after all."""
+    return replace(state, moved=None)
+
+
+def arrived(state: SessionState, event: Event, fact: SessionArrived) -> SessionState:
+    """Return the state that the session has here."""
+    given = decode(fact.state, where=f"`{fact.kind}` event")
+    come = Arrived(host=fact.host, session=fact.session, at=event.at)
+    return replace(given, journal_id=state.journal_id, moved=None, arrived=come)
