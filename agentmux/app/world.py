@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from agentmux.ports.claims import Claims
     from agentmux.ports.forge import Forge, RemoteBranches
     from agentmux.ports.merging import Merging
+    from agentmux.ports.moving import Bundles, SessionArchives
     from agentmux.ports.pipelines import Pipelines
     from agentmux.ports.processes import Lock, TreeLock
     from agentmux.ports.programs import Programs
@@ -109,6 +110,8 @@ class World(Site):
         checkpoints: Takes a directory in a work tree, the directory of a session, and the session's
             uuid. Returns the session's work-tree checkpoints.
         merging: Takes the environment of git. Returns what merges in the project's repository.
+        bundles: Bundles of commits of the project's repository.
+        archives: The files of exported sessions.
         trials: The trial of a session's state in the checkout of the project.
         remote_branches: The remotes of the project's repository.
         forge: Takes the environment of programs. Returns what asks forges by them.
@@ -140,6 +143,8 @@ class World(Site):
     worktrees: Worktrees
     checkpoints: Callable[[Path, Path, str], TreeCheckpoints]
     merging: Callable[[Mapping[str, str]], Merging]
+    bundles: Bundles
+    archives: SessionArchives
     trials: Trials
     remote_branches: RemoteBranches
     forge: Callable[[Mapping[str, str]], Forge]

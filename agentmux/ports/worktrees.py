@@ -136,6 +136,20 @@ class Worktrees(Protocol):
     def reserve(self, spec: WorktreeSpec) -> None:
         """Keep other sessions from taking the branch's name, before it is made."""
 
+    def owned(self, session: str) -> str | None:
+        """Return the short name of the branch that is known as a session's; None for none."""
+
+    def adopt(self, spec: WorktreeSpec, tip: str) -> None:
+        """Make the session's branch at ``tip``, before there is a worktree.
+
+        It may be called any number of times. A continued branch that is there may be at ``tip``,
+        but nowhere else.
+
+        Raises:
+            WorktreeTakenError: A branch of the user's, or at another commit, has the name.
+            GitError: Git refuses.
+        """
+
     def obstacle(self, spec: WorktreeSpec, *, again: bool) -> BlockedError | None:
         """Return why `make` would refuse; None where it would not; only reads.
 

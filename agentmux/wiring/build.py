@@ -174,6 +174,8 @@ def world(
         ProjectPipelines,
         ProjectTrust,
     )
+    from agentmux.adapters.disk import session_archive  # noqa: PLC0415 (nor this)
+    from agentmux.adapters.git.bundles import GitBundles  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.remote_branches import GitRemoteBranches  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.repository import Git  # noqa: PLC0415 (nor this)
@@ -240,6 +242,8 @@ def world(
         ),
         merging=lambda given: _merging(project, given),
         remotes=_remotes,
+        bundles=GitBundles(GitProgram(project, environ)),
+        archives=session_archive,
         trials=GitTrials(GitProgram(project, environ), project),
         remote_branches=GitRemoteBranches(GitProgram(project, environ)),
         forge=lambda given: _forge(project, environ, given),

@@ -246,17 +246,40 @@ class LinkedWorktrees:
         if spec.branch and self._owners().get(spec.branch, "") != spec.session:
             self._configure(f"branch.{spec.branch}.{_KEY}", spec.session)
 
+    def owned(self, session: str) -> str | None:
+        """Return the short name of the branch that is known as a session's; None for none."""
+        return next((name for name, owner in self._owners().items() if owner == session), None)
+
+    def adopt(self, spec: WorktreeSpec, tip: str) -> None:
+        """Make the session's branch at ``tip``, before there is a worktree."""
+        name = spec.branch
+        if not name:
+            return
+        found, owner = self._commit(f"refs/heads/{name}"), self._owners().get(name, "")
+        ours = owner == spec.session or (spec.is_continued and not owner)
+        if found is not None and (found != tip or not ours):
+            raise WorktreeTakenError(
+                f"branch `{name}` exists already, at another commit than the session's",
+                hints=(f"import it with a branch of its own: --copy; or rename yours: git branch -m"
+                       f" {shlex.quote(name)} OTHER",),
+            )  # fmt: skip
+        self.reserve(spec)
+        if found is None:
+            self._make_branch(spec, tip)
+
     def _claim(self, spec: WorktreeSpec) -> None:
         """Make the branch, after the entry by which a second call knows it as the session's."""
-        name = spec.branch
         self.reserve(spec)
-        if name and name not in self._branches():
-            reply = self._git.run(
-                *("update-ref", "-m", f"agentmux: {spec.home.name}"),
-                *(f"refs/heads/{name}", spec.commit, ""),
-            )
-            if reply.status != 0:
-                raise refused(f"git could not create branch `{name}`", reply)
+        if spec.branch and spec.branch not in self._branches():
+            self._make_branch(spec, spec.commit)
+
+    def _make_branch(self, spec: WorktreeSpec, tip: str) -> None:
+        reply = self._git.run(
+            *("update-ref", "-m", f"agentmux: {spec.home.name}"),
+            *(f"refs/heads/{spec.branch}", tip, ""),
+        )
+        if reply.status != 0:
+            raise refused(f"git could not create branch `{spec.branch}`", reply)
 
     def _configure(self, *words: str) -> None:
         """Change the repository's configuration; wait while another git changes it."""

@@ -112,6 +112,7 @@ class Recorder:
         """
         made = to_fields(self.record(plan))
         del made["rewound"]  # only a rewind writes it
+        del made["moved_from"]  # only an import writes it
         kept = None if plan.plays else plan.history.fields
         return {**kept, "place": made["place"], "handed_in": False} if kept else made
 

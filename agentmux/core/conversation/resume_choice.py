@@ -181,6 +181,14 @@ def _switch(record: ResumeRecord, facts: ResumeFacts) -> str | None:
     return facts.words_off or None
 
 
+def _stayed_behind(record: ResumeRecord, _: ResumeFacts) -> str | None:
+    if not record.moved_from:
+        return None
+    return (
+        f"the session was imported from `{_clipped(record.moved_from)}`, its conversation was not"
+    )
+
+
 def _is_recorded(record: ResumeRecord, _: ResumeFacts) -> str | None:
     if conversation_kind(record) is StrategyKind.NONE:
         return "no conversation was recorded"
@@ -231,6 +239,7 @@ def _has_checkpoint(record: ResumeRecord, facts: ResumeFacts) -> str | None:
 
 
 _RECORD_CHECKS: Final[tuple[GuardCheck, ...]] = (
+    _stayed_behind,
     _is_recorded,
     _was_reached,
     _is_sure,

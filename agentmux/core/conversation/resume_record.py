@@ -47,6 +47,8 @@ class ResumeRecord:
             ``resume`` (this one), or empty (as configured).
         rewound: The work-tree checkpoint to which the files went back after the conversation had
             gone on; 0 if they did not. Absent from the file then.
+        moved_from: The name of the machine from which the session was imported after the launch;
+            the conversation stayed there. Absent from the file where it was not.
         previous: The seat's last earlier record that a prompt reached and the agent did not reject,
             without that record's own ``previous``.
     """
@@ -77,6 +79,7 @@ class ResumeRecord:
     place: Json = field(default_factory=dict)
     handed_in: bool = False
     rewound: int = 0
+    moved_from: str = ""
     previous: Json | None = None
 
 

@@ -56,6 +56,8 @@ SNAPSHOTS: Final = "snapshots"
 CHECKPOINTS: Final = "checkpoints"
 WORK_TREE: Final = "work-tree"
 PIPELINE: Final = "pipeline"
+HANDOVER: Final = "handover"
+"""The folder of what an imported session tells its agents: diff and last screens."""
 
 PRODUCT_MANAGEMENT: Final = "01_product_management"
 ARCHITECTING: Final = "02_architecting"

@@ -1,0 +1,293 @@
+"""The file of an exported session: a tar file that is written whole, and read as hostile input."""
+
+# Durable steps call functions of `os` directly, so that tests can make them fail or kill there.
+# ruff: noqa: PTH105, PTH108
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import io
+import os
+import stat
+import tarfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import IO, Final
+
+from agentmux.adapters.disk import files
+from agentmux.core.codec.digests import sha256
+from agentmux.core.moving import manifest as form
+from agentmux.core.moving.manifest import BUNDLE, INSIDE, MANIFEST, Manifest, Member
+from agentmux.core.names import layout
+from agentmux.errors import DataError, NotFoundError, UsageError
+from agentmux.ports.moving import Packed
+
+_PIECE: Final = 1 << 20
+_PART: Final = ".part"
+_CREATE: Final = os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+_READ: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+_NO_LINKS: Final = frozenset({errno.EPERM, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK})
+_BROKEN: Final = (tarfile.TarError, ValueError, OverflowError, EOFError, RecursionError)
+
+
+# -- writing -------------------------------------------------------------------------------------
+
+
+def members(home: Path) -> tuple[tuple[Member, ...], tuple[str, ...]]:
+    """Return the files of a session that come along, and those that would and cannot."""
+    found: list[Member] = []
+    left: list[str] = []
+    for path in _listed(home):
+        if path == layout.JOURNAL:
+            continue
+        data = files.read_limited(home / path, form.FILE_MAX) if form.may_come(path) else None
+        if data is None:
+            left.append(path)
+        else:
+            found.append(of_bytes(path, data))
+    return tuple(found), tuple(left)
+
+
+def _listed(home: Path) -> Iterator[str]:
+    """Yield what is in the folders of a session that come along, and the files beside them."""
+    for top in sorted(home.iterdir()):
+        name = top.name
+        if not top.is_dir() or top.is_symlink():
+            if name in form.FILES:
+                yield name
+            continue
+        if name.startswith(".") or name in form.STAYS:
+            continue
+        for folder, folders, names in os.walk(top):
+            folders.sort()
+            links = [each for each in folders if Path(folder, each).is_symlink()]
+            for each in sorted((*names, *links)):
+                if not each.startswith(".tmp-"):
+                    yield str(Path(folder, each).relative_to(home))
+
+
+def of_bytes(path: str, data: bytes) -> Member:
+    """Return the member of a file with this content."""
+    return Member(path=path, size=len(data), sha256=sha256(data).hexdigest())
+
+
+def bundle_digest(bundle: Path) -> tuple[str, int]:
+    """Return the SHA-256 of a file, in hex, and its size."""
+    made, size = sha256(), 0
+    with bundle.open("rb") as file:
+        while piece := file.read(_PIECE):
+            made.update(piece)
+            size += len(piece)
+    return made.hexdigest(), size
+
+
+def write(target: Path, packed: Packed, *, force: bool) -> None:
+    """Write a file whole, read it again, and only then give it its name."""
+    if not target.parent.is_dir():
+        raise UsageError(f"there is no directory {target.parent}")
+    if target.is_dir() or (os.path.lexists(target) and not force):
+        raise _taken(target)
+    _sweep(target)
+    part = target.with_name(f".{target.name}.{os.urandom(8).hex()}{_PART}")
+    with files.explained(target), ExitStack() as undo:
+        fd = os.open(part, _CREATE, files.FILE_MODE)
+        undo.callback(_drop, part)
+        with os.fdopen(fd, "r+b") as file:
+            fcntl.flock(fd, fcntl.LOCK_EX)  # tells it from one that a killed export has left
+            _fill(file, packed)
+            file.flush()
+            files.sync(fd)
+            with opened(part) as made:
+                made.verify()
+            _publish(part, target, force=force)
+        files.sync_dir(target.parent)
+
+
+def _taken(target: Path) -> UsageError:
+    if target.is_dir():
+        return UsageError(f"{target} is a directory: name a file in it")
+    return UsageError(
+        f"{target} exists already", hints=("choose another file, or replace it: --force",)
+    )
+
+
+def _drop(part: Path) -> None:
+    with suppress(OSError):
+        os.unlink(part)
+
+
+def _sweep(target: Path) -> None:
+    """Remove the beginnings of this file that killed exports left."""
+    for path in target.parent.glob(f".{_escaped(target.name)}.*{_PART}"):
+        with suppress(OSError), path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.unlink(path)
+
+
+def _escaped(name: str) -> str:
+    return "".join(f"[{each}]" if each in "*?[" else each for each in name)
+
+
+def _publish(part: Path, target: Path, *, force: bool) -> None:
+    if force:
+        os.replace(part, target)
+        return
+    try:
+        os.link(part, target)
+    except FileExistsError:
+        raise _taken(target) from None
+    except OSError as error:
+        if error.errno not in _NO_LINKS:
+            raise
+        os.rename(part, target)  # a file system without links; another export could be faster
+
+
+def _fill(file: IO[bytes], packed: Packed) -> None:
+    made = packed.manifest
+    with tarfile.open(fileobj=file, mode="w:", format=tarfile.PAX_FORMAT) as tar:
+        _add(tar, MANIFEST, files.json_bytes(form.encode(made)))
+        for each in made.members:
+            if each.path == layout.JOURNAL:
+                _add(tar, f"{INSIDE}{each.path}", packed.journal)
+                continue
+            data = files.read_strict(packed.home / each.path, form.FILE_MAX)
+            if data is None or of_bytes(each.path, data) != each:
+                raise DataError(f"`{each.path}` changed while it was exported: try again")
+            _add(tar, f"{INSIDE}{each.path}", data)
+        if packed.bundle is not None:
+            with packed.bundle.open("rb") as content:
+                tar.addfile(_entry(BUNDLE, made.bundle_size), content)
+
+
+def _add(tar: tarfile.TarFile, name: str, data: bytes) -> None:
+    tar.addfile(_entry(name, len(data)), io.BytesIO(data))
+
+
+def _entry(name: str, size: int) -> tarfile.TarInfo:
+    made = tarfile.TarInfo(name)
+    made.size, made.mode = size, files.FILE_MODE
+    return made
+
+
+# -- reading -------------------------------------------------------------------------------------
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Archive]:
+    """Open the file of an exported session for a ``with`` block."""
+    try:
+        fd = os.open(path, _READ)
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotFoundError(f"there is no file {path}") from None
+    except OSError as error:
+        raise files.unreadable(path, error) from error
+    with os.fdopen(fd, "rb") as file:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise DataError(f"{path} is not a regular file")
+        yield Archive(path, file)
+
+
+class Archive:
+    """An exported session's file that is open."""
+
+    def __init__(self, path: Path, file: IO[bytes]) -> None:
+        """Read the manifest at the beginning.
+
+        Raises:
+            DataError: It is not there, is wrong, or is of a newer version.
+        """
+        self._path = path
+        self._file = file
+        name, data = next(self._entries(lambda entry: entry.size <= form.MANIFEST_MAX), ("", b""))
+        if name != MANIFEST:
+            raise self._broken("it does not begin with a manifest")
+        try:
+            fields = files.json_fields(data)
+        except ValueError as error:
+            raise self._broken(str(error)) from None
+        self.digest = sha256(data).hexdigest()
+        try:
+            self.manifest: Manifest = form.decode(fields)
+        except DataError as error:
+            raise self._broken(error.message, error.hints) from error
+
+    def verify(self) -> None:
+        """Compare every hash; writes nothing."""
+        self._walk(lambda _: None)
+
+    def unpack(self, home: Path, bundle: Path) -> None:
+        """Write the session's files below ``home``, and the bundle to ``bundle``."""
+
+        def place(name: str) -> IO[bytes]:
+            path = bundle if name == BUNDLE else home / name.removeprefix(INSIDE)
+            files.make_dir(path.parent)
+            with files.explained(path):
+                return os.fdopen(os.open(path, _CREATE, files.FILE_MODE), "wb")
+
+        self._walk(place)
+
+    def _walk(self, place: Callable[[str], IO[bytes] | None]) -> None:
+        left = dict(self._expected())
+        for entry, content in self._each():
+            if entry.name == MANIFEST and MANIFEST not in left:
+                continue
+            wanted = left.pop(entry.name, None)
+            if wanted is None or entry.size != wanted.size:
+                raise self._broken(f"{entry.name[:80]!r} is not what the manifest lists")
+            self._copied(content, wanted, place(entry.name))
+        if left:
+            raise self._broken(f"{min(left)!r} is missing")
+
+    def _expected(self) -> Mapping[str, Member]:
+        found = {f"{INSIDE}{each.path}": each for each in self.manifest.members}
+        if self.manifest.bundle:
+            bundle = self.manifest
+            found[BUNDLE] = Member(path=BUNDLE, size=bundle.bundle_size, sha256=bundle.bundle)
+        return found
+
+    def _copied(self, content: IO[bytes], wanted: Member, target: IO[bytes] | None) -> None:
+        made, left = sha256(), wanted.size
+        with target or io.BytesIO() as sink:
+            while left and (piece := content.read(min(left, _PIECE))):
+                made.update(piece)
+                left -= len(piece)
+                if target is not None:
+                    with files.explained(self._path):
+                        sink.write(piece)
+        if left or made.hexdigest() != wanted.sha256:
+            raise self._broken(f"{wanted.path!r} is damaged")
+
+    def _entries(self, accepts: Callable[[tarfile.TarInfo], bool]) -> Iterator[tuple[str, bytes]]:
+        for entry, content in self._each():
+            if not accepts(entry):
+                raise self._broken(f"{entry.name[:80]!r} is too large")
+            yield entry.name, content.read(entry.size)
+
+    def _each(self) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
+        """Yield each entry with its content; refuse all that is no plain file.
+
+        Raises:
+            DataError: The file is not a tar file, is cut off, or has too many entries, links or
+                devices.
+        """
+        try:
+            self._file.seek(0)
+            with tarfile.open(fileobj=self._file, mode="r:") as tar:
+                for count, entry in enumerate(iter(tar.next, None)):
+                    plain = entry.type in {tarfile.REGTYPE, tarfile.AREGTYPE}
+                    if not plain or entry.issparse() or count > form.MEMBERS_MAX + 1:
+                        raise self._broken(f"{entry.name[:80]!r} is no plain file")
+                    # Not kept in memory: there may be many.
+                    tar.members = []  # type: ignore[attr-defined]  # typeshed lacks it
+                    content = tar.extractfile(entry)
+                    if content is not None:
+                        yield entry, content
+        except _BROKEN as error:
+            raise self._broken(str(error)[:200] or type(error).__name__) from None
+        except OSError as error:
+            raise files.unreadable(self._path, error) from error
+
+    def _broken(self, why: str, hints: tuple[str, ...] = ()) -> DataError:
+        return DataError(f"{self._path} is not a whole exported session: {why}", hints=hints)

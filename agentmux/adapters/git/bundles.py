@@ -1,0 +1,149 @@
+"""Bundles of what a session has and no remote does, in git's own form.
+
+A bundle needs refs. They are made in a repository for the moment, which borrows all its objects, so
+that no ref appears in the user's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from agentmux.adapters.git import session_objects
+from agentmux.adapters.git.program import GitProgram, GitReply, decoded, failed
+from agentmux.adapters.git.session_objects import QUIET, must_run
+from agentmux.errors import DataError, MissingError
+
+_EMPTY: Final = "Refusing to create empty bundle"
+_LACKS: Final = re.compile(r"^error: ([0-9a-f]{40,64}) ?", re.MULTILINE)
+_NAMED: Final = 3
+_ALONE: Final = (
+    *("-c", "fetch.fsckObjects=true", "-c", "gc.auto=0", "-c", "maintenance.auto=false"),
+    *("-c", "protocol.allow=always"),
+)
+"""Settings for reading a bundle: git checks each object, and starts nothing of its own."""
+
+
+class GitBundles:
+    """Bundles in the repository of one project."""
+
+    def __init__(self, git: GitProgram) -> None:
+        """Use ``git``, which runs in the project; this starts nothing."""
+        self._git = git
+
+    def write(self, home: Path, target: Path, refs: Mapping[str, str]) -> bool:
+        """Write a bundle of all that no remote-tracking branch has, and verify it."""
+        with session_objects.scratch(home) as scratch:
+            place, extra = self._borrowing(home, scratch, refs)
+            words = ("--glob=refs/agentmux", "--not", "--remotes")
+            made = self._git.run(
+                *(*QUIET, place, "bundle", "create", "--quiet", str(target), *words), extra=extra
+            )
+            if made.status != 0 and _EMPTY in made.err:
+                return False
+            if made.status != 0:
+                raise failed("bundle the commits", made)
+            for check in (("verify", "--quiet"), ("unbundle",)):  # the second reads every object
+                reply = self._git.run(*QUIET, place, "bundle", *check, str(target), extra=extra)
+                if reply.status != 0:
+                    raise failed("verify the bundle", reply)
+        return True
+
+    def _borrowing(
+        self, home: Path, scratch: Path, refs: Mapping[str, str]
+    ) -> tuple[str, dict[str, str]]:
+        """Make a repository with these refs and all remote-tracking ones, and no object.
+
+        Return the option that names it to git, and the variables with which git finds the objects.
+        """
+        form = self._git.must_read("find its objects", "rev-parse", "--show-object-format")
+        repository = scratch / "repository"
+        words = ("init", "--quiet", "--bare", "--template=")
+        must_run(
+            *(self._git, "make a repository", *words),
+            *(f"--object-format={_text(form)}", str(repository)),
+        )
+        remotes = self._git.must_read(
+            "list the branches", "for-each-ref", "--format=%(objectname) %(refname)", "refs/remotes"
+        )
+        own = "".join(f"{commit} {name}\n" for name, commit in refs.items())
+        (repository / "packed-refs").write_bytes(own.encode() + remotes.out)
+        path = decoded(
+            self._git.must_read("find its files", "rev-parse", "--git-path", "shallow").out
+        )
+        shallow = self._git.root() / path.removesuffix("\n")
+        if shallow.is_file():
+            (repository / "shallow").write_bytes(shallow.read_bytes())
+        mine = session_objects.places(self._git).objects
+        return f"--git-dir={repository}", session_objects.reading(home, mine)
+
+    def has(self, home: Path, commit: str) -> bool:
+        """Return whether the repository, or the session's directory, has a commit."""
+        extra = session_objects.reading(home)
+        words = ("cat-file", "-e", f"{commit}^{{commit}}")
+        return self._git.run(*QUIET, *words, extra=extra).status == 0
+
+    def unpack(self, home: Path, bundle: Path, refs: frozenset[str]) -> None:
+        """Put the objects of a bundle into a session's directory, checked by git."""
+        listed = self._git.run(*QUIET, "bundle", "list-heads", str(bundle))
+        names = [line.partition(" ")[2] for line in decoded(listed.out).splitlines()]
+        if listed.status != 0 or not names or not refs.issuperset(names):
+            raise DataError("the bundle in the file is damaged")
+        store = session_objects.make(home)
+        extra = session_objects.writing(store, session_objects.places(self._git).objects)
+        words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head")
+        reply = self._git.run(
+            *(*QUIET, *_ALONE, *words, "--no-recurse-submodules", str(bundle), *names),
+            extra={**extra, "LC_ALL": "C"},
+        )
+        if reply.status != 0:
+            raise self._refused(reply)
+
+    def _refused(self, reply: GitReply) -> DataError | MissingError:
+        lacking = _LACKS.findall(reply.err) if "prerequisite commit" in reply.err else []
+        if not lacking:
+            said = reply.err.strip().splitlines()
+            return DataError(f"the bundle in the file is damaged: {said[0] if said else 'git'}")
+        more = f" and {len(lacking) - _NAMED} more" if len(lacking) > _NAMED else ""
+        named = ", ".join(each[:12] for each in lacking[:_NAMED])
+        return MissingError(
+            f"this repository lacks commits on which the session builds: {named}{more}",
+            hints=("get them, then import again: git fetch --all",),
+        )
+
+    def share_history(self, home: Path, commit: str) -> bool:
+        """Return whether the repository has a commit in common with this one, or is empty."""
+        if self._git.read("rev-parse", "-q", "--verify", "HEAD^{commit}").status != 0:
+            return True
+        extra = session_objects.reading(home)
+        return self._git.run(*QUIET, "merge-base", "HEAD", commit, extra=extra).status == 0
+
+    def bring(self, home: Path, commit: str) -> None:
+        """Copy a commit, with all that it builds on, from a session into the repository."""
+        if self._git.read("cat-file", "-e", f"{commit}^{{commit}}").status == 0:
+            return
+        known = self._git.must_read("list the branches", "for-each-ref", "--format=%(objectname)")
+        wanted = f"{commit}\n" + "".join(f"^{each}\n" for each in _text(known).split())
+        words = ("pack-objects", "--quiet", "--revs", "--stdout")
+        packed = must_run(
+            self._git, "pack the commits", *words, stdin=wanted.encode(),
+            extra=session_objects.reading(home),
+        )  # fmt: skip
+        must_run(self._git, "unpack the commits", "unpack-objects", "-q", stdin=packed)
+
+    def diff(self, home: Path, since: str, until: str, limit: int) -> str:
+        """Return the difference between two commits as text, cut after ``limit`` bytes."""
+        words = ("diff-tree", "-r", "-p", "--stat", "--no-ext-diff", "--no-textconv", "--no-color")
+        reply = self._git.run(
+            *QUIET, *words, since, until, extra=session_objects.reading(home), most=limit
+        )
+        if reply.status != 0:
+            raise failed("compare the commits", reply)
+        cut = "\n[…]\n" if len(reply.out) > limit else ""
+        return reply.out[:limit].decode("utf-8", "replace") + cut
+
+
+def _text(reply: GitReply) -> str:
+    return decoded(reply.out).strip()

@@ -1,0 +1,171 @@
+"""What a session is on the machine on which it arrives.
+
+All that decides what runs, or what happens without a person, is this machine's: command lines,
+setup, checks, the pipeline, and whether a result needs an approval.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.fold.acceptance import working_phase
+from agentmux.core.journal.results import BaseChecks
+from agentmux.core.journal.state import Base, Interruption, SessionState, Setup
+from agentmux.core.moving.manifest import is_commit
+from agentmux.core.moving.redaction import without_conversation
+from agentmux.core.names import layout
+from agentmux.core.names.phase import Phase
+
+_SEAT: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
+_INSIDE: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(?:/[A-Za-z0-9_][A-Za-z0-9._-]*){0,7}")
+_NUMBER_MAX: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Landing:
+    """What a session gets where it arrives.
+
+    Attributes:
+        name: Of its directory.
+        session_id: Its uuid, which a copy does not keep.
+        host: The name of the machine that it comes from.
+        worktree: The top of its own worktree.
+        branch: Short name of its branch; None where it only looks at a commit.
+        base: What the branch began on.
+        at: Now (UTC, ISO 8601).
+        setup: What prepares the worktree; None for nothing.
+        port_base: The first of its ports.
+        require_approval: Whether the user has to approve the result.
+        commit: Whether the result is to be committed.
+        agents: The names in the agent registry: other agents of the session are forgotten.
+    """
+
+    name: str
+    session_id: str
+    host: str
+    worktree: str
+    branch: str | None
+    base: Base
+    at: str
+    setup: Setup | None
+    port_base: int
+    require_approval: bool
+    commit: bool
+    agents: frozenset[str]
+
+
+def unfit(state: SessionState) -> str:
+    """Return why a session with this state cannot go on elsewhere; empty if it can."""
+    return next(_unfit(state), "")
+
+
+def _unfit(state: SessionState) -> Iterator[str]:
+    if state.phase == Phase.DONE:
+        yield "it is done"
+    if state.approval is not None:
+        yield "its result is approved, and being delivered"
+    if state.rewind is not None:
+        yield "a rewind of its files was interrupted"
+    if state.pending_archive:
+        yield "files of an earlier attempt are still to be moved to its history"
+    if state.base is None and state.options.base is None:
+        yield "it has no commit to begin on"
+
+
+def malformed(state: SessionState) -> str:
+    """Return what is wrong in a state that came from a file; empty for nothing."""
+    return next(_malformed(state), "")
+
+
+def _malformed(state: SessionState) -> Iterator[str]:
+    for seat in (*state.seats, *state.agents):
+        if not _SEAT.fullmatch(seat):
+            yield f"{seat[:60]!r} is no name of a seat"
+    for topic in (*state.research_tasks, *state.web_research_tasks):
+        if not layout.is_topic(topic):
+            yield f"{topic[:60]!r} is no topic of research"
+    commits = [each.commit for each in state.tree_checkpoints]
+    commits += [each.head for each in state.tree_checkpoints if each.head]
+    commits += [state.base.commit] if state.base else []
+    commits += [state.options.base] if state.options.base else []
+    commits += [state.reviewed.commit, state.reviewed.since] if state.reviewed else []
+    if not all(map(is_commit, commits)):
+        yield "the id of a commit is not valid"
+    if state.change_request is not None and not _INSIDE.fullmatch(state.change_request):
+        yield "the path of the change request is not valid"
+    if max(state.cycle, state.iteration, state.subplan_count) > _NUMBER_MAX:
+        yield "a number is too large"
+
+
+def landed(state: SessionState, landing: Landing) -> SessionState:
+    """Return the state of the session where it arrives.
+
+    Args:
+        state: Where it was, with the pipeline of this machine.
+        landing: What it gets here.
+    """
+    was = state.branch
+    saved = tuple(
+        replace(each, branch=landing.branch if each.branch == was else each.branch)
+        for each in state.tree_checkpoints
+    )
+    failed = state.interruption if state.phase == Phase.FAILED else None
+    stopped = Interruption(
+        cause=f"stopped: imported from {landing.host}", phase=working_phase(state), at=landing.at
+    )
+    return replace(
+        state,
+        schema_version=max(state.schema_version, layout.TREE_VERSION),
+        session_id=landing.session_id,
+        session_name=layout.tmux_name(landing.name),
+        feature_dir=f"{layout.SESSIONS_DIR}/{landing.name}",
+        tmux_socket="",
+        worktree=landing.worktree,
+        worktree_made=bool(saved),
+        branch=landing.branch,
+        base=landing.base,
+        continued=state.continued and landing.branch == was,
+        setup=landing.setup,
+        port_base=landing.port_base,
+        base_checks=_base(state.base_checks),
+        tree_checkpoints=saved,
+        interruption=failed or stopped,
+        seats={},
+        agents={
+            seat: {**without_conversation(record), "moved_from": landing.host}
+            for seat, record in state.agents.items()
+        },
+        parked={},
+        inputs=(),
+        delivery=None,
+        commit=None,
+        approved_tree="",
+        moved=None,
+        options=replace(
+            state.options,
+            agents={r: n for r, n in state.options.agents.items() if n in landing.agents},
+            models={
+                role: model
+                for role, model in state.options.models.items()
+                if state.options.agents.get(role) in landing.agents
+            },
+            require_approval=landing.require_approval,
+            commit=landing.commit,
+        ),
+        extra={},
+    )
+
+
+def forgotten_agents(state: SessionState, agents: frozenset[str]) -> tuple[str, ...]:
+    """Return the agents of the session that this machine's registry does not have."""
+    return tuple(sorted({*state.options.agents.values()} - agents))
+
+
+def _base(base: BaseChecks | None) -> BaseChecks | None:
+    """Return what the commands have shown on the base; None if that has to be found out here."""
+    if base is None or not base.finished:
+        return None
+    return replace(base, path="", steps=(), made=False, done=0)

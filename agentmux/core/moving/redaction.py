@@ -1,0 +1,89 @@
+"""The journal as it leaves the machine: without command lines, environments and conversations.
+
+Resume records name the config homes of agents, and may hold what a user put into a command line or
+an environment. Keys that a user had pressed in a pane may be a password.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from agentmux.core.agents.spec import StrategyKind
+from agentmux.core.codec.frozen import replace
+from agentmux.core.codec.records import Json
+from agentmux.core.journal.events import (
+    AgentLaunched,
+    AgentParked,
+    ConversationLearned,
+    Event,
+    Fact,
+    LaunchChosen,
+    Resumed,
+    SeatAnswered,
+    SeatTold,
+    SessionArrived,
+    SessionImported,
+    SessionMoved,
+    SessionStarted,
+)
+
+_KEPT: Final = (
+    *("agent", "model", "host", "launch", "reached", "captured_at"),
+    *("epoch", "place", "handed_in"),
+)
+"""The fields of a resume record that say what the seat has done, and nothing of how."""
+
+_OWN: Final = ("tmux_socket", "parked", "inputs", "moved", "arrived", "seats")
+"""The fields of a state that mean nothing on another machine."""
+
+
+def without_conversation(record: Json) -> dict[str, Any]:
+    """Return a resume record by which no conversation can be found."""
+    kept = {name: record[name] for name in _KEPT if name in record}
+    return {**kept, "strategy": StrategyKind.NONE.value}
+
+
+def without_secrets(event: Event) -> Event:
+    """Return the event as a file for another machine has it."""
+    return replace(event, fact=_redacted(event.fact))
+
+
+def _redacted(fact: Fact) -> Fact:
+    match fact:
+        case AgentLaunched():
+            return replace(fact, record=without_conversation(fact.record))
+        case LaunchChosen():
+            return replace(fact, record=without_conversation(fact.record) if fact.record else {})
+        case ConversationLearned():
+            return replace(fact, conversation="")
+        case SessionStarted() | SessionImported() | SessionArrived():
+            return replace(fact, state=_state(fact.state))
+        case SeatAnswered():
+            return replace(fact, keys=(), screen="")
+        case SeatTold():
+            return replace(fact, text="")
+        case Resumed():
+            return replace(fact, tmux_socket="")
+        case AgentParked():
+            return replace(fact, home="")
+        case SessionMoved():
+            return replace(fact, to="", digest="")
+        case _:
+            return fact
+
+
+def _state(fields: Json) -> dict[str, Any]:
+    kept = {name: value for name, value in fields.items() if name not in _OWN}
+    agents = fields.get("agents")
+    if isinstance(agents, Mapping):
+        kept["agents"] = {
+            seat: without_conversation(record)
+            for seat, record in agents.items()
+            if isinstance(record, Mapping)
+        }
+    for place in ("setup", "base_checks"):
+        value = kept.get(place)
+        if isinstance(value, Mapping):
+            kept[place] = {**value, "steps": []}
+    return kept
