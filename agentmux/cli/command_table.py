@@ -43,6 +43,8 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "restart": "restart:restart_seat",
         "unpark": "unpark:unpark_session",
         "rewind": "rewind:rewind_session",
+        "export": "moving:export_session",
+        "import": "moving:import_",
         "remove": "remove:remove",
         "prune": "prune:prune",
         "doctor": "doctor:doctor",

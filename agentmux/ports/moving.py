@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol
 
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.journal.events import Event
 from agentmux.core.moving.manifest import Manifest, Member
 
 
@@ -39,10 +40,18 @@ class SessionArchive(Protocol):
     def digest(self) -> str:
         """The SHA-256 of the manifest, in hex."""
 
-    def unpack(self, home: Path, bundle: Path) -> None:
-        """Write the session's files below ``home``, and the bundle, if there is one, to ``bundle``.
+    def events(self) -> tuple[Event, ...]:
+        """Return the events of the journal in the file.
 
-        Every hash is compared. Nothing is written elsewhere, and over nothing.
+        Raises:
+            DataError: As from `unpack`; or a newer version wrote one of them.
+        """
+
+    def unpack(self, home: Path, bundle: Path) -> None:
+        """Write the session's files below ``home``, without the journal.
+
+        The bundle, if there is one, is written to ``bundle``. Every hash is compared. Nothing is
+        written elsewhere, and over nothing.
 
         Raises:
             DataError: The file is damaged, or was made to do harm.
@@ -72,7 +81,17 @@ class SessionArchives(Protocol):
     def bundle_digest(self, bundle: Path) -> tuple[str, int]:
         """Return the SHA-256 of a file, in hex, and its size."""
 
-    def write(self, target: Path, packed: Packed, *, force: bool) -> None:
+    def require_free(self, target: Path, *, force: bool) -> None:
+        """Check that a file may be written at ``target``, as `write` does.
+
+        Raises:
+            UsageError: There is a file, and no ``force``; or there is no such directory.
+        """
+
+    def journal(self, events: Iterable[Event]) -> bytes:
+        """Return the content of a journal with these events."""
+
+    def write(self, target: Path, packed: Packed, *, force: bool) -> str:
         """Write a file whole, read it again, and only then give it its name.
 
         Args:
@@ -80,10 +99,16 @@ class SessionArchives(Protocol):
             packed: The content.
             force: Replace a file that is there.
 
+        Returns:
+            Its `SessionArchive.digest`.
+
         Raises:
             UsageError: There is a file already.
             DataError: It cannot be written; nothing is there then.
         """
+
+    def drop(self, path: Path) -> None:
+        """Remove a file that was only needed for a moment."""
 
     def opened(self, path: Path) -> AbstractContextManager[SessionArchive]:
         """Open a file for a ``with`` block.
@@ -97,16 +122,14 @@ class SessionArchives(Protocol):
 class Bundles(Protocol):
     """Bundles of commits, in the repository of one project."""
 
-    def write(self, home: Path, target: Path, refs: Mapping[str, str]) -> bool:
-        """Write a bundle of all that no remote-tracking branch has, and verify it.
+    def bundled(self, home: Path, refs: Mapping[str, str]) -> AbstractContextManager[Path | None]:
+        """Make a bundle of all that no remote-tracking branch has, for a ``with`` block.
+
+        It is verified. It is None where the remotes have everything.
 
         Args:
             home: The session's directory, whose objects it may need.
-            target: The new file.
             refs: The commits in it, by the names that they get there.
-
-        Returns:
-            Whether there is a bundle; there is none where the remotes have everything.
 
         Raises:
             GitError: Git refuses.

@@ -11,13 +11,15 @@ import io
 import os
 import stat
 import tarfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Final
 
 from agentmux.adapters.disk import files
+from agentmux.adapters.disk.journal import encode_line, parse_line
 from agentmux.core.codec.digests import sha256
+from agentmux.core.journal.events import VERSION, Event, encode, parse
 from agentmux.core.moving import manifest as form
 from agentmux.core.moving.manifest import BUNDLE, INSIDE, MANIFEST, Manifest, Member
 from agentmux.core.names import layout
@@ -83,12 +85,26 @@ def bundle_digest(bundle: Path) -> tuple[str, int]:
     return made.hexdigest(), size
 
 
-def write(target: Path, packed: Packed, *, force: bool) -> None:
-    """Write a file whole, read it again, and only then give it its name."""
+def journal(events: Iterable[Event]) -> bytes:
+    """Return the content of a journal with these events."""
+    return b"".join(encode_line(encode(each, VERSION)) for each in events)
+
+
+def require_free(target: Path, *, force: bool) -> None:
+    """Check that a file may be written there.
+
+    Raises:
+        UsageError: There is a file, and no ``force``; or there is no such directory.
+    """
     if not target.parent.is_dir():
         raise UsageError(f"there is no directory {target.parent}")
     if target.is_dir() or (os.path.lexists(target) and not force):
         raise _taken(target)
+
+
+def write(target: Path, packed: Packed, *, force: bool) -> str:
+    """Write a file whole, read it again, and only then give it its name; return its digest."""
+    require_free(target, force=force)
     _sweep(target)
     part = target.with_name(f".{target.name}.{os.urandom(8).hex()}{_PART}")
     with files.explained(target), ExitStack() as undo:
@@ -101,8 +117,10 @@ def write(target: Path, packed: Packed, *, force: bool) -> None:
             files.sync(fd)
             with opened(part) as made:
                 made.verify()
+                digest = made.digest
             _publish(part, target, force=force)
         files.sync_dir(target.parent)
+    return digest
 
 
 def _taken(target: Path) -> UsageError:
@@ -141,7 +159,7 @@ def _publish(part: Path, target: Path, *, force: bool) -> None:
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
-        os.rename(part, target)  # a file system without links; another export could be faster
+        os.replace(part, target)  # a file system without links; another export could be faster
 
 
 def _fill(file: IO[bytes], packed: Packed) -> None:
@@ -169,6 +187,11 @@ def _entry(name: str, size: int) -> tarfile.TarInfo:
     made = tarfile.TarInfo(name)
     made.size, made.mode = size, files.FILE_MODE
     return made
+
+
+def drop(path: Path) -> None:
+    """Remove a file that was only needed for a moment."""
+    files.remove(path)
 
 
 # -- reading -------------------------------------------------------------------------------------
@@ -217,10 +240,28 @@ class Archive:
         """Compare every hash; writes nothing."""
         self._walk(lambda _: None)
 
+    def events(self) -> tuple[Event, ...]:
+        """Return the events of the journal in the file."""
+        kept = io.BytesIO()
+        kept.close = lambda: None  # type: ignore[method-assign]  # read below
+        self._walk(lambda name: kept if name == f"{INSIDE}{layout.JOURNAL}" else None)
+        found = []
+        for line in kept.getvalue().splitlines():
+            fields = parse_line(line)
+            if fields is None:
+                raise self._broken("its journal is damaged")
+            try:
+                found.append(parse(fields))
+            except DataError as error:
+                raise self._broken(error.message, error.hints) from error
+        return tuple(found)
+
     def unpack(self, home: Path, bundle: Path) -> None:
         """Write the session's files below ``home``, and the bundle to ``bundle``."""
 
-        def place(name: str) -> IO[bytes]:
+        def place(name: str) -> IO[bytes] | None:
+            if name == f"{INSIDE}{layout.JOURNAL}":
+                return None
             path = bundle if name == BUNDLE else home / name.removeprefix(INSIDE)
             files.make_dir(path.parent)
             with files.explained(path):

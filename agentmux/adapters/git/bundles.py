@@ -7,7 +7,8 @@ that no ref appears in the user's.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -33,23 +34,27 @@ class GitBundles:
         """Use ``git``, which runs in the project; this starts nothing."""
         self._git = git
 
-    def write(self, home: Path, target: Path, refs: Mapping[str, str]) -> bool:
-        """Write a bundle of all that no remote-tracking branch has, and verify it."""
+    @contextmanager
+    def bundled(self, home: Path, refs: Mapping[str, str]) -> Iterator[Path | None]:
+        """Make a bundle of all that no remote-tracking branch has, and verify it."""
         with session_objects.scratch(home) as scratch:
             place, extra = self._borrowing(home, scratch, refs)
+            target = scratch / "bundle"
             words = ("--glob=refs/agentmux", "--not", "--remotes")
             made = self._git.run(
-                *(*QUIET, place, "bundle", "create", "--quiet", str(target), *words), extra=extra
+                *(*QUIET, place, "bundle", "create", "--quiet", str(target), *words),
+                extra={**extra, "LC_ALL": "C"},
             )
             if made.status != 0 and _EMPTY in made.err:
-                return False
+                yield None
+                return
             if made.status != 0:
                 raise failed("bundle the commits", made)
             for check in (("verify", "--quiet"), ("unbundle",)):  # the second reads every object
                 reply = self._git.run(*QUIET, place, "bundle", *check, str(target), extra=extra)
                 if reply.status != 0:
                     raise failed("verify the bundle", reply)
-        return True
+            yield target
 
     def _borrowing(
         self, home: Path, scratch: Path, refs: Mapping[str, str]

@@ -260,9 +260,11 @@ class LinkedWorktrees:
         if found is not None and (found != tip or not ours):
             raise WorktreeTakenError(
                 f"branch `{name}` exists already, at another commit than the session's",
-                hints=(f"import it with a branch of its own: --copy; or rename yours: git branch -m"
-                       f" {shlex.quote(name)} OTHER",),
-            )  # fmt: skip
+                hints=(
+                    "import it with a branch of its own: --copy",
+                    f"or rename yours: git branch -m {shlex.quote(name)} OTHER",
+                ),
+            )
         self.reserve(spec)
         if found is None:
             self._make_branch(spec, tip)

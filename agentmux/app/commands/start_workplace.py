@@ -165,7 +165,7 @@ def _planned(
         raise UsageError("a worktree needs a git repository", hints=("git init",))
     base = _begin(world, wish, entries)
     room = world.worktrees.room(worktree_root(world))
-    _require_room(room, base)
+    require_room(room, base)
     folders = room.names | {
         Path(each.text("worktree")).name
         for each in entries
@@ -190,7 +190,7 @@ def _planned(
         names = free_names(wish.slug, prefix, folders=folders, branches=branches)
         folder, branch = names.folder, names.branch
         world.repository.require_new_branch(branch)
-    _require_beside(branch, branches)
+    require_beside(branch, branches)
     return NewWorktree(path=room.root / folder, branch=branch, base=base, because=because)
 
 
@@ -242,7 +242,13 @@ def worktree_root(world: World) -> str | None:
     return f"{home}{root[1:]}"
 
 
-def _require_room(room: WorktreeRoom, base: BaseCommit) -> None:
+def require_room(room: WorktreeRoom, base: BaseCommit) -> None:
+    """Check that worktrees of a commit can be made.
+
+    Raises:
+        UsageError: They would be in the repository, or their directory cannot be written.
+        MissingError: Git is too old for its submodules.
+    """
     if room.inside is not None:
         raise UsageError(
             f"worktrees cannot be made in {room.root}: it is inside the repository, {room.inside}",
@@ -261,7 +267,12 @@ def _require_room(room: WorktreeRoom, base: BaseCommit) -> None:
         )
 
 
-def _require_beside(branch: str, branches: frozenset[str]) -> None:
+def require_beside(branch: str, branches: frozenset[str]) -> None:
+    """Check that no branch keeps git from making this one: one would be a directory of the other.
+
+    Raises:
+        UsageError: One does.
+    """
     other = in_the_way_of(branch, branches)
     if other is not None:
         raise UsageError(

@@ -17,6 +17,7 @@ from agentmux.core.conversation.seat_history import SeatHistory
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.review import review_files
 from agentmux.core.journal.state import SessionState
+from agentmux.core.moving.handover import DIFF, screen_file
 from agentmux.core.names import layout
 from agentmux.core.names.phase import RESEARCHERS, ResearchKind
 from agentmux.core.names.statuses import RESEARCHED
@@ -155,10 +156,19 @@ class LaunchTexts:
             extension=self._world.templates.extension(work.role),
             submitted=handed_in(state),
             asked=tuple(self._asked(work.seat)),
+            moved_from=str(state.agents.get(work.seat, {}).get("moved_from") or ""),
+            handover=tuple(self._handover(work.seat)),
             instruction_file=f"{base}/{layout.launch(launch)}/{INSTRUCTIONS}",
         )
         open_items = (*prompt.artifacts(made), *prompt.signals(made))
         return replace(made, open_items=open_items, drafts=self._drafts(made))
+
+    def _handover(self, seat: str) -> Iterator[str]:
+        """Yield the absolute paths of what an import has left for this seat."""
+        if self._state.agents.get(seat, {}).get("moved_from"):
+            for path in (DIFF, screen_file(seat)):
+                if self._files.has_file(f"{self._files.path}/{path}"):
+                    yield f"{self._files.path}/{path}"
 
     def _drafts(self, inputs: PromptInputs) -> tuple[str, ...]:
         """Return the absolute paths of the seat's artifacts that exist already.

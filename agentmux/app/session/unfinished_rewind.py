@@ -91,11 +91,11 @@ def finish_rewind(world: World, session: Session) -> tuple[str, ...]:
     failed = store.write_files(before.commit, to.commit, leave=leave)
     save_tree(session, store, REWOUND)
     session.record(rewound_fact(begun))
-    _archive(session)
+    archive_pending(session)
     return (*leave, *failed)
 
 
-def _archive(session: Session) -> None:
+def archive_pending(session: Session) -> None:
     """Move the artifacts that no longer count; the next orchestrator would do it, too."""
     pending = session.state.pending_archive
     for each in pending:

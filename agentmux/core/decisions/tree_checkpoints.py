@@ -37,6 +37,7 @@ SUBPLAN = "subplan"
 STOP = "stop"
 REWIND = "rewind"
 REWOUND = "rewound"
+EXPORT = "export"
 
 # After one of these events of a seat, its agent knows of what happened until then.
 _PROMPTED: Final = (
@@ -150,6 +151,8 @@ def checkpoint_words(each: TreeCheckpoint) -> str:
             return f"{each.number}, before a rewind"
         case "rewound":
             return f"{each.number}, after a rewind"
+        case "export":
+            return f"{each.number}, when it was exported"
         case _:
             return f"{each.number}, in {each.phase}"
 

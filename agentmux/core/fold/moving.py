@@ -17,7 +17,7 @@ def moved(state: SessionState, event: Event, fact: SessionMoved) -> SessionState
     )
 
 
-def returned(state: SessionState, event: Event, fact: SessionReturned) -> SessionState:
+def returned(state: SessionState, _event: Event, _fact: SessionReturned) -> SessionState:
     """Return the state of a session that goes on here after all."""
     return replace(state, moved=None)
 

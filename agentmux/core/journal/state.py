@@ -194,7 +194,8 @@ class TreeCheckpoint:
     Attributes:
         number: 1 for the session's first one, and so on.
         because: ``phase`` (it ended), ``subplan`` (one was handed in), ``stop`` (the session was
-            stopped) or ``rewind`` (the files were about to be rewound).
+            stopped), ``rewind`` (the files were about to be rewound), ``rewound`` (they were) or
+            ``export``.
         phase: The phase that had ended, or else was under way.
         subplans: The sub-plans that were handed in by then.
         commit: The commit with the files.

@@ -1,1 +1,1 @@
-"""What a session takes along to another machine, and what it is there. No file, no git: `adapters`."""
+"""What a session takes to another machine, and what it is there. Files and git: `adapters`."""

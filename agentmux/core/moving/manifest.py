@@ -30,6 +30,8 @@ MEMBERS_MAX: Final = 20_000
 HEAD_REF: Final = "refs/agentmux/head"
 """In the bundle: the commit on which the session works."""
 BASE_REF: Final = "refs/agentmux/base"
+REVIEWED_REF: Final = "refs/agentmux/reviewed"
+"""In the bundle: the commit with which a session that only reviews compares."""
 CHECKPOINT_REFS: Final = "refs/agentmux/checkpoints/"
 """In the bundle: the work-tree checkpoints, by number."""
 

@@ -50,27 +50,22 @@ def without_secrets(event: Event) -> Event:
 
 
 def _redacted(fact: Fact) -> Fact:
-    match fact:
-        case AgentLaunched():
-            return replace(fact, record=without_conversation(fact.record))
-        case LaunchChosen():
-            return replace(fact, record=without_conversation(fact.record) if fact.record else {})
-        case ConversationLearned():
-            return replace(fact, conversation="")
-        case SessionStarted() | SessionImported() | SessionArrived():
-            return replace(fact, state=_state(fact.state))
-        case SeatAnswered():
-            return replace(fact, keys=(), screen="")
-        case SeatTold():
-            return replace(fact, text="")
-        case Resumed():
-            return replace(fact, tmux_socket="")
-        case AgentParked():
-            return replace(fact, home="")
-        case SessionMoved():
-            return replace(fact, to="", digest="")
-        case _:
-            return fact
+    if isinstance(fact, SessionStarted | SessionImported | SessionArrived):
+        return replace(fact, state=_state(fact.state))
+    if isinstance(fact, AgentLaunched | LaunchChosen):
+        return replace(fact, record=without_conversation(fact.record) if fact.record else {})
+    return replace(fact, **_BLANKED.get(type(fact), {}))
+
+
+_BLANKED: Final[Mapping[type[Fact], Mapping[str, Any]]] = {
+    ConversationLearned: {"conversation": ""},
+    SeatAnswered: {"keys": (), "screen": ""},
+    SeatTold: {"text": ""},
+    Resumed: {"tmux_socket": ""},
+    AgentParked: {"home": ""},
+    SessionMoved: {"to": "", "digest": ""},
+}
+"""What is not told elsewhere, by the kind of an event."""
 
 
 def _state(fields: Json) -> dict[str, Any]:

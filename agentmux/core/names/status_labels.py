@@ -21,9 +21,8 @@ class SessionStatus(StrEnum):
     ``waiting_for_user``: an agent, or a pane, asks the user something. ``decision``: the user has
     to approve, or to request changes. ``usage_limit``: an agent is at its limit, and nobody knows
     when that ends; ``parked``: it is known. ``interrupted``: the orchestrator, the tmux session or
-    the machine ended, but the user did not ask for it. ``moved``: it was exported, and goes on where
-    its file is imported. ``unknown``: the session's tmux server does
-    not answer.
+    the machine ended, but the user did not ask for it. ``moved``: it was exported, and goes on
+    where its file is imported. ``unknown``: the session's tmux server does not answer.
     """
 
     STARTING = statuses.STARTING

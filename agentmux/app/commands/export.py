@@ -1,0 +1,270 @@
+"""Export a stopped session to a file, with which it goes on elsewhere.
+
+First its files are saved in a work-tree checkpoint. Then the file is written whole, and read again.
+Only then one event says that the session has moved. If that is interrupted at any point, the
+session either goes on here, or has moved and its file is whole; the same command then ends it.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.session.moved import require_here
+from agentmux.app.session.own_worktree import last_checkpoint, placed, worktree_of
+from agentmux.app.session.unfinished_rewind import archive_pending, finish_rewind, save_tree
+from agentmux.app.session.writer import Session, stamp
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.decisions.tree_checkpoints import EXPORT
+from agentmux.core.decisions.workplace import left_branch
+from agentmux.core.fold.apply import fold
+from agentmux.core.journal.events import SessionMoved
+from agentmux.core.moving.arrival import unfit
+from agentmux.core.moving.manifest import (
+    BASE_REF,
+    CHECKPOINT_REFS,
+    HEAD_REF,
+    REVIEWED_REF,
+    Manifest,
+)
+from agentmux.core.moving.redaction import without_secrets
+from agentmux.core.names import layout
+from agentmux.core.names.phase import Phase
+from agentmux.core.names.version import VERSION
+from agentmux.errors import AgentmuxError, BlockedError, NotFoundError, UsageError
+from agentmux.ports.moving import Packed
+from agentmux.ports.processes import LOCK_WAIT_S
+
+if TYPE_CHECKING:
+    from agentmux.app.session.lookup import SessionEntry
+    from agentmux.app.world import World
+    from agentmux.core.journal.state import SessionState
+    from agentmux.ports.checkpoints import TreeCheckpoints
+
+_ODD: Final = re.compile(r"[^a-z0-9-]+")
+_HOST_ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportedSession:
+    """What an export has done.
+
+    Attributes:
+        name: The session's.
+        file: The file, absolute.
+        is_copy: Whether the session goes on here, too.
+        bytes: The size of the file.
+        left: The files of the session, and of its work tree, that do not come along.
+        again: Whether an earlier export had written the file already.
+    """
+
+    name: str
+    file: Path
+    is_copy: bool
+    bytes: int
+    left: tuple[str, ...]
+    again: bool = False
+
+
+def export(
+    world: World, entry: SessionEntry, target: Path, *, copy: bool, force: bool
+) -> ExportedSession:
+    """Write the session to the file ``target``; unless it is a copy, it does not go on here then.
+
+    Args:
+        world: The project.
+        entry: The session, which is not live.
+        target: Absolute.
+        copy: Whether the session goes on here, and another one begins with the file.
+        force: Whether to replace a file that is there, and to export a session that has moved.
+
+    Raises:
+        NotFoundError: The session is done.
+        BlockedError: It is in use, has moved, is being delivered, or its checkout shows something
+            else.
+        UsageError: The file is there already, or the session is not in a git repository.
+        DataError: The session cannot be read, or the file not be written.
+        GitError: Git refuses.
+    """
+    _require_exportable(world, entry, _folded(world, entry))
+    with ExitStack() as held:
+        holder = {"command": "export", "since": stamp(world.now())}
+        lock = world.lock(entry.path)
+        lock.acquire(LOCK_WAIT_S, holder)
+        held.callback(lock.release)
+        state = _folded(world, entry)
+        _require_exportable(world, entry, state)
+        inside = placed(world, state)
+        works = _works_there(world, entry, state)
+        if works:
+            tree = inside.tree_lock(inside.tree)
+            tree.acquire(LOCK_WAIT_S, holder)
+            held.callback(tree.release)
+            _require_own_files(inside, state, entry.name)
+        done = _done_before(inside, entry, state, target, works=works, copy=copy)
+        if done is not None:
+            return done
+        if state.moved is not None and not force:
+            require_here(state, entry.name)
+        return _exported(inside, entry, target, works=works, copy=copy, force=force)
+
+
+def _folded(world: World, entry: SessionEntry) -> SessionState:
+    loaded = world.files(entry.path).load()
+    return fold(loaded.state, loaded.tail)
+
+
+def _require_exportable(world: World, entry: SessionEntry, state: SessionState) -> None:
+    name = entry.name
+    if state.phase == Phase.DONE:
+        raise NotFoundError(
+            f"session {name} is done: there is nothing to go on with elsewhere",
+            hints=(f"see it: agentmux show {name}",),
+        )
+    if world.repository.top_level() is None:
+        raise UsageError(
+            f"session {name} is not in a git repository, so its files cannot come along",
+            hints=("git init",),
+        )
+    why = unfit(state) if state.rewind is None and not state.pending_archive else ""
+    if why:
+        raise BlockedError(
+            f"session {name} cannot be exported: {why}",
+            reason="not_exportable",
+            hints=(f"go on with it here: agentmux resume {name}",),
+        )
+
+
+def _works_there(world: World, entry: SessionEntry, state: SessionState) -> bool:
+    """Whether the work tree is there: not that of a worktree that was deleted, or not made yet."""
+    spec = worktree_of(world, state, entry.path)
+    return spec is None or world.worktrees.is_made(spec)
+
+
+def _require_own_files(world: World, state: SessionState, name: str) -> None:
+    """Check that the work tree shows the session's files; ``world`` is that of its workplace."""
+    head = world.head_at(world.tree)
+    said = left_branch(state, head.commit, head.branch) if head is not None else ""
+    if said:
+        raise BlockedError(
+            f"session {name} cannot be exported: {said}",
+            reason="other_branch",
+            hints=(f"see it: agentmux status {name}",),
+        )
+
+
+def _done_before(
+    world: World,
+    entry: SessionEntry,
+    state: SessionState,
+    target: Path,
+    *,
+    works: bool,
+    copy: bool,
+) -> ExportedSession | None:
+    """End an export that was interrupted after the file had its name; None if there is none."""
+    with suppress(AgentmuxError), world.archives.opened(target) as archive:
+        found, moved = archive.manifest, state.moved
+        if found.source != state.session_id or found.is_copy != copy:
+            return None
+        is_present = moved is None and found.revision == state.revision
+        if not (moved is not None and moved.digest == archive.digest) and not is_present:
+            return None
+        saved = last_checkpoint(state)
+        if works and (saved is None or _store(world, entry, state).changed_since(saved.commit)):
+            return None
+        archive.verify()
+        if is_present and not copy:
+            _move(_session(world, entry), target, archive.digest)
+        return ExportedSession(
+            name=entry.name,
+            file=target,
+            is_copy=copy,
+            bytes=target.stat().st_size,
+            left=(),
+            again=True,
+        )
+    return None
+
+
+def _session(world: World, entry: SessionEntry) -> Session:
+    return Session(world.files(entry.path), now=world.now, new_id=world.new_id)
+
+
+def _store(world: World, entry: SessionEntry, state: SessionState) -> TreeCheckpoints:
+    return world.checkpoints(world.tree, entry.path.resolve(), state.session_id)
+
+
+def _move(session: Session, target: Path, digest: str) -> None:
+    session.record(SessionMoved(to=str(target), digest=digest))
+
+
+def _exported(
+    world: World, entry: SessionEntry, target: Path, *, works: bool, copy: bool, force: bool
+) -> ExportedSession:
+    world.archives.require_free(target, force=force)
+    session = _session(world, entry)
+    session.take_over(session_name=world.default_name())
+    finish_rewind(world, session)
+    archive_pending(session)
+    why = unfit(session.state)
+    if why:
+        raise BlockedError(
+            f"session {entry.name} cannot be exported: {why}",
+            reason="not_exportable",
+            hints=(f"go on with it here: agentmux resume {entry.name}",),
+        )
+    if works:
+        save_tree(session, _store(world, entry, session.state), EXPORT)
+    state, home = session.state, entry.path.resolve()
+    events = tuple(without_secrets(event) for event, _ in session.files.tail(0))
+    journal = world.archives.journal(events)
+    members, left = world.archives.members(home)
+    refs = _refs(world, home, state)
+    with world.bundles.bundled(home, refs) as bundle:
+        digest, size = world.archives.bundle_digest(bundle) if bundle is not None else ("", 0)
+        saved = last_checkpoint(state)
+        manifest = Manifest(
+            session=world.new_id() if copy else state.session_id,
+            source=state.session_id,
+            name=_ODD.sub("-", entry.name.lower()).strip("-")[:100] or layout.FALLBACK_SLUG,
+            host=_HOST_ODD.sub("-", world.host).strip("-.")[:200] or "unknown",
+            made_at=stamp(world.now()),
+            agentmux=VERSION,
+            revision=state.revision,
+            base=refs[BASE_REF],
+            head=refs[HEAD_REF],
+            checkpoint=saved.commit if saved is not None else None,
+            branch=state.branch,
+            bundle=digest,
+            bundle_size=size,
+            members=(world.archives.of_bytes(layout.JOURNAL, journal), *members),
+        )
+        packed = Packed(manifest=manifest, journal=journal, home=home, bundle=bundle)
+        made = world.archives.write(target, packed, force=force)
+    if not copy:
+        _move(session, target, made)
+    missing = saved.missing if saved is not None else ()
+    return ExportedSession(
+        name=entry.name,
+        file=target,
+        is_copy=copy,
+        bytes=target.stat().st_size,
+        left=(*left, *missing),
+    )
+
+
+def _refs(world: World, home: Path, state: SessionState) -> dict[str, str]:
+    """Return the commits that come along, by their names in the bundle."""
+    base = state.base.commit if state.base is not None else state.options.base or ""
+    saved = last_checkpoint(state)
+    head = saved.head if saved is not None and saved.head is not None else base
+    refs = {HEAD_REF: head, BASE_REF: base}
+    if state.reviewed is not None:
+        refs[REVIEWED_REF] = state.reviewed.since
+    for each in state.tree_checkpoints:
+        if each is saved or world.bundles.has(home, each.commit):
+            refs[f"{CHECKPOINT_REFS}{each.number}"] = each.commit
+    return refs

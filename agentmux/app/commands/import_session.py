@@ -1,0 +1,512 @@
+"""Import a session from the file of an export, and let it go on here.
+
+Nothing is started. All that is made carries the session's uuid or a temporary name until the
+session's directory gets its name, which is the last step: an import that was interrupted is done
+again, and takes what is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.commands.start_base import with_base
+from agentmux.app.commands.start_workplace import require_beside, require_room, worktree_root
+from agentmux.app.session.first_texts import first_texts
+from agentmux.app.session.lookup import SessionEntry, list_sessions
+from agentmux.app.session.own_worktree import last_checkpoint, placed, worktree_of
+from agentmux.app.session.pipeline_choice import choose_pipeline
+from agentmux.app.session.writer import Session, stamp
+from agentmux.core.codec.digests import named_uuid
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.decisions.workplace import free_folder, free_names, free_port_base
+from agentmux.core.definitions.feature import FEATURE
+from agentmux.core.fold.apply import fold
+from agentmux.core.fold.repinned import with_pipeline
+from agentmux.core.journal.events import (
+    ORCHESTRATOR,
+    Event,
+    JournalCreated,
+    SessionArrived,
+    SessionImported,
+    SessionReturned,
+    SessionStarted,
+)
+from agentmux.core.journal.state import Base, SessionState, encode
+from agentmux.core.moving import handover
+from agentmux.core.moving.arrival import Landing, forgotten_agents, landed, malformed, unfit
+from agentmux.core.moving.manifest import (
+    BASE_REF,
+    CHECKPOINT_REFS,
+    HEAD_REF,
+    REVIEWED_REF,
+    Manifest,
+)
+from agentmux.core.names import layout
+from agentmux.core.names.phase import Phase
+from agentmux.core.pipeline.setup import new_setup
+from agentmux.errors import (
+    NAME_TAKEN,
+    BlockedError,
+    DataError,
+    MissingError,
+    UsageError,
+)
+from agentmux.ports.processes import LOCK_WAIT_S
+
+if TYPE_CHECKING:
+    from agentmux.app.session.pipeline_choice import ChosenPipeline
+    from agentmux.app.world import World
+    from agentmux.ports.moving import SessionArchive
+    from agentmux.ports.worktrees import WorktreeRoom
+
+_BUNDLE: Final = f"{layout.WORK_TREE}/import.bundle"
+_COPIES_MAX: Final = 1000
+_BEGINNINGS: Final = ((JournalCreated, SessionStarted), (JournalCreated, SessionImported))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImportedSession:
+    """A session that goes on here.
+
+    Attributes:
+        name: Of its directory.
+        path: Of its directory.
+        host: The name of the machine that it comes from.
+        phase: The phase in which it goes on.
+        worktree: The worktree that its first resume makes; None for one that came back to where it
+            was, and worked in the checkout.
+        branch: Short name of its branch; None for none.
+        returned: Whether it was here before, and goes on as it was.
+        warnings: One sentence each.
+    """
+
+    name: str
+    path: Path
+    host: str
+    phase: str
+    worktree: str | None
+    branch: str | None
+    returned: bool = False
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Arrival:
+    """What an import makes.
+
+    Attributes:
+        tip: The commit at which its branch begins here.
+        chosen: Its pipeline, as this machine has it.
+    """
+
+    path: Path
+    state: SessionState
+    events: tuple[Event, ...]
+    tip: str
+    chosen: ChosenPipeline
+    warnings: tuple[str, ...]
+
+
+def pipeline_in(world: World, file: Path, *, copy: bool) -> str:
+    """Return the name of the pipeline that an import takes from the configuration here.
+
+    Empty if it takes nothing, since the session is here.
+
+    Raises:
+        NotFoundError: There is no such file.
+        DataError: It cannot be used.
+    """
+    with world.archives.opened(file) as archive:
+        if not copy and _here(world, archive.manifest.session) is not None:
+            return ""
+        return (_state_of(archive, archive.events()).pipeline or FEATURE).name
+
+
+def taken_from(world: World, pipeline: str) -> object:
+    """Return what an import takes from the configuration of ``world``; for questions of trust."""
+    source = world.pipelines.source(pipeline) if pipeline else None
+    found = None if source is None else (source.text, source.prompts, source.schemas)
+    place = (world.settings.git.setup, world.templates.copied())
+    return (found, world.settings.verify, place) if pipeline else None
+
+
+def import_session(world: World, file: Path, *, copy: bool) -> ImportedSession:
+    """Make the session in the file one of this project; start nothing.
+
+    The session that the file was exported from, and that is still here, goes on as it was.
+
+    Args:
+        world: The project, with the settings that are allowed.
+        file: Absolute.
+        copy: Whether it becomes another session, with a uuid and a branch of its own.
+
+    Raises:
+        NotFoundError: There is no such file.
+        DataError: It is damaged, of a newer version, or made to do harm.
+        BlockedError: The project has the session; the reason is ``session_here``.
+        MissingError: The repository lacks commits on which the session builds.
+        UsageError: There is no repository here, or another one; or no worktree can be made.
+        ConfigError: The session's pipeline cannot be used here.
+    """
+    with world.archives.opened(file) as archive:
+        archive.verify()
+        here = _here(world, archive.manifest.session)
+        if here is not None and not copy:
+            return _returned(world, here, archive, file)
+        if world.repository.top_level() is None:
+            raise UsageError(
+                "an imported session needs the git repository that it comes from",
+                hints=("clone it, and import there",),
+            )
+        events = archive.events()
+        state = _state_of(archive, events)
+        tree = world.tree_lock(world.project)
+        with world.folders.one_at_a_time(tree.top):
+            arrival = _planned(world, archive.manifest, state, events, copy=copy)
+            _make(world, archive, arrival)
+    made = arrival.state
+    return ImportedSession(
+        name=arrival.path.name,
+        path=arrival.path,
+        host=archive.manifest.host,
+        phase=made.phase,
+        worktree=made.worktree,
+        branch=made.branch,
+        warnings=arrival.warnings,
+    )
+
+
+def _here(world: World, session: str) -> SessionEntry | None:
+    entries = list_sessions(world)
+    return next((each for each in entries if each.text("session_id") == session), None)
+
+
+def _returned(
+    world: World, entry: SessionEntry, archive: SessionArchive, file: Path
+) -> ImportedSession:
+    """Let a session go on that was exported to this very file, and is still here.
+
+    Raises:
+        BlockedError: It is another file, or the session has not moved.
+    """
+    lock = world.lock(entry.path)
+    lock.acquire(LOCK_WAIT_S, {"command": "import", "since": stamp(world.now())})
+    try:
+        session = Session(world.files(entry.path), now=world.now, new_id=world.new_id)
+        session.take_over()
+        moved = session.state.moved
+        if moved is None or moved.digest != archive.digest:
+            raise _is_here(entry, file, is_moved=moved is not None)
+        session.record(SessionReturned())
+    finally:
+        lock.release()
+    state = session.state
+    return ImportedSession(
+        name=entry.name,
+        path=entry.path,
+        host=world.host,
+        phase=state.phase,
+        worktree=state.worktree,
+        branch=state.branch,
+        returned=True,
+    )
+
+
+def _is_here(entry: SessionEntry, file: Path, *, is_moved: bool) -> BlockedError:
+    if is_moved:
+        return BlockedError(
+            f"session {entry.name} was moved away from here, and {file} has it as it was later, or"
+            " earlier: what is left of it here is in the way",
+            reason="session_here",
+            hints=(f"remove what is left, then import again: agentmux remove {entry.name}",),
+        )
+    return BlockedError(
+        f"session {entry.name} is here already",
+        reason="session_here",
+        hints=(
+            f"go on with it: agentmux resume {entry.name}",
+            "or make another one of the file: agentmux import --copy FILE",
+        ),
+    )
+
+
+# -- what the file says --------------------------------------------------------------------------
+
+
+def _state_of(archive: SessionArchive, events: tuple[Event, ...]) -> SessionState:
+    """Return the state that the journal in the file gives.
+
+    Raises:
+        DataError: It is not the journal of a session that can go on.
+    """
+    kinds = tuple(type(each.fact) for each in events[:2])
+    if kinds not in _BEGINNINGS:
+        raise _unusable("its journal does not begin as that of a session")
+    try:
+        state = fold(SessionState(phase=Phase.FAILED), ((each, 0) for each in events))
+    except RecursionError:
+        raise _unusable("it is nested too deeply") from None
+    manifest, saved = archive.manifest, last_checkpoint(state)
+    wrong = malformed(state) or unfit(state)
+    if not wrong and state.session_id != manifest.source:
+        wrong = "its journal is another session's"
+    if not wrong and (saved.commit if saved is not None else None) != manifest.checkpoint:
+        wrong = "its journal and its manifest name different files"
+    if wrong:
+        raise _unusable(wrong)
+    return state
+
+
+def _unusable(why: str) -> DataError:
+    return DataError(f"the session in the file cannot go on here: {why}")
+
+
+# -- what it becomes -----------------------------------------------------------------------------
+
+
+def _planned(
+    world: World,
+    manifest: Manifest,
+    state: SessionState,
+    events: tuple[Event, ...],
+    *,
+    copy: bool,
+) -> _Arrival:
+    entries = list_sessions(world)
+    session = _free_uuid(manifest, entries) if copy else manifest.session
+    name = _free_name(world, manifest, state, entries, copy=copy)
+    chosen = choose_pipeline(world, (state.pipeline or FEATURE).name)
+    place, branch = _place(world, manifest, state, entries, session)
+    registered = frozenset(world.agents())
+    base = state.base or Base(commit=state.options.base or manifest.base, branch=state.branch)
+    completion = world.settings.completion
+    taken = {each.fields.get("port_base") for each in entries}
+    landing = Landing(
+        name=name,
+        session_id=session,
+        host=manifest.host,
+        worktree=str(place),
+        branch=branch,
+        base=base,
+        at=stamp(world.now()),
+        setup=new_setup(world.settings.git.setup),
+        port_base=free_port_base(session, [each for each in taken if isinstance(each, int)]),
+        require_approval=completion.require_approval,
+        commit=completion.commit,
+        agents=registered,
+    )
+    here = with_pipeline(state, chosen.definition, chosen.files, chosen.verify)
+    made = landed(here, landing)
+    if state.base_checks is not None and made.base_checks is None:
+        made = with_base(world, made, name)
+    fact = SessionArrived(state=encode(made), host=manifest.host, session=manifest.source)
+    arrived = Event(
+        id=world.new_id(),
+        at=landing.at,
+        seat=ORCHESTRATOR,
+        launch="",
+        cycle=made.cycle,
+        fact=fact,
+    )
+    path = world.project / layout.SESSIONS_DIR / name
+    return _Arrival(
+        path=path,
+        state=made,
+        events=(*events, arrived),
+        tip=manifest.head,
+        chosen=chosen,
+        warnings=tuple(_warnings(state, here, chosen, registered)),
+    )
+
+
+def _warnings(
+    state: SessionState, here: SessionState, chosen: ChosenPipeline, agents: frozenset[str]
+) -> Iterator[str]:
+    for agent in forgotten_agents(state, agents):
+        yield f"agent `{agent[:60]}` is not registered here: its roles are played as configured"
+    if here.phase != state.phase:
+        yield (
+            f"pipeline `{chosen.definition.name}` is another one here, without the phase"
+            f" `{state.phase}`: the session goes on in {here.phase}"
+        )
+    elif chosen.recorded != state.pipeline or chosen.verify != state.verify:
+        yield f"pipeline `{chosen.definition.name}` and its checks are taken as they are here"
+
+
+def _free_uuid(manifest: Manifest, entries: tuple[SessionEntry, ...]) -> str:
+    """Return the uuid of a copy: always the next one, so that an import can be done again."""
+    taken = {each.text("session_id") for each in entries}
+    made = (named_uuid(manifest.session, f"copy {n}") for n in range(1, _COPIES_MAX))
+    found = next((each for each in made if each not in taken), None)
+    if found is None:
+        raise BlockedError("there are too many copies of this session", reason="session_here")
+    return found
+
+
+def _free_name(
+    world: World,
+    manifest: Manifest,
+    state: SessionState,
+    entries: tuple[SessionEntry, ...],
+    *,
+    copy: bool,
+) -> str:
+    taken = {each.name for each in entries}
+    stamped = layout.stamp_of(manifest.name) is not None
+    if stamped and not (copy or manifest.is_copy) and manifest.name not in taken:
+        return manifest.name
+    slug = layout.slug_of(manifest.name) if stamped else layout.slug(state.subject)
+    return layout.session_name(world.now().astimezone(), slug[: layout.SLUG_MAX], taken)
+
+
+def _place(
+    world: World,
+    manifest: Manifest,
+    state: SessionState,
+    entries: tuple[SessionEntry, ...],
+    session: str,
+) -> tuple[Path, str | None]:
+    """Return the worktree and the branch of the session.
+
+    Raises:
+        UsageError: No worktree can be made.
+    """
+    room = world.worktrees.room(worktree_root(world))
+    named = [each for each in entries if each.text("worktree")]
+    folders = room.names | {
+        Path(each.text("worktree")).name
+        for each in named
+        if Path(each.text("worktree")).parent == room.root
+    }
+    slug = layout.slug(layout.slug_of(manifest.name).replace("-", " "))
+    if state.reviewed is not None:
+        return room.root / free_folder(slug, folders), None
+    branches = room.branches | {each.text("branch") for each in named}
+    branch = _known_branch(world, manifest, state, room, session)
+    if branch:
+        return room.root / free_folder(slug, folders), branch
+    prefix = world.settings.git.branch_prefix
+    free = free_names(slug, prefix, folders=folders, branches=branches)
+    world.repository.require_new_branch(free.branch)
+    require_beside(free.branch, branches)
+    return room.root / free.folder, free.branch
+
+
+def _known_branch(
+    world: World, manifest: Manifest, state: SessionState, room: WorktreeRoom, session: str
+) -> str:
+    """Return the branch of an import that was interrupted, or else the session's own, if it can be.
+
+    Empty if it needs another one.
+    """
+    begun = world.worktrees.owned(session)
+    if begun is not None:
+        return begun
+    is_same = session == manifest.source and state.worktree is not None
+    if not is_same or not state.branch:
+        return ""
+    if state.branch in room.branches:
+        return state.branch if state.continued else ""
+    world.repository.require_new_branch(state.branch)
+    require_beside(state.branch, room.branches)
+    return state.branch
+
+
+# -- making it -----------------------------------------------------------------------------------
+
+
+def _make(world: World, archive: SessionArchive, arrival: _Arrival) -> None:
+    state, path = arrival.state, arrival.path
+    with ExitStack() as undo:
+        try:
+            world.files(path).make(
+                arrival.events,
+                _texts(world, arrival),
+                last=partial(_fill, world, archive, arrival, undo.callback),
+            )
+        except BlockedError as error:
+            if error.reason != NAME_TAKEN:
+                raise
+            hints = ("agentmux list", "then import again")
+            raise BlockedError(error.message, reason=NAME_TAKEN, hints=hints) from error
+        undo.pop_all()
+    spec = worktree_of(world, state, path)
+    if spec is not None:
+        world.worktrees.reserve(spec)
+
+
+def _texts(world: World, arrival: _Arrival) -> dict[str, str]:
+    """Return the texts of the session that are this machine's; see `first_texts`."""
+    state = arrival.state
+    texts = dict(first_texts(placed(world, state), arrival.path, state))
+    del texts[layout.REQUIREMENTS]  # it comes along, or is made below
+    copied = world.templates.copied()
+    if copied is not None:
+        texts[layout.COPIED] = copied
+    return {**texts, **arrival.chosen.texts}
+
+
+def _fill(
+    world: World,
+    archive: SessionArchive,
+    arrival: _Arrival,
+    undo: Callable[[Callable[[], object]], object],
+    folder: Path,
+) -> None:
+    """Unpack everything into the session's directory, which still has a temporary name."""
+    manifest, state = archive.manifest, arrival.state
+    bundle = folder / _BUNDLE
+    archive.unpack(folder, bundle)
+    files = world.files(folder)
+    if not files.has_file(str(folder / layout.REQUIREMENTS)):
+        texts = first_texts(placed(world, state), arrival.path, state)
+        files.write(layout.REQUIREMENTS, texts[layout.REQUIREMENTS])
+    if manifest.bundle:
+        names = (f"{CHECKPOINT_REFS}{each.number}" for each in state.tree_checkpoints)
+        known = frozenset({HEAD_REF, BASE_REF, REVIEWED_REF, *names})
+        world.bundles.unpack(folder, bundle, known)
+        world.archives.drop(bundle)
+    _require_commits(world, folder, manifest, state)
+    _hand_over(world, folder, manifest, state)
+    world.bundles.bring(folder, manifest.head)
+    base = world.worktrees.base(manifest.head)
+    if base is not None:
+        require_room(world.worktrees.room(worktree_root(world)), base)
+    spec = worktree_of(world, state, arrival.path)
+    if spec is not None and state.worktree_made:
+        undo(lambda: world.worktrees.take_away(spec, arrival.tip))
+        world.worktrees.adopt(spec, arrival.tip)
+
+
+def _require_commits(world: World, folder: Path, manifest: Manifest, state: SessionState) -> None:
+    wanted = [manifest.base, manifest.head]
+    wanted += [manifest.checkpoint] if manifest.checkpoint else []
+    wanted += [state.reviewed.since] if state.reviewed is not None else []
+    lacking = [each for each in wanted if not world.bundles.has(folder, each)]
+    if lacking:
+        raise MissingError(
+            f"this repository lacks commit {lacking[0][:12]}, on which the session builds",
+            hints=("get it, then import again: git fetch --all",),
+        )
+    if not world.bundles.share_history(folder, manifest.head):
+        raise UsageError(
+            "the session is from another repository: this one shares no commit with it",
+            hints=("import it in a clone of its repository",),
+        )
+
+
+def _hand_over(world: World, folder: Path, manifest: Manifest, state: SessionState) -> None:
+    """Write what the agents here are told of the work so far."""
+    files = world.files(folder)
+    if manifest.checkpoint:
+        diff = world.bundles.diff(folder, manifest.base, manifest.checkpoint, handover.DIFF_MAX)
+        files.write(handover.DIFF, diff)
+    for seat in state.agents:
+        data, _ = files.read_artifact(layout.snapshot(seat), handover.SNAPSHOT_MAX)
+        text = handover.screen_text(data) if data is not None else ""
+        if text:
+            files.write(handover.screen_file(seat), text)

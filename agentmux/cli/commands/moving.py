@@ -1,0 +1,161 @@
+"""``export`` and ``import``: a session goes on on another machine, or in another clone."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentmux.app.commands.export import export
+from agentmux.app.commands.import_session import import_session, pipeline_in, taken_from
+from agentmux.app.commands.resume import blocked
+from agentmux.app.result import envelope
+from agentmux.app.session.lookup import live, shown_path
+from agentmux.cli import render
+from agentmux.cli.ask.person import require_person
+from agentmux.cli.ask.session_argument import named
+from agentmux.cli.commands.sessions import JsonOpt
+from agentmux.cli.commands.trust import TrustOpt, trusted_world
+from agentmux.cli.face import absolute
+from agentmux.errors import BlockedError
+
+if TYPE_CHECKING:
+    from agentmux.app.commands.export import ExportedSession
+    from agentmux.app.commands.import_session import ImportedSession
+    from agentmux.app.session.lookup import SessionEntry
+    from agentmux.app.world import World
+    from agentmux.cli.face import Face
+
+
+def export_session(
+    ctx: typer.Context,
+    session: Annotated[
+        str, typer.Argument(metavar="SESSION", help="As for `status`.", show_default=False)
+    ],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="The file to write.", show_default=False)
+    ],
+    copy: Annotated[
+        bool,
+        typer.Option("--copy", help="Leave the session resumable here; the file begins another."),
+    ] = False,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Replace FILE; export a session again that was moved."),
+    ] = False,
+    json: JsonOpt = False,
+) -> int:
+    """Move a stopped session to a file, to go on with it on another machine.
+
+    The file has the session's documents and journal, its branch, and its files as they are now,
+    committed or not: all that no remote has. It has no conversation, no credential and no file of
+    an agent. The session does not go on here then, until you import the file here again.
+    """
+    face: Face = ctx.obj
+    require_person(face, "export")
+    site, entry = named(face, session, command=f"export SESSION {shlex.quote(str(file))}")
+    world = face.world(site.project)
+    block = blocked(world, entry, live(world, (entry,))[entry.path])
+    if block is not None:
+        raise _busy(entry, block)
+    made = export(world, entry, absolute(file), copy=copy, force=force)
+    for each in made.left:
+        render.note(f"warning: {each} does not come along")
+    if json:
+        render.as_json(envelope([_exported_fields(made)], ()))
+    else:
+        render.out(_exported_words(made))
+    return 0
+
+
+def _busy(entry: SessionEntry, block: BlockedError) -> BlockedError:
+    if block.reason != "session_live":
+        return block
+    return BlockedError(
+        f"session {entry.name} is live: its agents would work on here",
+        reason=block.reason,
+        hints=(f"stop it first: agentmux stop {entry.name}",),
+    )
+
+
+def _exported_fields(made: ExportedSession) -> dict[str, object]:
+    return {
+        "session": made.name,
+        "file": str(made.file),
+        "copy": made.is_copy,
+        "bytes": made.bytes,
+        "left": list(made.left),
+        "again": made.again,
+    }
+
+
+def _exported_words(made: ExportedSession) -> str:
+    file = shlex.quote(str(made.file))
+    word = "copied" if made.is_copy else "moved"
+    before = " (the file was written before)" if made.again else ""
+    return (
+        f"{word} session {made.name} to {made.file}{before}\n"
+        f"to go on with it, in another clone of the repository: agentmux import {file}"
+    )
+
+
+def import_(
+    ctx: typer.Context,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="What `export` has written.", show_default=False)
+    ],
+    copy: Annotated[
+        bool,
+        typer.Option("--copy", help="Make another session of it, with a branch of its own."),
+    ] = False,
+    trust: TrustOpt = False,
+    json: JsonOpt = False,
+) -> int:
+    """Take a session from the file of an export, to go on with it here; nothing is started.
+
+    The session gets a worktree of its own, with its branch and its files. What runs is what the
+    configuration here says: agents, pipeline, setup and checks. All conversations begin anew, and
+    are told what was handed in, what is open, the difference so far and the last screens.
+    """
+    face: Face = ctx.obj
+    require_person(face, "import")
+    world = face.world()
+    place = absolute(file)
+    pipeline = pipeline_in(world, place, copy=copy)
+    world = trusted_world(
+        face, world, lambda given: taken_from(given, pipeline), trust=trust and bool(pipeline)
+    )
+    made = import_session(world, place, copy=copy)
+    for warning in made.warnings:
+        render.note(f"warning: {warning}")
+    if json:
+        render.as_json(envelope([_imported_fields(world, made)], ()))
+    else:
+        render.out(_imported_words(made))
+    return 0
+
+
+def _imported_fields(world: World, made: ImportedSession) -> dict[str, object]:
+    return {
+        "session": made.name,
+        "path": shown_path(made.path, world.project),
+        "host": made.host,
+        "phase": made.phase,
+        "worktree": made.worktree,
+        "branch": made.branch,
+        "returned": made.returned,
+        "warnings": list(made.warnings),
+    }
+
+
+def _imported_words(made: ImportedSession) -> str:
+    go_on = f"go on with it: agentmux resume {made.name}"
+    if made.returned:
+        return f"session {made.name} goes on here, in {made.phase}\n{go_on}"
+    branch = f", on branch {made.branch}" if made.branch else ""
+    return (
+        f"imported session {made.name} from {made.host}: it is in {made.phase}\n"
+        f"its first resume makes the worktree {made.worktree}{branch}\n{go_on}"
+    )
