@@ -16,7 +16,7 @@ import tempfile
 import termios
 import threading
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
@@ -149,9 +149,16 @@ class Project:
         return done.stderr
 
     def git(self, *words: str) -> str:
-        done = self.program("git", *words)
+        return self.git_at(self.path, *words)
+
+    def git_at(self, folder: Path, *words: str) -> str:
+        done = self.program("git", *words, cwd=folder)
         assert done.returncode == 0, done.stderr
         return done.stdout
+
+    def until(self, condition: Callable[[], bool]) -> None:
+        """Wait until something is so."""
+        _wait_until(condition, 20, lambda: self.run("list").stdout)
 
     def tmux(self, *words: str) -> str:
         done = self.program("tmux", *words)
