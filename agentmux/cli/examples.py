@@ -96,6 +96,14 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
         ("agentmux rewind add-login --to planning --dry-run", "what would go; changes nothing"),
         ("agentmux rewind add-login --to planning", "the files as they were after this phase"),
     ),
+    "export": (
+        ("agentmux export add-login ~/add-login.agentmux", "to go on elsewhere, and not here"),
+        ("agentmux export add-login ~/copy.agentmux --copy", "to go on here, too"),
+    ),
+    "import": (
+        ("agentmux import ~/add-login.agentmux", "in another clone; then: agentmux resume"),
+        ("agentmux import ~/add-login.agentmux --copy", "as another session, to try two ways"),
+    ),
     "remove": (
         ("agentmux remove add-login", "a session that is done, with its worktree"),
         ("agentmux remove add-login --force", "also work that is nowhere else"),

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from tests.e2e.conftest import Project
+from tests.e2e.conftest import QUICK, Project, Session
 
 PAGES = Path(__file__).parents[2] / "docs" / "how-to"
 
@@ -74,3 +74,19 @@ def test_a_rewind_as_the_page_says_it(project: Project) -> None:
     said = shell(project, script.replace("--to planning   ", "--to planning --yes ") + "\n")
     assert "is in phase implementing" in said
     session.wait()
+
+
+def test_a_session_moves_as_the_page_says(project: Project) -> None:
+    there, here = blocks("move-a-session")
+    project.scenario({"roles": {"coder": {"silent": True}}})
+    session = project.start("add a greeting", "--worktree").until_seat("coder-1")
+    shell(project, there)
+    (shown,) = project.json("status", session.name)["sessions"]
+    assert shown["status"] == "moved"
+    clone = project.root / "clone"
+    project.git("clone", "-q", str(project.path), str(clone))
+    project.scenario(QUICK)
+    script = here.replace("resume", "resume --detach")
+    assert "imported session" in shell(project, f"cd {clone}\n{script}")
+    found = Session(project, clone / ".agentmux" / ".sessions" / session.name)
+    project.ok("--project", str(clone), "wait", found.name, "--for", "decision", "--timeout", "30")

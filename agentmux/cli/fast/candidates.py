@@ -32,7 +32,7 @@ _LOOKED_INTO: Final = 10
 _GOING: Final = frozenset(
     {
         *("answer", "approve", "attach", "request-changes", "restart"),
-        *("resume", "rewind", "stop", "tell", "unpark"),
+        *("export", "resume", "rewind", "stop", "tell", "unpark"),
     }
 )
 """The commands that take no session that is done."""

@@ -24,12 +24,14 @@ from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.journal.results import BaseChecks, CheckResult, Fix, PhaseResult
 from agentmux.core.journal.state import (
     Archive,
+    Arrived,
     Base,
     Commit,
     Delivery,
     Input,
     Interruption,
     Issue,
+    Moved,
     Options,
     Parked,
     Request,
@@ -117,6 +119,8 @@ BY_TYPE |= {
     "Setup | None": st.none() | values_of(Setup),
     "Delivery | None": st.none() | values_of(Delivery),
     "Rewind | None": st.none() | values_of(Rewind),
+    "Moved | None": st.none() | values_of(Moved),
+    "Arrived | None": st.none() | values_of(Arrived),
     "Request | None": st.none() | values_of(Request),
     "Reviewed | None": st.none() | values_of(Reviewed),
     "Issue | None": st.none() | values_of(Issue),
