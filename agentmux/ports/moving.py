@@ -91,6 +91,9 @@ class SessionArchives(Protocol):
     def journal(self, events: Iterable[Event]) -> bytes:
         """Return the content of a journal with these events."""
 
+    def sweep(self, target: Path) -> None:
+        """Remove what killed exports to this file have left beside it."""
+
     def write(self, target: Path, packed: Packed, *, force: bool) -> str:
         """Write a file whole, read it again, and only then give it its name.
 

@@ -105,7 +105,6 @@ def require_free(target: Path, *, force: bool) -> None:
 def write(target: Path, packed: Packed, *, force: bool) -> str:
     """Write a file whole, read it again, and only then give it its name; return its digest."""
     require_free(target, force=force)
-    _sweep(target)
     part = target.with_name(f".{target.name}.{os.urandom(8).hex()}{_PART}")
     with files.explained(target), ExitStack() as undo:
         fd = os.open(part, _CREATE, files.FILE_MODE)
@@ -136,8 +135,8 @@ def _drop(part: Path) -> None:
         os.unlink(part)
 
 
-def _sweep(target: Path) -> None:
-    """Remove the beginnings of this file that killed exports left."""
+def sweep(target: Path) -> None:
+    """Remove what killed exports to this file have left beside it."""
     for path in target.parent.glob(f".{_escaped(target.name)}.*{_PART}"):
         with suppress(OSError), path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -206,10 +205,13 @@ def opened(path: Path) -> Iterator[Archive]:
         raise NotFoundError(f"there is no file {path}") from None
     except OSError as error:
         raise files.unreadable(path, error) from error
-    with os.fdopen(fd, "rb") as file:
+    try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise DataError(f"{path} is not a regular file")
-        yield Archive(path, file)
+        with os.fdopen(fd, "rb", closefd=False) as file:
+            yield Archive(path, file)
+    finally:
+        os.close(fd)
 
 
 class Archive:
@@ -271,9 +273,9 @@ class Archive:
 
     def _walk(self, place: Callable[[str], IO[bytes] | None]) -> None:
         left = dict(self._expected())
-        for entry, content in self._each():
-            if entry.name == MANIFEST and MANIFEST not in left:
-                continue
+        for count, (entry, content) in enumerate(self._each()):
+            if not count:
+                continue  # the manifest
             wanted = left.pop(entry.name, None)
             if wanted is None or entry.size != wanted.size:
                 raise self._broken(f"{entry.name[:80]!r} is not what the manifest lists")
@@ -291,7 +293,7 @@ class Archive:
     def _copied(self, content: IO[bytes], wanted: Member, target: IO[bytes] | None) -> None:
         made, left = sha256(), wanted.size
         with target or io.BytesIO() as sink:
-            while left and (piece := content.read(min(left, _PIECE))):
+            while left and (piece := self._read(content, min(left, _PIECE))):
                 made.update(piece)
                 left -= len(piece)
                 if target is not None:
@@ -304,7 +306,7 @@ class Archive:
         for entry, content in self._each():
             if not accepts(entry):
                 raise self._broken(f"{entry.name[:80]!r} is too large")
-            yield entry.name, content.read(entry.size)
+            yield entry.name, self._read(content, entry.size)
 
     def _each(self) -> Iterator[tuple[tarfile.TarInfo, IO[bytes]]]:
         """Yield each entry with its content; refuse all that is no plain file.
@@ -326,9 +328,20 @@ class Archive:
                     if content is not None:
                         yield entry, content
         except _BROKEN as error:
-            raise self._broken(str(error)[:200] or type(error).__name__) from None
+            raise self._unreadable(error) from None
         except OSError as error:
             raise files.unreadable(self._path, error) from error
+
+    def _read(self, content: IO[bytes], size: int) -> bytes:
+        try:
+            return content.read(size)
+        except _BROKEN as error:
+            raise self._unreadable(error) from None
+        except OSError as error:
+            raise files.unreadable(self._path, error) from error
+
+    def _unreadable(self, error: Exception) -> DataError:
+        return self._broken(str(error)[:200] or type(error).__name__)
 
     def _broken(self, why: str, hints: tuple[str, ...] = ()) -> DataError:
         return DataError(f"{self._path} is not a whole exported session: {why}", hints=hints)

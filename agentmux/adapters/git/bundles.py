@@ -21,10 +21,10 @@ _EMPTY: Final = "Refusing to create empty bundle"
 _LACKS: Final = re.compile(r"^error: ([0-9a-f]{40,64}) ?", re.MULTILINE)
 _NAMED: Final = 3
 _ALONE: Final = (
-    *("-c", "fetch.fsckObjects=true", "-c", "gc.auto=0", "-c", "maintenance.auto=false"),
+    *("-c", "gc.auto=0", "-c", "maintenance.auto=false"),
     *("-c", "protocol.allow=always"),
 )
-"""Settings for reading a bundle: git checks each object, and starts nothing of its own."""
+"""Settings for reading a bundle: git starts nothing of its own."""
 
 
 class GitBundles:
@@ -105,6 +105,19 @@ class GitBundles:
         )
         if reply.status != 0:
             raise self._refused(reply)
+        self._check(home, store)
+
+    def _check(self, home: Path, store: Path) -> None:
+        """Have git check each object in the store as strictly as it can.
+
+        Git does not do that when it reads a bundle, whatever is configured.
+        """
+        with session_objects.scratch(home) as scratch:
+            for number, pack in enumerate(sorted(store.glob("pack/*.pack"))):
+                words = ("index-pack", "--strict", "-o", str(scratch / f"{number}.idx"), str(pack))
+                reply = self._git.run(*QUIET, *words, extra=session_objects.reading(home))
+                if reply.status != 0:
+                    raise self._refused(reply)
 
     def _refused(self, reply: GitReply) -> DataError | MissingError:
         lacking = _LACKS.findall(reply.err) if "prerequisite commit" in reply.err else []

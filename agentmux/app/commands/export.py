@@ -33,7 +33,7 @@ from agentmux.core.moving.redaction import without_secrets
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.version import VERSION
-from agentmux.errors import AgentmuxError, BlockedError, NotFoundError, UsageError
+from agentmux.errors import BlockedError, DataError, NotFoundError, UsageError
 from agentmux.ports.moving import Packed
 from agentmux.ports.processes import LOCK_WAIT_S
 
@@ -103,6 +103,7 @@ def export(
             tree.acquire(LOCK_WAIT_S, holder)
             held.callback(tree.release)
             _require_own_files(inside, state, entry.name)
+        world.archives.sweep(target)
         done = _done_before(inside, entry, state, target, works=works, copy=copy)
         if done is not None:
             return done
@@ -165,27 +166,39 @@ def _done_before(
     copy: bool,
 ) -> ExportedSession | None:
     """End an export that was interrupted after the file had its name; None if there is none."""
-    with suppress(AgentmuxError), world.archives.opened(target) as archive:
-        found, moved = archive.manifest, state.moved
-        if found.source != state.session_id or found.is_copy != copy:
-            return None
-        is_present = moved is None and found.revision == state.revision
-        if not (moved is not None and moved.digest == archive.digest) and not is_present:
-            return None
+    there = _written(world, target)
+    if there is None:
+        return None
+    found, digest = there
+    if found.source != state.session_id or found.is_copy != copy:
+        return None
+    moved = state.moved
+    is_same = found.revision == state.revision if moved is None else moved.digest == digest
+    if not is_same:
+        return None
+    if moved is None and works:
         saved = last_checkpoint(state)
-        if works and (saved is None or _store(world, entry, state).changed_since(saved.commit)):
+        if saved is None or _store(world, entry, state).changed_since(saved.commit):
             return None
+    session = _session(world, entry)
+    session.take_over()  # the event may be recorded, and not applied
+    if moved is None and not copy:
+        _move(session, target, digest)
+    return ExportedSession(
+        name=entry.name,
+        file=target,
+        is_copy=copy,
+        bytes=target.stat().st_size,
+        left=(),
+        again=True,
+    )
+
+
+def _written(world: World, target: Path) -> tuple[Manifest, str] | None:
+    """Return manifest and digest of a file that is whole; None if there is none."""
+    with suppress(NotFoundError, DataError), world.archives.opened(target) as archive:
         archive.verify()
-        if is_present and not copy:
-            _move(_session(world, entry), target, archive.digest)
-        return ExportedSession(
-            name=entry.name,
-            file=target,
-            is_copy=copy,
-            bytes=target.stat().st_size,
-            left=(),
-            again=True,
-        )
+        return archive.manifest, archive.digest
     return None
 
 
