@@ -102,3 +102,145 @@ def test_the_file_has_no_private_thing(project: Project) -> None:
     }
     assert b"AGENTMUX_" not in content
     assert str(project.home).encode() not in content
+
+
+def test_a_file_that_went_nowhere_brings_its_session_back(project: Project) -> None:
+    bare(project)
+    session = begun(project, "--worktree")
+    file = project.root / "s.agentmux"
+    project.ok("export", session.name, str(file))
+    before = file.read_bytes()
+    said = project.ok("export", session.name, str(file))
+    assert "(the file was written before)" in said
+    assert file.read_bytes() == before
+    assert "was moved to" in project.fails(3, "export", session.name, str(file) + "2")
+    project.ok("export", session.name, str(file) + "2", "--force")  # the first one is lost
+    assert "was moved away from here" in project.fails(3, "import", str(file))
+
+    (back,) = project.json("import", str(file) + "2")["sessions"]
+    assert (back["session"], back["returned"]) == (session.name, True)
+    assert "is here already" in project.fails(3, "import", str(file) + "2")
+    (plan,) = project.json("resume", session.name, "--dry-run")["sessions"]
+    assert plan["panes"][0]["mode"] == "native"
+    project.scenario(QUICK)
+    project.ok("resume", session.name, "--detach", "--yes")
+    session.wait().approve()
+    assert project.git("rev-list", "--count", "main..agentmux/add-a-greeting").strip() == "1"
+
+
+def test_a_copy_goes_on_beside_its_original(project: Project) -> None:
+    bare(project)
+    session = begun(project, "--worktree")
+    file = project.root / "s.agentmux"
+    said = project.ok("export", session.name, str(file), "--copy")
+    assert f"copied session {session.name} to {file}" in said
+    (made,) = project.json("import", str(file))["sessions"]
+    (other,) = project.json("import", str(file), "--copy")["sessions"]
+    assert "is here already" in project.fails(3, "import", str(file))
+    found = [project.path / each["path"] for each in (made, other)]
+    three = [Session(project, path) for path in (session.path, *found)]
+    assert len({each.state["session_id"] for each in three}) == 3
+    assert len({each.state["branch"] for each in three}) == 3
+    assert len({each.state["worktree"] for each in three}) == 3
+    project.scenario(QUICK)
+    for each in three:
+        project.ok("resume", each.name, "--detach", "--yes")
+    for each in three:
+        each.wait().approve()
+        branch = each.state["branch"]
+        assert project.git("rev-list", "--count", f"main..{branch}").strip() == "1"
+        assert project.git("show", f"{branch}:note.txt") == "half of it\n"
+
+
+def test_what_is_left_of_a_moved_session_can_be_removed(project: Project, away: Project) -> None:
+    session = begun(project, "--worktree")
+    file = project.root / "s.agentmux"
+    project.ok("export", session.name, str(file))
+    away.ok("import", str(file))
+    there = Session(away, away.path / ".agentmux" / ".sessions" / session.name)
+    away.ok("resume", there.name, "--detach", "--yes")
+    there.wait()
+    away.ok("stop", there.name)
+    back = away.root / "back.agentmux"
+    away.ok("export", there.name, str(back))
+
+    said = project.fails(3, "import", str(back))
+    assert f"hint: remove what is left, then import again: agentmux remove {session.name}" in said
+    project.ok("remove", session.name, "--yes", "--force")
+    project.ok("import", str(back))
+    assert session.state["phase"] == "completing"
+    assert session.state["branch"] == "agentmux/add-a-greeting"
+    (shown,) = project.json("status", session.name)["sessions"]
+    assert shown["arrived"]["host"]
+    project.ok("resume", session.name, "--detach", "--yes")
+    session.wait().approve()
+    assert project.git("show", "agentmux/add-a-greeting:note.txt") == "half of it\n"
+
+
+def test_what_cannot_be_exported_is_refused_and_nothing_changes(project: Project) -> None:
+    file = project.root / "s.agentmux"
+    session = project.start("add a greeting").wait()
+    said = project.fails(3, "export", session.name, str(file))
+    assert f"session {session.name} is live" in said
+    assert f"hint: stop it first: agentmux stop {session.name}" in said
+    agent = session.seat_env(next(iter(session.state["seats"])))
+    said = project.fails(3, "export", session.name, str(file), env=agent)
+    assert "`agentmux export` is for a person" in said
+    project.ok("stop", session.name)
+    before = project.tree()
+    project.fails(4, "export", "nothing", str(file))
+    project.fails(2, "export", session.name, str(project.root))
+    project.fails(2, "export", session.name, str(project.root / "no" / "s"))
+    assert project.tree() == before
+    project.ok("approve", session.name, "--yes")
+    assert "is approved" in project.fails(3, "export", session.name, str(file))
+    project.ok("resume", session.name, "--detach", "--yes")
+    session.wait("done")
+    assert "is done" in project.fails(4, "export", session.name, str(file))
+    assert not file.exists()
+
+
+def test_a_session_outside_of_git_stays(outside: Project) -> None:
+    session = outside.start("add a greeting").wait()
+    outside.ok("stop", session.name)
+    said = outside.fails(2, "export", session.name, str(outside.root / "s"))
+    assert "is not in a git repository" in said
+
+
+def test_what_the_file_says_to_run_does_not_run(project: Project, away: Project) -> None:
+    """The setup, the checks and the agents are those of the place where it is imported."""
+    evil = project.root / "evil"
+    project.config(
+        f"git: {{setup: [{{name: s, run: [touch, {evil}]}}]}}\n"
+        f"verify: [{{name: v, run: [touch, {evil}]}}]\n"
+        "completion: {require_approval: false}\n"
+    )
+    session = begun(project, "--worktree")
+    file = project.root / "s.agentmux"
+    project.ok("export", session.name, str(file))
+    evil.unlink()
+    done = away.run("import", str(file))
+    assert done.returncode == 0, done.stderr
+    there = Session(away, away.path / ".agentmux" / ".sessions" / session.name)
+    assert there.state["options"]["require_approval"] is True
+    away.ok("resume", there.name, "--detach", "--yes")
+    there.wait()
+    assert not evil.exists()
+
+
+def test_an_import_needs_the_repository_of_the_session(project: Project, outside: Project) -> None:
+    session = begun(project, "--worktree")  # without a remote, so that all comes along
+    file = project.root / "s.agentmux"
+    project.ok("export", session.name, str(file))
+    assert "needs the git repository" in outside.fails(2, "import", str(file))
+    outside.git("init", "-q")
+    outside.git("add", "-A")
+    outside.git("commit", "-qm", "Another beginning")
+    before = outside.git("for-each-ref")
+    assert "is from another repository" in outside.fails(2, "import", str(file))
+    assert outside.sessions() == []
+    assert outside.git("for-each-ref") == before
+    assert outside.git("worktree", "list").count("\n") == 1
+    file.write_bytes(file.read_bytes()[:-20_000])
+    assert "is not a whole exported session" in outside.fails(5, "import", str(file))
+    assert "there is no file" in outside.fails(4, "import", str(file) + "x")

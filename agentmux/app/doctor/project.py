@@ -98,7 +98,8 @@ def worktree_findings(world: World) -> Iterator[Finding]:
     """Yield which finished sessions have a worktree or a branch still, and what keeps it."""
     free = []
     for entry in list_sessions(world):
-        there = removable_worktree(world, entry) if entry.is_done else None
+        ended = entry.is_done and not entry.is_moved
+        there = removable_worktree(world, entry) if ended else None
         if there is None:
             continue
         spec, lost = there
