@@ -1,5 +1,6 @@
 """``agentmux export`` and ``import``: a session goes on in another clone, with another home."""
 
+import json
 import shutil
 import tarfile
 from collections.abc import Iterator
@@ -183,7 +184,8 @@ def test_what_cannot_be_exported_is_refused_and_nothing_changes(project: Project
     said = project.fails(3, "export", session.name, str(file))
     assert f"session {session.name} is live" in said
     assert f"hint: stop it first: agentmux stop {session.name}" in said
-    agent = session.seat_env(next(iter(session.state["seats"])))
+    launch = next(session.path.glob("launches/*/launch.json"))
+    agent = json.loads(launch.read_text())["env"]
     said = project.fails(3, "export", session.name, str(file), env=agent)
     assert "`agentmux export` is for a person" in said
     project.ok("stop", session.name)
@@ -195,7 +197,7 @@ def test_what_cannot_be_exported_is_refused_and_nothing_changes(project: Project
     project.ok("approve", session.name, "--yes")
     assert "is approved" in project.fails(3, "export", session.name, str(file))
     project.ok("resume", session.name, "--detach", "--yes")
-    session.wait("done")
+    session.wait("done").gone()
     assert "is done" in project.fails(4, "export", session.name, str(file))
     assert not file.exists()
 
