@@ -74,7 +74,8 @@ def test_a_session_goes_on_in_another_clone(
     assert plan["panes"][0]["mode"] == "fresh"
     assert "the session was imported from `" in plan["panes"][0]["reason"]
 
-    away.ok("resume", there.name, "--detach", "--yes")
+    done = away.run("resume", there.name, "--detach", "--yes")
+    assert "with the files as they arrived" in done.stderr
     there.until_seat("coder-1").settled("coder-1")
     launch = there.state["seats"]["coder-1"]["launch"]
     prompt = there.read(f"launches/{launch}/prompt.md")
@@ -169,6 +170,8 @@ def test_what_is_left_of_a_moved_session_can_be_removed(project: Project, away: 
     assert f"hint: remove what is left, then import again: agentmux remove {session.name}" in said
     project.ok("remove", session.name, "--yes", "--force")
     project.ok("import", str(back))
+    said = project.fails(3, "approve", session.name, "--yes")
+    assert f"hint: a resume makes it: agentmux resume {session.name}" in said
     assert session.state["phase"] == "completing"
     assert session.state["branch"] == "agentmux/add-a-greeting"
     (shown,) = project.json("status", session.name)["sessions"]

@@ -82,6 +82,23 @@ def lost_worktree(state: SessionState, name: str) -> BlockedError:
     )
 
 
+def require_worktree(world: World, state: SessionState, home: Path) -> None:
+    """Check that the session at ``home`` has its worktree, so that its files can be decided on.
+
+    Raises:
+        BlockedError: It was deleted, or the session was imported and not resumed since; the reason
+            is ``worktree_gone``.
+    """
+    spec = worktree_of(world, state, home)
+    if spec is None or spec.path.exists():
+        return
+    raise BlockedError(
+        f"the worktree {spec.path} is not there, so nothing can be decided on yet",
+        reason="worktree_gone",
+        hints=(f"a resume makes it: agentmux resume {home.name}",),
+    )
+
+
 def worktree_news(world: World, state: SessionState, home: Path) -> str:
     """Say what a worktree that is gone will have, and what is lost; empty where it exists."""
     spec = worktree_of(world, state, home)
@@ -89,7 +106,10 @@ def worktree_news(world: World, state: SessionState, home: Path) -> str:
         return ""
     if spec.path.exists():
         return ""
-    gone, saved = f"the worktree {spec.path} is gone: it is made again from", spec.checkpoint
+    saved = spec.checkpoint
+    if saved is not None and state.arrived is not None and saved.at < state.arrived.at:
+        return f"the worktree {spec.path} is made, on {spec.shown}, with the files as they arrived"
+    gone = f"the worktree {spec.path} is gone: it is made again from"
     if saved is None:
         return f"{gone} {spec.shown}; what was not committed there is lost"
     without = f", and {_some(saved.missing)}" if saved.missing else ""

@@ -26,7 +26,7 @@ from agentmux.app.session.lookup import (
     select_session,
 )
 from agentmux.app.session.orchestrator_version import require_own_version
-from agentmux.app.session.own_worktree import placed
+from agentmux.app.session.own_worktree import placed, require_worktree
 from agentmux.app.session.writer import stamp
 from agentmux.app.signals.submission import SubmitAnswer, decide
 from agentmux.app.views.delivered import progress, wait_delivered
@@ -123,6 +123,7 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
     state = fold(loaded.state, loaded.tail)
     world, approval = placed(world, state), Approved(then=asked, digest=digest)
     if takes_approval(state):
+        require_worktree(world, state, entry.path)
         way = way_of(world, state, asked)
         asks = face.interactive and not yes
         found = deliverable(world, state)
