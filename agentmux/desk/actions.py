@@ -229,7 +229,7 @@ class Actions:
         view = self._app.view
         place = view.place
         if self._app.tab != "diff" or not place:
-            self._app.say("select a line of the diff first (4, then Tab)")
+            self._app.say("select a line of the diff first (4, then Tab or z)")
             return
         held = self._app.comments.setdefault(row.path, {})
         said = view.page.lines[view.cursor]

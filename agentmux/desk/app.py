@@ -15,6 +15,7 @@ from textual.containers import Horizontal, Vertical
 from textual.events import DescendantFocus, Event, Key, Paste
 from textual.worker import WorkerFailed
 
+from agentmux.core.names import layout
 from agentmux.core.names.status_labels import Colour, Group
 from agentmux.core.terminal.command_words import Words
 from agentmux.core.terminal.desk_keys import (
@@ -52,6 +53,8 @@ SessionList, PageView, VerticalScroll {
   scrollbar-background-hover: ansi_default; scrollbar-background-active: ansi_default;
   scrollbar-corner-color: ansi_default;
 }
+#body.widened #list { display: none; }
+#body.widened #right { border-left: none; padding-left: 0; }
 #right { width: 1fr; border-left: solid ansi_bright_black; padding-left: 1; }
 #page { height: 1fr; }
 ModalScreen { align: center middle; background: transparent; }
@@ -111,6 +114,7 @@ class DeskApp(App[int]):
         self.listing = Listing()
         self.searching = False
         self.on_page = False
+        self.is_widened = False
         self.tab = TABS[0]
         self.part = 0
         self.comments: dict[Path, dict[str, str]] = {}
@@ -132,6 +136,7 @@ class DeskApp(App[int]):
             DeskWish.NEXT_PART: lambda: self._next_part(1),
             DeskWish.LAST_PART: lambda: self._next_part(-1),
             DeskWish.FOCUS: self._other_side,
+            DeskWish.WIDEN: lambda: self._widen(is_widened=not self.is_widened),
             DeskWish.KEYS: self._show_keys,
             DeskWish.QUIT: self.leave,
         }
@@ -243,6 +248,8 @@ class DeskApp(App[int]):
         if not shown:
             reading = not self.tools.feed.is_complete
             parts.append(("reading …" if reading else "no sessions: n starts one", DIM))
+        if self.is_widened and self.listing.selected is not None:
+            parts.append((layout.slug_of(self.listing.selected.name), BOLD))
         if self.listing.sought or self.searching:
             cursor = "\u258f" if self.searching else ""
             parts.append((f"/{self.listing.sought}{cursor}", BOLD))
@@ -450,10 +457,20 @@ class DeskApp(App[int]):
     def _go_to_side(self, *, on_page: bool) -> None:
         """Let keys move the page, or the list."""
         self.on_page = on_page
+        if not on_page and self.is_widened:
+            self._widen(is_widened=False)
+            return
         self.view.activate(is_active=on_page)
         self.sessions.is_active = not on_page
         (self.view if on_page else self.sessions).focus()
         self.sessions.refresh()
+
+    def _widen(self, *, is_widened: bool) -> None:
+        """Give what is shown the room of the list, or give it back; keys move what is seen."""
+        self.is_widened = is_widened
+        self.query_one("#body").set_class(is_widened, "widened")
+        self._go_to_side(on_page=is_widened)
+        self.call_after_refresh(self._show_all)
 
     def on_descendant_focus(self, event: DescendantFocus) -> None:
         """Follow a click to the other side."""

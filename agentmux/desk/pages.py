@@ -184,7 +184,7 @@ class Pages:
         return Page(
             lines=tuple(line(each.expandtabs(4), _diff_style(each)) for each in lines),
             places=tuple(diff_places(lines)),
-            note="i comments on a line; the comments go with c",
+            note="i comments on a line, c sends them; z widens",
         )
 
     # -- why, journal ------------------------------------------------------------------------

@@ -123,6 +123,22 @@ def three(project: Path) -> Path:
     return make_session(project, "20260101-090000-fix-crash", feature="Fix the crash at midnight")
 
 
+def test_what_is_shown_gets_the_whole_width_and_gives_it_back(project: Path) -> None:
+    async def look() -> None:
+        async with shown(tools_of(project), SMALL) as desk:
+            await desk.shows("> fix-crash", "overview")
+            await desk.press("z")
+            await desk.shows("1 overview  2 screens  3 documents", "fix-crash\n")
+            assert "add-login" not in desk.screen
+            await desk.press("o", "tab")
+            await desk.shows("> fix-crash", "add-login", "3 docs")
+            await desk.press("z", "slash")
+            await desk.shows("> fix-crash", "add-login")
+
+    three(project)
+    asyncio.run(look())
+
+
 @pytest.mark.parametrize(("size", "name"), [(WIDE, "wide"), (SMALL, "small"), ((38, 9), "tiny")])
 def test_the_list_beside_the_overview(project: Path, size: tuple[int, int], name: str) -> None:
     async def look() -> None:

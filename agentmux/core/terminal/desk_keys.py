@@ -38,6 +38,7 @@ class DeskWish(Enum):
     NEXT_PART = "next part"
     LAST_PART = "part before"
     FOCUS = "other side"
+    WIDEN = "widen"
     COMMENT = "comment"
     KEYS = "all keys"
     QUIT = "quit"
@@ -117,6 +118,7 @@ DESK_KEYS: Final = (
     _line(_V, _W.NEXT_PART, ("full_stop",), ".", "the next seat, or the next document"),
     _line(_V, _W.LAST_PART, ("comma",), ",", "the seat before, or the document before"),
     _line(_V, _W.FOCUS, ("tab", "shift+tab"), "Tab", "move in the list, or in what is shown"),
+    _line(_V, _W.WIDEN, ("z",), "z", "give it the whole width; again, or Tab: the list is back"),
     _line(_V, _W.COMMENT, ("i",), "i", "comment on the selected line of the diff"),
     _line(_L, _W.SEARCH, ("slash",), "/", "search: type words, Esc ends it"),
     _line(_L, _W.NEEDY, ("o",), "o", "the next session that needs you"),

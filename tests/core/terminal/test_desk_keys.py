@@ -20,7 +20,7 @@ def test_a_key_has_one_meaning_and_every_wish_a_key() -> None:
     assert len(keys) == len(set(keys))
     assert {each.wish for each in DESK_KEYS} == set(DeskWish)
     assert all(desk_key(key) is not None for key in keys)
-    assert desk_key("z") is None
+    assert desk_key("y") is None
 
 
 def test_there_is_a_number_for_each_tab() -> None:
