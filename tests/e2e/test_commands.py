@@ -203,7 +203,11 @@ def test_a_dry_start_makes_nothing(rested: Session) -> None:
     answer = project.json(*words)
     assert answer["agents"]["reviewer_logic"] == "demo"
     assert answer["phase"] == "architecting"
-    assert "would start" in project.ok(*words)
+    assert answer["models"] == {"reviewer_logic": "big"}
+    said = project.ok(*words).splitlines()
+    assert any("would start" in each for each in said)
+    assert ["reviewer_logic", "demo:big"] in [each.split() for each in said]
+    assert ["reviewer_quality", "demo"] in [each.split() for each in said]
     assert project.sessions() == there
     assert project.tree() == before
 

@@ -104,6 +104,7 @@ class StartPlan:
 
     Attributes:
         agents: Role to the agent that would play it.
+        models: Role to the model of its agent, where one was chosen or configured.
         branch: The branch to be made in the checkout; None for none.
         worktree: The session's own worktree; None where it works in the checkout.
         warnings: One sentence each.
@@ -117,6 +118,7 @@ class StartPlan:
     path: Path
     state: SessionState
     agents: Mapping[str, str]
+    models: Mapping[str, str]
     branch: str | None
     worktree: NewWorktree | None
     pipeline: ChosenPipeline
@@ -213,6 +215,7 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
         path=world.project / layout.SESSIONS_DIR / name,
         state=state,
         agents=agents,
+        models=_models(world, options, agents),
         branch=_branch(world, request, name, head) if own is None else None,
         worktree=own,
         pipeline=chosen,
@@ -616,6 +619,14 @@ def _agents(world: World, state: SessionState) -> Mapping[str, str]:
             )
         found[role] = name
     return found
+
+
+def _models(world: World, options: Options, roles: Iterable[str]) -> Mapping[str, str]:
+    """Return the model of each of these roles that has one."""
+    players = {
+        role: world.settings.played(role, options.agents, options.models).model for role in roles
+    }
+    return {role: model for role, model in players.items() if model}
 
 
 def _instead(world: World, spec: AgentSpec) -> tuple[str, ...]:

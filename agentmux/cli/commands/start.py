@@ -368,6 +368,7 @@ def _show_plan(plan: StartPlan, *, json: bool) -> None:
         "request": to_fields(plan.state.request) if plan.state.request is not None else None,
         "issue": issue_fields(plan.state.issue),
         "agents": dict(plan.agents),
+        "models": dict(plan.models),
         "warnings": list(plan.warnings),
     }
     if json:
@@ -377,7 +378,9 @@ def _show_plan(plan: StartPlan, *, json: bool) -> None:
     render.out(f"  pipeline {plan.pipeline.definition.name}")
     if plan.state.issue is not None:
         render.out(f"  about issue #{plan.state.issue.number}: {plan.state.issue.title}")
-    for line in render.table([(f"  {role}", agent) for role, agent in plan.agents.items()]):
+    models = {role: f":{model}" for role, model in plan.models.items()}
+    players = {role: f"{agent}{models.get(role, '')}" for role, agent in plan.agents.items()}
+    for line in render.table([(f"  {role}", player) for role, player in players.items()]):
         render.out(line)
 
 
