@@ -8,11 +8,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import Problem, problem_of
 from agentmux.app.session.lookup import entry_at, live, sessions_dir
 from agentmux.app.session.session_news import changed_ns
+from agentmux.app.views.asked_once import AskedOnce
 from agentmux.app.views.looked_up_once import LookedUpOnce
 from agentmux.app.views.rows import search_words, session_row
 from agentmux.app.views.status import look
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from agentmux.app.session.lookup import SessionEntry
     from agentmux.app.views.session_view import SessionView
     from agentmux.app.world import Site, World
-    from agentmux.ports.terminal import Listing, Terminal
-
-S = TypeVar("S", bound="Site")
-
 
 CHUNK: Final = 100
 """How many sessions are read before the list shows them."""
@@ -74,7 +71,7 @@ class SessionReader:
 
     def everything(self, projects: Sequence[Path]) -> Iterator[RowsRead]:
         """Yield the rows of all sessions of these projects, the newest of each project first."""
-        asked = _AskedOnce()
+        asked = AskedOnce()
         for project in projects:
             site = self.site(project)
             try:
@@ -88,7 +85,7 @@ class SessionReader:
 
     def some(self, paths: Mapping[Path, Iterable[Path]]) -> RowsRead:
         """Return the rows of some sessions, by project; and which of them are gone."""
-        asked = _AskedOnce()
+        asked = AskedOnce()
         found = [
             self._read(asked.by(self.site(project)), list(wanted))
             for project, wanted in paths.items()
@@ -118,7 +115,7 @@ class SessionReader:
         A session that cannot be examined, and one that is live by now, is left out.
         """
         worlds: dict[Path, World | None] = {}
-        asked = _AskedOnce()
+        asked = AskedOnce()
         for row in rows:
             if row.project not in worlds:
                 worlds[row.project] = self._looking_world(row.project)
@@ -137,45 +134,6 @@ class SessionReader:
             programs=LookedUpOnce(world.programs),
             head_at=functools.cache(world.head_at),
         )
-
-
-class _AskedOnce:
-    """Lets several sites ask each tmux server only once."""
-
-    def __init__(self) -> None:
-        self._at: dict[str, _Listed] = {}
-
-    def by(self, site: S) -> S:
-        """Return the site, which asks through this object."""
-
-        def terminal(socket: str | None) -> Terminal:
-            found = site.terminal(socket)
-            listed = self._at.setdefault(found.socket, _Listed(found))
-            return cast("Terminal", listed)  # looking at sessions calls nothing else
-
-        return replace(site, terminal=terminal)
-
-
-class _Listed:
-    """A tmux server whose sessions are listed once; the listing, or its error, is kept."""
-
-    def __init__(self, terminal: Terminal) -> None:
-        self._terminal = terminal
-        self._said: Listing | AgentmuxError | None = None
-
-    @property
-    def socket(self) -> str:
-        return self._terminal.socket
-
-    def listing(self) -> Listing:
-        if self._said is None:
-            try:
-                self._said = self._terminal.listing()
-            except AgentmuxError as error:
-                self._said = error
-        if isinstance(self._said, AgentmuxError):
-            raise self._said
-        return self._said
 
 
 def _row(site: Site, view: SessionView, entry: SessionEntry, seen_ns: int) -> DeskRow:

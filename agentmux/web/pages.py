@@ -194,8 +194,7 @@ class Pages:
         sought = request.query_params.get("q", "")
         everything = "all" in request.query_params
         found = self._sessions.listed(sought=sought, everything=everything)
-        several = len({each.place.project for _, listed in found.groups for each in listed}) > 1
-        return self._shown(request, "sessions.html", found=found, sought=sought, several=several)
+        return self._shown(request, "sessions.html", found=found, sought=sought)
 
     def start(self, request: Request) -> Response:
         """Show the form that starts a session, or first the projects to choose from."""
@@ -369,7 +368,7 @@ class Pages:
     def api_sessions(self, _: Request) -> Response:
         """Return what ``list --json`` says, of all projects."""
         found = self._sessions.listed(everything=True)
-        views = [each.view for _, listed in found.groups for each in listed]
+        views = [each.view for listed in found.groups for each in listed.shown]
         return sessions_json(views, found.problems)
 
     def api_session(self, request: Request) -> Response:

@@ -12,6 +12,7 @@ from agentmux.adapters.disk.files import read_limited
 from agentmux.app.result import Problem, problem_of
 from agentmux.app.session.lookup import SessionEntry, entry_at, list_sessions, sessions_dir
 from agentmux.app.session.own_worktree import placed
+from agentmux.app.views.asked_once import AskedOnce
 from agentmux.app.views.last_screens import LastScreen, readable_screens
 from agentmux.app.views.rows import SessionRow, search_words, session_row
 from agentmux.app.views.status import look
@@ -29,8 +30,11 @@ if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState
     from agentmux.ports.session_files import SessionFiles
 
+SHOWN: Final = 100
+"""How many sessions of a group the list shows, unless all are wanted."""
+
 DONE_SHOWN: Final = 20
-"""How many sessions that are done the list shows, unless all are wanted."""
+"""How many of those that are done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,13 +85,32 @@ class ListedSession:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionList:
-    """The sessions of all projects, by group, in the order of urgency."""
+class ListedGroup:
+    """A group of sessions.
 
-    groups: tuple[tuple[Group, tuple[ListedSession, ...]], ...]
+    Attributes:
+        shown: The newest ones.
+        older: How many more there are.
+    """
+
+    group: Group
+    shown: tuple[ListedSession, ...]
+    older: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionList:
+    """The sessions of all projects, by group, in the order of urgency.
+
+    Attributes:
+        needs: How many need their user.
+        of_several: Whether they can be of several projects.
+    """
+
+    groups: tuple[ListedGroup, ...]
     problems: tuple[Problem, ...]
-    needs: int = 0
-    older: int = 0
+    needs: int
+    of_several: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,11 +177,12 @@ class Sessions:
 
         Args:
             sought: Only those in which a search for these words finds something.
-            everything: Also those that have been done for long.
+            everything: Also the older ones of each group.
         """
+        asked, sites = AskedOnce(), tuple(self.sites())
         found: list[ListedSession] = []
         problems: list[Problem] = []
-        for site in self.sites():
+        for site in sites:
             try:
                 entries = [
                     each
@@ -168,12 +192,18 @@ class Sessions:
             except AgentmuxError as error:
                 problems.append(problem_of("", error))
                 continue
-            result = look(site, entries, warns=False)
+            result = look(asked.by(site), entries, warns=False)
             problems += result.problems
             found += (
                 _listed(site, view, entry) for view, entry in zip(result.data, entries, strict=True)
             )
-        return _grouped(_told_apart(found), problems, everything=everything)
+        groups = tuple(_grouped(_told_apart(found), everything=everything))
+        return SessionList(
+            groups=groups,
+            problems=tuple(problems),
+            needs=sum(each.row.group is Group.NEEDS_YOU for each in found),
+            of_several=len(sites) > 1,
+        )
 
     def view(self, place: Place) -> tuple[SessionEntry, SessionView]:
         """Return what is known about a session; what a decision leaves out is shown with it."""
@@ -244,17 +274,11 @@ def _told_apart(found: Sequence[ListedSession]) -> Iterator[ListedSession]:
             yield ListedSession(place=place, row=each.row, view=each.view)
 
 
-def _grouped(
-    found: Iterator[ListedSession], problems: Sequence[Problem], *, everything: bool
-) -> SessionList:
+def _grouped(found: Iterator[ListedSession], *, everything: bool) -> Iterator[ListedGroup]:
     newest = sorted(found, key=lambda each: each.view.updated_at, reverse=True)
-    groups = {group: tuple(each for each in newest if each.row.group is group) for group in Group}
-    shown = groups[Group.DONE] if everything else groups[Group.DONE][:DONE_SHOWN]
-    older = len(groups[Group.DONE]) - len(shown)
-    groups[Group.DONE] = shown
-    return SessionList(
-        groups=tuple((group, listed) for group, listed in groups.items() if listed),
-        problems=tuple(problems),
-        needs=len(groups[Group.NEEDS_YOU]),
-        older=older,
-    )
+    for group in Group:
+        listed = tuple(each for each in newest if each.row.group is group)
+        most = DONE_SHOWN if group is Group.DONE else SHOWN
+        shown = listed if everything else listed[:most]
+        if shown:
+            yield ListedGroup(group=group, shown=shown, older=len(listed) - len(shown))

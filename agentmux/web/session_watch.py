@@ -12,6 +12,7 @@ from agentmux.adapters.system.processes import PidWatch
 from agentmux.adapters.wake.flat_watch import SET_UP_S, FlatWatch
 from agentmux.app.session.lookup import entry_at, live, sessions_dir
 from agentmux.app.session.session_news import ENDED_S, NEWS, changed_ns, home_of
+from agentmux.app.views.asked_once import AskedOnce
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError
@@ -119,6 +120,7 @@ class SessionWatch:
         homes = {each for each in self._homes() if each.is_dir()}
         pids: dict[str, int] = {}
         seen_ns = {each: changed_ns(each) for each in homes}
+        asked = AskedOnce()
         for site in self._sessions.sites():
             home, place = sessions_dir(site.project), home_of(site.project)
             homes.add(place)
@@ -129,7 +131,7 @@ class SessionWatch:
                 entries = [entry_at(site, each) for each in paths]
                 going = [each for each in entries if not each.is_done]
                 sessions |= {each.path for each in going}
-                found = live(site, going) if going else {}
+                found = live(asked.by(site), going) if going else {}
                 pids |= {e.name: p for e in going if (p := found[e.path].orchestrator) is not None}
         return _Watched(
             sessions=frozenset(sessions),

@@ -39,7 +39,7 @@ from agentmux.monitor.view import render
 from agentmux.ports.display import Picture, SeatStatus
 from agentmux.ports.terminal import StatusOption, TerminalUnreachableError, TmuxSession
 from agentmux.web.pages import templates
-from agentmux.web.reading import ListedSession, Place, SessionList
+from agentmux.web.reading import ListedGroup, ListedSession, Place, SessionList
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 NAME = "20260101-101500-add-auth"
@@ -187,8 +187,9 @@ def test_the_page_says_the_same_of_a_session_as_list_and_status(status: str) -> 
     place = Place(site=site, path=PROJECT / layout.SESSIONS_DIR / NAME)
     listed = ListedSession(place=place, row=row, view=view)
     assert listed.colour == status_colour(row.status).value
-    found = SessionList(groups=((view.group, (listed,)),), problems=())
-    text = on_page("sessions.html", found=found, sought="", several=False)
+    groups = (ListedGroup(group=view.group, shown=(listed,), older=0),)
+    found = SessionList(groups=groups, problems=(), needs=0, of_several=False)
+    text = on_page("sessions.html", found=found, sought="")
     phase = "" if row.phase == row.label else f"{row.phase} "
     assert f"{view.group.value} 1 Log people in {row.label} {phase}5m ago" in text
 

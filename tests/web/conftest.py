@@ -1,5 +1,6 @@
 """A server of the page in this process, or in one of its own, over real sessions."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -131,6 +132,12 @@ class Server:
             pytest.fail(self.process.stderr.read())
         self.origin = self.link.partition("/login/")[0]
         self.port = int(self.origin.rpartition(":")[2])
+
+    def busy_s(self) -> float:
+        """Return the processor time of the server, and of its children that have ended."""
+        stat = Path(f"/proc/{self.process.pid}/stat").read_text()
+        fields = stat[stat.rindex(")") + 2 :].split()  # proc(5): the name may hold anything
+        return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
     def end(self, sig: signal.Signals = signal.SIGTERM) -> float:
         """End the process; return how many seconds that took."""

@@ -1,15 +1,19 @@
-"""Somebody with a phone finds what needs them, decides, and starts a session."""
+"""Somebody with a phone finds what needs them and decides, and many sessions stay usable."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.cli.picker.picker_lab import make_session
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project
+from tests.web.conftest import Server, descriptors
+from tests.web_browser.conftest import DESK, PHONE, log_in
 from tests.web_browser.test_page import fits
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 expect = pytest.importorskip("playwright.sync_api", reason="./dev test-web installs it").expect
 
@@ -102,3 +106,106 @@ def test_a_session_is_started_from_the_page(page: "Page", project: Project) -> N
     expect(page.locator("#head")).to_contain_text("greet people")
     expect(page.locator("#decision")).to_contain_text("Your decision")
     assert len(project.sessions()) == 1
+
+
+def test_a_thousand_sessions_of_twenty_projects(
+    chromium: "Browser", project: Project, server: Server
+) -> None:
+    """At both widths; the time of the processor counts, since others may use it, too."""
+    made = make_session(project.root / "seed", "20260101-100000-seed", feature="seed")
+    files = [each.relative_to(made) for each in made.rglob("*") if each.is_file()]
+    projects = [project.root / f"shop-{number:02}" for number in range(20)]
+    for place in projects:
+        for number in range(50):
+            name = f"20260101-100000-{place.name}-wish-{number:02}"
+            link_files(made, files, place / ".agentmux/.sessions" / name)
+    register = Path(project.env["XDG_STATE_HOME"]) / "agentmux" / "projects"
+    register.parent.mkdir(parents=True, exist_ok=True)
+    register.write_text("".join(f"{each}\n" for each in projects))
+
+    context = chromium.new_context()
+    context.set_default_timeout(60_000)
+    page = context.new_page()
+    log_in(page, server)
+    for size in (DESK, PHONE):
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        before = server.busy_s()
+        page.goto(f"{server.origin}/")
+        expect(page.locator(".sessions li")).to_have_count(100)
+        expect(page.locator("#sessions")).to_contain_text("interrupted 1000")
+        assert server.busy_s() - before < 3
+        fits(page)
+        page.get_by_label("Search sessions").fill("shop-17 wish-42")
+        page.keyboard.press("Enter")
+        expect(page.locator(".sessions li")).to_have_count(1)
+        expect(page.locator(".sessions")).to_contain_text("shop-17")
+        fits(page)
+        page.locator(".sessions a").click()
+        expect(page.locator("#head")).to_contain_text("shop-17-wish-42")
+        fits(page)
+    page.goto(f"{server.origin}/")
+    page.get_by_text("show 900 older ones, too").click()
+    expect(page.locator(".sessions li")).to_have_count(1000)
+    fits(page)
+    context.close()
+
+
+def link_files(made: Path, files: list[Path], path: Path) -> None:
+    """Make a session with the files of another one: links are made sooner than copies."""
+    for each in files:
+        (path / each).parent.mkdir(parents=True, exist_ok=True)
+        (path / each).hardlink_to(made / each)
+
+
+def test_the_stream_is_closed_while_the_page_is_hidden(
+    page: "Page", project: Project, server: Server, wait_until: WaitUntil
+) -> None:
+    def watches() -> bool:
+        return any("inotify" in each for each in descriptors(server.process.pid))
+
+    def hide(hidden: str) -> None:
+        page.evaluate(
+            f"Object.defineProperty(document, 'hidden', {{value: {hidden}, configurable: true}});"
+            "document.dispatchEvent(new Event('visibilitychange'))"
+        )
+
+    wait_until(watches)
+    hide("true")
+    wait_until(lambda: not watches())
+    assert page.evaluate("source") is None
+    project.start("add a greeting").wait()
+    expect(page.locator("main")).to_contain_text("There are no sessions yet")
+    hide("false")
+    expect(page.locator(".sessions")).to_contain_text("yours to decide")
+    wait_until(watches)
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["1280", "390"])
+def test_without_its_script_everything_is_read_and_changes_are_asked_for(
+    chromium: "Browser", project: Project, server: Server, size: dict[str, int]
+) -> None:
+    session = project.start().wait()
+    context = chromium.new_context(java_script_enabled=False, viewport=size)  # type: ignore[arg-type]
+    context.set_default_timeout(60_000)
+    page = context.new_page()
+    log_in(page, server)
+    page.locator(".sessions a").click()
+    tabs = {
+        "screens": "No agent has a screen now",
+        "documents": "summary.md",
+        "why": "completing",
+        "journal": "handed",
+    }
+    for tab, shows in {**tabs, "diff": "diff --git"}.items():
+        page.get_by_role("link", name=tab, exact=True).click()
+        expect(page.locator("#session")).to_contain_text(shows)
+    page.locator(".diff a.at").first.click()
+    page.locator(".remark textarea").fill("a better name")
+    page.get_by_role("button", name="Keep the comment").click()
+    page.get_by_role("link", name="Ask for changes").click()
+    page.get_by_label("Begin again in").select_option("fixing")
+    page.locator("#changes").click()
+    expect(page.locator(".said")).to_contain_text("request-changes: accepted")
+    (asked,) = (each for each in session.events if each["event"] == "request_changes")
+    assert "a better name" in asked["payload"]["text"]
+    context.close()

@@ -1,0 +1,53 @@
+"""tmux servers that are asked once, for those who look at the sessions of several projects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from agentmux.core.codec.frozen import replace
+from agentmux.errors import AgentmuxError
+
+if TYPE_CHECKING:
+    from agentmux.app.world import Site
+    from agentmux.ports.terminal import Listing, Terminal
+
+S = TypeVar("S", bound="Site")
+
+
+class AskedOnce:
+    """Lets several sites ask each tmux server only once."""
+
+    def __init__(self) -> None:
+        self._at: dict[str, _Listed] = {}
+
+    def by(self, site: S) -> S:
+        """Return the site, which asks through this object."""
+
+        def terminal(socket: str | None) -> Terminal:
+            found = site.terminal(socket)
+            listed = self._at.setdefault(found.socket, _Listed(found))
+            return cast("Terminal", listed)  # looking at sessions calls nothing else
+
+        return replace(site, terminal=terminal)
+
+
+class _Listed:
+    """A tmux server whose sessions are listed once; the listing, or its error, is kept."""
+
+    def __init__(self, terminal: Terminal) -> None:
+        self._terminal = terminal
+        self._said: Listing | AgentmuxError | None = None
+
+    @property
+    def socket(self) -> str:
+        return self._terminal.socket
+
+    def listing(self) -> Listing:
+        if self._said is None:
+            try:
+                self._said = self._terminal.listing()
+            except AgentmuxError as error:
+                self._said = error
+        if isinstance(self._said, AgentmuxError):
+            raise self._said
+        return self._said
