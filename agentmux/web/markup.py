@@ -13,6 +13,7 @@ from agentmux.core.terminal.captured_screen import StyledText, styled
 
 _REVERSE: Final = 7
 _MARKS: Final = {3: "italic", 4: "under", 8: "hidden", 9: "strike", 53: "over"}
+_ON_BLANKS: Final = frozenset({"under", "strike", "over"})
 _CUBE: Final = (0, 95, 135, 175, 215, 255)
 _BASIC: Final = (
     *("#2e3436", "#cc0000", "#4e9a06", "#a17f00", "#3465a4", "#75507b", "#06989a", "#d3d7cf"),
@@ -38,10 +39,17 @@ def markdown(text: str) -> Markup:
 
 def screen(ansi: str, cols: int, rows: int) -> Markup:
     """Return a captured screen as the content of a `pre`, without empty rows at its end."""
-    lines = [_row(each) for each in styled(ansi, cols, rows)]
-    while lines and not lines[-1].striptags().strip():
+    lines = list(styled(ansi, cols, rows))
+    while lines and not any(map(_is_seen, lines[-1])):
         lines.pop()
-    return Markup("\n").join(lines)
+    return Markup("\n").join(map(_row, lines))
+
+
+def _is_seen(piece: StyledText) -> bool:
+    words, text = piece
+    return bool(text.strip()) or any(
+        each.startswith("b") or each in _ON_BLANKS for each in _classes(words)
+    )
 
 
 def _row(pieces: Iterable[StyledText]) -> Markup:

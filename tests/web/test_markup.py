@@ -64,6 +64,13 @@ def test_colours_are_classes(sgr: str, classes: str) -> None:
         assert f".{name}{{" in colour_rules()
 
 
+@pytest.mark.parametrize("sgr", ["7", "44", "4", "31;7", "48;5;200"])
+def test_blanks_that_are_seen_stay_at_the_end(sgr: str) -> None:
+    """Such as a bar at the bottom; other empty rows are left out."""
+    found = read(screen(f"x\n\n\x1b[{sgr}m   \x1b[0m\n  \n\x1b[3;31m  \x1b[0m\n", 80, 24))
+    assert found.text == "x\n\n   "
+
+
 @given(
     st.lists(
         st.one_of(
