@@ -10,6 +10,7 @@ from agentmux.app.delivery.approval_preview import verdict_lines
 from agentmux.app.delivery.approval_question import approval_question
 from agentmux.app.delivery.result_view import digest_now
 from agentmux.app.delivery.ways import possible_ways
+from agentmux.app.delivery.wish import has_conflict
 from agentmux.app.views.timeline import (
     CURRENT,
     DONE,
@@ -53,6 +54,7 @@ class Decision:
         way: Where an approval takes the result; empty where it cannot be approved.
         ways: Where it can go, each with a sentence for people.
         begins: The phases in which the next cycle may begin, each with what it is for.
+        has_conflict: Whether a fix needs no text, since the result could not be merged.
     """
 
     summary: Markup | str
@@ -62,6 +64,7 @@ class Decision:
     way: str
     ways: tuple[tuple[str, str], ...]
     begins: tuple[tuple[str, str], ...]
+    has_conflict: bool
 
 
 def phases(loaded: LoadedSession, view: SessionView, now: datetime) -> Iterator[PhaseLine]:
@@ -84,6 +87,7 @@ def decision(loaded: LoadedSession) -> Decision:
         way="" if made is None else made.then,
         ways=() if made is None else tuple(possible_ways(world, state)),
         begins=beginning_choices(state),
+        has_conflict=has_conflict(state),
     )
 
 

@@ -4,6 +4,7 @@ import html
 import json
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -154,6 +155,28 @@ def test_the_number_of_a_line_is_that_in_its_file_whatever_the_file_is_called() 
     assert [each.number for each in diff_lines(diff)] == ["", "", "", "7", "8"]
 
 
+def test_a_fix_of_a_merge_conflict_needs_no_text(page: Page) -> None:
+    session = page.project.start("add a greeting", "--worktree").wait()
+    path = f"/sessions/{session.name}"
+    assert 'rows="5" required>' in page.text(path)
+    (name,) = (each.name for each in Path(session.state["worktree"]).glob("demo_*.py"))
+    (page.project.path / name).write_text("mine\n")
+    page.project.git("add", name)
+    page.project.git("commit", "-qm", "Mine")
+    page.project.fails(1, "approve", session.name, "--yes", "--merge")
+    text = page.text(path)
+    assert 'rows="5">' in text
+    assert "a fix resolves the merge conflict" in text
+    digest = field(text[text.index("/request-changes") :], "digest")
+    form: dict[str, str] = {"text": "", "digest": digest}
+    elsewhere = page.post(f"{path}/request-changes", None, **form, **{"from": "planning"})
+    assert said(page, elsewhere).startswith("Not done: ")
+    fixed = page.post(f"{path}/request-changes", None, **form, **{"from": "fixing"})
+    assert said(page, fixed) == "Done: request-changes: accepted"
+    session.wait("fixing").wait()
+    assert f"Merge conflict in {name}" in session.read("07_review/fix_request.md")
+
+
 def test_comments_on_lines_of_the_diff_become_part_of_the_request(page: Page) -> None:
     session = page.project.start().wait()
     path = f"/sessions/{session.name}"
@@ -258,6 +281,17 @@ def test_a_stopped_session_is_resumed(page: Page) -> None:
     assert said(page, page.post(f"{path}/resume")).startswith("Done: ")
     session.wait("decision")
     assert "Resume…" not in page.text(path)
+
+
+def test_the_journal_has_a_line_for_an_event_and_all_its_values(page: Page) -> None:
+    session = page.project.start().wait()
+    wish = "use orjson, and say in the README why it is worth another dependency"
+    page.project.ok("request-changes", wish, "--from", "fixing", "--session", session.name)
+    text = page.text(f"/sessions/{session.name}/journal")
+    line, _, after = text[text.index("asked for changes") :].partition("</summary>")
+    assert "phase=fixing" in line
+    assert "orjson" not in line
+    assert f"text={wish}" in after.partition("</details>")[0]
 
 
 def test_what_agents_wrote_runs_nothing(page: Page) -> None:

@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState
 
 
+def has_conflict(state: SessionState) -> bool:
+    """Return whether the result could not be merged, so that a fix of that needs no text."""
+    found = failed_step(state)
+    return found is not None and found[0] == MERGE and bool(found[1].record.get("conflicts"))
+
+
 def wish(state: SessionState, text: str) -> str:
     """Return what a coder has to do: ``text``, and the conflicts of a merge that failed.
 
@@ -19,12 +25,12 @@ def wish(state: SessionState, text: str) -> str:
         UsageError: There is no text, and no conflict either.
     """
     found = failed_step(state)
-    said = found[1].record.get("conflicts", "") if found and found[0] == MERGE else ""
-    if not said:
+    if found is None or not has_conflict(state):
         if not text.strip():
             raise UsageError("what should change? There is no merge conflict to resolve")
         return text
-    base = found[1].record.get("base", "") if found else ""
+    record = found[1].record
+    base, said = record.get("base", ""), record["conflicts"]
     conflicts = (
         f"The work could not be merged into branch `{base}`:\n\n{said}\n\n"
         f"Merge `{base}` into the branch that is checked out here (`git merge {base}`). Resolve"
