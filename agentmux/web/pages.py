@@ -19,18 +19,17 @@ from agentmux.app.result import envelope
 from agentmux.app.session.lookup import shown_path
 from agentmux.app.views.decision import with_digest
 from agentmux.app.views.documents import documents
+from agentmux.app.views.journal_rows import journal_rows
 from agentmux.app.views.last_screens import LastScreen, last_screens
 from agentmux.app.views.seat_screens import with_screens
 from agentmux.app.views.session_words import also_where, next_step
 from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.codec.records import to_fields
 from agentmux.core.codec.times import time_of
 from agentmux.core.decisions.seat_needs import restartable, skippable, tellable
 from agentmux.core.documents.diff_comments import change_request, diff_places
-from agentmux.core.journal.signal_messages import words_for
 from agentmux.core.names.conversations import needs_reason, which_conversation
-from agentmux.core.names.status_labels import SessionStatus, age, clock_label, status_colour
+from agentmux.core.names.status_labels import SessionStatus, age, status_colour
 from agentmux.core.names.statuses import PARKED, WAITING
 from agentmux.core.names.version import VERSION
 from agentmux.core.terminal.text_width import clean, printable
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from agentmux.app.result import Problem
     from agentmux.app.session.lookup import SessionEntry
     from agentmux.app.views.session_view import SeatView, SessionView
-    from agentmux.core.journal.events import Event
     from agentmux.web.beginning import Offer
     from agentmux.web.comments import Comments
     from agentmux.web.guard import Place as Address
@@ -58,7 +56,6 @@ HERE: Final = Path(__file__).parent
 TEXT_MAX: Final = 1 << 20
 _EVENTS: Final = 400
 _DIFF_LINES: Final = 20_000
-_LONGEST: Final = 60
 _DIGITS: Final = 9
 
 TABS: Final = ("overview", "screens", "documents", "diff", "why", "journal")
@@ -354,12 +351,11 @@ class Pages:
         """Show the newest events of a session."""
         place = self._place(request)
         events = [event for event, _ in place.site.files(place.path).tail(0)]
-        now = place.site.now().astimezone()
         return self._of_session(
             request,
             "journal",
             place,
-            events=[_event(each, now) for each in reversed(events[-_EVENTS:])],
+            events=tuple(journal_rows(events[-_EVENTS:], place.site.now())),
             older=max(0, len(events) - _EVENTS),
         )
 
@@ -462,15 +458,3 @@ def diff_lines(lines: Sequence[str]) -> Iterator[DiffLine]:
 def _ago(screen: LastScreen, now: Any) -> str:  # noqa: ANN401 (a time)
     at = time_of(screen.captured_at)
     return "now" if at is None else f"{age(max(0.0, (now - at).total_seconds()))} ago"
-
-
-def _event(event: Event, now: Any) -> Mapping[str, str]:  # noqa: ANN401 (a time)
-    at = time_of(event.at)
-    fields = to_fields(event.fact)
-    short = ((n, str(v)) for n, v in fields.items() if isinstance(v, str | int) and v != "")
-    return {
-        "when": clock_label(at, now) if at is not None else "-",
-        "seat": event.seat,
-        "what": words_for(event.fact) or event.fact.kind.replace("_", " "),
-        "values": ", ".join(f"{n}={clean(v)}" for n, v in short if len(v) <= _LONGEST),
-    }

@@ -27,8 +27,9 @@ function inUse(part) {
   return [...part.querySelectorAll("textarea, input[type=text]")].some((field) => field.value !== field.defaultValue);
 }
 
+// Which ones are open, by their ids or places: events move down when a new one comes.
 function openOnes(part) {
-  return [...part.querySelectorAll("details")].map((each) => each.open);
+  return new Map([...part.querySelectorAll("details")].map((each, at) => [each.id || at, each.open]));
 }
 
 function swap(old, fresh) {
@@ -40,7 +41,7 @@ function swap(old, fresh) {
   const opened = openOnes(old);
   const places = [...old.querySelectorAll(".terminal")].map((each) => [each.scrollLeft, each.scrollTop]);
   old.replaceWith(fresh);
-  fresh.querySelectorAll("details").forEach((each, at) => { each.open = opened[at] ?? each.open; });
+  fresh.querySelectorAll("details").forEach((each, at) => { each.open = opened.get(each.id || at) ?? each.open; });
   fresh.querySelectorAll(".terminal").forEach((each, at) => {
     [each.scrollLeft, each.scrollTop] = places[at] ?? [0, 0];
   });

@@ -1,0 +1,66 @@
+"""The events of a session as rows: every list of events shows these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.records import to_fields
+from agentmux.core.codec.times import time_of
+from agentmux.core.journal.signal_messages import words_for
+from agentmux.core.names.status_labels import clock_label
+from agentmux.core.terminal.text_width import clean
+
+if TYPE_CHECKING:
+    from agentmux.core.journal.events import Event
+
+_LONGEST: Final = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EventRow:
+    """What a list shows of an event; none of it has control characters.
+
+    Attributes:
+        when: Its time, in the time zone of the user; ``-`` where it has none.
+        what: What happened, in words.
+        values: Its values that are a text or a number, and not empty.
+    """
+
+    when: str
+    seat: str
+    what: str
+    values: Mapping[str, str]
+
+    @property
+    def short(self) -> str:
+        """The values that are not long, with their names."""
+        return _named({n: each for n, each in self.values.items() if len(each) <= _LONGEST})
+
+    @property
+    def whole(self) -> str:
+        """All values with their names."""
+        return _named(self.values)
+
+
+def journal_rows(events: Sequence[Event], now: datetime) -> Iterator[EventRow]:
+    """Yield the row of each event, the newest first."""
+    here = now.astimezone()
+    for each in reversed(events):
+        at = time_of(each.at)
+        yield EventRow(
+            when=clock_label(at, here) if at is not None else "-",
+            seat=clean(each.seat),
+            what=clean(words_for(each.fact) or each.fact.kind.replace("_", " ")),
+            values={n: clean(str(v)) for n, v in to_fields(each.fact).items() if _is_said(v)},
+        )
+
+
+def _is_said(value: Any) -> bool:  # noqa: ANN401 (a field of an event)
+    return isinstance(value, str | int) and value not in {"", False}
+
+
+def _named(values: Mapping[str, str]) -> str:
+    return ", ".join(f"{name}={each}" for name, each in values.items())
