@@ -213,6 +213,7 @@ class Keyboard(Silent):
         self._pressed: list[Pressed] = []
         self._drawn = threading.Condition()
         self.bug: Exception | None = None
+        self.draws = threading.Event()
 
     def press(self, *keys: Pressed) -> None:
         self._pressed += keys
@@ -230,6 +231,7 @@ class Keyboard(Silent):
     def show(self, picture: Picture) -> None:  # type: ignore[explicit-override]
         if self.bug is not None:
             raise self.bug
+        self.draws.set()
         with self._drawn:
             super().show(picture)
             self._drawn.notify_all()
@@ -238,6 +240,7 @@ class Keyboard(Silent):
     def held_up(self) -> Iterator[None]:
         """In this block, the thread that draws waits, as for a tmux that hangs."""
         with self._drawn:
+            self.draws.clear()
             yield
 
     def shown(self, is_right: Callable[[Picture], bool]) -> bool:
@@ -1293,6 +1296,8 @@ def test_an_approval_is_about_the_cycle_that_the_question_was_about(
             keyboard.press("a")
             await stage.until(lambda: "press a again" in question(stage))
             with keyboard.held_up():
+                poke(stage.path)
+                await stage.until(keyboard.draws.is_set)
                 files, wish = stage.world.files(stage.path), ChangesRequested(text="Rename it.")
                 now = "2026-01-01T00:00:00.000Z"
                 decide(files, wish, at=now, new_id=stage.world.new_id, poke=poke)
