@@ -219,7 +219,7 @@ def test_who_came_from_a_session_that_is_gone_stays_in_tmux(
         project.tmux("kill-session", "-t", "=mine")
         project.ok("stop", session.name)
         assert project.tmux("list-clients", "-F", "#{client_session}") == "another\n"
-        wait_until(lambda: f"session {session.name}: " in client.said, 10, lambda: client.said)
+        wait_until(lambda: "to go on: agentmux resume " in client.said, 10, lambda: client.said)
         assert client.process.poll() is None
 
 
