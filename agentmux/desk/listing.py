@@ -31,6 +31,7 @@ _WIDE: Final = 64
 _AGE_COLS: Final = 4
 _STATE_COLS: Final = 7
 _LABEL_COLS: Final = 15
+_WIDE_LABEL_COLS: Final = 19
 _PHASE_COLS: Final = 14
 MARKED: Final = "*"
 SELECTED: Final = ">"
@@ -275,7 +276,8 @@ def row_line(listing: Listing, row: DeskRow, cols: int, now: datetime) -> Line:
     ago = age(max(0.0, (now - row.updated).total_seconds()), least="m")
     sign = SELECTED if row.path == listing.at else " "
     sign += MARKED if row.path in listing.marked else " "
-    usual = _LABEL_COLS if cols >= _ROOMY else _STATE_COLS
+    usual = _WIDE_LABEL_COLS if cols >= _WIDE else _LABEL_COLS
+    usual = usual if cols >= _ROOMY else _STATE_COLS
     state_cols = min(max(usual, width(state)), cols // 2)  # a name is cut before a status
     phase = f"{fill(_phase(row), _PHASE_COLS)} " if cols >= _WIDE else ""
     room = cols - 2 - width(phase) - state_cols - _AGE_COLS - 2
