@@ -15,9 +15,12 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from agentmux.core.codec.frozen import replace
+from agentmux.web import serving
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project
 from tests.web.conftest import Serve, Server, descriptors
@@ -161,6 +164,34 @@ def test_options_that_expose_it_unsafely_are_refused(
     (file := shared.root / "file.pem").touch()
     given = [word.format(file=file) for word in words]
     assert says in shared.fails(2, "web", *given)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({}, ""),
+        ({"host": "192.0.2.1"}, "whoever reaches 192.0.2.1 and logs in can read and decide on all"),
+        ({"host": "192.0.2.1", "read_only": True}, "192.0.2.1 and logs in can read all sessions"),
+        ({"behind_proxy": True, "name": "box.example"}, "whoever reaches https://box.example and"),
+    ],
+)
+def test_what_others_can_do_is_said(given: dict[str, Any], says: str) -> None:
+    loopback = serving.Options(
+        host="127.0.0.1",
+        port=0,
+        name="",
+        read_only=False,
+        behind_proxy=False,
+        cert=None,
+        key=None,
+        project=Path("/"),
+        config=None,
+        environ={},
+    )
+    options = replace(loopback, **given)
+    said = serving.exposure(options, serving.place_of(options, 4321))
+    assert (said == "") == (says == "")
+    assert says in said
 
 
 def test_a_port_that_is_taken(shared: Project) -> None:
