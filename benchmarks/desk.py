@@ -24,7 +24,7 @@ from benchmarks.idle import cpu_s
 from benchmarks.rows import Row, ratio
 from benchmarks.sandbox import AGENTMUX, DEADLINE_S, PASS, Sandbox, side_by_side
 
-_PROJECTS: Final = 20
+PROJECTS: Final = 20
 _COLS, _ROWS = 120, 36
 _PARTS: Final = re.compile(rb"\x1b\[[0-9;:?<>]*[a-zA-Z]")
 
@@ -32,8 +32,8 @@ _PARTS: Final = re.compile(rb"\x1b\[[0-9;:?<>]*[a-zA-Z]")
 def desk(*, quick: bool) -> Iterator[Row]:
     """Measure the desk with few sessions, and with many in many projects."""
     rounds = 5 if quick else 15
-    with killed_sessions(FEW) as few, killed_sessions(MANY // _PROJECTS) as many:
-        _spread(many)
+    with killed_sessions(FEW) as few, killed_sessions(MANY // PROJECTS) as many:
+        spread(many)
         first, full, base = side_by_side(
             rounds,
             partial(_until, few, b"> add-a-greeting"),
@@ -48,10 +48,10 @@ def desk(*, quick: bool) -> Iterator[Row]:
     yield Row(name=f"desk of {FEW} at rest: processor", value=used * 100, unit="%", limit=0.5)
 
 
-def _spread(sandbox: Sandbox) -> None:
+def spread(sandbox: Sandbox) -> None:
     """Copy the project, so that there are many, and register all of them."""
     projects = [sandbox.project]
-    for number in range(1, _PROJECTS):
+    for number in range(1, PROJECTS):
         made = sandbox.root / f"project-{number:02}"
         shutil.copytree(sandbox.project, made, ignore=shutil.ignore_patterns("*.fifo"))
         projects.append(made)

@@ -14,6 +14,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final, Self
 
+from benchmarks.commands import MANY, killed_sessions
+from benchmarks.desk import PROJECTS, spread
 from benchmarks.rows import Row, milliseconds, ratio
 from benchmarks.sandbox import AGENTMUX, DEADLINE_S, PASS, Sandbox, side_by_side, wait_until
 
@@ -114,6 +116,12 @@ def web(*, quick: bool) -> Iterator[Row]:
                 )
                 yield ratio("web: event to browser, against `python -c pass`", told, base, 20)
                 yield from _idle(server, 5.0 if quick else 30.0)
+    with killed_sessions(MANY // PROJECTS) as many:
+        spread(many)
+        with Server(many) as server:
+            listed, base = side_by_side(rounds, lambda: server.time("/"), lambda: many.time(PASS))
+    yield ratio(f"web: list of {MANY} in {PROJECTS} projects, against `python -c pass`", listed,
+                base, 45)  # fmt: skip
     ends = []
     with Sandbox({}) as sandbox:
         for _ in range(3):
