@@ -12,6 +12,8 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from agentmux.adapters.system.processes import is_alive
 from tests.conftest import HOSTILE, WaitUntil
 from tests.e2e.conftest import QUICK, Client, Project, Session, everything
@@ -537,6 +539,57 @@ def test_who_loses_the_tmux_server_is_told_how_to_go_on(
         told = client.ended(1).rpartition("\x1b[?1049l")[2]  # the shell's own screen is back
     assert f"to go on: agentmux resume {session.name}" in told
     assert "watch it" not in told
+
+
+@pytest.mark.parametrize("inside", [False, True])
+def test_who_kills_the_session_is_told_of_its_end(
+    project: Project, wait_until: WaitUntil, *, inside: bool
+) -> None:
+    """The words wait for the orchestrator, which is held up here while it ends."""
+    project.scenario({"roles": {"architect": {"silent": True}}})
+    session = project.start().until_seat("architect").settled("architect")
+    orchestrator = session.runtime["pid"]
+    words = (sys.executable, "-m", "agentmux", "attach")
+    if inside:
+        project.tmux("new-session", "-d", "-s", "mine", "-x", "200", "-y", "24", "sh")
+        words = ("tmux", "attach", "-t", "=mine")
+
+    def said() -> str:
+        return project.tmux("capture-pane", "-Jp", "-t", "=mine:") if inside else client.said
+
+    def is_attached() -> bool:
+        return tmux_name(session) in project.tmux("list-clients", "-F", "#{client_session}")
+
+    def is_told_or_waits() -> bool:
+        with suppress(ProcessLookupError):  # the kernel continues a process whose terminal goes
+            os.kill(orchestrator, signal.SIGSTOP)
+        return f"session {session.name} is" in said() or waits_for_a_process(attach)
+
+    with Client(project, *words) as client:
+        wait_until(lambda: project.tmux("list-clients"), 20, said)
+        attach = client.process.pid
+        if inside:
+            project.tmux("send-keys", "-t", "=mine:", f"clear; {AGENTMUX} attach", "Enter")
+        wait_until(is_attached, 20, said)
+        if inside:
+            wait_until(lambda: "back here: " in said(), 20, said)
+            attach = child_of(int(project.tmux("display-message", "-pt", "=mine:", "#{pane_pid}")))
+        project.tmux("kill-session", "-t", f"={tmux_name(session)}")
+        try:
+            wait_until(is_told_or_waits, 20, said)
+        finally:
+            with suppress(ProcessLookupError):
+                os.kill(orchestrator, signal.SIGCONT)
+        wait_until(lambda: f"session {session.name} is interrupted" in said(), 20, said)
+        wait_until(lambda: f"next: agentmux resume {session.name}" in said(), 20, said)
+
+
+def waits_for_a_process(pid: int) -> bool:
+    """Whether a process waits for the end of another one."""
+    with suppress(OSError):
+        opened = Path(f"/proc/{pid}/fd").iterdir()
+        return any("[pidfd]" in str(each.readlink()) for each in opened)
+    return False
 
 
 def test_changes_are_asked_for_by_keys(project: Project, wait_until: WaitUntil) -> None:

@@ -7,12 +7,12 @@ import shlex
 from collections.abc import Mapping
 from enum import Enum
 from functools import partial
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Final, NoReturn
 
 import typer
 
 from agentmux.adapters.system import foreground
-from agentmux.adapters.system.processes import is_alive
+from agentmux.adapters.system.processes import is_alive, wait_gone
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.delivery.kept_remote import kept_remote
 from agentmux.app.session.lookup import entry_at, live, own_tmux
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from agentmux.app.world import Site
     from agentmux.cli.face import Face
     from agentmux.ports.terminal import OwnSession
+
+_END_S: Final = 10.0
+"""How long to wait for the end of an orchestrator that has lost its tmux session."""
 
 
 def attach(face: Face, site: Site, entry: SessionEntry) -> NoReturn:
@@ -72,15 +75,29 @@ def go(face: Face, site: Site, path: Path, target: Target) -> int:
         status = foreground.run(argv, environ)
     elif not _visited(site, path, target, face.environ):
         return 0
+    has_ended = _await_end(site, path)
     (view,) = look(site, (entry_at(site, path),)).data
-    if status and view.live is False and view.status != SessionStatus.DONE:
-        # The orchestrator, which may still be ending, is no sign that the session runs.
+    is_cut_off = view.live is False and view.status != SessionStatus.DONE
+    if is_cut_off and (status or not has_ended):
+        # An orchestrator that has not ended yet is no sign that the session runs.
         render.note(f"tmux has ended under session {view.session}; its work is saved")
         render.note(f"to go on: agentmux resume {view.session}")
         return status
     remote = partial(kept_remote, site, environ=face.environ)
     render.out("\n".join(standing(view, remote)))
     return status
+
+
+def _await_end(site: Site, path: Path) -> bool:
+    """Wait for the orchestrator of a session whose tmux session is gone; return whether it ended.
+
+    It records the end of the session, which a person shall not be told before.
+    """
+    entry = entry_at(site, path)
+    found = live(site, (entry,))[path]
+    if found.live is not False or not found.locked or found.orchestrator is None:
+        return not found.locked
+    return not wait_gone([(found.orchestrator, 0)], timeout_s=_END_S)
 
 
 def _visited(site: Site, path: Path, target: Target, environ: Mapping[str, str]) -> bool:
