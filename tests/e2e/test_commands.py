@@ -637,3 +637,20 @@ def test_a_session_never_ends_what_is_another_ones(project: Project) -> None:
         assert "has the right name, but does not belong" in said
         assert project.json("status", session.name)["sessions"][0]["live"] is True
     assert session.launched() == ["architect"]
+
+
+def test_what_a_person_has_just_chosen_needs_no_second_consent(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    own = Path(project.env["XDG_CONFIG_HOME"], "agentmux", "config.yaml")
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text("agents: {demo: {unattended_args: [--permission-mode, accept]}}\n")
+    words = (sys.executable, "-m", "agentmux", "start", "x", "--detach")
+    with Client(project, *words) as client:
+        wait_until(lambda: "Which agent" in client.said, 10, lambda: client.said)
+        client.press("demo\n")
+        wait_until(lambda: "How much may demo do" in client.said, 10, lambda: client.said)
+        client.press("everything\n")
+        said = client.ended(0)
+    assert "permission_args" in said
+    assert "Trust this" not in said

@@ -274,7 +274,7 @@ def _chosen_agent(face: Face, world: World) -> tuple[str | None, World]:
     agent = choose_agent(world, asking(), config=face.config)
     if agent is None:
         return None, world
-    trust_own_edit(face, world, keys=("defaults.agent",))
+    trust_own_edit(face, world, keys=("defaults.agent", f"agents.{agent}"))
     return agent, face.world()
 
 
