@@ -129,3 +129,7 @@ class TimedOutError(AgentmuxError):
     """The time limit of a wait has passed."""
 
     exit_code = ExitCode.TIMED_OUT
+
+
+class DeclinedError(Exception):
+    """A person has answered no, and has been told what that means: the command ends."""

@@ -13,7 +13,14 @@ from agentmux.app.result import envelope, problem_of
 from agentmux.cli import render
 from agentmux.cli.face import Face, face_of
 from agentmux.core.names.nearest import meant
-from agentmux.errors import AgentmuxError, DataError, ExitCode, UsageError, of_system
+from agentmux.errors import (
+    AgentmuxError,
+    DataError,
+    DeclinedError,
+    ExitCode,
+    UsageError,
+    of_system,
+)
 from agentmux.wiring import machine
 
 _VERBOSE: Final = {"-v", "--verbose"}
@@ -56,7 +63,10 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 def _run(face: Face, argv: Sequence[str]) -> int:
     if face.verbose:
         _log_to_stderr()
-    code = _chosen(argv)(face, argv)
+    try:
+        code = _chosen(argv)(face, argv)
+    except DeclinedError:
+        return ExitCode.INTERRUPTED
     if code == ExitCode.OK:
         render.flush()
     return code

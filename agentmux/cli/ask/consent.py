@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from agentmux.cli import render
-from agentmux.errors import UsageError
+from agentmux.errors import DeclinedError, UsageError
 
 if TYPE_CHECKING:
     from agentmux.cli.face import Face
@@ -25,7 +25,7 @@ def require_consent(face: Face, question: str, *, yes: bool) -> None:
 
     Raises:
         UsageError: Nobody can be asked.
-        KeyboardInterrupt: The person said no.
+        DeclinedError: The person said no.
     """
     if yes:
         return
@@ -41,7 +41,7 @@ def leave() -> NoReturn:
     """Print "nothing was done" and end the command, because the person declined.
 
     Raises:
-        KeyboardInterrupt: Always.
+        DeclinedError: Always.
     """
     render.note("nothing was done")
-    raise KeyboardInterrupt
+    raise DeclinedError

@@ -13,7 +13,7 @@ from agentmux.cli.commands import config_template
 from agentmux.cli.commands.config_template import Choices, config_text, verify_lines
 from agentmux.cli.commands.trust import trust_own_edit
 from agentmux.cli.face import Face
-from agentmux.errors import UsageError
+from agentmux.errors import DeclinedError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,7 +81,7 @@ def _require_wanted(text: str, path: Path, ask: Ask) -> None:
     """Show the lines that the file sets, and ask whether to write it.
 
     Raises:
-        KeyboardInterrupt: The person said no.
+        DeclinedError: The person said no.
     """
     lines = (line.partition("  #")[0].rstrip() for line in text.splitlines())
     sets = [line for line in lines if line and not line.startswith("#")]
@@ -89,7 +89,7 @@ def _require_wanted(text: str, path: Path, ask: Ask) -> None:
     question = f"{path} would say, beside comments:\n{shown}\n"
     if ask(f"{question}Write it? [Y/n]: ").lower() not in {"", "y", "yes"}:
         render.note("nothing was written")
-        raise KeyboardInterrupt
+        raise DeclinedError
 
 
 def _say_what_is_next(

@@ -416,7 +416,7 @@ def _resume(
 
     Raises:
         AgentmuxError: The session cannot be resumed, or the orchestrator did not start.
-        KeyboardInterrupt: The person did not consent.
+        DeclinedError: The person did not consent.
     """
     known = _known(world, (entry,))
     lives = live(world, known)
@@ -494,7 +494,7 @@ def _end_survivors(face: Face, plan: ResumePlan, *, yes: bool) -> None:
 
     Raises:
         BlockedError: Agents are alive and nobody can be asked.
-        KeyboardInterrupt: The person said no.
+        DeclinedError: The person said no.
     """
     alive = orphan_agents.outlived([(plan.state.session_id, plan.path)])
     if not alive:

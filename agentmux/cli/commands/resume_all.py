@@ -54,7 +54,7 @@ def resume_all(face: Face, one: ResumeOne, *, yes: bool, json: bool) -> int:
     Raises:
         NotFoundError: No session can be resumed.
         UsageError: Nobody can be asked.
-        KeyboardInterrupt: The person said no.
+        DeclinedError: The person said no.
     """
     world = face.world()
     resting = _resting(world)

@@ -310,7 +310,8 @@ def read_text(words: str | None, file: Path | None = None, *, what: str) -> str:
         UsageError: No text or two texts were given, or the file cannot be read.
     """
     if (words is None) == (file is None):
-        raise UsageError(f"say {what} exactly once: as a text, @FILE, or - for stdin")
+        once = "" if words is None else " only once"
+        raise UsageError(f"say {what}{once}: as a text, @FILE, or - for stdin")
     if words == "-":
         return given_text(None, FEATURE_MAX + 1)
     path = file if words is None else Path(words[1:]) if words.startswith("@") else None
@@ -349,7 +350,7 @@ def _confirm(face: Face, plan: StartPlan, *, yes: bool) -> None:
     With ``yes``, or if nobody can be asked, return without asking. The caller shows the warning.
 
     Raises:
-        KeyboardInterrupt: The person said no.
+        DeclinedError: The person said no.
     """
     asks = face.interactive and bool(to_be_agreed_to(plan.warnings))
     require_consent(face, "Start anyway?", yes=yes or not asks)

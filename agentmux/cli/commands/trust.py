@@ -140,7 +140,7 @@ def trusted_world(face: Face, world: World, effect: Effect, *, trust: bool = Fal
 
     Raises:
         NotTrustedError: Nobody can be asked.
-        KeyboardInterrupt: The person said no.
+        DeclinedError: The person said no.
         BlockedError: An agent, not a person, runs the command.
         DataError: The trust cannot be written to disk.
     """
