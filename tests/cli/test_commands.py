@@ -635,6 +635,7 @@ def test_remove_in_a_terminal(make: Make) -> None:
         code, _, told = in_terminal("remove", typed=word)
         assert (code, path.is_dir()) == (ExitCode.INTERRUPTED, True)
         assert "nothing was done" in told
+        assert "interrupted" not in told
     assert in_terminal("remove", typed="y\n")[0] == ExitCode.OK
     assert not path.exists()
 
@@ -646,6 +647,7 @@ def test_an_approval_in_a_terminal(make: Make) -> None:
         assert code == ExitCode.INTERRUPTED
         assert "nothing will be committed" in (told if words else said)
         assert "nothing was done" in told
+        assert "interrupted" not in told
     assert "approve" not in made.kinds
     code, said, _ = in_terminal("approve", "--json", typed="y\n")
     assert (code, json.loads(said)["result"]) == (ExitCode.OK, "accepted")
@@ -658,6 +660,7 @@ def test_no_to_going_back_leaves_a_session_as_it_is(make: Make) -> None:
     assert code == ExitCode.INTERRUPTED
     assert "Go back from planning to architecting?" in told
     assert "nothing was done" in told
+    assert "interrupted" not in told
     assert "resumed" not in made.kinds
 
 
@@ -853,3 +856,13 @@ def test_no_help_ends_its_first_line_with_a_full_stop(run: Run, capsys: Capture)
         assert run(command, "--help") == ExitCode.OK
         lines = capsys.readouterr().out.strip().splitlines()
         assert not lines[2].endswith(".")
+
+
+def test_an_answer_without_a_screen_sends_nobody_to_a_session_that_is_not_there(
+    run: Run, make: Make, capsys: Capture
+) -> None:
+    name = make().path.name
+    assert run("answer", "architect", "1") == ExitCode.NOT_FOUND
+    assert "no session matches `architect`" in capsys.readouterr().err
+    assert run("answer", name, "--role", "architect", "1") == ExitCode.USAGE
+    assert f"agentmux show {name} --role architect\n" in capsys.readouterr().err

@@ -136,7 +136,9 @@ def answer(  # noqa: PLR0913, PLR0917 (typer)
     if session is not None and (not keys or is_key(session)):
         keys, session = [session, *(keys or ())], None
     if not screen:
-        show = " ".join(["agentmux show", *([session] if session else ())])
+        meant(face, session, command=command)  # no hint names a session that there is not
+        given = (*([session] if session else ()), *(("--role", role) if role else ()))
+        show = " ".join(("agentmux show", *given))
         raise UsageError(
             "missing option --screen DIGEST", hints=(f"see screen and digest: {show}",)
         )
