@@ -177,14 +177,18 @@ def switches_shown(spec: AgentSpec, text: str) -> int:
 def last_line(spec: AgentSpec, text: str) -> str:
     """Return the last line that the agent has written; empty on a screen without a text.
 
-    The agent's input field, what stands below it, and the lines of frames are left out.
+    The agent's input field, what stands below it, and the lines of frames are left out. Of a
+    question it is the last line that asks: the choices and their keys stand below it.
     """
-    if spec.ready is not None:
+    asks = read_screen(spec, text) in {ScreenMark.WAITING, ScreenMark.TRUST}
+    if spec.ready is not None and not asks:
         found = list(re.finditer(spec.ready, text, re.MULTILINE))
         above = text[: found[-1].start()] if found else ""
         text = above if any(map(_is_text, above.split("\n"))) else text
     rows = (" ".join(row.strip(_FRAME).split()) for row in reversed(text.split("\n")))
-    return next((row[:_SAID_MAX] for row in rows if _is_text(row)), "")
+    written = [row[:_SAID_MAX] for row in rows if _is_text(row)]
+    asked = [row for row in written if row.endswith("?")] if asks else []
+    return next(iter([*asked, *written]), "")
 
 
 def _is_text(row: str) -> bool:

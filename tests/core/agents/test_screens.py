@@ -177,3 +177,10 @@ def test_an_agent_without_marks_says_nothing() -> None:
 )
 def test_the_last_line_is_the_last_that_the_agent_has_written(screen: str, line: str) -> None:
     assert last_line(AgentSpec(name="a", command=("a",), ready="^❯ "), screen) == line
+
+
+def test_of_a_question_the_last_line_is_what_it_asks() -> None:
+    spec = AgentSpec(name="a", command=("a",), ready="^❯(?! 1)", waiting="Esc to cancel")
+    menu = "❯ 1. Left\n  2. Right\nEnter to select · Esc to cancel\n"
+    assert last_line(spec, f"logo\n❯ Go.\n☐ Way\nWhich way?\n{menu}") == "Which way?"
+    assert last_line(spec, f"logo\n❯ Go.\n{menu}") == "Enter to select · Esc to cancel"
