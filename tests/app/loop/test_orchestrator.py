@@ -177,9 +177,11 @@ class Silent:
     def __init__(self) -> None:
         self.picture: Picture | None = None
         self.rings = 0
+        self.shows = 0
 
     def show(self, picture: Picture) -> None:
         self.picture = picture
+        self.shows += 1
 
     def ring(self) -> None:
         self.rings += 1
@@ -621,16 +623,17 @@ def test_a_draft_puts_the_question_off_until_it_is_gone(
     tmp_path: Path, agents: None, tmux: TmuxTerminal
 ) -> None:
     stage = Stage(tmp_path, tmux, stall=TURNS, interval_s=0.1, agent="demo-hook")
-    stage.scenario({"architect": {"think": 2, "submit": "when-told"}, **STAY})
+    stage.scenario({"architect": {"think": 5, "submit": "when-told"}, **STAY})
 
     async def play() -> None:
         async with stage.driven():
-            # As early as can be: when its turn ends, it is asked.
+            # Before its turn ends, for then it is asked.
             await stage.until(lambda: stage.drawn("architect"))
             pane = stage.pane("architect").id
             stage.terminal.paste(pane, "what if")  # the user begins to type
             await stage.until(lambda: stage.typed)
-            await asyncio.sleep(1.5)  # several looks, each of which may try again
+            seen = stage.display.shows
+            await stage.until(lambda: stage.display.shows >= seen + 15)  # each look may try again
             assert len(stage.typed) == 1
             assert stage.facts("agent_nudged") == []
             subprocess.run(
