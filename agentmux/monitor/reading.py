@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from agentmux.core.terminal.console import Page
-from agentmux.core.terminal.text_width import clean, cut, printable, spread, wrap
+from agentmux.core.terminal.text_width import clean, cut, printable, spread, width, wrap
 from agentmux.monitor.segments import WIDEST, MonitorLine, Segment, Style
 
 if TYPE_CHECKING:
@@ -18,8 +18,15 @@ _TEXT_LINES: Final = 40
 _TAB: Final = 4
 _LEAST: Final = 4
 """How many rows of a text are worth a page."""
-_HINT: Final = "\u2193 \u2191 PgDn PgUp move, Esc closes, ? all keys"
-_MOVE: Final = "\u2193 \u2191 PgDn PgUp move, Esc takes the question back"
+# The first that fits counts.
+_HINTS: Final = (
+    "\u2193 \u2191 PgDn PgUp move, Esc closes, ? all keys",
+    "PgDn PgUp move, Esc closes",
+)
+_MOVES: Final = (
+    "\u2193 \u2191 PgDn PgUp move, Esc takes the question back",
+    "PgDn PgUp, Esc takes it back",
+)
 # The first match counts.
 _DIFF_STYLES: Final = (
     (("diff ", "+++", "---"), Style.HEADER),
@@ -61,13 +68,18 @@ def _below(picture: Picture, cols: int) -> tuple[MonitorLine, ...]:
     wide = min(cols, WIDEST)
     note = [(Segment(line, Style.DIM),) for line in wrap(clean(picture.note), wide, 2)]
     if not picture.question:
-        return (*note, (Segment(cut(_HINT, wide), Style.DIM),))
+        return (*note, _keys(_HINTS, wide))
     asked = wrap(f"! {clean(picture.question)}", wide, _QUESTION_LINES)
     return (
         *note,
-        (Segment(cut(_MOVE, wide), Style.DIM),),
+        _keys(_MOVES, wide),
         *((Segment(line, Style.ATTENTION),) for line in asked),
     )
+
+
+def _keys(hints: tuple[str, ...], wide: int) -> MonitorLine:
+    fits = next((each for each in hints if width(each) <= wide), hints[-1])
+    return (Segment(cut(fits, wide), Style.DIM),)
 
 
 def _body(reading: Reading, cols: int) -> tuple[MonitorLine, ...]:

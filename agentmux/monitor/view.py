@@ -376,7 +376,7 @@ _TURNS: Final[Mapping[str, tuple[str, str]]] = {
     statuses.STALLED: ("has gone quiet", _GO),
     statuses.STOPPED: (
         "waits for your choice in its pane",
-        f"{_GO} (then r, f or s); R resumes all that wait",
+        f"{_GO}, where the choices are; R resumes all that wait",
     ),
     statuses.FINISHED: ("ended without handing in its work", _AGAIN),
     statuses.ENDED_BY_USER: ("was ended by you", _AGAIN),
@@ -510,9 +510,8 @@ def _clock(message: Message, now: datetime) -> str:
 def _bottom(picture: Picture, cols: int, *, ended: bool) -> Iterator[_Ranked]:
     ranks = (_Rank.BOTTOM, _Rank.BOTTOM)
     if ended and picture.state.phase != Phase.DONE:
-        yield from _text(
-            "the orchestrator has ended; in a shell:", cols, Style.ATTENTION, ranks=ranks
-        )
+        way = f". {picture.leave}; then type:" if picture.leave else "; in a shell:"
+        yield from _text(f"the orchestrator has ended{way}", cols, Style.ATTENTION, ranks=ranks)
         again = f"agentmux resume --reattach {_typed(picture)}"
         yield from _text(again, cols, ranks=ranks, indent="  ")
     elif not ended:

@@ -131,6 +131,8 @@ class StatusOption(StrEnum):
     ``GUESTS`` is `Client.guest` of all clients, separated by blanks, for the end of the session.
     ``LEFT`` and ``WINDOW`` are the keys that go back to the monitor from an agent's pane, beside it
     and in a window of its own.
+    ``BACK`` and ``DETACH`` are the keys that leave the session: to the session that the client
+    showed before, and to a shell.
     ``NEEDS_YOU`` and ``WAITS``, which is an option of a pane, are ``1`` or empty.
     """
 
@@ -141,6 +143,8 @@ class StatusOption(StrEnum):
     WAITS = "@agentmux_waits"
     LEFT = "@agentmux_key_left"
     WINDOW = "@agentmux_key_window"
+    BACK = "@agentmux_key_back"
+    DETACH = "@agentmux_key_detach"
     GUESTS = "@agentmux_guests"
 
 

@@ -418,7 +418,7 @@ def test_a_part_of_a_picture(name: str) -> None:
         ("waiting_for_user", "! coder-1 asks you something"),
         ("stalled", "! coder-1 has gone quiet"),
         ("stopped", "! coder-1 waits for your choice in its pane"),
-        ("stopped", "  o goes there (then r, f or s); R resumes all"),
+        ("stopped", "  o goes there, where the choices are; R"),
         ("finished", "! coder-1 ended without handing in its work"),
         ("ended_by_user", "  press r to start it again"),
     ],
@@ -461,10 +461,11 @@ def test_a_time_that_cannot_be_read_has_no_age() -> None:
 
 def test_an_orchestrator_that_has_ended_says_how_to_go_on() -> None:
     last = "\n".join(plain(line) for line in draw(AT_WORK, *MONITOR, ended=True))
-    assert last.endswith(
-        f"the orchestrator has ended; in a shell:\n  agentmux resume --reattach {SLUG}"
-    )
-    assert "detach" not in last
+    again = f"  agentmux resume --reattach {SLUG}"
+    assert last.endswith(f"the orchestrator has ended; in a shell:\n{again}")
+    left = replace(AT_WORK, leave="C-b d detaches")
+    last = "\n".join(plain(line) for line in draw(left, *MONITOR, ended=True))
+    assert last.endswith(f"the orchestrator has ended. C-b d detaches;\n  then type:\n{again}")
     assert "Your turn" in text_of(AT_WORK)
     assert "Your turn" not in last
 

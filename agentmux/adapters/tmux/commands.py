@@ -130,7 +130,9 @@ Only the missing exit status tells: tmux loses the signal now and then. The prog
 """
 _IS_NARROW: Final = f"#{{e|<|:#{{pane_width}},{MONITOR_COLUMNS}}}"
 _KILLED_WHO: Final = f"#{{?{_IS_NARROW},,orchestrator }}"  # a border has 4 columns less
-_KILLED_LABEL: Final = f"{_YOURS}! {_KILLED_WHO}killed; the agents go on#[default]"
+_LEAVE_KEY: Final = f"#{{?client_last_session,#{{{StatusOption.BACK}}},#{{{StatusOption.DETACH}}}}}"
+_KILLED_HOW: Final = f"#{{?{_LEAVE_KEY},{_LEAVE_KEY} leaves,the agents go on}}"
+_KILLED_LABEL: Final = f"{_YOURS}! {_KILLED_WHO}killed; {_KILLED_HOW}#[default]"
 _NEEDS_USER: Final = f"#{{||:#{{{StatusOption.WAITS}}},{_KILLED}}}"
 _SEAT_LABEL: Final = f"#{{?{StatusOption.WAITS},{_WAITING_LABEL}, #{{{LABEL}}} }}"
 _WORK_OPTIONS: Final = (

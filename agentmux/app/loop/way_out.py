@@ -32,8 +32,8 @@ class WayOut:
 
     Attributes:
         line: For the user; empty until the first look.
-        options: The tmux options with the keys that go to the monitor from an agent's pane, and
-            with the clients that are to stay in tmux when the session ends.
+        options: The tmux options with the keys that go to the monitor from an agent's pane, with
+            those that leave the session, and with the clients that stay in tmux when it ends.
     """
 
     def __init__(self, terminal: OwnSession, session: str) -> None:
@@ -58,6 +58,8 @@ class WayOut:
             self.options = {
                 StatusOption.LEFT: keys.left,
                 StatusOption.WINDOW: keys.window,
+                StatusOption.BACK: keys.back,
+                StatusOption.DETACH: keys.detach,
                 StatusOption.GUESTS: guests,
             }
             self._clients = clients

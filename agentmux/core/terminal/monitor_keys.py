@@ -5,6 +5,8 @@ A key that is not in this table does nothing in the monitor.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from enum import Enum
 from typing import Final
 
@@ -92,7 +94,6 @@ MONITOR_KEYS: Final = (
     _line(_A, Wish.BACK, (Key.ESCAPE, "q"), "Esc q", "close a text; take back a question"),
     _line(_A, Wish.END, (Key.INTERRUPT,), "Ctrl-C", "end the orchestrator (asks); agents go on"),
     _line(_A, Wish.NOTHING, (), "any key", "close the session once it is done"),
-    _line(_A, Wish.NOTHING, (), "C-b d", "a key of tmux: Ctrl and b together, let go, then d"),
     _line(_R, Wish.LINE_DOWN, (Key.DOWN, "j"), "\u2193 j", "a line down"),
     _line(_R, Wish.LINE_UP, (Key.UP, "k"), "\u2191 k", "a line up"),
     _line(_R, Wish.PAGE_DOWN, (Key.PAGE_DOWN, " "), "PgDn Space", "the next page"),
@@ -163,6 +164,15 @@ def help_lines(leave: str) -> tuple[str, ...]:
         found = (each for each in MONITOR_KEYS if each.when is when)
         lines += [f"  {each.shown:<11}{each.says}" for each in found]
         if when is When.ALWAYS:
-            lines += ["", "To leave; all goes on without you", f"  {leave}"]
+            lines += ["", "To leave; all goes on without you", f"  {leave}", *_spelled(leave)]
         lines += [""]
     return tuple(lines[:-1])
+
+
+_OF_TMUX: Final = re.compile(r"C-(\w) (\S+) ")
+
+
+def _spelled(leave: str) -> Iterator[str]:
+    """Yield how to press the first key in ``leave``, which tmux writes in its own way."""
+    for prefix, key in _OF_TMUX.findall(leave)[:1]:
+        yield f"  Ctrl and {prefix} together, let go, then {key}"

@@ -400,8 +400,13 @@ def test_a_tiny_terminal_is_no_failure(tmux_under: TmuxTerminal, tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("columns", "border"),
-    [(220, "! orchestrator killed; the agents go on"), (80, "! killed; the agents go on")],
+    ("columns", "key", "border"),
+    [
+        (220, "", "! orchestrator killed; the agents go on"),
+        (80, "", "! killed; the agents go on"),
+        (220, "C-b d", "! orchestrator killed; C-b d leaves"),
+        (80, "C-b d", "! killed; C-b d leaves"),
+    ],
 )
 def test_a_monitor_that_was_killed_says_what_to_type(
     tmux_under: TmuxTerminal,
@@ -409,6 +414,7 @@ def test_a_monitor_that_was_killed_says_what_to_type(
     wait_until: WaitUntil,
     attach: object,
     columns: int,
+    key: str,
     border: str,
 ) -> None:
     """The whole command is there, in a monitor of any width, and nothing that it said before."""
@@ -417,6 +423,7 @@ def test_a_monitor_that_was_killed_says_what_to_type(
     made = create(tmux_under, tmp_path, size=(columns, 24), argv=turn)
     opened = tmux_under.open_panes(made.session.id, [new(1)])
     tmux_under.arrange(made.session.id, list(opened.values()))
+    tmux_under.run("set-option", "-t", made.session.id, StatusOption.DETACH, key)
     attach(made.session.id, columns, 24)
     outer = TmuxTerminal(tmux_under.socket + "o", config_file="/dev/null")
 

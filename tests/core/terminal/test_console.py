@@ -88,8 +88,9 @@ def test_the_keys_are_shown_under_headings() -> None:
 
 def test_keys_of_tmux_are_explained_to_who_does_not_know_them() -> None:
     lines = "\n".join(help_lines("C-b L goes back (main)"))
-    assert "C-b d      a key of tmux: Ctrl and b together, let go, then d" in lines
-    assert "all goes on without you\n  C-b L goes back (main)\n" in lines
+    leave = "  C-b L goes back (main)\n  Ctrl and b together, let go, then L\n"
+    assert f"all goes on without you\n{leave}" in lines
+    assert "together" not in "\n".join(help_lines("detach: prefix d"))
 
 
 def test_no_key_has_two_meanings_at_once() -> None:
