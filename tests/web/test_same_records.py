@@ -123,8 +123,10 @@ def from_a_question_to_a_commit(project: Project, do: Do, wait_until: WaitUntil)
     do(session, "request-changes", text="a friendlier greeting", **{"from": "fixing"})
     wait_until(lambda: session.state["cycle"] == 2, 60)
     session.wait()
+    stopped = session.runtime["orchestrator_pid"]
     do(session, "stop")
     do(session, "resume")
+    wait_until(lambda: session.runtime["orchestrator_pid"] != stopped, 60)
     session.wait()
     os.kill(session.runtime["orchestrator_pid"], signal.SIGKILL)
     wait_until(lambda: "orchestrator is gone" in project.ok("status", session.name), 60)
@@ -136,8 +138,10 @@ def from_a_question_to_a_commit(project: Project, do: Do, wait_until: WaitUntil)
 def over_a_crash(project: Project, do: Do, wait_until: WaitUntil) -> Session:
     """Restart."""
     project.scenario({"roles": {"planner": {"crash": "before_write", "exit": 3}}})
+    # How soon a native start ends decides whether it counts as rejected.
+    project.config("resume: {native: false}\n")
     session = project.start()
-    wait_until(lambda: "--role planner" in project.ok("status", session.name), 60)
+    wait_until(lambda: session.state["phase"] == "failed", 60)
     project.scenario(QUICK)
     do(session, "restart", seat="planner")
     return session.wait()
