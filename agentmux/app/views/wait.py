@@ -67,10 +67,9 @@ class Goal:
         interruption = entry.fields.get("interruption")
         cause = interruption.get("cause", "") if isinstance(interruption, dict) else ""
         why = f": {cause}" if cause else ""
-        hint = "resume" if entry.phase == Phase.FAILED else "status"
         raise AgentmuxError(
             f"session {entry.name} is {entry.phase}{why}",
-            hints=(f"agentmux {hint} {entry.name}", f"agentmux logs {entry.name}"),
+            hints=(f"agentmux status {entry.name}", f"agentmux logs {entry.name}"),
         )
 
 

@@ -134,6 +134,7 @@ def test_a_failure_ends_the_wait_for_anything_else(site: Site, entry: SessionEnt
     with pytest.raises(AgentmuxError, match="coder-1 crashed twice") as raised:
         wait(site, entry, "done")
     assert raised.value.exit_code is ExitCode.FAILED
+    assert raised.value.hints[0] == f"agentmux status {entry.name}"  # it names the next step
     thread.join()
 
 
