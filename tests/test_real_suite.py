@@ -11,7 +11,7 @@ import pytest
 from tests.real import test_real_pipeline, test_real_probes
 from tests.real.clis import CLIS
 from tests.real.conftest import COLUMNS
-from tests.real.run import FOUND_VARIABLE
+from tests.real.run import CACHE_VARIABLE, FOUND_VARIABLE
 
 ROOT = Path(__file__).parent.parent
 
@@ -57,3 +57,20 @@ def test_a_run_that_skips_every_test_fails() -> None:
     assert "passed" not in done.stdout
     assert done.returncode != 0
     assert "every test was skipped, so that nothing was shown" in done.stdout
+
+
+def test_help_installs_nothing(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    done = subprocess.run(
+        (sys.executable, "-m", "tests.real.run", "--help"),
+        cwd=ROOT,
+        env={**os.environ, CACHE_VARIABLE: str(cache), "PATH": "/nonexistent"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "--install-only" in done.stdout
+    assert "--record" in done.stdout
+    assert not cache.exists()

@@ -36,8 +36,14 @@ _NPM: Final = ("npm", "install", "--no-audit", "--no-fund", "--ignore-scripts", 
 
 def main(words: Sequence[str]) -> None:
     """Install the CLIs, then run pytest inside the namespace with the arguments ``words``."""
-    parser = argparse.ArgumentParser(prog="./dev test-real", add_help=False)
-    parser.add_argument("--install-only", action="store_true")
+    parser = argparse.ArgumentParser(
+        prog="./dev test-real",
+        usage="%(prog)s [--install-only | --record [AGENT[/SCREEN]...] | ARGS of pytest...]",
+        description="Run the real agent CLIs, without a network, against a model server of ours.",
+        epilog="docs/how-to/test-real-agents.md says what it shows, and how screens are recorded.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--install-only", action="store_true", help="only fetch the programs")
     known, rest = parser.parse_known_args(words)
     cache = Path(os.environ.get(CACHE_VARIABLE) or ROOT / ".cache" / "real-agents").resolve()
     prefix = namespace()
