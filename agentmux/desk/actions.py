@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -68,6 +68,9 @@ class Desk(Protocol):
 
     def select_next_new(self) -> None:
         """Select the next session that appears."""
+
+    def unmark(self, paths: Collection[Path]) -> None:
+        """Take the marks of these sessions back."""
 
     def say(self, text: str, colour: Colour = Colour.NONE) -> None:
         """Show a message until the next key."""
@@ -368,6 +371,7 @@ class Actions:
             words = command_words.resume(row.name, ())
             said = await self._app.tools.commands.run(row.project, words)
             failed += [] if said.is_ok else [(row, said)]
+        self._app.unmark({row.path for row in rows} - {row.path for row, _ in failed})
         self._app.say(f"resumed {len(rows) - len(failed)} of {len(rows)}")
         if failed:
             told = [f"{row.name}: {said.words}" for row, said in failed]

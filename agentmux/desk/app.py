@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Coroutine, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
@@ -268,6 +268,11 @@ class DeskApp(App[int]):
         if self.listing.marked:
             yield DeskWish.RESUME
         yield DeskWish.NEW
+
+    def unmark(self, paths: Collection[Path]) -> None:
+        """Take the marks of these sessions back."""
+        self.listing = lists.unmark(self.listing, paths)
+        self._show_all()
 
     def say(self, text: str, colour: Colour = Colour.NONE) -> None:
         """Show a message until the next key."""

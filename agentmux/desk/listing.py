@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -218,9 +218,11 @@ def mark(listing: Listing) -> Listing:
     return listing if at is None else replace(listing, marked=listing.marked ^ {at})
 
 
-def unmark(listing: Listing) -> Listing:
-    """Return the list without marks."""
-    return replace(listing, marked=frozenset())
+def unmark(listing: Listing, paths: Collection[Path] | None = None) -> Listing:
+    """Return the list without the marks of these sessions; None: without any."""
+    return replace(
+        listing, marked=frozenset() if paths is None else listing.marked.difference(paths)
+    )
 
 
 def _settled(listing: Listing) -> Listing:

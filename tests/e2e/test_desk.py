@@ -121,6 +121,8 @@ def test_the_server_is_killed_and_all_marked_sessions_are_resumed(
         desk.shows("Resume 2?")
         desk.press("y")
         desk.shows("resumed 2 of 2", "2 running", within_s=60)
+        assert "R resume" not in desk.screen
+        assert not any(row[1] == "*" for row in desk.screen.splitlines() if row[1:])
 
 
 def test_a_question_is_answered_while_its_screen_is_there(
