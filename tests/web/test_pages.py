@@ -82,6 +82,21 @@ def test_json_is_that_of_the_commands(page: Page) -> None:
     assert wrong["problems"][0]["message"] == "there is no session `none`"
 
 
+def test_a_result_that_failed_a_check_is_named_and_shown_with_the_output(page: Page) -> None:
+    # It passes on the base, which has no worktree, and fails on the result.
+    check = 'echo "1150 is not 1250 {EVIL}"; test -d "$AGENTMUX_WORKTREE"'.replace("{EVIL}", EVIL)
+    page.project.config(
+        "defaults: {max_review_iterations: 1}\n"
+        f"verify: [{{name: tests, run: [sh, -c, {json.dumps(check)}]}}]\n"
+    )
+    session = page.project.start("fix the typo", "--quick").wait()
+    assert "decide: check failed" in page.text("/")
+    text = page.text(f"/sessions/{session.name}")
+    assert "1150 is not 1250" in text[text.index("<h2>Checks</h2>") :]
+    assert "did not pass" in text
+    no_markup(text)
+
+
 def test_a_result_is_read_and_approved(page: Page) -> None:
     session = page.project.start("add a greeting").wait()
     text = page.text(f"/sessions/{session.name}")
