@@ -240,7 +240,7 @@ def _phases(picture: Picture, cols: int) -> Iterator[_Ranked]:
 
 def _phase(here: PhaseLine, cols: int) -> _Ranked:
     style, rank = _PHASE_STYLES[here.mark]
-    says = "failed" if here.mark == FAILED else clean(here.says)
+    says = "failed" if here.mark == FAILED and here.is_here else clean(here.says)
     name = f" {here.mark} {here.name}"
     took = age(here.spent_s, least="m") if here.spent_s >= _MINUTE else ""
     both = "  ".join(filter(None, (says, took)))

@@ -290,7 +290,7 @@ PARTS: dict[str, tuple[Picture, str | None, str | None]] = {
     ),
     "capped": (
         picture(Phase.COMPLETING, review_outcome="capped", summary_submitted=True),
-        " ✓ reviewing                    did not pass",
+        " ✗ reviewing                    did not pass",
         None,
     ),
     "capped is said where it is decided": (

@@ -92,12 +92,18 @@ def shown_phases(state: SessionState, here: str) -> tuple[str, ...]:
 
 
 def phase_mark(state: SessionState, phase: str, here: str) -> str:
-    """Return the mark of a phase; ``here`` is the phase in which the session is, or failed."""
+    """Return the mark of a phase; ``here`` is the phase in which the session is, or failed.
+
+    A check or a review that did not pass is marked as failed, although the session went on.
+    """
     if phase == here:
         return FAILED if state.phase == Phase.FAILED else CURRENT
     pipeline = pipeline_of(state)
     is_done = here == Phase.DONE or (here in pipeline and pipeline.earlier(phase, here) == phase)
-    return DONE if is_done else LATER
+    if not is_done:
+        return LATER
+    judges = pipeline[phase].kind in {Kind.CHECK, Kind.REVIEW}
+    return FAILED if judges and result_of(state, phase).outcome == CAPPED else DONE
 
 
 def phase_detail(state: SessionState, phase: str) -> str:
