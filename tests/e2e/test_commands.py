@@ -654,3 +654,12 @@ def test_what_a_person_has_just_chosen_needs_no_second_consent(
         said = client.ended(0)
     assert "permission_args" in said
     assert "Trust this" not in said
+
+
+def test_a_stop_at_the_decision_leaves_no_scratch_folder(project: Project) -> None:
+    scratch = project.root / "scratch"
+    scratch.mkdir()
+    project.env["TMPDIR"] = str(scratch)
+    session = project.start("add a greeting").wait()
+    project.ok("stop", session.name)
+    assert [each.name for each in scratch.iterdir() if each.name.startswith("agentmux-")] == []
