@@ -263,7 +263,7 @@ def test_list_cuts_the_feature_alone_to_the_terminal(make: Make, short_dir: Path
         assert lines[0].rstrip().endswith(cut or "UPDATED")
         assert sorted(line.split()[0] for line in lines[1:]) == shown
         if cut:
-            assert {width(line) for line in lines[1:]} == {cols}
+            assert all(cols - 8 < width(line) <= cols for line in lines[1:])
             assert all(line.endswith("…") for line in lines[1:])
 
 

@@ -12,14 +12,14 @@ from tests.e2e.conftest import project as project  # noqa: PLC0414 (the fixture,
 from tests.web.conftest import Server
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, ViewportSize
 
 ARGS = (
     *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
 )
-DESK = {"width": 1280, "height": 900}
-PHONE = {"width": 390, "height": 844}
+DESK: "ViewportSize" = {"width": 1280, "height": 900}
+PHONE: "ViewportSize" = {"width": 390, "height": 844}
 CHROMIUM = os.environ.get("AGENTMUX_TEST_CHROMIUM") or shutil.which("chromium") or ""
 
 

@@ -13,7 +13,7 @@ from tests.web_browser.conftest import DESK, PHONE, log_in
 from tests.web_browser.test_page import fits
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, Page, ViewportSize
 
 expect = pytest.importorskip("playwright.sync_api", reason="./dev test-web installs it").expect
 
@@ -128,7 +128,7 @@ def test_a_thousand_sessions_of_twenty_projects(
     page = context.new_page()
     log_in(page, server)
     for size in (DESK, PHONE):
-        page.set_viewport_size(size)  # type: ignore[arg-type]
+        page.set_viewport_size(size)
         before = server.busy_s()
         page.goto(f"{server.origin}/")
         expect(page.locator(".sessions li")).to_have_count(100)
@@ -182,10 +182,10 @@ def test_the_stream_is_closed_while_the_page_is_hidden(
 
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["1280", "390"])
 def test_without_its_script_everything_is_read_and_changes_are_asked_for(
-    chromium: "Browser", project: Project, server: Server, size: dict[str, int]
+    chromium: "Browser", project: Project, server: Server, size: "ViewportSize"
 ) -> None:
     session = project.start().wait()
-    context = chromium.new_context(java_script_enabled=False, viewport=size)  # type: ignore[arg-type]
+    context = chromium.new_context(java_script_enabled=False, viewport=size)
     context.set_default_timeout(60_000)
     page = context.new_page()
     log_in(page, server)

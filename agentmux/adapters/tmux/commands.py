@@ -121,12 +121,12 @@ _WINDOW_OPTIONS: Final = (
 # The value of an option in #{} is shown as it is, and not expanded again.
 _YOURS: Final = "#[fg=black]#[bg=yellow]#[bold]"
 _WAITING_LABEL: Final = f"{_YOURS} ! waits for you: #{{{LABEL}}} #[default]"
-_WAS_KILLED: Final = f"#{{||:#{{==:#{{pane_dead_status}},}},#{{{_KILLED_MARK}}}}}"
-_KILLED: Final = f"#{{&&:#{{{MONITOR}}},#{{&&:#{{pane_dead}},{_WAS_KILLED}}}}}"
+_HAS_NO_STATUS: Final = "#{&&:#{pane_dead},#{==:#{pane_dead_status},}}"
+_KILLED: Final = f"#{{&&:#{{{MONITOR}}},#{{||:#{{{_KILLED_MARK}}},{_HAS_NO_STATUS}}}}}"
 """A tmux format that is true of the pane of a monitor that was killed.
 
-Only the missing exit status tells: tmux loses the signal now and then. The program that then writes
-`_LEFT_WORDS` there has a status of its own.
+Only the missing exit status tells: tmux loses the signal now and then. The mark stays while another
+program writes `_LEFT_WORDS` there, and after it.
 """
 _IS_NARROW: Final = f"#{{e|<|:#{{pane_width}},{MONITOR_COLUMNS}}}"
 _KILLED_WHO: Final = f"#{{?{_IS_NARROW},,orchestrator }}"  # a border has 4 columns less
@@ -560,7 +560,9 @@ def _monitor_options(target: str) -> Iterator[Command]:
     yield ("set-option", "-pq", "-t", target, "remain-on-exit-format", "")
     # tmux draws borders and status line anew when any option is set, but not when a pane dies.
     lines = "\\n".join(_LEFT_WORDS)
-    left = text_of(f"set-option -p {_KILLED_MARK} 1", f'respawn-pane -- printf "%s" "{lines}"')
+    # Under load the kernel hands output over after its writer has ended: tmux then drops it.
+    says = f'respawn-pane -- sh -c "printf %s \\"\\$0\\"; sleep 1" "{lines}"'
+    left = text_of(f"set-option -p {_KILLED_MARK} 1", says)
     is_new = f"#{{&&:{_KILLED},#{{==:#{{{_KILLED_MARK}}},}}}}"
     died = text_of(f"set-option -p {_DIED} 1", f"if-shell -F '{is_new}' '{left}'")
     yield ("set-hook", "-p", "-t", target, "pane-died", died)
