@@ -538,9 +538,12 @@ class DeskApp(App[int]):
         elif event.name in DeskWish.__members__:
             self.do(DeskWish[event.name])
 
-    def on_resize(self) -> None:
-        """Fit the lines to the new width."""
-        self.call_after_refresh(self._show_all)
+    def on_one_line_resized(self, event: OneLine.Resized) -> None:
+        """Fit the keys or the tabs to the new width of their line."""
+        if event.sender is self._line("foot"):
+            self._show_foot()
+        elif event.sender is self._line("tabs"):
+            self._show_tabs(self.view.page)
 
     def leave(self) -> None:
         """End the desk; all sessions go on."""

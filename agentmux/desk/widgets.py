@@ -324,6 +324,13 @@ class OneLine(Widget):
             super().__init__()
             self.sender, self.name = sender, name
 
+    class Resized(Message):
+        """The line has another width; what was fitted to the old one is to be shown anew."""
+
+        def __init__(self, sender: OneLine) -> None:
+            super().__init__()
+            self.sender = sender
+
     def __init__(self, name: str) -> None:
         super().__init__(id=name)
         self._parts: Line = ()
@@ -340,6 +347,10 @@ class OneLine(Widget):
         """Return the line as it is drawn."""
         cols = self.size.width
         return strip_of(self._parts, cols) if y == 0 else Strip.blank(cols, Style())
+
+    def on_resize(self, _: Resize) -> None:
+        """Tell it: only the line itself knows when it has its new width."""
+        self.post_message(self.Resized(self))
 
     def on_click(self, event: Click) -> None:
         """Tell which part was clicked."""

@@ -357,6 +357,23 @@ def test_a_click_selects_and_tabs_and_foot_can_be_clicked(project: Path) -> None
     asyncio.run(look())
 
 
+def test_keys_and_tabs_fit_their_line_whenever_it_gets_another_width(project: Path) -> None:
+    async def look() -> None:
+        async with shown(tools_of(project)) as desk:
+            await desk.shows("> fix-crash", "/ search", "6 journal")
+            for name, narrow, wide in (
+                ("#foot", "\n? all keys  q quit", "/ search"),
+                ("#tabs", "1 overview 2 3 4 5 6", "6 journal"),
+            ):
+                desk.app.query_one(name).styles.width = 21
+                await desk.shows(narrow)
+                desk.app.query_one(name).styles.width = "1fr"
+                await desk.shows(wide)
+
+    three(project)
+    asyncio.run(look())
+
+
 def test_an_error_of_the_desk_is_left_to_the_command_line(
     project: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
