@@ -42,6 +42,20 @@ class Desk:
         shell = self.tmux("display-message", "-p", "-t", "desk", "#{pane_pid}").strip()
         return int(Path(f"/proc/{shell}/task/{shell}/children").read_text().split()[0])
 
+    def resize(self, cols: int, rows: int) -> None:
+        """Give the pane another height, and wait until the desk is drawn in it, top to bottom.
+
+        What is clicked before that is clicked where the desk was: it learns of its size by a
+        signal, which mouse events may overtake.
+        """
+        self.tmux("resize-window", "-t", "desk", "-x", str(cols), "-y", str(rows))
+
+        def is_drawn() -> bool:
+            shown = self.screen.splitlines()
+            return len(shown) == rows and "agentmux" in shown[0] and "all keys" in shown[-1]
+
+        self._wait_until(is_drawn, 20, lambda: f"not {cols}x{rows}:\n{self.screen}")
+
     def turn_wheel(self, col: int, row: int, *, up: bool = False) -> None:
         """Turn the wheel by one step over a cell, counted from 1."""
         self.type(f"\x1b[<{64 if up else 65};{col};{row}M")

@@ -289,7 +289,7 @@ def test_a_storm_of_resizes_and_the_mouse(project: Project, wait_until: WaitUnti
         for number in range(60):
             desk.tmux("resize-window", "-t", "desk", "-x", str(20 + 3 * number % 130), "-y", "9")
             desk.tmux("resize-window", "-t", "desk", "-x", "2", "-y", "2")
-        desk.tmux("resize-window", "-t", "desk", "-x", "120", "-y", "36")
+        desk.resize(120, 36)
         desk.shows("2 done", "> add-part-2", "1 overview")
         rows = desk.screen.splitlines()
         place = next(number for number, row in enumerate(rows, start=1) if "add-part-1" in row)
@@ -297,7 +297,7 @@ def test_a_storm_of_resizes_and_the_mouse(project: Project, wait_until: WaitUnti
         desk.shows("> add-part-1")
         desk.press("6")
         desk.shows("commit made", "journal created")
-        desk.tmux("resize-window", "-t", "desk", "-x", "120", "-y", "20")
+        desk.resize(120, 20)
         desk.lacks("journal created")
         for _ in range(12):
             desk.turn_wheel(80, 12)
@@ -306,13 +306,13 @@ def test_a_storm_of_resizes_and_the_mouse(project: Project, wait_until: WaitUnti
             desk.turn_wheel(80, 12, up=True)
         desk.shows("commit made", "> add-part-1")
         desk.press("1")
-        desk.tmux("resize-window", "-t", "desk", "-x", "120", "-y", "36")
+        desk.resize(120, 36)
         desk.lacks("orchestrator")
         desk.shows("6 journal")
         column = desk.screen.splitlines()[1].index("journal")
         desk.click(column + 2, 2)
-        desk.shows("commit made")
-        foot = next(row for row in reversed(desk.screen.splitlines()) if "all keys" in row)
+        desk.shows("journal created")
+        foot = desk.screen.splitlines()[35]
         desk.click(foot.index("all keys") + 2, 36)
         desk.shows("All keys of the desk")
 
