@@ -5,7 +5,6 @@ It imports only what the given command needs.
 
 from __future__ import annotations
 
-import atexit
 import os
 import sys
 from typing import TYPE_CHECKING, Final, NoReturn
@@ -25,9 +24,8 @@ INTERRUPTED: Final = 130
 def main() -> NoReturn:
     """Run the command line of this process, and end the process with its exit code.
 
-    The process ends without most of the interpreter's clean-up, which would take up to a third of
-    the time of a short command. Everything that a command writes has reached the disk or was
-    flushed. Functions of `atexit` run: they delete the temporary folders of threads still at work.
+    The process ends without the interpreter's clean-up, which would take up to a third of the time
+    of a short command. Everything that a command writes has reached the disk or was flushed.
     """
     collect_rarely()
     _open_streams()
@@ -37,7 +35,9 @@ def main() -> NoReturn:
         code = INTERRUPTED
     finally:
         _flush_streams()
-        atexit._run_exitfuncs()  # noqa: SLF001 (`os._exit` leaves them out)
+        scratch = sys.modules.get("agentmux.adapters.disk.scratch")
+        if scratch is not None:  # else nobody has made such a folder
+            scratch.delete_scratch_folders()
     os._exit(code)
 
 

@@ -10,12 +10,12 @@ import fcntl
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from agentmux.adapters.disk.scratch import scratch_folder
 from agentmux.adapters.git.program import (
     READ_TIMEOUT_S,
     GitProgram,
@@ -159,8 +159,8 @@ class Git:
         if found.until is not None:
             specs = _pathspecs(paths, found.leave_out)
             return self._git.show(*words, found.until, "--", *specs, extra=extra)
-        with tempfile.TemporaryDirectory(prefix="agentmux-diff-") as scratch:
-            index = self._with_new_files(Path(scratch))
+        with scratch_folder("agentmux-diff-") as scratch:
+            index = self._with_new_files(scratch)
             specs = _pathspecs(paths, found.leave_out)
             extra = {**extra, "GIT_INDEX_FILE": str(index)}
             return self._git.show(*words, "--", *specs, extra=extra)
@@ -183,8 +183,8 @@ class Git:
         extra = dict(reading(found.home)) if found.home is not None else {}
         if found.until is not None:
             return self._lines(*words, found.since, found.until, *specs, extra=extra)
-        with tempfile.TemporaryDirectory(prefix="agentmux-diff-") as scratch:
-            index = self._with_new_files(Path(scratch))
+        with scratch_folder("agentmux-diff-") as scratch:
+            index = self._with_new_files(scratch)
             extra["GIT_INDEX_FILE"] = str(index)
             return self._lines(*words, found.since, *specs, extra=extra)
 
@@ -370,8 +370,8 @@ class Git:
         Git writes into a temporary folder: the repository gets no objects.
         """
         found = places(self._git)
-        with tempfile.TemporaryDirectory(prefix=_TREE) as scratch:
-            index, objects = Path(scratch, "index"), Path(scratch, "objects")
+        with scratch_folder(_TREE) as scratch:
+            index, objects = scratch / "index", scratch / "objects"
             objects.mkdir()
             with suppress(FileNotFoundError):
                 shutil.copyfile(found.index, index)

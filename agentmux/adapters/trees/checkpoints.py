@@ -10,7 +10,6 @@ import os
 import shutil
 import signal
 import stat
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from agentmux.adapters.disk.scratch import scratch_folder
 from agentmux.adapters.git import session_objects
 from agentmux.adapters.git.program import GitProgram, GitReply, decoded, failed, joined, split
 from agentmux.adapters.git.session_objects import QUIET, REF_PREFIX, RepositoryPlaces
@@ -202,7 +202,7 @@ class GitCheckpoints:
         found = self._places or self._look()
         if found is None:
             return None
-        with tempfile.TemporaryDirectory(prefix="agentmux-look-") as folder:
+        with scratch_folder("agentmux-look-") as folder:
             store = Path(folder, "objects")
             store.mkdir()
             extra = session_objects.writing(
@@ -244,7 +244,7 @@ class GitCheckpoints:
         found = self._places or self._look()
         if found is None:
             raise GitError(f"{self._home} belongs to a session outside of git")
-        with tempfile.TemporaryDirectory(prefix="agentmux-look-") as folder:
+        with scratch_folder("agentmux-look-") as folder:
             store = Path(folder, "objects")
             store.mkdir()
             theirs = session_objects.objects(self._home)

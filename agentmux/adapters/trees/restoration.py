@@ -7,12 +7,12 @@ HEAD is applied to the branch. The merge is made in a temporary object directory
 from __future__ import annotations
 
 import shlex
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from agentmux.adapters.disk.scratch import scratch_folder
 from agentmux.adapters.git import session_objects
 from agentmux.adapters.git.program import MERGE_TREE, GitProgram, GitReply, decoded, failed, split
 from agentmux.adapters.trees import differences
@@ -62,8 +62,7 @@ def restored_tree(git: GitProgram, spec: WorktreeSpec | None) -> Iterator[Restor
     if spec is None or saved is None or saved.head is None:
         yield None
         return
-    with tempfile.TemporaryDirectory(prefix="agentmux-merge-") as folder:
-        scratch = Path(folder)
+    with scratch_folder("agentmux-merge-") as scratch:
         store = session_objects.objects(spec.home)
         mine = session_objects.places(git).objects
         extra = {**session_objects.writing(scratch, mine, store), **session_objects.IDENTITY}

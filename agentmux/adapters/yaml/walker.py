@@ -16,6 +16,8 @@ from agentmux.core.codec.frozen import dataclass
 
 _LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # C is 8 times faster
 _NO_ALIAS: Final = "an alias (`*…`) is not allowed; write its value, or quote the text"
+_TOO_DEEP: Final = "exceeded maximum nesting depth"
+"""What libyaml says of brackets beyond its own limit, before it hands the first of them over."""
 _ADVICE: Final = {
     "mapping values are not allowed": "; quote text that contains `: `",
     "expected alphabetic or numeric": "; quote text that begins with `*` or `&`",
@@ -182,4 +184,6 @@ class _Walk(Generic[Built]):
         reason = getattr(error, "problem", None) or str(error).partition("\n")[0]
         advice = next((words for part, words in _ADVICE.items() if part in reason), "")
         line = mark.line + self._first_line if mark is not None else None
+        if _TOO_DEEP in reason:
+            return YamlProblem(line=line, what=f"nested over {self._limits.depth} levels")
         return YamlProblem(line=line, what=f"{reason}{advice}", is_syntax=True)
