@@ -300,7 +300,10 @@ class Session:
         def quiet() -> bool:
             size = (self.path / "tool_events.jsonl").stat().st_size
             cursor = json.loads(self.read("tool_event_state.json"))  # written after the state
-            return bool(self.state["seats"][seat]["reached"]) and cursor["applied_offset"] == size
+            return (
+                bool(self.state["seats"].get(seat, {}).get("reached"))
+                and cursor["applied_offset"] == size
+            )
 
         _wait_until(quiet, 20, lambda: self.read("tool_events.jsonl"))
         return self

@@ -4,6 +4,7 @@ import os
 import re
 import signal
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -19,13 +20,21 @@ _INOTIFY = re.compile(r"^inotify wd:", re.MULTILINE)
 def opens(desk: Desk, kind: str) -> list[Path]:
     """Return the descriptors of a kind, such as ``[pidfd]``, as their files of information."""
     home = Path(f"/proc/{desk.pid}")
-    fds = [each for each in (home / "fd").iterdir() if kind in str(each.readlink())]
-    return [home / "fdinfo" / each.name for each in fds]
+    found = []
+    for each in (home / "fd").iterdir():
+        with suppress(FileNotFoundError):  # it was closed meanwhile
+            if kind in str(each.readlink()):
+                found.append(home / "fdinfo" / each.name)
+    return found
 
 
 def watched(desk: Desk) -> int:
     """Return how many of the kernel's watches the desk has."""
-    return sum(len(_INOTIFY.findall(each.read_text())) for each in opens(desk, "inotify"))
+    found = 0
+    for each in opens(desk, "inotify"):
+        with suppress(FileNotFoundError):  # it was closed meanwhile
+            found += len(_INOTIFY.findall(each.read_text()))
+    return found
 
 
 def test_an_agent_is_killed_under_its_eyes(project: Project, wait_until: WaitUntil) -> None:

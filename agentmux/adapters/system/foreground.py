@@ -32,6 +32,11 @@ def run(argv: tuple[str, ...], environ: Mapping[str, str]) -> int:
     Raises:
         MissingError: The program cannot be started.
     """
+    with _terminal_kept():
+        return _run(argv, environ)
+
+
+def _run(argv: tuple[str, ...], environ: Mapping[str, str]) -> int:
     # Signals wait until there is a program to pass them on to.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, _PASSED_ON)
     try:
@@ -46,8 +51,7 @@ def run(argv: tuple[str, ...], environ: Mapping[str, str]) -> int:
     before = {number: signal.signal(number, pass_on) for number in _PASSED_ON}
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     try:
-        with _terminal_kept():
-            return _status(pid)
+        return _status(pid)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -55,7 +59,7 @@ def run(argv: tuple[str, ...], environ: Mapping[str, str]) -> int:
 
 @contextlib.contextmanager
 def _terminal_kept() -> Iterator[None]:
-    """Put the terminal back as it was before, if the program did not do so itself."""
+    """Put the terminal back as it was before the program began, if it did not do so itself."""
     try:
         before = terminal.mode(0)
     except termios.error:  # there is no terminal
