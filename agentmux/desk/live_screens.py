@@ -58,6 +58,9 @@ class LiveScreens:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._one = (
+            threading.Lock()
+        )  # of two looks at a time, the second takes what the first found
         self._clients: ControlClients | None = None
         self._known: dict[Path, _Panes] = {}
         self._recent: _Recent | None = None
@@ -89,11 +92,17 @@ class LiveScreens:
         pane = known.panes.get(last.seat) if known is not None else None
         if known is None or pane is None:
             return None
+        with self._one:
+            return self._captured(known.target, path, pane, last, now)
+
+    def _captured(
+        self, target: Target, path: Path, pane: str, last: LastScreen, now: datetime
+    ) -> LastScreen | None:
         recent, begun = self._recent, time.monotonic()
         if recent and recent.path == path and recent.pane == pane and begun < recent.until:
             return recent.screen
         try:
-            found = self._own(known.target).capture((pane,)).get(pane)
+            found = self._own(target).capture((pane,)).get(pane)
         except AgentmuxError:
             found = None
         if found is None:
