@@ -38,17 +38,13 @@ class _Panes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Recent:
-    """The latest capture.
+    """The latest capture of a pane.
 
     Attributes:
-        path: The session.
-        pane: The id of its pane.
         until: The monotonic time, in seconds, until which it counts as what the pane shows now.
         screen: What was captured.
     """
 
-    path: Path
-    pane: str
     until: float
     screen: LastScreen
 
@@ -63,7 +59,7 @@ class LiveScreens:
         )  # of two looks at a time, the second takes what the first found
         self._clients: ControlClients | None = None
         self._known: dict[Path, _Panes] = {}
-        self._recent: _Recent | None = None
+        self._recent: dict[tuple[Path, str], _Recent] = {}
 
     def seats(self, site: Site, entry: SessionEntry) -> tuple[str, ...]:
         """Return the seats whose panes can be captured now; none of a session that is not live."""
@@ -98,8 +94,8 @@ class LiveScreens:
     def _captured(
         self, target: Target, path: Path, pane: str, last: LastScreen, now: datetime
     ) -> LastScreen | None:
-        recent, begun = self._recent, time.monotonic()
-        if recent and recent.path == path and recent.pane == pane and begun < recent.until:
+        recent, begun = self._recent.get((path, pane)), time.monotonic()
+        if recent and begun < recent.until:
             return recent.screen
         try:
             found = self._own(target).capture((pane,)).get(pane)
@@ -108,7 +104,7 @@ class LiveScreens:
         if found is None:
             return None
         screen = last.now(found, stamp(now))
-        self._recent = _Recent(path=path, pane=pane, until=begun + _FRESH_S, screen=screen)
+        self._recent[path, pane] = _Recent(until=begun + _FRESH_S, screen=screen)
         return screen
 
     def _own(self, target: Target) -> OwnTmux:
@@ -121,5 +117,6 @@ class LiveScreens:
 
     def close(self) -> None:
         """End the clients; a later look begins new ones."""
+        self._recent.clear()
         if self._clients is not None:
             self._clients.close()

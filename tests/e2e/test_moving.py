@@ -74,10 +74,10 @@ def test_a_session_goes_on_in_another_clone(
     assert plan["panes"][0]["mode"] == "fresh"
     assert "the session was imported from `" in plan["panes"][0]["reason"]
 
+    away.scenario({"roles": {**QUICK["roles"], "coder": {"think": 3}}})
     done = away.run("resume", there.name, "--detach", "--yes")
     assert "with the files as they arrived" in done.stderr
-    there.until_seat("coder-1").settled("coder-1")
-    launch = there.state["seats"]["coder-1"]["launch"]
+    launch = there.until_seat("coder-1").state["seats"]["coder-1"]["launch"]
     prompt = there.read(f"launches/{launch}/prompt.md")
     assert "from which this session was imported" in " ".join(prompt.split())
     assert "half of it" in there.read("handover/diff.patch")
