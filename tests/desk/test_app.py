@@ -47,7 +47,12 @@ def tools_of(*projects: Path, agent: str = "") -> DeskTools:
     (top / "bin").mkdir()
     for name in ("tmux", "git"):
         (top / "bin" / name).symlink_to(shutil.which(name) or "/missing")
-    environ = {**os.environ, "TMUX_TMPDIR": str(top), "PATH": str(top / "bin")}
+    environ = {
+        **os.environ,
+        "TMUX_TMPDIR": str(top),
+        "PATH": str(top / "bin"),
+        "SHELL": "/bin/sh",  # a pane without an agent names it
+    }
     reader = SessionReader(
         partial(build.site, config=None, environ=environ),
         partial(build.world, config=None, environ=environ, read_only=True),
