@@ -537,6 +537,7 @@ class Performer:
         except AgentmuxError as error:
             logger.warning("could not end the agents: %s", error)
         await self._gone(launches)
+        await self._watcher.saved()  # what they write must not be taken for what a crash left
 
 
 def _ending(action: RecordExit) -> str:

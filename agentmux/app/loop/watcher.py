@@ -113,6 +113,7 @@ class Watcher:
         self.quiet = QuietAgents(world, session, self.sight, self.spec)
         self._limits = LimitWatch(world, session, self.sight, self._wake_loop)
         self._switches: dict[str, int] = {}
+        self._saving: set[asyncio.Future[None]] = set()
         self._last_tick = 0.0
         self._save_from = float("-inf")
         self._last_tick_at: float | None = None
@@ -382,7 +383,14 @@ class Watcher:
         text = snapshot(self._session, pane, screen)
         if text is not None:
             loop = asyncio.get_running_loop()
-            loop.run_in_executor(None, keep, self._session.files, pane.seat, text)
+            saving = loop.run_in_executor(None, keep, self._session.files, pane.seat, text)
+            self._saving.add(saving)
+            saving.add_done_callback(self._saving.discard)
+
+    async def saved(self) -> None:
+        """Wait until the screens that were to be saved are on the disk."""
+        if self._saving:
+            await asyncio.wait(tuple(self._saving))
 
     async def confirm(self, seat: str, launch: str) -> None:
         """Look a few times, at growing intervals, for proof that the prompt arrived."""
