@@ -14,6 +14,7 @@ from agentmux.app.commands.pipelines import usable_pipelines
 from agentmux.app.commands.start import to_be_agreed_to
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.decisions.workplace import workplace_choices
+from agentmux.core.definitions.reading import shown
 from agentmux.core.names.agent_names import SHELL, is_for_tests
 from agentmux.core.terminal import command_words
 from agentmux.web.messages import Message
@@ -85,9 +86,14 @@ async def begin(
     """Start a session as the form says; return its name, and what the command said.
 
     What the command would ask a person at a terminal is refused, with the command that asks it.
-    The name is empty if nothing was started.
+    An agent that is not offered is refused: the command takes any program as an agent. The name is
+    empty if nothing was started.
     """
-    if not offered.is_configured and not form.get("agent"):
+    agent = form.get("agent", "")
+    if agent and agent not in offered.agents:
+        words = f"no agent {shown(agent)} is installed here"
+        return "", Message(is_ok=False, words=words, hints=("agentmux agents",))
+    if not offered.is_configured and not agent:
         words = "no configuration says which agent plays the roles: choose one"
         return "", Message(is_ok=False, words=words, hints=(_asks(offered),))
     text = form.get("text", "").strip() or None

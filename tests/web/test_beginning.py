@@ -60,6 +60,14 @@ def test_what_the_first_start_would_ask_is_refused(page: Page) -> None:
     assert said(page, begin(page, "add a greeting")).startswith("Done: session ")
 
 
+@pytest.mark.parametrize("agent", ["sh", "/bin/sh", "nosuch", "shell", EVIL])
+def test_only_an_agent_that_is_offered_is_started(page: Page, agent: str) -> None:
+    """The command takes any program as an agent."""
+    words = refused(page, begin(page, "add a greeting", agent=agent))
+    assert "is installed here" in words
+    assert "agentmux agents" in words
+
+
 def test_what_a_project_would_run_is_not_trusted_by_a_button(page: Page) -> None:
     page.project.config("verify: [{name: tests, run: [touch, ran]}]\n", trusted=False)
     words = refused(page, begin(page, "add a greeting", agent="demo"))
