@@ -43,6 +43,7 @@ from agentmux.core.journal.state import (
     encode,
 )
 from agentmux.core.names import layout
+from agentmux.core.names.agent_names import is_for_tests
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import CODER, ROLES, Phase
 from agentmux.core.pipeline.registry import TERMINAL
@@ -631,7 +632,8 @@ def _models(world: World, options: Options, roles: Iterable[str]) -> Mapping[str
 
 def _instead(world: World, spec: AgentSpec) -> tuple[str, ...]:
     """Return hints for an agent that is not installed; its name may be mistyped."""
-    if not spec.known and (hint := meant(spec.name, world.agents())):
+    known = [each for each in world.agents() if not is_for_tests(each)]
+    if not spec.known and (hint := meant(spec.name, known)):
         return hint
     return (how_to_install(spec), "or choose another: agentmux start --agent NAME …")
 
