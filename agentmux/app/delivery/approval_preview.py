@@ -114,9 +114,8 @@ def verdict_lines(state: SessionState) -> Iterator[str]:
     """Yield what each reviewer said, and which reviews or checks did not pass."""
     reviews = all_reviews(state)
     for role, verdict in all_verdicts(state).items():
-        said = str(reviews.get(role, {}).get("summary") or "").strip()
-        first = f": {said.splitlines()[0]}" if said else ""
-        yield f"review {label(role)}: {verdict}{first}"
+        said = next(rendered(str(reviews.get(role, {}).get("summary") or "")), "")
+        yield f"review {label(role)}: {verdict}{f': {said}' if said else ''}"
     capped = [phase for phase, e in all_results(state).items() if e.outcome == CAPPED]
     most = f"{state.max_review_iterations} iteration{'s' * (state.max_review_iterations != 1)}"
     if state.pipeline is None and capped:
