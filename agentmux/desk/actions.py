@@ -13,7 +13,7 @@ from agentmux.adapters.disk.files import read_limited
 from agentmux.adapters.system.command_runs import CommandEnd
 from agentmux.app.session.lookup import entry_at
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.documents.diff_comments import change_request
+from agentmux.core.documents.diff_comments import LineComment, change_request
 from agentmux.core.names.status_labels import Colour, Group
 from agentmux.core.terminal import command_words
 from agentmux.core.terminal.command_words import Words
@@ -61,7 +61,7 @@ class Desk(Protocol):
     """
 
     listing: Listing
-    comments: dict[Path, dict[str, str]]
+    comments: dict[Path, dict[str, LineComment]]
     tab: str
     tools: DeskTools
     view: PageView
@@ -236,10 +236,11 @@ class Actions:
             return
         held = self._app.comments.setdefault(row.path, {})
         said = view.page.lines[view.cursor]
-        about = ("".join(text for text, _ in said), *([held[place]] if place in held else ()))
+        shown = "".join(text for text, _ in said)
+        about = (shown, *([held[place].text] if place in held else ()))
         text = await self._app.ask(Asking(f"Comment on {place}", about, "a comment"))
         if text is not None:
-            held[place] = text.strip()
+            held[place] = LineComment(text=text.strip(), line=shown)
             view.commented = frozenset(held)
             view.refresh()
             self._app.say(f"{len(held)} in the next request for changes: c sends it")

@@ -39,6 +39,8 @@ from agentmux.threads import in_daemon_thread
 if TYPE_CHECKING:
     from textual.screen import Screen
 
+    from agentmux.core.documents.diff_comments import LineComment
+
 T = TypeVar("T")
 
 _CSS: Final = """
@@ -117,7 +119,7 @@ class DeskApp(App[int]):
         self.is_widened = False
         self.tab = TABS[0]
         self.part = 0
-        self.comments: dict[Path, dict[str, str]] = {}
+        self.comments: dict[Path, dict[str, LineComment]] = {}
         self._shown: tuple[Path | None, str, int] = (None, "", 0)
         self._actions = Actions(self)
         self._loading = False

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from agentmux.core.documents.diff_comments import LineComment
 
 _KEPT: Final = 200
 """How many comments on one session are kept."""
 
-_NONE: Final[Mapping[str, str]] = {}
+_NONE: Final[Mapping[str, LineComment]] = {}
 
 
 class Comments:
@@ -22,17 +25,17 @@ class Comments:
     def __init__(self, changed: Callable[[str], object]) -> None:
         """Take what is called with the name of a session on which the comments have changed."""
         self._changed = changed
-        self._held: Mapping[Path, Mapping[str, str]] = {}
+        self._held: Mapping[Path, Mapping[str, LineComment]] = {}
 
-    def of(self, session: Path) -> Mapping[str, str]:
+    def of(self, session: Path) -> Mapping[str, LineComment]:
         """Return the comments on a session, by the place that `diff_places` gives."""
         return self._held.get(session, _NONE)
 
-    def put(self, session: Path, place: str, text: str) -> bool:
+    def put(self, session: Path, place: str, comment: LineComment) -> bool:
         """Keep a comment; an empty one removes what was said there. False: there are too many."""
         held = {each: said for each, said in self.of(session).items() if each != place}
-        if text.strip():
-            held[place] = text.strip()
+        if comment.text:
+            held[place] = comment
         if len(held) > _KEPT:
             return False
         self._held = {**self._held, session: held}

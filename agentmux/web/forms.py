@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from starlette.responses import Response
 
+from agentmux.core.documents.diff_comments import LineComment
 from agentmux.core.terminal import command_words
 from agentmux.core.terminal.answer_keys import is_key
-from agentmux.core.terminal.text_width import clean
+from agentmux.core.terminal.text_width import clean, printable
 from agentmux.errors import AgentmuxError
 from agentmux.web.beginning import begin
 from agentmux.web.messages import Message
@@ -180,9 +181,10 @@ class Forms:
             return self._pages.failed(request, error)
         form: Form = request.state.form
         at, line = clean(form.get("place", "")), form.get("line", "")
-        text = "" if form.get("remove") else form.get("text", "")
+        text = "" if form.get("remove") else form.get("text", "").strip()
+        comment = LineComment(text=text, line=printable(form.get("said", "")))
         back = f"#l{line}" if line.isdecimal() else ""
-        if at and self._comments.put(place.path, at, text):
+        if at and self._comments.put(place.path, at, comment):
             return see(place.href("/diff") + back)
         said = Message(is_ok=False, words="there are too many comments on this session")
         return see(place.href("/diff", said=self._messages.put(said)) + back)

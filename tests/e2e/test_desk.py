@@ -52,7 +52,7 @@ def test_changes_are_asked_for_with_comments_on_the_diff(
         desk.shows("yours to decide")
         desk.press("4")
         desk.shows("diff --git a/demo_part_1.py")
-        desk.press("Tab", *["Down"] * 8)
+        desk.press("Tab", *["Down"] * 7)
         desk.press("i")
         desk.shows("Comment on demo_part_1.py:")
         desk.type("name it better")
@@ -66,7 +66,8 @@ def test_changes_are_asked_for_with_comments_on_the_diff(
         desk.press("Enter")
         desk.shows("accepted")
     asked = [each for each in session.events if each["event"] == "request_changes"]
-    assert re.fullmatch(r"demo_part_1\.py:\d+: name it better", asked[0]["payload"]["text"])
+    text = asked[0]["payload"]["text"]
+    assert re.fullmatch(r"demo_part_1\.py:\d+ “# .+”: name it better", text)
     assert asked[0]["payload"]["digest"]
 
 

@@ -199,8 +199,12 @@ def test_comments_on_lines_of_the_diff_become_part_of_the_request(page: Page) ->
     assert 'name="place"' not in page.text(f"{path}/diff")
     places = [field(page.text(f"{path}/diff?at={line}"), "place") for line in lines[:3]]
     assert all(re.fullmatch(r"\w+\.py:\d+( \(removed\))?", each) for each in places)
-    for place, line, text in zip(places, lines[:3], (EVIL, "two\nlines", "wrong"), strict=True):
-        kept = page.post(f"{path}/comment", place=place, line=line, text=text)
+    forms = [page.text(f"{path}/diff?at={line}") for line in lines[:3]]
+    shown = [html.unescape(field(each, "said")) for each in forms]
+    for place, line, at, text in zip(
+        places, lines[:3], shown, (EVIL, "two\nlines", "wrong"), strict=True
+    ):
+        kept = page.post(f"{path}/comment", place=place, line=line, said=at, text=text)
         assert kept.headers["location"] == f"{path}/diff#l{line}"
     no_markup(diff := page.text(f"{path}/diff"))
     assert "3 comments go with your request for changes" in diff
@@ -212,7 +216,9 @@ def test_comments_on_lines_of_the_diff_become_part_of_the_request(page: Page) ->
     begun = re.search(r'rows="5" required>\n(.*?)</textarea>', text, re.DOTALL)
     assert begun is not None
     wish = html.unescape(begun[1])
-    assert wish == f"{places[0]}: {EVIL}\n{places[1]}: two\n  lines"
+    quoted = [f" “{each[1:].strip()}”" if each[1:].strip() else "" for each in shown]
+    assert any(quoted)
+    assert wish == f"{places[0]}{quoted[0]}: {EVIL}\n{places[1]}{quoted[1]}: two\n  lines"
     digest = field(text[text.index("/request-changes") :], "digest")
     form: dict[str, str] = {"text": wish, "digest": digest, "from": "fixing"}
     assert said(page, page.post(f"{path}/request-changes", None, **form)).startswith("Done: ")

@@ -81,7 +81,7 @@ def test_three_features_need_their_person(
     fits(page)
     page.get_by_role("link", name="Ask for changes").click()
     wish = page.get_by_label("What should change?")
-    expect(wish).to_have_value("demo_part_1.py:1: a better name")
+    expect(wish).to_have_value("demo_part_1.py:1 “# --- sub-plan 1 ---”: a better name")
     fits(page)
     wish.fill("")
 

@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
 
+_QUOTED: Final = 80
 
-def change_request(comments: Mapping[str, str], text: str = "") -> str:
-    """Return the text of a request for changes: each comment with its place, then ``text``.
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineComment:
+    """What a person says about a line of a diff.
+
+    Attributes:
+        text: What is said.
+        line: The line as the diff shows it, with its mark: the number of the line changes when an
+            agent changes what is above it.
+    """
+
+    text: str
+    line: str
+
+
+def change_request(comments: Mapping[str, LineComment], text: str = "") -> str:
+    """Return the text of a request for changes: each comment with its line, then ``text``.
 
     The later lines of a comment are indented. Empty comments are left out.
 
@@ -16,9 +33,16 @@ def change_request(comments: Mapping[str, str], text: str = "") -> str:
         comments: What is said, by a place that `diff_places` gives; their order is kept.
         text: What is asked for besides; may be empty.
     """
-    said = {place: each.strip().replace("\n", "\n  ") for place, each in comments.items()}
-    held = (f"{place}: {each}" for place, each in said.items() if each)
+    said = {at: each.text.strip().replace("\n", "\n  ") for at, each in comments.items()}
+    held = (f"{at}{_quoted(comments[at].line)}: {each}" for at, each in said.items() if each)
     return "\n".join((*held, *filter(None, (text.strip(),))))
+
+
+def _quoted(line: str) -> str:
+    """Return a line of a diff as a quotation, short and without its mark; empty for a blank one."""
+    text = line[1:].strip()
+    short = text if len(text) <= _QUOTED else f"{text[: _QUOTED - 1]}…"
+    return f" “{short}”" if short else ""
 
 
 def diff_places(lines: Iterable[str]) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core.documents.diff_comments import change_request, diff_places
+from agentmux.core.documents.diff_comments import LineComment, change_request, diff_places
 
 DIFF = """\
 diff --git a/calc.py b/calc.py
@@ -58,8 +58,18 @@ def test_whatever_the_lines_are_each_has_one_answer(lines: list[str]) -> None:
 
 
 def test_a_request_names_the_place_of_each_comment_and_ends_with_the_text() -> None:
-    comments = {"calc.py:2": "name it better\nand test it", "calc.py:9": " "}
-    assert change_request(comments) == "calc.py:2: name it better\n  and test it"
-    whole = "calc.py:2: name it better\n  and test it\nuse orjson"
+    comments = {
+        "calc.py:2": LineComment(text="name it better\nand test it", line="+  x = 1 "),
+        "calc.py:9": LineComment(text=" ", line="+y = 1"),
+        "calc.py:11": LineComment(text="why?", line="+"),
+    }
+    held = "calc.py:2 “x = 1”: name it better\n  and test it\ncalc.py:11: why?"
+    assert change_request(comments) == held
+    whole = f"{held}\nuse orjson"
     assert change_request(comments, "use orjson\n") == whole
     assert change_request({}) == ""
+
+
+def test_a_long_line_is_quoted_in_short() -> None:
+    comments = {"calc.py:2 (removed)": LineComment(text="keep it", line=f"-{'x' * 200}")}
+    assert change_request(comments) == f"calc.py:2 (removed) “{'x' * 79}…”: keep it"
