@@ -124,8 +124,24 @@ several more tests for each quick one that it has done. If slow tests followed, 
 have a queue of them when the others have nothing left to do."""
 
 
+LONG = (
+    "tests/app/test_crash_sweep",
+    "tests/e2e/test_desk",
+    "tests/e2e/test_how_to.py",
+    "tests/e2e/test_kills.py",
+    "tests/e2e/test_moving.py",
+    "tests/e2e/test_pipeline_kills.py",
+    "tests/e2e/test_three_features.py",
+)
+"""What `./dev test-long` runs and `./dev test` leaves out: a kill at each operation in turn, and
+whole stories in a real terminal. Together they take as long as a third of all other tests."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=_turn)
+    for item in items:
+        if item.nodeid.startswith(LONG):
+            item.add_marker(pytest.mark.long)
 
 
 def _turn(item: pytest.Item) -> int:
