@@ -300,7 +300,9 @@ def _runtime(record: ResumeRecord, facts: ResumeFacts) -> str | None:
 
 
 def _epoch(record: ResumeRecord, facts: ResumeFacts) -> str | None:
-    return ", ".join(epoch_differences(record.epoch, facts.epoch)) or None
+    then, now = record.epoch, facts.epoch
+    said = ", ".join(epoch_differences(then, now))
+    return (said if same_work(then, now) else f"the earlier one was for {said}") or None
 
 
 def _rewound(record: ResumeRecord, _: ResumeFacts) -> str | None:
@@ -382,13 +384,13 @@ def same_work(recorded: Json, now: Json) -> bool:
 
 
 def epoch_differences(recorded: Json, now: Json) -> tuple[str, ...]:
-    """Return the differences of two epochs (`ResumeRecord.epoch`), each in words.
+    """Return how an earlier epoch (`ResumeRecord.epoch`) differs from the one now, in words.
 
-    Empty if nothing has changed since the launch prompt. The files in ``recorded`` are compared if
-    both epochs are about the same work (`same_work`); no other files are compared.
+    Empty if nothing has changed since the launch prompt. If the work is another (`same_work`): what
+    the earlier one was, such as ``cycle 1``. Else: what became of each file in ``recorded``.
     """
     places = tuple(
-        f"{word} {_clipped(recorded.get(name))} became {_clipped(now.get(name))}"
+        f"{word} {_clipped(recorded.get(name))}"
         for name, word in _EPOCH
         if recorded.get(name) != now.get(name)
     )

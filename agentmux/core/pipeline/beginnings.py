@@ -13,7 +13,7 @@ _WORDS: Final[Mapping[Kind, str]] = {
     Kind.FIX: "a small wish: one coder makes it",
     Kind.WORK: "the plan stays, and is carried out again",
     Kind.PLAN: "a large wish: it is planned anew",
-    Kind.DOCUMENT: "a large wish: it begins with this phase",
+    Kind.DOCUMENT: "a large wish: all from here on is made anew",
     Kind.CHECK: "the session begins anew",
     Kind.REVIEW: "the session begins anew",
     Kind.COMPLETE: "the session begins anew",

@@ -303,15 +303,15 @@ FLIPS: list[tuple[Guard, ResumeRecord, Change, Change, str]] = [
         {},
         "it went on after work-tree checkpoint 3, to which the files went back",
     ),
-    (Guard.EPOCH, ASSIGN, {}, {"epoch": epoch(cycle=2)}, "cycle 1 became 2"),
-    (Guard.EPOCH, ASSIGN, {}, {"epoch": epoch(iteration=1)}, "iteration 0 became 1"),
-    (Guard.EPOCH, ASSIGN, {}, {"epoch": epoch(subplan=None)}, "sub-plan 2 became none"),
+    (Guard.EPOCH, ASSIGN, {}, {"epoch": epoch(cycle=2)}, "the earlier one was for cycle 1"),
+    (Guard.EPOCH, ASSIGN, {}, {"epoch": epoch(iteration=1)}, "the earlier one was for iteration 0"),
+    (Guard.EPOCH, ASSIGN, {}, {"epoch": epoch(subplan=None)}, "the earlier one was for sub-plan 2"),
     (
         Guard.EPOCH,
         ASSIGN,
         {},
         {"epoch": epoch(phase="fixing", iteration=1)},
-        "phase implementing became fixing, iteration 0 became 1",
+        "the earlier one was for phase implementing, iteration 0",
     ),
     (
         # Other work reads other files; a file that its prompt does not name is not missing.
@@ -319,7 +319,7 @@ FLIPS: list[tuple[Guard, ResumeRecord, Change, Change, str]] = [
         ASSIGN,
         {},
         {"epoch": {**epoch(cycle=2), "files": {}}},
-        "cycle 1 became 2",
+        "the earlier one was for cycle 1",
     ),
     (
         Guard.EPOCH,
