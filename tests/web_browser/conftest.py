@@ -66,6 +66,13 @@ def log_in(page: "Page", server: Server) -> None:
     page.wait_for_url(f"{server.origin}/")
 
 
+def fits(page: "Page") -> None:
+    """Check that the page is not wider than the window."""
+    page.wait_for_load_state("load")
+    wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
+    assert wide <= 0, page.url
+
+
 def _require_ours(url: str, origin: str, wrong: list[str]) -> None:
     if not url.startswith(f"{origin}/"):
         wrong.append(f"asked another host: {url}")

@@ -7,7 +7,7 @@ import pytest
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project
 from tests.web.conftest import Server
-from tests.web_browser.conftest import log_in
+from tests.web_browser.conftest import fits, log_in
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -21,13 +21,6 @@ SCENARIO = {
     }
 }
 EVIL = "<script>window.taken = true</script>"
-
-
-def fits(page: "Page") -> None:
-    """Check that the page is not wider than the window."""
-    page.wait_for_load_state("load")
-    wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-    assert wide <= 0, page.url
 
 
 def test_a_feature_from_its_question_to_its_commit(

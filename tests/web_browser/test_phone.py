@@ -9,8 +9,7 @@ from tests.cli.picker.picker_lab import make_session
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project
 from tests.web.conftest import Server, descriptors
-from tests.web_browser.conftest import DESK, PHONE, log_in
-from tests.web_browser.test_page import fits
+from tests.web_browser.conftest import DESK, PHONE, fits, log_in
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page, ViewportSize
