@@ -281,7 +281,7 @@ At the right is the selected session:
 | overview | what it needs and by which key; its phases with their times, seats, checks and places |
 | screens | the screen of a seat: live, once a second, else as it was last |
 | documents | what was written for it: the newest phase's first |
-| diff | what has changed; a comment on a line goes with your next request for changes, which quotes the line |
+| diff | what has changed; your next request for changes quotes the lines you comment on |
 | why | why it is where it is, and what a resume would do, as `agentmux resume --explain` says it |
 | journal | what happened, the newest first: a line for each event, and all of the selected one |
 
