@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.cli import render
 from agentmux.cli.ask.numbered_choice import ask_one
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.terminal.text_width import wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 ASK: Final = "ask"
 EDITS: Final = "edits"
 EVERYTHING: Final = "everything"
+
+_INDENT: Final = " " * 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,13 +59,29 @@ def ask_level(spec: AgentSpec, ask: Callable[[str], str]) -> PermissionLevel | N
     levels = levels_of(spec)
     if spec.permission_args or len(levels) == 1:
         return None
-    text = "\n".join([f"How much may {spec.name} do without asking you?", *_menu(levels), ""])
+    text = "\n".join(
+        [
+            f"How much may {spec.name} do without asking you?",
+            *menu_lines(levels, cols=render.columns()),
+            "",
+        ]
+    )
     return ask_one(ask, text, {each.name: each for each in levels}, ASK)
 
 
-def _menu(levels: tuple[PermissionLevel, ...]) -> list[str]:
+def menu_lines(levels: tuple[PermissionLevel, ...], *, cols: int | None) -> list[str]:
+    """Return the lines of the menu, below each level its arguments.
+
+    ``cols`` is the width of the terminal, at which these break between words; None: there is none.
+    """
     rows = [(f"  {number}", each.name, each.says) for number, each in enumerate(levels, start=1)]
     lines = []
     for line, each in zip(render.table(rows), levels, strict=True):
-        lines += [line, *((f"       with {shlex.join(each.args)}",) if each.args else ())]
+        lines += [line, *(_arguments(each.args, cols) if each.args else ())]
     return lines
+
+
+def _arguments(args: tuple[str, ...], cols: int | None) -> list[str]:
+    text = f"with {shlex.join(args)}"
+    broken = wrap(text, cols - len(_INDENT), len(text)) if cols else (text,)
+    return [_INDENT + line for line in broken]
