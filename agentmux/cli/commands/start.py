@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -221,16 +221,19 @@ def _tell(plan: StartPlan, *, person: bool) -> None:
     """Print warnings and notes; to a person also which pipeline the session takes."""
     for warning in plan.warnings:
         render.note(f"warning: {warning}")
-    for said in (*plan.notes, *((_about(plan),) if person else ())):
+    for said in (*plan.notes, *(_about(plan) if person else ())):
         render.note(said)
 
 
-def _about(plan: StartPlan) -> str:
-    """Return a line that says which pipeline the session takes, and how to take the short one."""
+def _about(plan: StartPlan) -> Iterator[str]:
+    """Yield lines that say which pipeline the session takes, and how to take the short one.
+
+    Each has room in 80 columns, so that no terminal breaks a command in two.
+    """
     name = plan.pipeline.definition.name
-    # Whoever has named another pipeline has chosen already.
-    short = '; for a small wish: agentmux start --quick "…"' if name == FEATURE.name else ""
-    return f"pipeline {name} (agentmux pipelines show {name}){short}"
+    yield f"pipeline {name}; its phases: agentmux pipelines show {name}"
+    if name == FEATURE.name:  # whoever has named another pipeline has chosen already
+        yield 'for a small wish: agentmux start --quick "…"'
 
 
 def _playing(world: World, request: StartRequest, pipeline: str) -> Effect:

@@ -145,9 +145,10 @@ def test_a_start_on_a_terminal_says_which_pipeline_it_takes(run: Run, tmp_path: 
         return text
 
     usual = said("x")
-    assert "pipeline feature (agentmux pipelines show feature)" in usual
-    assert 'for a small wish: agentmux start --quick "' in usual
+    assert "pipeline feature; its phases: agentmux pipelines show feature" in usual
+    small = 'for a small wish: agentmux start --quick "…"'
+    assert small in usual.splitlines(), "a terminal of 80 columns breaks no line in a word"
     assert "small wish" not in said("--pipeline", "plan", "x")
     short = said("--quick", "x")
-    assert "pipeline quick (agentmux pipelines show quick)" in short
+    assert "pipeline quick; its phases: agentmux pipelines show quick" in short
     assert "small wish" not in short
