@@ -391,6 +391,7 @@ def test_init_offers_what_is_there(project: Project, wait_until: WaitUntil) -> N
         for typed, answered in (
             ("77", "`77` is not in the list"),
             ("demo", "all of it? [Y/n]: "),
+            ("claude", "`claude` is neither yes nor no"),
             ("", "[auto]: "),
             ("", "Write it? [Y/n]: "),
             ("", "next: agentmux start"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.adapters.disk.files import read_limited
 from agentmux.adapters.system.tried_command import try_command
 from agentmux.cli import render
+from agentmux.cli.ask.yes_or_no import ask_yes
 from agentmux.core.checks.proposals import READ, proposals
 from agentmux.core.checks.report import check_words
 from agentmux.core.names.statuses import PASSED
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from agentmux.core.config.settings import VerifyCommand
 
 _LARGEST: Final = 1 << 20
-_YES: Final = frozenset({"y", "yes"})
 
 
 def found_commands(project: Path) -> tuple[VerifyCommand, ...]:
@@ -47,13 +47,11 @@ def ask_checks(
 
 def _is_taken(command: VerifyCommand, project: Path, environ: Mapping[str, str], ask: Ask) -> bool:
     typed = shlex.join(command.run)
-    answer = ask(f"Let `{typed}` check results? It runs once now, in {project} [Y/n]: ")
-    if answer and answer.lower() not in _YES:
+    if not ask_yes(ask, f"Let `{typed}` check results? It runs once now, in {project}"):
         return False
     seen = try_command(command.run, project, environ, limit_s=command.timeout_s)
     render.note(check_words(command.name, seen))
     if seen.outcome == PASSED:
         return True
-    return (
-        ask(f"It did not pass. Let `{typed}` check results all the same? [y/N]: ").lower() in _YES
-    )
+    again = f"It did not pass. Let `{typed}` check results all the same?"
+    return ask_yes(ask, again, usual=False)

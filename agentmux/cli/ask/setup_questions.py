@@ -9,6 +9,7 @@ from agentmux.cli import render
 from agentmux.cli.ask.agent_choice import ask_agent
 from agentmux.cli.ask.level_choice import ask_level
 from agentmux.cli.ask.numbered_choice import ask_one
+from agentmux.cli.ask.yes_or_no import ask_yes
 from agentmux.core.config.settings import WorktreeMode
 from agentmux.core.names.phase import REVIEWERS, ROLES
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 
     from agentmux.app.world import World
     from agentmux.cli.ask.agent_choice import Ask
-
-_YES: Final = frozenset({"", "y", "yes"})
 
 _WRITES: Final = ("coder",)
 _RESEARCHES: Final = ("code-researcher", "web-researcher")
@@ -39,7 +38,7 @@ _WORKTREES: Final = {
 def ask_roles(world: World, agent: str, ask: Ask) -> dict[str, str]:
     """Ask whether other agents play some of the roles; return those by role, empty for none."""
     words = "plan, research, write the code and review"
-    if ask(f"Should {agent} {words}, all of it? [Y/n]: ").lower() in _YES:
+    if ask_yes(ask, f"Should {agent} {words}, all of it?"):
         return {}
     found: dict[str, str] = {}
     for does, roles in _GROUPS.items():

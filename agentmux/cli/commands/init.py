@@ -9,6 +9,7 @@ import typer
 
 from agentmux.cli import render
 from agentmux.cli.ask.check_choice import ask_checks, found_commands
+from agentmux.cli.ask.yes_or_no import ask_yes
 from agentmux.cli.commands import config_template
 from agentmux.cli.commands.config_template import Choices, config_text, verify_lines
 from agentmux.cli.commands.trust import trust_own_edit
@@ -86,8 +87,8 @@ def _require_wanted(text: str, path: Path, ask: Ask) -> None:
     lines = (line.partition("  #")[0].rstrip() for line in text.splitlines())
     sets = [line for line in lines if line and not line.startswith("#")]
     shown = "\n".join(f"  {line}" for line in sets)
-    question = f"{path} would say, beside comments:\n{shown}\n"
-    if ask(f"{question}Write it? [Y/n]: ").lower() not in {"", "y", "yes"}:
+    above = f"{path} would say, beside comments:\n{shown}\n"
+    if not ask_yes(ask, "Write it?", before=above):
         render.note("nothing was written")
         raise DeclinedError
 
