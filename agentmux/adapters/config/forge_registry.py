@@ -65,6 +65,7 @@ _COMMAND_KEYS: Final[Mapping[str, schema.Schema]] = {
     "entries": _LINE,
     "skip": _LINE,
     "accept": schema.words,
+    "missing": schema.pattern,
 }
 _REQUEST: Final = ("number", "state", "branch", "commit", "base", "source")
 _FIELDS: Final[Mapping[str, tuple[str, ...]]] = {

@@ -267,10 +267,13 @@ class ForgeCommandLine:
     ) -> ForgeError:
         """Return the error for a program that failed, in its own words."""
         words = " ".join(clean(said.err or said.out).split())[:_WORDS_MAX]
-        login = filled(spec.login, {"host": place.host}) if spec.login else ""
+        login = filled(spec.login, {"host": place.host})
+        hint = f"if it is not logged in: {login}" if login else ""
+        if command.missing and re.search(command.missing, words):
+            hint = f"there is no such number in {place.repo}: check it"
         return ForgeError(
             f"`{_shown(spec, command)}` failed: {words or f'exit status {said.status}'}",
-            hints=(f"if it is not logged in: {login}",) if login else (),
+            hints=(hint,) if hint else (),
         )
 
 

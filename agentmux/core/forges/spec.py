@@ -41,6 +41,8 @@ class ForgeCommand:
             Several places are joined with ``/``.
         skip: Where an entry says that it does not count; empty for nowhere.
         accept: The answers that mean yes: may write, or is open.
+        missing: A regular expression for what the program says if there is no such number in a
+            repository that it may read; empty where it does not tell that from another failure.
     """
 
     argv: tuple[str, ...]
@@ -51,6 +53,7 @@ class ForgeCommand:
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     skip: str = ""
     accept: tuple[str, ...] = ()
+    missing: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

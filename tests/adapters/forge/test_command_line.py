@@ -9,6 +9,7 @@ from agentmux.adapters.config.forge_registry import load_forges
 from agentmux.adapters.forge import command_line
 from agentmux.adapters.forge.command_line import ForgeCommandLine
 from agentmux.adapters.system.processes import is_alive
+from agentmux.core.codec.frozen import replace
 from agentmux.core.forges.spec import Place
 from agentmux.ports.forge import ForgeError, IssueComment, NewRequest
 from tests.conftest import WaitUntil
@@ -76,8 +77,21 @@ def test_not_logged_in_is_said_in_the_programs_own_words(forge: FakeForge) -> No
 
 
 def test_an_issue_that_does_not_exist(forge: FakeForge) -> None:
-    with pytest.raises(ForgeError, match="Could not resolve to an issue"):
+    with pytest.raises(ForgeError, match="Could not resolve to an issue") as error:
         asked(forge).issue(PLACE, 43, comments=False)
+    assert error.value.hints == (f"there is no such number in {PLACE.repo}: check it",)
+
+
+def test_a_request_that_does_not_exist(forge: FakeForge) -> None:
+    with pytest.raises(ForgeError, match="Could not resolve to a PullRequest") as error:
+        asked(forge).request(PLACE, 43)
+    assert error.value.hints == (f"there is no such number in {PLACE.repo}: check it",)
+
+
+def test_a_repository_that_is_not_shown_may_need_a_login(forge: FakeForge) -> None:
+    with pytest.raises(ForgeError, match="Could not resolve to a Repository") as error:
+        asked(forge).issue(replace(PLACE, repo="ada/secret"), 43, comments=False)
+    assert error.value.hints == ("if it is not logged in: gh auth login --hostname github.com",)
 
 
 def test_a_program_that_is_not_installed(forge: FakeForge, tmp_path: Path) -> None:
