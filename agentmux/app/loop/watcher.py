@@ -28,6 +28,7 @@ from agentmux.core.agents.screens import (
 )
 from agentmux.core.agents.spec import AgentSpec, StrategyKind
 from agentmux.core.codec.frozen import replace
+from agentmux.core.codec.times import time_of
 from agentmux.core.decisions.limits import is_parked
 from agentmux.core.decisions.next_actions import Facts, LaunchFact
 from agentmux.core.decisions.stall import Patience
@@ -42,6 +43,7 @@ from agentmux.core.names.statuses import (
     LIMIT,
     SETTING_UP,
     STALLED,
+    STARTING,
     STOPPED,
     UNKNOWN,
     WAITING,
@@ -54,6 +56,9 @@ from agentmux.ports.terminal import Pane, Screen, ScreensUnreadableError, Termin
 _LOOK_S: Final = 5.0
 # Seconds between looks at a new launch's screen for proof that its prompt arrived.
 _LOOKS_S: Final = (0.2, 0.3, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)
+# For so many seconds an agent may draw nothing that is known. Less than the looks above take
+# together, so that one of them finds out that it still does not.
+_STARTS_S: Final = 3.0
 # Seconds without a change after which a refusal on the screen counts as the agent's last word.
 _LAST_WORD_S: Final = 1.0
 _MARKS: Final[Mapping[ScreenMark, str]] = {
@@ -318,6 +323,8 @@ class Watcher:
             if mark is ScreenMark.BUSY:
                 self.sight.worked.add(seat.launch)
                 self._limits.note_work(name, seat)
+            if status == UNKNOWN and not seat.reached and self._starts(name):
+                status, source = STARTING, "journal"
             status = STALLED if seat.stalled and status != BUSY else status
             if not seat.reached:
                 self._note_arrival(name, seat, mark, screen)
@@ -325,6 +332,12 @@ class Watcher:
                 self._limits.note_limit(name, seat, reading.resets)
             self._note_switch(name, seat, screen)
         self.note(name, status, source, resets=reading.resets, trouble=reading.trouble)
+
+    def _starts(self, name: str) -> bool:
+        """Whether the seat's agent began so short a time ago that its screen may say nothing."""
+        before = self.sight.statuses.get(name)
+        began = time_of(before.since) if before is not None and before.status == STARTING else None
+        return began is not None and (self._world.now() - began).total_seconds() < _STARTS_S
 
     def _note_refusal(self, pane: Pane, screen: Screen, now: float) -> None:
         """Remember it if a screen says that the agent does not know the conversation to resume.
