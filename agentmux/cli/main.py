@@ -125,6 +125,7 @@ def _through_typer(face: Face, argv: Sequence[str]) -> int:
 
 
 _COMPLAINT: Final = "ClickException"
+_EXTRA: Final = "unexpected extra argument"
 _TEXTS: Final = ("start", "request-changes", "tell")
 """The commands that take a text, written by the user, as an argument."""
 
@@ -142,7 +143,8 @@ def _usage(error: Exception, argv: Sequence[str]) -> UsageError:
     near = getattr(error, "possibilities", None) or ()
     if near:
         said = f"no such option: {option}"
-    hints = (*meant(option, near), hint, *_as_text(command, option))
+    quoted = _quoted(command) if _EXTRA in said else ()
+    hints = (*meant(option, near), *quoted, hint, *_as_text(command, option))
     return UsageError(said[:1].lower() + said[1:], hints=hints)
 
 
@@ -160,6 +162,13 @@ def _unknown(error: Exception, argv: Sequence[str]) -> UsageError | None:
     known = re.findall(r"'(.*?)'", choice[2])
     hints = (*meant(choice[1], known), f"choose one of: {', '.join(known)}")
     return UsageError(f"unknown value `{choice[1]}`", hints=hints)
+
+
+def _quoted(command: str) -> tuple[str, ...]:
+    """Return a hint for who has typed a text as several words; empty if the command takes none."""
+    if command not in _TEXTS:
+        return ()
+    return (f'put a text of several words in quotes: agentmux {command} "…"',)
 
 
 def _as_text(command: str, option: str) -> tuple[str, ...]:

@@ -128,6 +128,23 @@ def test_what_makes_no_sense_is_refused_in_our_words(
 @pytest.mark.parametrize(
     ("argv", "hinted"),
     [
+        (("start", "Add", "a", "discount"), 'agentmux start "…"'),
+        (("tell", "add-login", "coder-1", "Keep it short."), 'agentmux tell "…"'),
+        (("status", "a", "b"), ""),
+    ],
+)
+def test_a_text_of_several_words_needs_quotes(
+    run: Run, capsys: pytest.CaptureFixture[str], argv: tuple[str, ...], hinted: str
+) -> None:
+    assert run(*argv) == ExitCode.USAGE
+    told = capsys.readouterr().err
+    assert ("in quotes" in told) is bool(hinted)
+    assert hinted in told
+
+
+@pytest.mark.parametrize(
+    ("argv", "hinted"),
+    [
         (("start", "-l is missing"), True),
         (("start", "--yes", "--loudly is missing"), True),
         (("request-changes", "-1 is not a number"), True),
