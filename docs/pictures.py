@@ -129,7 +129,7 @@ def monitor(story: Story, gallery: Gallery) -> None:
         ("mail", ("waits for you", "Do you want to proceed"), "question", ""),
         ("export", ("a approve",), "decision", ""),
         ("export", ("diff --git",), "diff", "d"),
-        ("export", ("all keys", "C-b d"), "keys", "?"),
+        ("export", ("All keys of the monitor", "C-b d"), "keys", "?"),
     )
     for session, words, name, key in scenes:
         line = f"agentmux attach {story.names[session]}"
