@@ -11,6 +11,7 @@ from agentmux.app.views.session_words import (
     delivery_steps,
     how_to_get,
     is_kept,
+    label,
     moved_lines,
     next_step,
     no_remote,
@@ -113,7 +114,7 @@ def status_lines(
             Called only if the result is on a branch of its own and nowhere else.
         colours: Whether to colour the statuses of the session and of its seats.
     """
-    state = render.paint(view.status, colours=colours, shown=view.label)
+    state = render.paint(view.status, colours=colours, shown=label(view))
     lines = [
         view.session,
         f"  feature       {view.feature or '-'}",

@@ -8,7 +8,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.views.session_words import also_where, check_lines, failed_commands, next_step
+from agentmux.app.views.session_words import (
+    also_where,
+    check_lines,
+    failed_commands,
+    label,
+    next_step,
+)
 from agentmux.app.views.timeline import (
     CURRENT,
     DONE,
@@ -87,7 +93,7 @@ def overview_lines(facts: Facts) -> Iterator[Line]:
     yield line(str(facts.project), DIM)
     yield ()
     yield (
-        (view.label, f"{BOLD} {status_colour(view.status).value}".rstrip()),
+        (label(view), f"{BOLD} {status_colour(view.status).value}".rstrip()),
         (f"{also_where(view)}, updated {age(view.age_s, least='m')} ago", PLAIN),
     )
     yield from _needs(facts)

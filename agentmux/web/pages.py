@@ -21,9 +21,8 @@ from agentmux.app.views.decision import with_digest
 from agentmux.app.views.documents import documents
 from agentmux.app.views.journal_rows import journal_rows
 from agentmux.app.views.last_screens import LastScreen, last_screens
-from agentmux.app.views.rows import session_row
 from agentmux.app.views.seat_screens import with_screens
-from agentmux.app.views.session_words import also_where, next_step
+from agentmux.app.views.session_words import also_where, label, next_step
 from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.times import time_of
@@ -247,7 +246,7 @@ class Pages:
             place=place,
             entry=entry,
             view=view,
-            label=session_row(view, entry.title).label,
+            label=label(view),
             where=also_where(view, ""),
             **values,
         )

@@ -103,7 +103,7 @@ def test_a_check_that_fails_is_named_first_and_shown_with_its_output(
 ) -> None:
     check = CheckResult(outcome="failed", status=1, output="FAIL: test_total\n1150 != 1250")
     state = SessionState(
-        phase=Phase.COMPLETING, pipeline=CHECKED,
+        phase=Phase.COMPLETING, pipeline=CHECKED, summary_submitted=True,
         verify=({"name": "tests", "run": ["pytest"], "timeout_s": 60.0, "required": True},),
         results={"verifying": PhaseResult(outcome=outcome, checks={"tests": check})},
     )  # fmt: skip
@@ -113,6 +113,7 @@ def test_a_check_that_fails_is_named_first_and_shown_with_its_output(
     assert ("    1150 != 1250" in lines) is fails
     assert "  verifying, tests: failed (exit 1)" in lines
     if fails:
+        assert any(each.startswith("decide: check failed, completing") for each in lines)
         assert lines.index(first) < lines.index("Phases") < lines.index("    1150 != 1250")
 
 

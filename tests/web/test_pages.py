@@ -91,6 +91,8 @@ def test_a_result_that_failed_a_check_is_named_and_shown_with_the_output(page: P
     )
     session = page.project.start("fix the typo", "--quick").wait()
     assert "decide: check failed" in page.text("/")
+    assert "decide: check failed" in page.text(f"/sessions/{session.name}")
+    assert "decide: check failed, updated" in page.project.ok("status", session.name)
     text = page.text(f"/sessions/{session.name}")
     assert "decide: check failed" in text[: text.index('<nav class="tabs"')]
     assert "1150 is not 1250" in text[text.index("<h2>Checks</h2>") :]

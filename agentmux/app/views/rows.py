@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux.app.views.session_words import doubt, where
+from agentmux.app.views.session_words import doubt, label, where
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.status_labels import Group, SessionStatus, age, status_mark
 
@@ -55,19 +55,18 @@ def session_row(view: SessionView, title: str, short: str = "") -> SessionRow:
         title: The first line of its feature.
         short: The shortest name that commands take; empty where that is not known.
     """
-    doubted = doubt(view)
     return SessionRow(
         session=view.session,
         short=short or view.session,
         group=view.group,
         phase=where(view),
         status=view.status,
-        label=f"decide: {doubted} failed" if doubted else view.label,
+        label=label(view),
         ago=f"{age(view.age_s)} ago",
         branch=view.branch or "",
         is_apart=bool(view.worktree),
         title=title,
-        doubt=doubted,
+        doubt=doubt(view),
     )
 
 

@@ -58,6 +58,12 @@ def doubt(view: SessionView) -> str:
     return "review" if view.review_outcome == CAPPED else ""
 
 
+def label(view: SessionView) -> str:
+    """Return the words for a session's status; at a decision they name what did not pass."""
+    doubted = doubt(view)
+    return f"decide: {doubted} failed" if doubted else view.label
+
+
 def failed_commands(view: SessionView) -> Mapping[str, str]:
     """Return the output of each command that a check of the session fails by.
 
@@ -96,7 +102,7 @@ def standing(view: SessionView, remote: Callable[[str], str | None] = no_remote)
         return [f"session {name} was moved {next(moved_lines(view))}"]
     step = next_step(view)
     return [
-        f"session {name} is {view.label}{also_where(view, ', in phase ')}",
+        f"session {name} is {label(view)}{also_where(view, ', in phase ')}",
         f"next: {step}" if step else f"watch it: agentmux attach {name}",
     ]
 
