@@ -62,6 +62,8 @@ def test_changes_are_asked_for_with_comments_on_the_diff(
         desk.shows("What should change in", "demo_part_1.py:", "name it better", "Enter twice")
         desk.shows("> architecting:")
         desk.press("Tab")
+        desk.shows("> fixing:")
+        desk.press("Tab")
         desk.shows("> planning:")
         desk.press("Enter")
         desk.shows("accepted")

@@ -33,7 +33,7 @@ from agentmux.core.journal.signal_messages import words_for
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names import statuses
 from agentmux.core.names.listing import listed
-from agentmux.core.pipeline.beginnings import beginning_words, elsewhere_words
+from agentmux.core.pipeline.beginnings import beginning_words, elsewhere_words, in_order
 from agentmux.core.pipeline.registry import beginnings, pipeline_of
 from agentmux.core.terminal.console import ANSWER_S, REST_S, Console, ask, press
 from agentmux.core.terminal.keys import Pressed
@@ -365,10 +365,9 @@ class MonitorKeys:
 
     def _beginning(self, console: Console, state: SessionState) -> tuple[str, str]:
         """Return where the next cycle would begin, and what that is for."""
-        pipeline, names = pipeline_of(state), beginnings(state)
-        first = names.index(pipeline.again(state)) if pipeline.again(state) in names else 0
-        name = names[(first + console.beginning) % len(names)]
-        return name, beginning_words(pipeline[name].kind)
+        names = in_order(state)
+        name = names[console.beginning % len(names)]
+        return name, beginning_words(pipeline_of(state)[name].kind)
 
     def _begins(self, console: Console) -> str:
         state = self._session.state

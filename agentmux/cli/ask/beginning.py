@@ -8,8 +8,8 @@ import click
 import typer
 
 from agentmux.cli import render
-from agentmux.core.pipeline.beginnings import beginning_words
-from agentmux.core.pipeline.registry import beginnings, pipeline_of
+from agentmux.core.pipeline.beginnings import beginning_words, in_order
+from agentmux.core.pipeline.registry import pipeline_of
 
 if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState
@@ -20,7 +20,7 @@ def asked_beginning(state: SessionState) -> str:
 
     Where there is only one such phase, nothing is asked.
     """
-    pipeline, names = pipeline_of(state), beginnings(state)
+    pipeline, names = pipeline_of(state), in_order(state)
     if len(names) == 1:
         return names[0]
     for name in names:

@@ -41,8 +41,22 @@ def beginning_words(kind: Kind) -> str:
 def beginning_choices(state: SessionState) -> tuple[tuple[str, str], ...]:
     """Return the phases in which the next cycle can begin, each with what that is for.
 
-    The one in which it begins unless the user says otherwise comes first.
+    They are `in_order`.
     """
     pipeline = pipeline_of(state)
-    ordered = sorted(beginnings(state), key=lambda name: name != pipeline.again(state))
-    return tuple((name, beginning_words(pipeline[name].kind)) for name in ordered)
+    return tuple((name, beginning_words(pipeline[name].kind)) for name in in_order(state))
+
+
+def in_order(state: SessionState) -> tuple[str, ...]:
+    """Return the phases in which the next cycle can begin, those first that are chosen most often.
+
+    That is the one in which it begins unless the user says otherwise, then those for a small wish.
+    """
+    pipeline = pipeline_of(state)
+    usual = pipeline.again(state)
+    return tuple(
+        sorted(
+            beginnings(state),
+            key=lambda name: (name != usual, pipeline[name].kind is not Kind.FIX),
+        )
+    )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from agentmux.core.definitions.definition import Kind
-from agentmux.core.pipeline.beginnings import elsewhere_words
+from agentmux.core.journal.state import SessionState
+from agentmux.core.pipeline.beginnings import elsewhere_words, in_order
 
 PHASES = {"architecting": Kind.DOCUMENT, "planning": Kind.PLAN, "fixing": Kind.FIX}
 
@@ -17,3 +18,8 @@ def test_no_other_phase_is_named_where_there_is_no_better_one() -> None:
     assert elsewhere_words("fixing", PHASES) == "elsewhere"
     assert elsewhere_words("planning", {"planning": Kind.PLAN, "work": Kind.WORK}) == "elsewhere"
     assert elsewhere_words("planning", {"planning": Kind.PLAN}) == ""
+
+
+def test_the_phase_for_a_small_wish_comes_second() -> None:
+    found = in_order(SessionState(phase="completing"))
+    assert found == ("architecting", "fixing", "planning", "implementing")
