@@ -409,6 +409,9 @@ class Actions:
             await self._run(row.project, command_words.unpark(row.name), "unparking")
 
     async def _stop(self, row: DeskRow) -> None:
+        if row.live is False and row.orchestrator is None:
+            self._app.say("this session does not run: there is nothing to stop")
+            return
         lines = (
             "Its last screens are kept, its agents are ended, and its tmux session is killed.",
             "A resume brings it back.",

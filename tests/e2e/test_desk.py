@@ -99,6 +99,8 @@ def test_an_orchestrator_is_killed_under_its_eyes(project: Project, wait_until: 
         desk.shows("Stop it?")
         desk.press("y")
         desk.shows("1 interrupted", "stopped", within_s=30)
+        desk.press("S")
+        desk.shows("there is nothing to stop")
         desk.press("R")
         desk.shows("What a resume of", "resumes in implementing", "1 [ ] coder-1")
         desk.press("y")
