@@ -35,6 +35,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "diff": "diff:diff",
         "logs": "sessions:logs",
         "web": "web:web",
+        "fleet": "fleet:app",
         "wait": "sessions:wait",
     },
     "Recover": {

@@ -308,6 +308,7 @@ SCHEMA: Final[Mapping[str, schema.Schema]] = {
         "then": schema.choice(*WAYS),
         "draft": schema.flag,
     },
+    "fleet": {"repos": schema.words, "lease": schema.duration(least_s=2)},
 }
 
 
@@ -393,17 +394,25 @@ def read_layers(
     return tuple(found)
 
 
+_OF_THE_USER: Final = {
+    "notify": "who is told of your features",
+    "fleet": "which repositories this host runs",
+}
+"""Keys that only the user's own file may set, and what another file would choose by them."""
+
+
 def _refuse_users_keys(node: schema.Node, user_dir: Path | None) -> None:
     """Refuse keys that only the user's own file may set, since a project could set them, too."""
-    entry = node.value.get("notify") if isinstance(node.value, dict) else None
-    if entry is not None:
-        own = user_dir / "config.yaml" if user_dir is not None else "your own configuration"
-        schema.fail(
-            entry.at,
-            "`notify` may stand in your own configuration only: whoever wrote this file would"
-            " choose who is told of your features",
-            f"move it to {own}",
-        )
+    for key, would in _OF_THE_USER.items():
+        entry = node.value.get(key) if isinstance(node.value, dict) else None
+        if entry is not None:
+            own = user_dir / "config.yaml" if user_dir is not None else "your own configuration"
+            schema.fail(
+                entry.at,
+                f"`{key}` may stand in your own configuration only: whoever wrote this file would"
+                f" choose {would}",
+                f"move it to {own}",
+            )
 
 
 def combined(layers: Iterable[Layer]) -> LoadedSettings:

@@ -33,6 +33,7 @@ from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.codec.shape import is_control, writable
 from agentmux.core.decisions.workplace import free_port_base
 from agentmux.core.definitions.definition import Kind, PipelineDefinition, Result, When
+from agentmux.core.fleet import lease
 from agentmux.core.fold.transitions import begun
 from agentmux.core.journal.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
 from agentmux.core.journal.state import (
@@ -80,6 +81,7 @@ class StartRequest:
         pipeline: The name of the pipeline; None: as configured.
         issue: The issue that says what to build; ``feature`` is then what the user said beside it,
             and may be empty.
+        lease: The content of the session's lease file, if a fleet runs it; empty for no fleet.
     """
 
     feature: str
@@ -97,6 +99,7 @@ class StartRequest:
     asked: bool = False
     pipeline: str | None = None
     issue: ReadIssue | None = None
+    lease: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -304,7 +307,7 @@ def _made(
                     _require_same_place(world, plan)
                     files.make(
                         _first_events(world, state),
-                        {**_texts(world, plan.path, state), **plan.pipeline.texts},
+                        {**_texts(world, plan, state), **plan.pipeline.texts},
                         last=partial(_finish, world, starter, plan, made, pipes),
                     )
                     made.callback(files.discard)
@@ -324,9 +327,11 @@ def _made(
         plan = plan_start(world, plan.request, {**plan.taken, plan.name: state.phase})
 
 
-def _texts(world: World, path: Path, state: SessionState) -> Mapping[str, str]:
-    """Return the first texts of the session, with what its worktree is to be given."""
-    texts = first_texts(placed(world, state), path, state)
+def _texts(world: World, plan: StartPlan, state: SessionState) -> Mapping[str, str]:
+    """Return the first texts of the session, with its lease and what its worktree is given."""
+    texts = first_texts(placed(world, state), plan.path, state)
+    if plan.request.lease:
+        texts = {**texts, lease.NAME: plan.request.lease}
     copied = world.templates.copied() if state.worktree or state.base_checks else None
     return texts if copied is None else {**texts, layout.COPIED: copied}
 

@@ -68,6 +68,9 @@ if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState
 
 
+IdOpt = Annotated[str, typer.Option("--decision", hidden=True)]
+"""The id of a decision that was made elsewhere; given again, it is the same decision."""
+
 DigestOpt = Annotated[
     str,
     typer.Option(
@@ -104,6 +107,7 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
             "--timeout", min=0, metavar="S", help="Wait S seconds for the delivery (exit 9)."
         ),
     ] = 120.0,
+    decision: IdOpt = "",
     yes: YesOpt = False,
     json: JsonOpt = False,
 ) -> int:
@@ -116,7 +120,7 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
     """
     face: Face = ctx.obj
     require_person(face, "approve")
-    asked = _one_way({KEEP: keep, MERGE: merge, PUSH: push, PR: pr})
+    asked = one_way({KEEP: keep, MERGE: merge, PUSH: push, PR: pr})
     require_seconds(timeout)
     world, entry = _deciding(face, session, command="approve SESSION")
     loaded = world.files(entry.path).load()
@@ -139,7 +143,8 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
     elif state.phase == Phase.DONE and is_kept(state):
         render.note(f"its result is on branch {state.branch}: {how_to_get(world, state)}")
     # If the session takes no approval now, the answer says why.
-    return _approve(world, entry, approval, state.cycle, timeout_s=timeout, json=json)
+    event = decision or world.new_id()
+    return _approve(world, entry, approval, event, state.cycle, timeout_s=timeout, json=json)
 
 
 def _digest_now(world: World, entry: SessionEntry, state: SessionState) -> str:
@@ -172,7 +177,7 @@ def _show_result(
         render.note(f"warning: {reason(IndexBusyError(lock))}")
 
 
-def _one_way(flags: Mapping[str, bool]) -> str:
+def one_way(flags: Mapping[str, bool]) -> str:
     """Return the way that the one flag names; empty without a flag.
 
     Raises:
@@ -185,11 +190,17 @@ def _one_way(flags: Mapping[str, bool]) -> str:
     return named[0] if named else ""
 
 
-def _approve(
-    world: World, entry: SessionEntry, fact: Approved, cycle: int, *, timeout_s: float, json: bool
+def _approve(  # noqa: PLR0913 (all of it is one approval)
+    world: World,
+    entry: SessionEntry,
+    fact: Approved,
+    approval: str,
+    cycle: int,
+    *,
+    timeout_s: float,
+    json: bool,
 ) -> int:
     """Record the approval; wait for the delivery of a live session, and say how it ended."""
-    approval = world.new_id()
     if fact.then not in {"", KEEP}:
         leave_environment(entry.path, approval, handed_on(world.environment))
     made, listens = _made(world, entry, fact, approval, cycle)
@@ -279,6 +290,7 @@ def request_changes(
         ),
     ] = None,
     digest: DigestOpt = "",
+    decision: IdOpt = "",
     json: JsonOpt = False,
 ) -> int:
     """Request changes: the session begins another cycle to make them."""
@@ -306,7 +318,7 @@ def request_changes(
             return _answer(_changed(digest), entry, ChangesRequested.kind, json=json)
     about = working_phase(state) if takes_decision(state) else ""
     fact = ChangesRequested(text=text, phase=begins, of_phase=about, digest=digest)
-    made, _ = _made(world, entry, fact, world.new_id(), state.cycle)
+    made, _ = _made(world, entry, fact, decision or world.new_id(), state.cycle)
     return _answer(made, entry, ChangesRequested.kind, json=json)
 
 

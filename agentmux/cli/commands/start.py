@@ -148,6 +148,7 @@ def start_feature(
             help="Commit this file although it is changed already; may be repeated.",
         ),
     ] = None,
+    lease: Annotated[str, typer.Option("--lease", hidden=True)] = "",
     attach: AttachOpt = None,
     yes: YesOpt = False,
     dry_run: Annotated[
@@ -183,6 +184,7 @@ def start_feature(
         pipeline=taken,
         unwatched=not _goes_there(face, attach, json=json),
         asked=asked,
+        lease=lease,
     )
     effect = through(_playing(world, request, taken), taken)
     elsewhere = any(each is not None for each in (base, on, of))

@@ -43,6 +43,7 @@ from agentmux.cli import render
 from agentmux.core.agents.environment import change
 from agentmux.core.codec.times import time_of
 from agentmux.core.definitions.definition import definition_from
+from agentmux.core.fleet import lease
 from agentmux.core.fold.apply import fold
 from agentmux.core.names import layout
 from agentmux.core.names.version import VERSION
@@ -212,6 +213,7 @@ async def _drive(
         gone=gone,
         notifier=HelperProcess(world.environment),
         approver=partial(take_approvers, session),
+        lease=partial(files.read_limited, session / lease.NAME, lease.MAX),
         past=() if request.mode == "start" else _said_before(session / layout.LOG),
     )
     try:

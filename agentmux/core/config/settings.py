@@ -273,6 +273,21 @@ class NotifyRule:
 Places = Mapping[Address, tuple[Occasion, ...]]
 """Of what a person is notified at each address."""
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetSettings:
+    """What this host does for the fleet; only the user's own file can set it.
+
+    Attributes:
+        repos: Paths and URLs of the repositories that the worker may run; a ``*`` stands for any
+            characters but ``/``.
+        lease_s: How long a session of the fleet may act after its worker was heard last.
+    """
+
+    repos: tuple[str, ...] = ()
+    lease_s: float = 60.0
+
+
 _NOTIFY: Final = (NotifyRule(to=(Address(BELL), Address(TMUX))),)
 
 
@@ -298,6 +313,7 @@ class Settings:
     limits: LimitSettings = LimitSettings()
     git: GitSettings = GitSettings()
     completion: CompletionSettings = CompletionSettings()
+    fleet: FleetSettings = FleetSettings()
     verify: tuple[VerifyCommand, ...] = ()
     notify: tuple[NotifyRule, ...] = _NOTIFY
 

@@ -1,0 +1,89 @@
+"""The text of `fleet list` and `fleet show`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Final
+
+from agentmux.cli import render
+from agentmux.core.names.status_labels import Colour
+
+if TYPE_CHECKING:
+    from agentmux.core.fleet.routing import HostFacts
+    from agentmux.fleet.listing import FleetView
+    from agentmux.fleet.rows import Feature
+
+_COLOURS: Final[Mapping[str, Colour]] = {
+    "waiting": Colour.YELLOW,
+    "parked": Colour.YELLOW,
+    "failed": Colour.RED,
+    "done": Colour.GREEN,
+    "moved": Colour.DIM,
+}
+_ID: Final = 8
+_TITLE: Final = 60
+
+
+def list_lines(view: FleetView, *, colours: bool) -> Iterator[str]:
+    """Return the lines of `fleet list`."""
+    rows = [
+        (each.id[:_ID], each.status, each.phase, view.host_name(each), _about(each))
+        for each in view.features
+    ]
+    painted = {
+        (number, 1): _COLOURS.get(each.status, Colour.NONE)
+        for number, each in enumerate(view.features)
+    }
+    if not rows:
+        yield "the fleet has no features: agentmux fleet submit …"
+    else:
+        yield from render.table(rows, painted if colours else None)
+    for host in view.hosts.values():
+        yield _host(host)
+
+
+def _about(row: Feature) -> str:
+    title = row.title if len(row.title) <= _TITLE else f"{row.title[: _TITLE - 1]}…"
+    return f"{title} ({row.reason})" if row.reason else title
+
+
+def _host(host: HostFacts) -> str:
+    state = "drains" if host.draining else "runs"
+    if not host.running:
+        state = "has ended"
+    elif not host.is_alive:
+        state = f"was not seen for {host.age_s:.0f} s"
+    return f"host {host.name}: {state}, {host.busy} of {host.slots} slots taken"
+
+
+def stale_lines(view: FleetView) -> Iterator[str]:
+    """Return the lines of `fleet list --stale`."""
+    for host in view.stale:
+        waiting = view.waiting_for(host)
+        what = f"{len(waiting)} features wait for it" if waiting else "nothing waits for it"
+        yield f"host {host.name} was not seen for {host.age_s:.0f} s; {what}"
+        for each in waiting:
+            yield f"  {each.id[:_ID]}  {each.status}  {_about(each)}"
+    if not view.stale:
+        yield "every host was seen within the last minute"
+
+
+def feature_lines(fields: Mapping[str, object], *, colours: bool) -> Iterator[str]:
+    """Return the lines of `fleet show`."""
+    status = str(fields["status"])
+    painted = render.paint(status, colours=colours)
+    yield f"{fields['id']}  {painted}  {fields['title']}"
+    names = ("key", "host", "session", "path", "phase", "reason", "updated_at")
+    found = [(f"  {name}", str(fields[name])) for name in names if fields.get(name)]
+    yield from render.table(found) if found else ()
+    decisions = fields.get("decisions")
+    for each in decisions if isinstance(decisions, list) else ():
+        said = f": {each['answer']}" if each["answer"] else ""
+        yield f"  {each['kind']} by {each['by']}, {each['status']}{said}"
+    question = fields.get("question")
+    if isinstance(question, dict):
+        yield ""
+        yield from map(str, question.get("lines") or (question.get("obstacle"),))
+        yield ""
+        yield f"digest {question.get('digest')}"
+        yield f"to approve it: agentmux fleet approve {str(fields['id'])[:_ID]}"

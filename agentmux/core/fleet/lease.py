@@ -1,0 +1,81 @@
+"""The lease of a session that a fleet runs: until when its orchestrator may act. Pure.
+
+The worker of the host renews it in the session's directory. A session without a lease belongs to no
+fleet, and always may act.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Final
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.times import time_of
+from agentmux.errors import BlockedError
+
+NAME: Final = "lease"
+"""The file's name in the session's directory."""
+MAX: Final = 4096
+"""The most bytes of the file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lease:
+    """Until when a session may act.
+
+    Attributes:
+        epoch: How often the feature has been given to a host; only the newest one counts.
+        until: The session acts before this time, by the clock of its own host.
+    """
+
+    epoch: int
+    until: datetime
+
+    def encode(self) -> str:
+        """Return the content of the file."""
+        at = self.until.astimezone(UTC).isoformat(timespec="milliseconds")
+        return json.dumps({"epoch": self.epoch, "until": at}) + "\n"
+
+
+def decode(data: bytes) -> Lease | None:
+    """Return the lease in a file; None if the content is no lease."""
+    try:
+        fields = json.loads(data)
+    except ValueError:
+        return None
+    if not isinstance(fields, dict):
+        return None
+    epoch, until = fields.get("epoch"), time_of(fields.get("until"))
+    if not isinstance(epoch, int) or isinstance(epoch, bool) or epoch < 1 or until is None:
+        return None
+    return Lease(epoch=epoch, until=until)
+
+
+class LeaseLapsedError(BlockedError):
+    """The session's lease has lapsed, so it must not act."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the fleet's worker on this host has not renewed the lease of this session:"
+            " it prompts, commits, pushes and opens nothing",
+            reason="lease_lapsed",
+            hints=("agentmux fleet worker", "agentmux fleet list --stale"),
+        )
+
+
+def require_lease(data: bytes | None, now: datetime) -> None:
+    """Check that a session may act.
+
+    Args:
+        data: The content of its lease file; None where it has none.
+        now: The present time.
+
+    Raises:
+        LeaseLapsedError: It may not. A file that holds no lease counts as one that has lapsed.
+    """
+    if data is None:
+        return
+    lease = decode(data)
+    if lease is None or lease.until <= now:
+        raise LeaseLapsedError

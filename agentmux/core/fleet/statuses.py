@@ -1,0 +1,108 @@
+"""What a session's status means to the fleet: whether to follow it on, and what to note. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+from typing import Final
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.names.status_labels import SessionStatus
+
+
+class FleetStatus(StrEnum):
+    """The status of a feature of the fleet."""
+
+    QUEUED = "queued"
+    RUNNING = "running"
+    WAITING = "waiting"
+    PARKED = "parked"
+    DONE = "done"
+    FAILED = "failed"
+    MOVED = "moved"
+
+
+AT_REST: Final = frozenset({FleetStatus.WAITING, FleetStatus.PARKED})
+"""The statuses of features that hold no slot, and that go on."""
+ENDED: Final = frozenset({FleetStatus.DONE, FleetStatus.FAILED, FleetStatus.MOVED})
+
+DEAD_AFTER: Final = 5
+"""So many drives that added nothing to the journal are a dead letter."""
+
+SETTLE_S: Final = 10.0
+"""A problem of a session that is gone again after this time needs nobody."""
+
+_AT_WORK: Final = frozenset(
+    {
+        SessionStatus.STARTING,
+        SessionStatus.SETTING_UP,
+        SessionStatus.RUNNING,
+        SessionStatus.UNKNOWN,
+    }
+)
+_PARKED: Final = frozenset({SessionStatus.PARKED, SessionStatus.LIMIT})
+_BOOKKEEPING: Final = frozenset(
+    {
+        "journal_created",
+        "resumed",
+        "session_reattached",
+        "session_interrupted",
+        "agent_launched",
+        "worktree_made",
+        "checkpoint_taken",
+    }
+)
+"""The kinds of lines that each start of an orchestrator adds; they are no progress."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a drive ends.
+
+    Attributes:
+        status: The status of the feature from now on; ``running``: another drive goes on at once.
+        reason: Why, in words; empty where the status says it all.
+    """
+
+    status: FleetStatus
+    reason: str = ""
+
+
+def outcome(status: SessionStatus, since_s: float, problem: str) -> Outcome | None:
+    """Return how a drive ends that sees this status of its session; None to follow it on.
+
+    Args:
+        status: The status of the session.
+        since_s: For how long it has had this status.
+        problem: The first problem of the session, in words; empty for none.
+    """
+    if status in _AT_WORK:
+        return None
+    if status is SessionStatus.DECISION:
+        return Outcome(status=FleetStatus.WAITING)
+    if status is SessionStatus.DONE:
+        return Outcome(status=FleetStatus.DONE)
+    if status is SessionStatus.FAILED:
+        return Outcome(status=FleetStatus.FAILED, reason=problem)
+    if status in _PARKED:
+        return Outcome(status=FleetStatus.PARKED, reason=problem)
+    if status is SessionStatus.STOPPED:
+        return Outcome(status=FleetStatus.FAILED, reason="the session was stopped on its host")
+    if status is SessionStatus.UNREADABLE:
+        return Outcome(status=FleetStatus.FAILED, reason=problem or "the session cannot be read")
+    if status is SessionStatus.INTERRUPTED:
+        return Outcome(status=FleetStatus.RUNNING, reason=problem)
+    if since_s < SETTLE_S:
+        return None
+    asks = "an agent asks something on its host"
+    return Outcome(status=FleetStatus.WAITING, reason=problem or asks)
+
+
+def progress(kinds: Iterable[str]) -> int:
+    """Return how many of these kinds of journal lines are work, not merely starts and stops."""
+    return sum(kind not in _BOOKKEEPING for kind in kinds)
+
+
+def is_dead(drives: int) -> bool:
+    """Return whether a feature is a dead letter after ``drives`` drives without progress."""
+    return drives >= DEAD_AFTER

@@ -1,0 +1,169 @@
+"""What is submitted to the fleet: a feature or an issue, and what ``start`` takes. Pure.
+
+A wish is checked where it is submitted, and again on the host that runs it: in between it was in a
+database that others can write.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from agentmux.core.codec.frozen import dataclass, field, fields
+from agentmux.core.codec.records import Json
+from agentmux.core.fleet.repositories import require_repository
+from agentmux.core.names import layout
+from agentmux.core.names.statuses import WAYS
+from agentmux.errors import UsageError
+
+FEATURE_MAX: Final = 1_000_000
+PRIORITIES: Final = (1, 1000)
+"""The most and the least urgent priority."""
+NORMAL: Final = 100
+_KEY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:#/@-]{0,127}")
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/:=-]{0,199}")
+_REF: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/@{}^~+-]{0,199}")
+_PIPELINE: Final = re.compile(r"[a-z][a-z0-9-]{0,31}")
+_ISSUE: Final = re.compile(r"#?[0-9]{1,9}|https://[A-Za-z0-9._/#-]{1,500}")
+_HOST: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_FORMS: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
+    "key": (_KEY, "a key"),
+    "host": (_HOST, "a host's name"),
+    "pipeline": (_PIPELINE, "the name of a pipeline"),
+    "agent": (_NAME, "an agent's name"),
+    "base": (_REF, "a commit, a branch or a tag"),
+    "issue": (_ISSUE, "an issue's number or URL"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """One feature for the fleet.
+
+    Attributes:
+        repo: An absolute path, or a URL.
+        feature: What to build; may be empty beside an issue.
+        issue: The number or URL of the issue that says what to build; empty for none.
+        key: Submitted twice with the same key, a feature is submitted once; empty for none.
+        host: The name of the host that has to run it; empty for any.
+        priority: From 1 (first) to 1000.
+        pipeline: The name of its pipeline; empty: as configured on the host.
+        agent: The agent of every role that ``roles`` does not name; empty: as configured.
+        roles: Words like ``ROLE=AGENT[:MODEL]``.
+        base: What its worktree begins on; empty: as configured, or a clone's default branch.
+        then: What its approval does, if that does not say; empty: as configured.
+    """
+
+    repo: str
+    feature: str = ""
+    issue: str = ""
+    key: str = ""
+    host: str = ""
+    priority: int = NORMAL
+    pipeline: str = ""
+    agent: str = ""
+    roles: tuple[str, ...] = field(default=())
+    base: str = ""
+    then: str = ""
+    comments: bool = False
+    product_manager: bool = False
+
+    @property
+    def title(self) -> str:
+        """One line that says what it is about."""
+        first = " ".join(self.feature.strip().partition("\n")[0].split())
+        return first or f"issue {self.issue}"
+
+
+def require_wish(wish: Wish) -> Wish:
+    """Return the wish if all of it has the right form.
+
+    Raises:
+        UsageError: The first thing that has not.
+    """
+    require_repository(wish.repo)
+    if not wish.feature.strip() and not wish.issue:
+        raise UsageError("say what to build: a feature, or an issue")
+    if len(wish.feature.encode()) > FEATURE_MAX or "\0" in wish.feature:
+        raise UsageError(f"the feature is larger than {FEATURE_MAX} bytes, or no text")
+    for name, (form, what) in _FORMS.items():
+        value = getattr(wish, name)
+        if value and form.fullmatch(value) is None:
+            raise UsageError(f"`{value[:80]}` is not {what}")
+    for each in wish.roles:
+        if _NAME.fullmatch(each) is None or "=" not in each:
+            raise UsageError(f"--role must be ROLE=AGENT[:MODEL], not `{each[:80]}`")
+    least, most = PRIORITIES
+    if not least <= wish.priority <= most:
+        raise UsageError(f"a priority is a number from {least} (first) to {most}")
+    if wish.then and wish.then not in WAYS:
+        raise UsageError(f"`then` is one of {', '.join(WAYS)}, not `{wish.then[:80]}`")
+    if wish.comments and not wish.issue:
+        raise UsageError("--comments are those of an issue: it needs --issue")
+    return wish
+
+
+def to_fields(wish: Wish) -> dict[str, object]:
+    """Return a wish as plain values, without what is as usual."""
+    plain = {each.name: getattr(wish, each.name) for each in fields(Wish)}
+    plain["roles"] = [*wish.roles]
+    return {key: value for key, value in plain.items() if key == "repo" or value != _usual(key)}
+
+
+def _usual(name: str) -> object:
+    usual = getattr(Wish(repo=""), name)
+    return [*usual] if isinstance(usual, tuple) else usual
+
+
+def from_fields(given: Json) -> Wish:
+    """Return the wish that `to_fields` made plain values of, checked.
+
+    Raises:
+        UsageError: These values are no wish.
+    """
+    known = {each.name for each in fields(Wish)}
+    unknown = sorted(set(given) - known)
+    if unknown or not isinstance(given.get("repo"), str):
+        raise UsageError(f"a feature of the fleet has unknown or missing fields: {unknown[:5]}")
+    values: dict[str, object] = {}
+    for name, value in given.items():
+        usual = getattr(Wish(repo=""), name)
+        if isinstance(usual, tuple):
+            good = isinstance(value, list) and all(isinstance(each, str) for each in value)
+            values[name] = tuple(value) if good and isinstance(value, list) else None
+        else:
+            good = type(value) is type(usual)
+            values[name] = value
+        if not good:
+            raise UsageError(f"the field `{name}` of a feature of the fleet is wrong")
+    return require_wish(Wish(**values))  # type: ignore[arg-type]  # checked above
+
+
+def difference(old: Wish, new: Wish) -> tuple[str, ...]:
+    """Return the names of what differs between two wishes, with both values, one text each."""
+    found = []
+    for each in fields(Wish):
+        before, after = getattr(old, each.name), getattr(new, each.name)
+        if before != after:
+            found.append(f"{each.name}: {_short(before)} before, {_short(after)} now")
+    return tuple(found)
+
+
+def _short(value: object) -> str:
+    text = " ".join(value) if isinstance(value, tuple) else str(value)
+    line = " ".join(text.split())
+    shown = line if len(line) <= 60 else f"{line[:59]}…"
+    return f"`{shown}`" if shown else "nothing"
+
+
+def session_slug(feature_id: str, wish: Wish, epoch: int) -> str:
+    """Return the name of a feature's session; it follows from the feature alone.
+
+    So a worker that was killed while it started the session finds it again. A feature that begins
+    anew, in another epoch, has another session.
+    """
+    tail = feature_id.replace("-", "")[:8] + (f"-{epoch}" if epoch > 1 else "")
+    room = layout.SLUG_MAX - len(tail) - 1
+    words = layout.slug(wish.title)[:room].strip("-")
+    return f"{words}-{tail}"

@@ -1,0 +1,134 @@
+"""Gives a new feature to a host: this one, when it has a slot, or another that has one sooner."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Final
+
+import sqlalchemy as sa
+
+from agentmux.core.fleet.repositories import is_allowed
+from agentmux.core.fleet.routing import host_with_room
+from agentmux.core.fleet.statuses import FleetStatus
+from agentmux.core.fleet.wish import from_fields
+from agentmux.errors import UsageError
+from agentmux.fleet import rows
+from agentmux.fleet.engine import ADMIT, DRIVE
+from agentmux.fleet.host import Host, Stopping
+from agentmux.fleet.rows import Feature
+from agentmux.fleet.tables import FEATURES, HOSTS
+
+logger = logging.getLogger(__name__)
+
+_PATIENCE_S: Final = 2.0
+"""A feature that waits longer goes to another host, if one has a free slot."""
+_RANK: Final = 1000
+"""Features that have begun here come before new ones, whatever their priority."""
+
+
+def admit(host: Host, feature_id: str, number: int) -> str:
+    """Give a queued feature to a host; return in words what was done, for the log."""
+    row = host.write(lambda each: rows.feature(each, feature_id))
+    if not _is_mine(row, number):
+        return "superseded"
+    assert row is not None  # noqa: S101 (as `_is_mine` found)
+    try:
+        wish = from_fields(row.wish)
+    except UsageError as error:
+        return _fail(host, row, error.message)
+    if not is_allowed(wish.repo, host.settings.repos):
+        return _refuse(host, row)
+    began = time.monotonic()
+
+    def gives_up() -> bool:
+        if host.stop.is_set():
+            return True
+        seen = host.write(lambda each: rows.feature(each, feature_id))
+        if not _is_mine(seen, number):
+            return True
+        late = time.monotonic() - began > _PATIENCE_S and not row.pinned
+        return late and host.write(lambda each: _other(each, host, row)) is not None
+
+    if host.slots.take(row.id, _RANK + row.priority, gives_up):
+        return _take(host, row)
+    if host.stop.is_set():
+        raise Stopping
+    return _pass_on(host, row)
+
+
+def _is_mine(row: Feature | None, number: int) -> bool:
+    return row is not None and row.status is FleetStatus.QUEUED and row.drive == number
+
+
+def _mine(row: Feature) -> tuple[sa.ColumnElement[bool], ...]:
+    return (FEATURES.c.drive == row.drive, FEATURES.c.status == FleetStatus.QUEUED)
+
+
+def _take(host: Host, row: Feature) -> str:
+    """Make this host the feature's, and begin its first drive."""
+
+    def begin(connection: sa.Connection) -> bool:
+        number = row.drive + 1
+        values = {"status": FleetStatus.RUNNING, "host": host.id, "drive": number, "reason": ""}
+        if not rows.change(connection, row.id, *_mine(row), **values):
+            return False
+        host.enqueuer.enqueue(connection, DRIVE, row.id, number, row.priority, host=host.id)
+        connection.execute(HOSTS.update().where(HOSTS.c.id == host.id).values(busy=host.slots.busy))
+        return True
+
+    if host.write(begin):
+        return "taken"
+    host.slots.free(row.id)
+    return "superseded"
+
+
+def _other(connection: sa.Connection, host: Host, row: Feature) -> str | None:
+    return host_with_room(rows.hosts(connection).values(), {host.id, *row.refused_by})
+
+
+def _pass_on(host: Host, row: Feature) -> str:
+    """Let a host with a free slot admit the feature."""
+
+    def send(connection: sa.Connection) -> str:
+        to = _other(connection, host, row)
+        number = row.drive + 1
+        if not rows.change(connection, row.id, *_mine(row), drive=number):
+            return "superseded"
+        host.enqueuer.enqueue(connection, ADMIT, row.id, number, row.priority, host=to)
+        return f"passed on to {to or 'any host'}"
+
+    return host.write(send)
+
+
+def _refuse(host: Host, row: Feature) -> str:
+    """Pass on a feature whose repository this host may not run; fail if no other host may."""
+    refused = (*row.refused_by, host.id)
+
+    def refuse(connection: sa.Connection) -> str:
+        able = [
+            each
+            for each in rows.hosts(connection).values()
+            if each.id not in refused and each.is_alive and not each.draining
+        ]
+        number = row.drive + 1
+        if row.pinned or not able:
+            reason = (
+                f"{host.name} may not run this repository: add it to `fleet.repos` in the"
+                " configuration of its user, then agentmux fleet retry"
+            )
+            values = {"status": FleetStatus.FAILED, "reason": reason, "refused_by": [*refused]}
+            rows.change(connection, row.id, *_mine(row), **values)
+            return "refused"
+        to = max(able, key=lambda each: (each.free, each.id)).id
+        if rows.change(connection, row.id, *_mine(row), drive=number, refused_by=[*refused]):
+            host.enqueuer.enqueue(connection, ADMIT, row.id, number, row.priority, host=to)
+        return f"refused, and passed on to {to}"
+
+    return host.write(refuse)
+
+
+def _fail(host: Host, row: Feature, reason: str) -> str:
+    values = {"status": FleetStatus.FAILED, "reason": reason}
+    host.write(lambda each: rows.change(each, row.id, *_mine(row), **values))
+    return f"failed: {reason}"

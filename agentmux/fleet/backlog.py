@@ -1,0 +1,65 @@
+"""Reads a backlog: a YAML list of features."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Final
+
+from agentmux.adapters.config.layers import read_text
+from agentmux.adapters.yaml import schema
+from agentmux.core.codec.frozen import replace
+from agentmux.core.fleet.repositories import is_url
+from agentmux.core.fleet.wish import PRIORITIES, Wish, require_wish
+from agentmux.core.names.statuses import WAYS
+from agentmux.errors import UsageError
+from agentmux.wiring import machine
+
+
+@schema.described(lambda: {"type": "string"})
+def _prose(node: schema.Node, path: str) -> object:
+    return node.value if isinstance(node.value, str) else schema.wrong(node, path, "text")
+
+
+@schema.described(lambda: {"type": ["string", "integer"]})
+def _issue(node: schema.Node, path: str) -> object:
+    return node.value if isinstance(node.value, str) else schema.wrong(node, path, "an issue")
+
+
+_LINE: Final = schema.text()
+_ENTRY: Final[schema.Schema] = {
+    "feature": _prose,
+    "issue": _issue,
+    "key": _LINE,
+    "repo": _LINE,
+    "pipeline": _LINE,
+    "agent": _LINE,
+    "host": _LINE,
+    "base": _LINE,
+    "priority": schema.whole(*PRIORITIES),
+    "then": schema.choice(*WAYS),
+}
+
+
+def read_backlog(path: Path, usual: Wish) -> tuple[Wish, ...]:
+    """Return the features of a backlog; what a line does not say is as in ``usual``.
+
+    Raises:
+        ConfigError: The file cannot be read, or has a mistake; the message names the line.
+        UsageError: Two features have the same key, or a value has the wrong form.
+    """
+    text = read_text(path, str(path))
+    if text is None:
+        raise UsageError(f"`{path}` is not a file")
+    node = schema.parse(text, str(path))
+    if node is None:
+        return ()
+    found = schema.listing(_ENTRY, unique="key")(node, "backlog")
+    return tuple(_wish(each, usual, path.parent) for each in found)
+
+
+def _wish(entry: dict[str, Any], usual: Wish, folder: Path) -> Wish:
+    given = dict(entry)
+    if "repo" in given and not is_url(given["repo"]):
+        place = folder / given["repo"]
+        given["repo"] = str(machine.project_of(place) if place.is_dir() else place)
+    return require_wish(replace(usual, **given))

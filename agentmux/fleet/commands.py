@@ -1,0 +1,109 @@
+"""Runs `start`, `resume`, `approve` and the like for a worker, as a person would type them.
+
+Each is a process of its own: it does exactly what the command does, and goes on to its end if the
+worker is killed.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from agentmux.adapters.disk import files
+from agentmux.core.codec.frozen import dataclass
+from agentmux.wiring import machine
+
+_LIMIT_S: Final = 900.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandEnd:
+    """How a command ended.
+
+    Attributes:
+        answer: Its JSON answer; empty where it gave none.
+        said: Its error, in one sentence, with its first hint.
+    """
+
+    code: int
+    answer: Mapping[str, Any]
+    said: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commands:
+    """Runs commands of AgentMux in a project.
+
+    Attributes:
+        locks: The folder of the locks that the commands of each feature hold.
+        config: The file of ``--config``; None without one.
+    """
+
+    environ: Mapping[str, str]
+    locks: Path
+    config: Path | None = None
+
+    @contextmanager
+    def alone(self, feature: str) -> Iterator[int]:
+        """Hold the feature's lock in the block; wait for commands that a killed worker has left."""
+        files.make_dir(self.locks)
+        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
+        fd = os.open(self.locks / f"{feature}.lock", flags, files.FILE_MODE)
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            yield fd
+        finally:
+            os.close(fd)
+
+    def run(self, project: Path, words: Sequence[str], *, lock: int, text: str = "") -> CommandEnd:
+        """Run a command to its end.
+
+        Args:
+            project: The project that it is about.
+            words: What is typed after ``agentmux``.
+            lock: The feature's lock, which the command holds as long as it runs.
+            text: What it reads from its standard input.
+        """
+        config = ("--config", str(self.config)) if self.config is not None else ()
+        argv = (*machine.program(), "--project", str(project), *config, *words)
+        try:
+            done = subprocess.run(
+                argv,
+                check=False,
+                env=dict(self.environ),
+                cwd=project,
+                input=text.encode("utf-8", "replace"),
+                capture_output=True,
+                timeout=_LIMIT_S,
+                pass_fds=(lock,),
+                start_new_session=True,
+            )
+        except subprocess.TimeoutExpired:
+            return CommandEnd(code=1, answer={}, said=f"`{words[0]}` took over {_LIMIT_S:g} s")
+        return CommandEnd(
+            code=done.returncode,
+            answer=_json(done.stdout),
+            said=_said(done.stderr.decode("utf-8", "replace"), words[0], done.returncode),
+        )
+
+
+def _json(data: bytes) -> Mapping[str, Any]:
+    try:
+        found = json.loads(data)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _said(text: str, command: str, code: int) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    error = next((each.removeprefix("error: ") for each in lines if each.startswith("error: ")), "")
+    hint = next((each.removeprefix("hint: ") for each in lines if each.startswith("hint: ")), "")
+    said = error or (lines[-1] if lines else f"`agentmux {command}` ended with exit code {code}")
+    return f"{said} ({hint})" if hint else said

@@ -1,0 +1,300 @@
+"""One drive: start or resume a feature's session, deliver decisions, and follow it until it rests.
+
+It may be killed anywhere, and is then run again from the start: each step looks first at what is
+there.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import sqlalchemy as sa
+
+from agentmux.core.fleet.repositories import is_allowed
+from agentmux.core.fleet.statuses import FleetStatus, Outcome, is_dead, outcome
+from agentmux.core.fleet.wish import Wish, from_fields, session_slug
+from agentmux.core.names.status_labels import SessionStatus
+from agentmux.core.terminal import command_words
+from agentmux.errors import AgentmuxError, ExitCode, UsageError
+from agentmux.fleet import rows
+from agentmux.fleet.commands import CommandEnd
+from agentmux.fleet.ending import Ended, finish
+from agentmux.fleet.host import Host, Stopping
+from agentmux.fleet.repository import fetched_base, project_at
+from agentmux.fleet.rows import APPROVE, DELIVERED, REFUSED, Decision, Feature
+from agentmux.fleet.session import Sessions
+from agentmux.fleet.tables import FEATURES
+
+if TYPE_CHECKING:
+    from agentmux.app.views.session_view import SessionView
+
+logger = logging.getLogger(__name__)
+
+_DELIVERY_S: Final = "120"
+_LOOK_S: Final = 10.0
+_LASTING: Final = frozenset({ExitCode.USAGE, ExitCode.NOT_FOUND, ExitCode.CONFIG})
+"""The exit codes of a start or resume that would fail again."""
+
+
+def drive(host: Host, feature_id: str, number: int) -> str:
+    """Run one drive of a feature; return in words how it ended, for the log."""
+
+    def is_over() -> bool:
+        row = host.write(lambda each: rows.feature(each, feature_id))
+        return host.stop.is_set() or not _is_ours(host, row, number)
+
+    row = host.write(lambda each: _begun(each, host, feature_id, number))
+    if row is None or not host.slots.take(row.id, row.priority, is_over):
+        if host.stop.is_set():
+            raise Stopping
+        return "superseded"
+    try:
+        ended = _ended(host, row)
+        finish(host, row, ended)
+        return f"{ended.outcome.status} {ended.outcome.reason}".strip()
+    finally:
+        host.slots.free(row.id)
+
+
+def _begun(connection: sa.Connection, host: Host, feature_id: str, number: int) -> Feature | None:
+    """Return the feature if this drive is its newest one; a parked one runs from now on."""
+    may = FEATURES.c.status.in_([FleetStatus.RUNNING, FleetStatus.PARKED])
+    mine = (may, FEATURES.c.drive == number, FEATURES.c.host == host.id)
+    if not rows.change(connection, feature_id, *mine, status=FleetStatus.RUNNING):
+        return None
+    return rows.feature(connection, feature_id)
+
+
+def _is_ours(host: Host, row: Feature | None, number: int) -> bool:
+    return (
+        row is not None
+        and row.status is FleetStatus.RUNNING
+        and row.drive == number
+        and row.host == host.id
+    )
+
+
+def _ended(host: Host, row: Feature) -> Ended:
+    try:
+        wish = from_fields(row.wish)
+        if not is_allowed(wish.repo, host.settings.repos):
+            raise UsageError(f"{host.name} may not run {wish.repo}: see `fleet.repos`")
+        project = project_at(wish.repo, host.place.clones, host.environ)
+    except AgentmuxError as error:
+        return Ended(Outcome(status=FleetStatus.FAILED, reason=_words(error)))
+    sessions = Sessions(project=project, environ=host.environ, config=host.config)
+    return _Drive(host, row, wish, sessions).run()
+
+
+def _words(error: AgentmuxError) -> str:
+    return f"{error.message} ({error.hints[0]})" if error.hints else error.message
+
+
+class _Drive:
+    """The drive of one feature on this host."""
+
+    def __init__(self, host: Host, row: Feature, wish: Wish, sessions: Sessions) -> None:
+        self._host, self._row, self._wish, self._sessions = host, row, wish, sessions
+        self._slug = session_slug(row.id, wish, row.epoch)
+        self._path = sessions.find(self._slug)
+
+    def run(self) -> Ended:
+        with self._host.commands.alone(self._row.id) as lock:
+            self._path = self._sessions.find(self._slug)  # a killed worker's start may have ended
+            ended = self._prepared(lock)
+        if ended is not None or self._path is None:
+            return ended or Ended(Outcome(status=FleetStatus.FAILED, reason="no session"))
+        return self._followed(self._path)
+
+    # -- before --------------------------------------------------------------------------------
+
+    def _prepared(self, lock: int) -> Ended | None:
+        """Have the session run, with all decisions delivered; return how the drive ends if not."""
+        if self._row.cancelled:
+            return self._cancelled(lock)
+        dead = self._counted()
+        if dead is not None:
+            return dead
+        if self._path is None:
+            return self._failed(self._started(lock))
+        self._host.leases.write(self._path, self._row.epoch)
+        for each in self._host.write(lambda c: rows.open_decisions(c, self._row.id)):
+            self._deliver(self._path, each, lock)
+        return self._failed(self._resumed(self._path, lock))
+
+    def _counted(self) -> Ended | None:
+        """Count the drives without progress; five are a dead letter."""
+        seen = self._sessions.progress(self._path)
+        idle = 0 if seen > self._row.progress else self._row.idle_drives
+        if is_dead(idle):
+            return Ended(
+                Outcome(
+                    status=FleetStatus.FAILED,
+                    reason=f"dead letter after {idle} drives without progress: {self._row.reason}",
+                )
+            )
+        self._idle = idle + 1
+        self._host.write(
+            lambda each: rows.change(each, self._row.id, idle_drives=self._idle, progress=seen)
+        )
+        return None
+
+    def _started(self, lock: int) -> CommandEnd:
+        wish = self._wish
+        project = self._sessions.project
+        try:
+            base = fetched_base(project, wish.repo, wish.base, self._host.environ)
+        except AgentmuxError as error:
+            return CommandEnd(code=error.exit_code, answer={}, said=_words(error))
+        lease = self._host.leases.text(self._row.epoch)
+        words = (*start_words(wish, self._slug, base), "--lease", lease)
+        done = self._host.commands.run(project, words, lock=lock, text=wish.feature)
+        self._path = self._sessions.find(self._slug)
+        return done
+
+    def _resumed(self, path: Path, lock: int) -> CommandEnd | None:
+        """Resume a session that nothing drives, or take it over; None if there is no need to."""
+        view = self._sessions.view(path)
+        again = self._row.resumes or bool(self._delivered)
+        wanted = {SessionStatus.INTERRUPTED}
+        if again:
+            wanted |= {SessionStatus.STOPPED, SessionStatus.FAILED}
+        if view.status not in wanted:
+            return None
+        if view.live and view.orchestrator is None:
+            words = command_words.resume(path.name, reattach=True)
+        else:
+            words = command_words.resume(path.name)
+        return self._host.commands.run(
+            self._sessions.project, (*words, "--yes", "--json"), lock=lock
+        )
+
+    def _failed(self, done: CommandEnd | None) -> Ended | None:
+        """Return how the drive ends after a start or resume that failed; None if it did not."""
+        if done is None or done.code == ExitCode.OK:
+            return None
+        logger.warning("%s: %s", self._slug, done.said)
+        if done.code in _LASTING:
+            return Ended(Outcome(status=FleetStatus.FAILED, reason=done.said), path=self._path)
+        again = Outcome(status=FleetStatus.RUNNING, reason=done.said)
+        return Ended(again, path=self._path, delay_s=0.5 * 2**self._idle)
+
+    _delivered: bool = False
+    _idle: int = 0
+
+    def _deliver(self, path: Path, decision: Decision, lock: int) -> None:
+        """Give the session a decision that was made elsewhere, and note its answer."""
+        end = self._host.commands.run(
+            self._sessions.project,
+            decision_words(path.name, decision),
+            lock=lock,
+            text=decision.text,
+        )
+        accepted = end.answer.get("result") in {"accepted", "duplicate"}
+        self._delivered = self._delivered or accepted
+        status = DELIVERED if accepted else REFUSED
+        said = "" if end.code == ExitCode.OK else end.said
+        self._host.write(lambda each: rows.answer(each, decision.id, status, said))
+
+    def _cancelled(self, lock: int) -> Ended:
+        reason = "cancelled"
+        if self._path is not None:
+            view = self._sessions.view(self._path)
+            if view.live or view.orchestrator is not None:
+                words = command_words.stop(self._path.name)
+                done = self._host.commands.run(self._sessions.project, words, lock=lock)
+                reason = reason if done.code == 0 else f"cancelled; its session: {done.said}"
+        return Ended(Outcome(status=FleetStatus.FAILED, reason=reason), path=self._path)
+
+    # -- while it runs -------------------------------------------------------------------------
+
+    def _followed(self, path: Path) -> Ended:
+        """Follow the session until the drive ends."""
+        changed = self._host.watching.begin(path)
+        self._note(path)
+        status, since = None, time.monotonic()
+        try:
+            while True:
+                changed.wait(_LOOK_S)
+                changed.clear()
+                if self._host.stop.is_set():
+                    raise Stopping
+                order = self._host.orders.get(self._row.id)
+                if order is None or order.epoch != self._row.epoch:
+                    if self._is_lost():
+                        return self._taken_away(path)
+                elif order.cancelled:
+                    with self._host.commands.alone(self._row.id) as lock:
+                        return self._cancelled(lock)
+                view = self._sessions.view(path)
+                if view.status is not status:
+                    status, since = view.status, time.monotonic()
+                found = outcome(view.status, time.monotonic() - since, _problem(view))
+                if found is not None:
+                    return self._rest(path, view, found)
+                self._noted(view)
+        finally:
+            self._host.watching.end(path)
+
+    def _is_lost(self) -> bool:
+        row = self._host.write(lambda each: rows.feature(each, self._row.id))
+        return not _is_ours(self._host, row, self._row.drive)
+
+    def _taken_away(self, path: Path) -> Ended:
+        """Stop a session whose feature was given to another host."""
+        self._host.leases.end(path, self._row.epoch)
+        with self._host.commands.alone(self._row.id) as lock:
+            words = command_words.stop(path.name)
+            self._host.commands.run(self._sessions.project, words, lock=lock)
+        return Ended(Outcome(status=FleetStatus.FAILED, reason="given to another host"), path=path)
+
+    _phase: str = ""
+
+    def _note(self, path: Path) -> None:
+        values = {"session": path.name, "path": str(path), "resumes": False, "question": None}
+        self._host.write(lambda each: rows.change(each, self._row.id, **values))
+
+    def _noted(self, view: SessionView) -> None:
+        """Note the phase of the session in the fleet, when it is another one."""
+        phase = view.phase or ""
+        if phase != self._phase:
+            self._phase = phase
+            self._host.write(lambda each: rows.change(each, self._row.id, phase=phase))
+
+    def _rest(self, path: Path, view: SessionView, found: Outcome) -> Ended:
+        question = None
+        if view.status is SessionStatus.DECISION:
+            question = self._sessions.question(path)
+        return Ended(found, path=path, view=view, question=question)
+
+
+def _problem(view: SessionView) -> str:
+    return view.problems[0] if view.problems else ""
+
+
+def start_words(wish: Wish, slug: str, base: str) -> tuple[str, ...]:
+    """Return the start of a feature's session, as typed; its text comes on stdin."""
+    options = {
+        "--pipeline": wish.pipeline,
+        "--agent": wish.agent,
+        "--base": base,
+        "--issue": wish.issue,
+    }
+    given = [word for name, value in options.items() if value for word in (name, value)]
+    given += [word for role in wish.roles for word in ("--role", role)]
+    given += ["--comments"] * wish.comments + ["--product-manager"] * wish.product_manager
+    feature = ("-",) if wish.feature.strip() else ()
+    return ("start", "--detach", "--json", "--worktree", "--name", slug, *given, *feature)
+
+
+def decision_words(name: str, decision: Decision) -> tuple[str, ...]:
+    """Return the command that gives a session a decision."""
+    made = ("--json", "--decision", decision.id)
+    if decision.kind == APPROVE:
+        words = command_words.approve(name, decision.digest, way=decision.then, wait_s=_DELIVERY_S)
+        return (words[0], *made, *words[1:])
+    words = command_words.request_changes(name, decision.begins, decision.digest)
+    return (words[0], *made, *words[1:])

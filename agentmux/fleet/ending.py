@@ -1,0 +1,94 @@
+"""Writes how a drive ended, and enqueues the next one where one is due."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import sqlalchemy as sa
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.fleet.statuses import FleetStatus, Outcome
+from agentmux.fleet import rows
+from agentmux.fleet.engine import DRIVE
+from agentmux.fleet.session import due, pushed_branch, result_of
+from agentmux.fleet.tables import FEATURES
+from agentmux.wiring import machine
+
+if TYPE_CHECKING:
+    from agentmux.app.views.session_view import SessionView
+    from agentmux.fleet.host import Host
+    from agentmux.fleet.rows import Feature
+
+_GRACE_S: Final = 30.0
+"""A parked session wakes its agent itself; only later does the fleet look whether it lives."""
+_ORDERLY: Final = frozenset({FleetStatus.WAITING, FleetStatus.PARKED, FleetStatus.DONE})
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a drive ended.
+
+    Attributes:
+        path: The session's directory; None where there is none.
+        view: The session as it was seen last; None where it was not seen.
+        question: What a person has to decide; None for nothing.
+        delay_s: How long the next drive waits.
+    """
+
+    outcome: Outcome
+    path: Path | None = None
+    view: SessionView | None = None
+    question: Mapping[str, object] | None = None
+    delay_s: float = 0.0
+
+
+def finish(host: Host, row: Feature, ended: Ended) -> None:
+    """Write it, in one transaction with the next drive; nothing if the feature is not ours now."""
+    status = ended.outcome.status
+    values: dict[str, object] = {
+        "status": status,
+        "reason": ended.outcome.reason,
+        "question": ended.question,
+    }
+    if ended.path is not None:
+        values |= {"session": ended.path.name, "path": str(ended.path)}
+    if ended.view is not None:
+        values |= {"phase": ended.view.phase or "", "result": result_of(ended.view)}
+        if pushed_branch(ended.view):
+            values["pushed"] = pushed_branch(ended.view)
+    if status in _ORDERLY:
+        values["idle_drives"] = 0
+    delay_s = _delay_s(ended)
+
+    def write(connection: sa.Connection) -> None:
+        number = row.drive + (delay_s is not None)
+        if not rows.change(connection, row.id, *_still(host, row), drive=number, **values):
+            return
+        if delay_s is not None:
+            host.enqueuer.enqueue(
+                *(connection, DRIVE, row.id, number, row.priority), host=host.id, delay_s=delay_s
+            )
+
+    host.write(write)
+
+
+def _still(host: Host, row: Feature) -> tuple[sa.ColumnElement[bool], ...]:
+    return (
+        FEATURES.c.drive == row.drive,
+        FEATURES.c.epoch == row.epoch,
+        FEATURES.c.host == host.id,
+        FEATURES.c.status == FleetStatus.RUNNING,
+    )
+
+
+def _delay_s(ended: Ended) -> float | None:
+    """Return after which time another drive follows; None where none does."""
+    if ended.outcome.status is FleetStatus.RUNNING:
+        return ended.delay_s
+    if ended.outcome.status is FleetStatus.PARKED and ended.view is not None:
+        at = due(ended.view)
+        if at is not None:
+            return max(0.0, (at - machine.now()).total_seconds()) + _GRACE_S
+    return None

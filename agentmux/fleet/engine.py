@@ -1,0 +1,137 @@
+"""DBOS: which workflows wait in which queues. No other module knows its API.
+
+A feature's workflows are ``<uuid>:admit:<k>`` and ``<uuid>:drive:<k>``, and take the feature's id
+and ``k``. *Admit* waits for a slot and gives the feature to a host; *drive* runs it there. They are
+enqueued in the transaction that changes the feature's row, so neither can be without the other.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from dbos import DBOS, DBOSClient
+from dbos._serialization import DBOSPortableJSONSerializer
+
+from agentmux.fleet.tables import CONTRACT
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+NAME: Final = "agentmux-fleet"
+NEW: Final = "agentmux-new"
+ADMIT: Final = "admit"
+DRIVE: Final = "drive"
+APP_VERSION: Final = f"contract-{CONTRACT}"
+POLL_S: Final = 0.5
+"""How often a queue is looked at."""
+_NEW_AT_ONCE: Final = 4
+"""How many new features one host may hold that wait for a slot."""
+_MANY: Final = 1_000_000
+_NEVER_S: Final = 3600.0
+
+
+def host_queue(host: str) -> str:
+    """Return the name of the queue of a host."""
+    return f"agentmux-host-{host}"
+
+
+class Enqueuer:
+    """Enqueues workflows in the transactions of others; runs none."""
+
+    def __init__(self, engine: sa.Engine) -> None:
+        self._client = DBOSClient(
+            system_database_engine=engine,
+            serializer=DBOSPortableJSONSerializer(),
+            application_name=NAME,
+            lazy=True,
+            retry_connection_errors=False,
+        )
+
+    def enqueue(
+        self, connection: sa.Connection, kind: str, feature: str, number: int, priority: int,
+        *, host: str | None = None, delay_s: float = 0.0,
+    ) -> None:  # fmt: skip
+        """Enqueue a workflow; it exists once the transaction of ``connection`` is committed.
+
+        Args:
+            connection: Is in a transaction.
+            kind: `ADMIT` or `DRIVE`.
+            feature: The feature's id.
+            number: Of the workflow among those of the feature.
+            priority: The lowest is taken first.
+            host: The id of the host that has to run it; None for any.
+            delay_s: It is not run before this time has passed.
+        """
+        self._client.enqueue_in_transaction(
+            connection,
+            {
+                "workflow_name": kind,
+                "queue_name": NEW if host is None else host_queue(host),
+                "workflow_id": f"{feature}:{kind}:{number}",
+                "priority": priority,
+                "app_version": APP_VERSION,
+                **({"delay_seconds": delay_s} if delay_s > 0 else {}),
+            },
+            feature,
+            number,
+        )
+
+
+def migrate(engine: sa.Engine, log: logging.Handler) -> None:
+    """Make or migrate the tables of DBOS."""
+    _configure(engine, "migration", log, run_migrations=True)
+    DBOS.launch()
+    try:
+        DBOS.register_queue(
+            NEW,
+            worker_concurrency=_NEW_AT_ONCE,
+            polling_interval_sec=POLL_S,
+            on_conflict="always_update",
+        )
+    finally:
+        DBOS.destroy(destroy_registry=True)
+
+
+Body = Callable[[str, int], str]
+
+
+def launch(engine: sa.Engine, host: str, log: logging.Handler, *, admit: Body, drive: Body) -> None:
+    """Begin to run the workflows of a host, and those that are new.
+
+    What this host was running when its last worker was killed is run again.
+    """
+    _configure(engine, host, log, run_migrations=False)
+    DBOS.workflow(name=ADMIT, max_recovery_attempts=_MANY)(admit)
+    DBOS.workflow(name=DRIVE, max_recovery_attempts=_MANY)(drive)
+    DBOS.listen_queues([NEW, host_queue(host)])
+    DBOS.launch()
+    DBOS.register_queue(host_queue(host), polling_interval_sec=POLL_S, on_conflict="always_update")
+
+
+def end(wait_s: int) -> None:
+    """Take nothing more from the queues, and wait so many seconds for what runs."""
+    DBOS.destroy(workflow_completion_timeout_sec=wait_s)
+
+
+def _configure(engine: sa.Engine, host: str, log: logging.Handler, *, run_migrations: bool) -> None:
+    logger = logging.getLogger("dbos")
+    logger.propagate = False
+    logger.handlers = [log]  # else DBOS would write to stderr
+    DBOS(
+        config={
+            "name": NAME,
+            "system_database_engine": engine,
+            "application_version": APP_VERSION,
+            "executor_id": host,
+            "serializer": DBOSPortableJSONSerializer(),
+            "enable_otlp": False,
+            "run_migrations": run_migrations,
+            "log_level": "INFO",
+            # The fleet uses no notifications and no schedules.
+            "use_listen_notify": False,
+            "notification_listener_polling_interval_sec": _NEVER_S,
+            "scheduler_polling_interval_sec": _NEVER_S,
+        }
+    )

@@ -1,0 +1,86 @@
+"""A host of the fleet, as its worker, its drives and its admissions share it."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import sqlalchemy as sa
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.fleet.database import persistent
+from agentmux.fleet.place import Place
+
+if TYPE_CHECKING:
+    from agentmux.core.config.settings import FleetSettings
+    from agentmux.fleet.commands import Commands
+    from agentmux.fleet.engine import Enqueuer
+    from agentmux.fleet.leases import Leases
+    from agentmux.fleet.slots import Slots
+    from agentmux.fleet.watching import Watching
+
+T = TypeVar("T")
+logger = logging.getLogger(__name__)
+
+
+class Stopping(Exception):
+    """The worker ends: what it does now is left as it is, and its next start does it again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What the database says of a feature that runs here.
+
+    Attributes:
+        epoch: The epoch in which this host has it; another one: it has it no more.
+    """
+
+    cancelled: bool
+    epoch: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """This host.
+
+    Attributes:
+        id: The uuid of its worker.
+        stop: Is set when the worker ends.
+        orders: By the id of each feature of this host, what the worker last read of it.
+    """
+
+    id: str
+    name: str
+    place: Place
+    engine: sa.Engine
+    enqueuer: Enqueuer
+    commands: Commands
+    settings: FleetSettings
+    slots: Slots
+    leases: Leases
+    watching: Watching
+    environ: Mapping[str, str]
+    config: Path | None
+    stop: threading.Event
+    orders: dict[str, Order]
+
+    def write(self, call: Callable[[sa.Connection], T]) -> T:
+        """Return ``call`` of a connection in a transaction; wait while the database is away.
+
+        Raises:
+            Stopping: The worker ends.
+        """
+
+        def once() -> T:
+            with self.engine.begin() as connection:
+                return call(connection)
+
+        try:
+            return persistent(once, stopping=self.stop.wait)
+        except sa.exc.DBAPIError:
+            if self.stop.is_set():
+                raise Stopping from None
+            raise

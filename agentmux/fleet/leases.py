@@ -1,0 +1,61 @@
+"""The leases of the sessions of a host: written beside each session, as long as the fleet agrees.
+
+A worker that the database does not hear of cannot renew them; its sessions then stop acting.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from agentmux.adapters.disk import files
+from agentmux.core.fleet import lease
+from agentmux.core.fleet.lease import Lease
+from agentmux.errors import AgentmuxError
+
+logger = logging.getLogger(__name__)
+
+
+class Leases:
+    """Renews leases until a time that the worker has agreed with the database."""
+
+    def __init__(self, lease_s: float) -> None:
+        self._lease_s = lease_s
+        self._until = datetime.fromtimestamp(0, UTC)
+        self._lock = threading.Lock()
+
+    def heard(self, at: datetime) -> None:
+        """Note that the database heard of this worker; ``at`` is a time before it was asked."""
+        with self._lock:
+            self._until = max(self._until, at + timedelta(seconds=self._lease_s))
+
+    def text(self, epoch: int) -> str:
+        """Return the content of the lease file of a session that is given in this epoch."""
+        with self._lock:
+            return Lease(epoch=epoch, until=self._until).encode()
+
+    def write(self, session: Path, epoch: int) -> None:
+        """Renew the lease of a session; one of a newer epoch is left alone."""
+        data = files.read_limited(session / lease.NAME, lease.MAX)
+        there = lease.decode(data) if data is not None else None
+        text = self.text(epoch).encode()
+        if (there is not None and there.epoch > epoch) or data == text or not session.is_dir():
+            return
+        try:
+            files.replace(session / lease.NAME, text)
+        except AgentmuxError as error:
+            logger.warning("could not renew the lease of %s: %s", session.name, error)
+
+    def end(self, session: Path, epoch: int) -> None:
+        """Let the lease of a session lapse at once: it belongs to another host now."""
+        ended = Lease(epoch=epoch, until=datetime.fromtimestamp(0, UTC)).encode()
+        if session.is_dir():
+            files.replace(session / lease.NAME, ended.encode())
+
+    def renew(self, sessions: Mapping[Path, int]) -> None:
+        """Renew the leases of these sessions, each with its epoch."""
+        for session, epoch in sessions.items():
+            self.write(session, epoch)

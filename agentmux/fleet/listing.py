@@ -1,0 +1,118 @@
+"""What `fleet list` and `fleet show` say, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+import sqlalchemy as sa
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.fleet.routing import STALE_S, HostFacts
+from agentmux.core.fleet.statuses import ENDED
+from agentmux.fleet import rows
+from agentmux.fleet.database import explained
+from agentmux.fleet.rows import Decision, Feature
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetView:
+    """The fleet as it is now.
+
+    Attributes:
+        hosts: By their ids, in the order of their names.
+        features: In the order of submission.
+    """
+
+    hosts: Mapping[str, HostFacts]
+    features: tuple[Feature, ...]
+
+    def host_name(self, row: Feature) -> str:
+        """Return the name of the host that has a feature; empty for none."""
+        host = self.hosts.get(row.host or "")
+        return host.name if host is not None else ""
+
+    @property
+    def stale(self) -> tuple[HostFacts, ...]:
+        """The hosts whose workers should run, and were not seen lately."""
+        return tuple(each for each in self.hosts.values() if each.age_s >= STALE_S)
+
+    def waiting_for(self, host: HostFacts) -> tuple[Feature, ...]:
+        """Return the unfinished features that only this host can go on with."""
+        return tuple(
+            each for each in self.features if each.host == host.id and each.status not in ENDED
+        )
+
+
+def fleet_view(engine: sa.Engine) -> FleetView:
+    """Read the fleet."""
+    with explained(engine), engine.connect() as connection:
+        return FleetView(hosts=rows.hosts(connection), features=rows.features(connection))
+
+
+def feature_fields(view: FleetView, row: Feature) -> dict[str, object]:
+    """Return a feature as in JSON."""
+    return {
+        "id": row.id,
+        "key": row.key,
+        "session": row.session or None,
+        "status": str(row.status),
+        "phase": row.phase or None,
+        "host": view.host_name(row) or None,
+        "updated_at": stamp(row.updated_at),
+        "title": row.title,
+        "priority": row.priority,
+        "reason": row.reason or None,
+        "decision": row.question is not None,
+        "submitted_at": stamp(row.submitted_at),
+    }
+
+
+def host_fields(view: FleetView, host: HostFacts) -> dict[str, object]:
+    """Return a host as in JSON."""
+    return {
+        "id": host.id,
+        "name": host.name,
+        "slots": host.slots,
+        "busy": host.busy,
+        "running": host.running,
+        "draining": host.draining,
+        "stale": host.age_s >= STALE_S,
+        "seen_s": round(host.age_s, 1),
+        "waiting": [each.id for each in view.waiting_for(host)],
+    }
+
+
+def decision_fields(decision: Decision) -> dict[str, object]:
+    """Return a decision as in JSON."""
+    return {
+        "id": decision.id,
+        "kind": decision.kind,
+        "cycle": decision.cycle,
+        "digest": decision.digest,
+        "by": decision.by or None,
+        "status": decision.status,
+        "answer": decision.answer or None,
+    }
+
+
+def shown_fields(engine: sa.Engine, view: FleetView, row: Feature) -> dict[str, object]:
+    """Return all that is known of one feature, as in JSON."""
+    with explained(engine), engine.connect() as connection:
+        given = rows.decisions(connection, row.id)
+    return {
+        **feature_fields(view, row),
+        "wish": dict(row.wish),
+        "path": row.path or None,
+        "epoch": row.epoch,
+        "drive": row.drive,
+        "idle_drives": row.idle_drives,
+        "question": dict(row.question) if row.question else None,
+        "result": dict(row.result) if row.result else None,
+        "decisions": [decision_fields(each) for each in given],
+    }
+
+
+def stamp(seconds: float) -> str:
+    """Return a Unix time as in JSON: UTC, ISO 8601."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

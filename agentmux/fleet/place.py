@@ -1,0 +1,146 @@
+"""Where a host keeps what is its own of the fleet: the database's URL, and its identity."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from filelock import FileLock, Timeout
+
+from agentmux.adapters.disk import files
+from agentmux.core.codec.frozen import dataclass
+from agentmux.errors import BlockedError, DataError, MissingError, UsageError
+from agentmux.wiring import machine
+
+_URL_MAX: Final = 4096
+_SQLITE: Final = "sqlite:///"
+_SCHEMES: Final = (_SQLITE, "postgresql://")
+_SECRET: Final = re.compile(r"(?<=:)[^:@/]+(?=@)")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The folder of the fleet in the user's state home.
+
+    Attributes:
+        folder: ``$XDG_STATE_HOME/agentmux/fleet``.
+    """
+
+    folder: Path
+
+    @property
+    def log(self) -> Path:
+        """The log of the worker and of DBOS."""
+        return self.folder / "worker.log"
+
+    @property
+    def clones(self) -> Path:
+        """The folder of the repositories that were cloned by their URL."""
+        return self.folder / "clones"
+
+    @property
+    def drives(self) -> Path:
+        """The folder of what a drive needs while it starts a session."""
+        return self.folder / "drives"
+
+    @property
+    def default_url(self) -> str:
+        """The URL of a database for this host alone."""
+        return f"{_SQLITE}{self.folder / 'fleet.sqlite'}"
+
+    def is_set_up(self) -> bool:
+        """Return whether this host knows a fleet."""
+        return (self.folder / "url").is_file()
+
+    def url(self) -> str:
+        """Return the URL of the fleet's database.
+
+        Raises:
+            MissingError: The fleet is not set up here.
+        """
+        data = files.read_limited(self.folder / "url", _URL_MAX)
+        if data is None:
+            raise MissingError("the fleet is not set up here", hints=("agentmux fleet init",))
+        return require_url(data.decode("utf-8", "replace").strip())
+
+    def keep_url(self, url: str) -> None:
+        """Write the URL into a file that only the user can read."""
+        files.make_dir(self.folder)
+        files.replace(self.folder / "url", f"{url}\n".encode())
+
+    def identity(self) -> str:
+        """Return the uuid of this host's worker; make one if there is none yet."""
+        path = self.folder / "host.json"
+        data = files.read_limited(path, _URL_MAX)
+        if data is not None:
+            try:
+                return str(uuid.UUID(json.loads(data)["id"]))
+            except (ValueError, TypeError, LookupError):
+                raise DataError(
+                    f"{path} is damaged", hints=("restore it, or remove it to be a new host",)
+                ) from None
+        files.make_dir(self.folder)
+        made = str(uuid.uuid4())
+        files.replace(path, files.json_bytes({"id": made}))
+        return made
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Hold the host's lock in the block: a host has one worker.
+
+        Raises:
+            BlockedError: Another worker runs here.
+        """
+        files.make_dir(self.folder)
+        lock = FileLock(self.folder / "worker.lock", timeout=0, mode=files.FILE_MODE)
+        try:
+            lock.acquire()
+        except Timeout:
+            raise BlockedError(
+                "a worker of this host runs already",
+                reason="worker_running",
+                hints=("agentmux fleet list",),
+            ) from None
+        try:
+            yield
+        finally:
+            lock.release()
+
+
+def place_of(environ: Mapping[str, str]) -> Place:
+    """Return the place of the fleet for the user of this environment."""
+    return Place(machine.state_dir(environ) / "fleet")
+
+
+def require_url(text: str) -> str:
+    """Return ``text`` if it is the URL of a database that the fleet can use.
+
+    Raises:
+        UsageError: It is not. The message does not quote it, since it may hold a password.
+    """
+    if not text.startswith(_SCHEMES) or not text.isprintable() or len(text) > _URL_MAX:
+        raise UsageError(
+            "the URL of the fleet's database is sqlite:///PATH or postgresql://…, on one line"
+        )
+    path = text.removeprefix(_SQLITE)
+    if path != text and not path.startswith("/"):
+        raise UsageError("the path of a database of SQLite has to be absolute: sqlite:////PATH")
+    return text
+
+
+def shown_url(url: str) -> str:
+    """Return a URL without its password."""
+    return _SECRET.sub("…", url.partition("?")[0])
+
+
+def is_private(path: Path) -> bool:
+    """Return whether nobody but the user and root can read a file."""
+    found = path.stat()
+    return found.st_uid in {os.getuid(), 0} and not found.st_mode & (stat.S_IRWXG | stat.S_IRWXO)

@@ -1,0 +1,159 @@
+"""Features, hosts and decisions as rows of the database: read, and change in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import sqlalchemy as sa
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.records import Json
+from agentmux.core.fleet.routing import HostFacts
+from agentmux.core.fleet.statuses import FleetStatus
+from agentmux.fleet.database import now_s
+from agentmux.fleet.tables import DECISIONS, FEATURES, HOSTS
+
+OPEN: Final = "open"
+DELIVERED: Final = "delivered"
+REFUSED: Final = "refused"
+APPROVE: Final = "approve"
+CHANGES: Final = "changes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feature:
+    """One feature of the fleet, as its row says.
+
+    Attributes:
+        host: The id of the host that has it, or that it is meant for; None for none yet.
+        pinned: Whether no other host may take it before it has begun.
+        refused_by: The ids of the hosts that may not run its repository.
+        session: The name of its session; empty before it has begun.
+        question: What a person has to decide: ``cycle``, ``digest``, ``lines``; None for nothing.
+        epoch: How often it was given to a host.
+        drive: The number of its newest workflow.
+        idle_drives: How many drives in a row have added nothing to its journal.
+        resumes: Whether the next drive resumes a session that has failed or was stopped.
+    """
+
+    id: str
+    key: str | None
+    wish: Json
+    title: str
+    priority: int
+    status: FleetStatus
+    reason: str
+    host: str | None
+    pinned: bool
+    refused_by: tuple[str, ...]
+    session: str
+    path: str
+    phase: str
+    pushed: str
+    result: Json | None
+    question: Json | None
+    epoch: int
+    drive: int
+    idle_drives: int
+    progress: int
+    resumes: bool
+    cancelled: bool
+    submitted_at: float
+    updated_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """A person's decision on a feature, made anywhere."""
+
+    id: str
+    feature: str
+    kind: str
+    cycle: int
+    digest: str
+    then: str
+    begins: str
+    text: str
+    by: str
+    status: str
+    answer: str
+
+
+def _feature(row: sa.Row[Any]) -> Feature:
+    values = dict(row._mapping)  # noqa: SLF001 (a public name of SQLAlchemy)
+    values["status"] = FleetStatus(values["status"])
+    values["refused_by"] = tuple(values["refused_by"] or ())
+    return Feature(**values)
+
+
+def feature(connection: sa.Connection, feature_id: str) -> Feature | None:
+    """Return one feature; None if there is none with this id."""
+    row = connection.execute(sa.select(FEATURES).where(FEATURES.c.id == feature_id)).first()
+    return None if row is None else _feature(row)
+
+
+def features(connection: sa.Connection, *where: sa.ColumnElement[bool]) -> tuple[Feature, ...]:
+    """Return the features for which all of ``where`` holds, in the order of submission."""
+    query = sa.select(FEATURES).where(*where).order_by(FEATURES.c.submitted_at, FEATURES.c.id)
+    return tuple(_feature(row) for row in connection.execute(query))
+
+
+def change(
+    connection: sa.Connection, feature_id: str, *where: sa.ColumnElement[bool], **values: object
+) -> bool:
+    """Change a feature if all of ``where`` holds; return whether it was changed."""
+    values.setdefault("updated_at", now_s(connection.engine))
+    made = connection.execute(
+        FEATURES.update().where(FEATURES.c.id == feature_id, *where).values(**values)
+    )
+    return made.rowcount == 1
+
+
+def hosts(connection: sa.Connection) -> Mapping[str, HostFacts]:
+    """Return all hosts by their ids, with the time since they were seen."""
+    now = now_s(connection.engine)
+    query = sa.select(HOSTS, (now - HOSTS.c.seen_at).label("age_s")).order_by(HOSTS.c.name)
+    return {
+        row.id: HostFacts(
+            id=row.id,
+            name=row.name,
+            slots=row.slots,
+            busy=row.busy,
+            age_s=max(0.0, float(row.age_s)),
+            draining=row.draining,
+            running=row.running,
+        )
+        for row in connection.execute(query)
+    }
+
+
+def open_decisions(connection: sa.Connection, feature_id: str) -> tuple[Decision, ...]:
+    """Return the decisions on a feature that its host has not delivered yet, oldest first."""
+    query = (
+        sa.select(DECISIONS)
+        .where(DECISIONS.c.feature == feature_id, DECISIONS.c.status == OPEN)
+        .order_by(DECISIONS.c.given_at)
+    )
+    return tuple(_decision(row) for row in connection.execute(query))
+
+
+def _decision(row: sa.Row[Any]) -> Decision:
+    values = dict(row._mapping)  # noqa: SLF001 (as above)
+    values.pop("given_at")
+    return Decision(**values)
+
+
+def decisions(connection: sa.Connection, feature_id: str) -> Sequence[Decision]:
+    """Return all decisions on a feature, oldest first."""
+    query = (
+        sa.select(DECISIONS).where(DECISIONS.c.feature == feature_id).order_by(DECISIONS.c.given_at)
+    )
+    return [_decision(row) for row in connection.execute(query)]
+
+
+def answer(connection: sa.Connection, decision_id: str, status: str, said: str) -> None:
+    """Note what became of a decision."""
+    connection.execute(
+        DECISIONS.update().where(DECISIONS.c.id == decision_id).values(status=status, answer=said)
+    )

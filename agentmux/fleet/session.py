@@ -1,0 +1,106 @@
+"""A feature's session on this host: find it, look at it, read what the fleet notes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentmux.app.session.lookup import entry_at, sessions_dir
+from agentmux.app.views.status import look
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.times import time_of
+from agentmux.core.fleet.statuses import progress
+from agentmux.core.names import layout
+from agentmux.errors import AgentmuxError
+from agentmux.wiring import build
+
+if TYPE_CHECKING:
+    from agentmux.app.views.session_view import SessionView
+    from agentmux.app.world import Site
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sessions:
+    """The sessions of one project.
+
+    Attributes:
+        environ: The environment of the worker.
+        config: The file of ``--config``; None without one.
+    """
+
+    project: Path
+    environ: Mapping[str, str]
+    config: Path | None
+
+    @property
+    def site(self) -> Site:
+        """What it takes to look at the sessions."""
+        return build.site(self.project, config=self.config, environ=self.environ)
+
+    def find(self, slug: str) -> Path | None:
+        """Return the directory of the session with this slug, which follows from a feature's id."""
+        folder = sessions_dir(self.project)
+        found = [each for each in self.site.folders.names(folder) if layout.slug_of(each) == slug]
+        return folder / max(found) if found else None
+
+    def view(self, path: Path) -> SessionView:
+        """Return what faces show of a session."""
+        site = self.site
+        return look(site, (entry_at(site, path),), warns=False).data[0]
+
+    def progress(self, path: Path | None) -> int:
+        """Return how many lines of work the session's journal has; 0 without a session."""
+        if path is None:
+            return 0
+        with suppress(AgentmuxError, OSError):
+            return progress(event.fact.kind for event, _ in self.site.files(path).tail(0))
+        return 0
+
+    def question(self, path: Path) -> Mapping[str, object] | None:
+        """Return what a person has to decide: cycle, digest and the lines to read first."""
+        from agentmux.app.delivery.approval_question import approval_question  # noqa: PLC0415 (reads git)
+        from agentmux.app.session.own_worktree import placed  # noqa: PLC0415 (as above)
+        from agentmux.core.fold.acceptance import takes_decision  # noqa: PLC0415 (as above)
+        from agentmux.core.fold.apply import fold  # noqa: PLC0415 (as above)
+
+        world = build.world(self.project, config=self.config, environ=self.environ)
+        loaded = world.files(path).load()
+        state = fold(loaded.state, loaded.tail)
+        if not takes_decision(state):
+            return None
+        asked = approval_question(placed(world, state), world.files(path), state)
+        return {
+            "cycle": state.cycle,
+            "digest": asked.approval.digest if asked.approval is not None else "",
+            "obstacle": asked.obstacle,
+            "lines": [*asked.lines][:_LINES],
+        }
+
+
+_LINES = 400
+
+
+def due(view: SessionView) -> datetime | None:
+    """Return when the first parked agent of a session is to be woken; None where unknown."""
+    times: Iterable[datetime | None] = (time_of(each.parked_until) for each in view.seats)
+    return min((each for each in times if each is not None), default=None)
+
+
+def result_of(view: SessionView) -> Mapping[str, object]:
+    """Return where the result of a session is: branch, commit and request."""
+    return {
+        "branch": view.branch,
+        "commit": view.commit,
+        "request": dict(view.request) if view.request else None,
+    }
+
+
+def pushed_branch(view: SessionView) -> str:
+    """Return the branch if a delivery of the session has pushed it; else an empty text."""
+    steps = view.delivery.get("steps") if view.delivery else None
+    push = steps.get("push") if isinstance(steps, dict) else None
+    done = isinstance(push, dict) and push.get("status") == "done"
+    return (view.branch or "") if done else ""

@@ -1,0 +1,105 @@
+"""Submit features to the fleet; each is submitted once, however often it is said."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.fleet.statuses import FleetStatus
+from agentmux.core.fleet.wish import Wish, difference, from_fields, require_wish, to_fields
+from agentmux.errors import NotFoundError, UsageError
+from agentmux.fleet import rows
+from agentmux.fleet.database import explained, now_s
+from agentmux.fleet.engine import ADMIT, Enqueuer
+from agentmux.fleet.tables import FEATURES, HOSTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submitted:
+    """A feature that was submitted, now or before.
+
+    Attributes:
+        new: Whether it was submitted now.
+    """
+
+    id: str
+    key: str
+    title: str
+    new: bool
+
+
+def submit(engine: sa.Engine, wishes: Sequence[Wish]) -> tuple[Submitted, ...]:
+    """Submit all of these wishes, or none.
+
+    Raises:
+        UsageError: A key is taken by a feature with other arguments; or a wish is wrong.
+        NotFoundError: A host has not been seen by this fleet.
+    """
+    wishes = tuple(require_wish(each) for each in wishes)
+    enqueuer = Enqueuer(engine)
+    for last in (False, True):
+        try:
+            with explained(engine), engine.begin() as connection:
+                return tuple(_submit(connection, enqueuer, each) for each in wishes)
+        except IntegrityError:  # pragma: no cover (another submission was faster)
+            if last:
+                raise
+        except Exception as error:
+            # `explained` wraps what the database says of a key that was taken meanwhile.
+            if last or not isinstance(error.__cause__, IntegrityError):
+                raise
+    raise AssertionError
+
+
+def _submit(connection: sa.Connection, enqueuer: Enqueuer, wish: Wish) -> Submitted:
+    there = _with_key(connection, wish.key) if wish.key else None
+    if there is not None:
+        differs = difference(from_fields(there.wish), wish)
+        if differs:
+            raise UsageError(
+                f"the key `{wish.key}` was submitted before, with other arguments: "
+                + "; ".join(differs),
+                hints=(f"agentmux fleet show {there.id}", "or choose another --key"),
+            )
+        return Submitted(id=there.id, key=wish.key, title=there.title, new=False)
+    host = _host(connection, wish.host) if wish.host else None
+    made = str(uuid.uuid4())
+    now = now_s(connection.engine)
+    connection.execute(
+        FEATURES.insert().values(
+            id=made,
+            key=wish.key or None,
+            wish=to_fields(wish),
+            title=wish.title[:200],
+            priority=wish.priority,
+            status=FleetStatus.QUEUED,
+            host=host,
+            pinned=host is not None,
+            refused_by=[],
+            drive=1,
+            submitted_at=now,
+            updated_at=now,
+        )
+    )
+    enqueuer.enqueue(connection, ADMIT, made, 1, wish.priority, host=host)
+    return Submitted(id=made, key=wish.key, title=wish.title, new=True)
+
+
+def _with_key(connection: sa.Connection, key: str) -> rows.Feature | None:
+    found = rows.features(connection, FEATURES.c.key == key)
+    return found[0] if found else None
+
+
+def _host(connection: sa.Connection, name: str) -> str:
+    found = connection.execute(sa.select(HOSTS.c.id).where(HOSTS.c.name == name)).scalar()
+    if found is None:
+        known = connection.execute(sa.select(HOSTS.c.name)).scalars().all()
+        raise NotFoundError(
+            f"no host of the fleet is named `{name}`",
+            hints=(f"hosts: {', '.join(known) or 'none yet'}",),
+        )
+    return str(found)

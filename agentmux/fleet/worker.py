@@ -1,0 +1,303 @@
+"""The worker of a host: takes features from the fleet, and runs each as `start` would."""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+import signal
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
+
+from agentmux.adapters.disk import files
+from agentmux.app.views.status import SessionStatus
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.config.settings import FleetSettings
+from agentmux.core.fleet.routing import HEARTBEAT_S
+from agentmux.core.fleet.statuses import AT_REST, ENDED, FleetStatus, outcome
+from agentmux.core.names.version import VERSION
+from agentmux.errors import BlockedError
+from agentmux.fleet import engine as dbos
+from agentmux.fleet import rows
+from agentmux.fleet.admission import admit
+from agentmux.fleet.commands import Commands
+from agentmux.fleet.database import engine_for, explained, now_s, require_contract
+from agentmux.fleet.drive import drive
+from agentmux.fleet.host import Host, Order, Stopping
+from agentmux.fleet.leases import Leases
+from agentmux.fleet.place import Place
+from agentmux.fleet.session import Sessions
+from agentmux.fleet.slots import Slots
+from agentmux.fleet.tables import CONTRACT, FEATURES, HOSTS
+from agentmux.fleet.watching import Watching
+from agentmux.wiring import machine
+
+logger = logging.getLogger(__name__)
+
+LOOK_S: Final = 2.0
+"""How often the worker reads what the fleet wants of its features."""
+_SETTLED_S: Final = 3600.0
+_BEATS: Final = round(HEARTBEAT_S / LOOK_S)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerOptions:
+    """How a worker runs.
+
+    Attributes:
+        name: What people call the host.
+        slots: How many features it runs at once.
+        said: Is called with each line for people.
+    """
+
+    name: str
+    slots: int
+    place: Place
+    settings: FleetSettings
+    environ: Mapping[str, str]
+    config: Path | None
+    said: Callable[[str], object]
+
+
+def work(options: WorkerOptions) -> int:
+    """Run the worker until it is told to end, or its host is drained; return the exit code.
+
+    It never returns where drives are at work: their sessions live on in tmux, and the next worker
+    of this host follows them on.
+
+    Raises:
+        BlockedError: Another worker runs on this host, or another host has its name.
+        DataError: The fleet is of another version.
+    """
+    with options.place.alone():
+        engine = engine_for(options.place.url())
+        require_contract(engine)
+        log = log_to(options.place)
+        return _Worker(options, engine, log).run()
+
+
+def log_to(place: Place) -> logging.Handler:
+    """Return the handler for the log of the worker and of DBOS, which stays off the terminal."""
+    files.make_dir(place.folder)
+    stream = os.fdopen(files.append_only(place.log), "a", encoding="utf-8", errors="replace")
+    handler = logging.StreamHandler(stream)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    ours = logging.getLogger("agentmux")
+    ours.addHandler(handler)
+    ours.setLevel(logging.INFO)
+    return handler
+
+
+class _Worker:
+    """One run of a worker."""
+
+    def __init__(self, options: WorkerOptions, engine: sa.Engine, log: logging.Handler) -> None:
+        self._options, self._engine, self._log = options, engine, log
+        place = options.place
+        self._host = Host(
+            id=place.identity(),
+            name=options.name,
+            place=place,
+            engine=engine,
+            enqueuer=dbos.Enqueuer(engine),
+            commands=Commands(environ=options.environ, locks=place.drives, config=options.config),
+            settings=options.settings,
+            slots=Slots(options.slots),
+            leases=Leases(options.settings.lease_s),
+            watching=Watching(self._moved),
+            environ=options.environ,
+            config=options.config,
+            stop=threading.Event(),
+            orders={},
+        )
+        self._sessions: dict[Path, str] = {}
+        self._drained = threading.Event()
+
+    def run(self) -> int:
+        with explained(self._engine):
+            self._register()
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, lambda *_: self._host.stop.set())
+        with explained(self._engine):
+            self._beat()
+            self._look()
+            dbos.launch(
+                self._engine,
+                self._host.id,
+                self._log,
+                admit=self._body(admit),
+                drive=self._body(drive),
+            )
+        slots = "1 slot" if self._options.slots == 1 else f"{self._options.slots} slots"
+        self._options.said(f"worker {self._host.name} runs with {slots} (Ctrl-C ends it)")
+        beats = 0
+        while not self._host.stop.wait(LOOK_S) and not self._drained.is_set():
+            beats += 1
+            self._turn(beats % _BEATS == 0)
+        return self._end()
+
+    def _body(self, body: Callable[[Host, str, int], str]) -> Callable[[str, int], str]:
+        def run(feature_id: str, number: int) -> str:
+            try:
+                said = body(self._host, feature_id, number)
+            except Stopping:
+                threading.Event().wait()  # it stays unfinished, and the next worker runs it again
+                raise
+            except Exception:
+                logger.exception("%s %s failed", body.__name__, feature_id)
+                self._broken(feature_id, number)
+                return "failed: a bug"
+            logger.info("%s %s %s: %s", body.__name__, feature_id, number, said)
+            return said
+
+        run.__qualname__ = run.__name__ = body.__name__
+        return run
+
+    def _broken(self, feature_id: str, number: int) -> None:
+        reason = f"this is a bug in agentmux: see {self._options.place.log} on {self._host.name}"
+        values = {"status": FleetStatus.FAILED, "reason": reason}
+        mine = FEATURES.c.drive == number
+        self._host.write(lambda each: rows.change(each, feature_id, mine, **values))
+        self._host.slots.free(feature_id)
+
+    # -- what the fleet hears and says -----------------------------------------------------------
+
+    def _register(self) -> None:
+        host = self._host
+        values = {
+            "name": host.name,
+            "address": platform.node(),
+            "slots": self._options.slots,
+            "busy": 0,
+            "running": True,
+            "draining": False,
+            "contract": CONTRACT,
+            "program": VERSION,
+            "lease_s": self._options.settings.lease_s,
+            "seen_at": now_s(self._engine),
+        }
+        with self._engine.begin() as connection:
+            named = connection.execute(
+                sa.select(HOSTS.c.id).where(HOSTS.c.name == host.name, HOSTS.c.id != host.id)
+            ).scalar()
+            if named is not None:
+                raise BlockedError(
+                    f"another host of the fleet is named {host.name}",
+                    reason="name_taken",
+                    hints=("choose another: agentmux fleet worker --name HOST",),
+                )
+            known = connection.execute(HOSTS.update().where(HOSTS.c.id == host.id).values(**values))
+            if not known.rowcount:
+                connection.execute(HOSTS.insert().values(id=host.id, **values))
+
+    def _turn(self, beats: bool) -> None:
+        try:
+            if beats:
+                self._beat()
+                self._host.watching.look()
+            self._look()
+        except DBAPIError as error:
+            logger.warning("the database did not answer: %s", error)
+
+    def _beat(self) -> None:
+        """Let the fleet know that this worker runs; renew the leases of its sessions."""
+        asked = machine.now()
+        with self._engine.begin() as connection:
+            connection.execute(
+                HOSTS.update()
+                .where(HOSTS.c.id == self._host.id)
+                .values(seen_at=now_s(self._engine), busy=self._host.slots.busy)
+            )
+        self._host.leases.heard(asked)
+
+    def _look(self) -> None:
+        """Read what the fleet says of the features of this host, and tell their drives."""
+        with self._engine.connect() as connection:
+            drained = connection.execute(
+                sa.select(HOSTS.c.draining).where(HOSTS.c.id == self._host.id)
+            ).scalar()
+            mine = rows.features(
+                connection,
+                FEATURES.c.host == self._host.id,
+                FEATURES.c.status.not_in([*ENDED, FleetStatus.QUEUED]),
+            )
+        before = dict(self._host.orders)
+        orders = {each.id: Order(cancelled=each.cancelled, epoch=each.epoch) for each in mine}
+        for gone in before.keys() - orders.keys():
+            del self._host.orders[gone]
+        self._host.orders.update(orders)
+        begun = {Path(each.path): each for each in mine if each.path}
+        self._host.leases.renew({path: each.epoch for path, each in begun.items()})
+        if before != orders:
+            self._host.watching.look()
+        resting = {path: each.id for path, each in begun.items() if each.status in AT_REST}
+        new = resting.keys() - self._sessions.keys()
+        self._sessions = resting
+        self._host.watching.rest(frozenset(resting))
+        for path in new:
+            self._moved(path)
+        if drained:
+            self._drained.set()
+
+    def _moved(self, session: Path) -> None:
+        """Begin a drive of a session at rest that somebody on this host has moved."""
+        feature_id = self._sessions.get(session)
+        row = self._host.write(lambda each: rows.feature(each, feature_id or ""))
+        if row is None or row.status not in AT_REST or not session.is_dir():
+            return
+        project = session.parents[2]
+        sessions = Sessions(project=project, environ=self._host.environ, config=self._host.config)
+        view = sessions.view(session)
+        found = outcome(view.status, _SETTLED_S, "")
+        at_rest = found is not None and found.status == row.status
+        if at_rest or view.status in {SessionStatus.INTERRUPTED, SessionStatus.UNKNOWN}:
+            return
+
+        def go_on(connection: sa.Connection) -> None:
+            number = row.drive + 1
+            same = (FEATURES.c.drive == row.drive, FEATURES.c.status == row.status)
+            values = {"status": FleetStatus.RUNNING, "drive": number}
+            if rows.change(connection, row.id, *same, **values):
+                self._host.enqueuer.enqueue(
+                    connection, dbos.DRIVE, row.id, number, row.priority, host=self._host.id
+                )
+
+        self._host.write(go_on)
+
+    # -- the end -------------------------------------------------------------------------------
+
+    def _end(self) -> int:
+        if self._drained.is_set() and not self._host.stop.is_set():
+            self._options.said(f"worker {self._host.name} is drained: it finishes what runs")
+            self._finish_running()
+        with explained(self._engine), self._engine.begin() as connection:
+            connection.execute(
+                HOSTS.update().where(HOSTS.c.id == self._host.id).values(running=False)
+            )
+        logger.info("the worker ended")
+        for handler in logging.getLogger("agentmux").handlers:
+            handler.flush()
+        # Threads that follow sessions would keep the process; the next worker runs them again.
+        os._exit(0)
+
+    def _finish_running(self) -> None:
+        """Take nothing more from the queues, and wait until no drive is at work."""
+        ended = threading.Event()
+
+        def wait() -> None:
+            dbos.end(_FOR_EVER_S)
+            ended.set()
+
+        threading.Thread(target=wait, daemon=True).start()
+        beats = 0
+        while not ended.is_set() and not self._host.stop.wait(LOOK_S):
+            beats += 1
+            self._turn(beats % _BEATS == 0)
+
+
+_FOR_EVER_S: Final = 10 * 365 * 86_400
