@@ -15,7 +15,8 @@ from agentmux.core.fleet.wish import from_fields
 from agentmux.errors import UsageError
 from agentmux.fleet import rows
 from agentmux.fleet.engine import ADMIT, DRIVE
-from agentmux.fleet.host import Host, Stopping
+from agentmux.fleet.host import Host, StoppingError
+from agentmux.fleet.jobs import next_job
 from agentmux.fleet.rows import Feature
 from agentmux.fleet.tables import FEATURES, HOSTS
 
@@ -39,22 +40,26 @@ def admit(host: Host, feature_id: str, number: int) -> str:
         return _fail(host, row, error.message)
     if not is_allowed(wish.repo, host.settings.repos):
         return _refuse(host, row)
+    if _has_slot(host, row):
+        return _take(host, row)
+    if host.stop.is_set():
+        raise StoppingError
+    return _pass_on(host, row)
+
+
+def _has_slot(host: Host, row: Feature) -> bool:
+    """Wait for a slot here, until another host has one or the feature is no longer queued."""
     began = time.monotonic()
 
     def gives_up() -> bool:
         if host.stop.is_set():
             return True
-        seen = host.write(lambda each: rows.feature(each, feature_id))
-        if not _is_mine(seen, number):
+        if not _is_mine(host.write(lambda each: rows.feature(each, row.id)), row.drive):
             return True
         late = time.monotonic() - began > _PATIENCE_S and not row.pinned
         return late and host.write(lambda each: _other(each, host, row)) is not None
 
-    if host.slots.take(row.id, _RANK + row.priority, gives_up):
-        return _take(host, row)
-    if host.stop.is_set():
-        raise Stopping
-    return _pass_on(host, row)
+    return host.slots.take(row.id, _RANK + row.priority, gives_up)
 
 
 def _is_mine(row: Feature | None, number: int) -> bool:
@@ -73,7 +78,7 @@ def _take(host: Host, row: Feature) -> str:
         values = {"status": FleetStatus.RUNNING, "host": host.id, "drive": number, "reason": ""}
         if not rows.change(connection, row.id, *_mine(row), **values):
             return False
-        host.enqueuer.enqueue(connection, DRIVE, row.id, number, row.priority, host=host.id)
+        host.enqueuer.enqueue(connection, next_job(row, DRIVE, host.id))
         connection.execute(HOSTS.update().where(HOSTS.c.id == host.id).values(busy=host.slots.busy))
         return True
 
@@ -95,7 +100,7 @@ def _pass_on(host: Host, row: Feature) -> str:
         number = row.drive + 1
         if not rows.change(connection, row.id, *_mine(row), drive=number):
             return "superseded"
-        host.enqueuer.enqueue(connection, ADMIT, row.id, number, row.priority, host=to)
+        host.enqueuer.enqueue(connection, next_job(row, ADMIT, to))
         return f"passed on to {to or 'any host'}"
 
     return host.write(send)
@@ -122,7 +127,7 @@ def _refuse(host: Host, row: Feature) -> str:
             return "refused"
         to = max(able, key=lambda each: (each.free, each.id)).id
         if rows.change(connection, row.id, *_mine(row), drive=number, refused_by=[*refused]):
-            host.enqueuer.enqueue(connection, ADMIT, row.id, number, row.priority, host=to)
+            host.enqueuer.enqueue(connection, next_job(row, ADMIT, to))
         return f"refused, and passed on to {to}"
 
     return host.write(refuse)

@@ -12,6 +12,7 @@ from agentmux.errors import BlockedError, NotFoundError
 from agentmux.fleet import rows
 from agentmux.fleet.database import explained, now_s
 from agentmux.fleet.engine import ADMIT, DRIVE, Enqueuer
+from agentmux.fleet.jobs import next_job
 from agentmux.fleet.rows import Feature
 from agentmux.fleet.tables import DECISIONS, FEATURES, HOSTS
 
@@ -78,6 +79,12 @@ def decide(engine: sa.Engine, row: Feature, given: Given) -> str:
                 reason="not_waiting",
                 hints=(f"agentmux fleet show {row.id}",),
             )
+        if given.kind == rows.APPROVE and not digest:
+            raise BlockedError(
+                f"feature {row.id} cannot be approved now: {asked.get('obstacle')}",
+                reason="not_waiting",
+                hints=(f"agentmux fleet attach {row.id}",),
+            )
         then = given.then or (str(now.wish.get("then", "")) if given.kind == rows.APPROVE else "")
         connection.execute(
             DECISIONS.insert().values(
@@ -126,7 +133,7 @@ def _drive(connection: sa.Connection, enqueuer: Enqueuer, row: Feature, **values
     values = {"status": FleetStatus.RUNNING, "drive": number, "reason": "", **values}
     if not rows.change(connection, row.id, *_same(row), **values):
         return False
-    enqueuer.enqueue(connection, DRIVE, row.id, number, row.priority, host=row.host)
+    enqueuer.enqueue(connection, next_job(row, DRIVE, row.host))
     return True
 
 
@@ -189,7 +196,7 @@ def retry(engine: sa.Engine, row: Feature) -> str:
             host = row.host if row.pinned else None
             values = {**again, "status": FleetStatus.QUEUED, "drive": row.drive + 1, "host": host}
             done = rows.change(connection, row.id, *_same(row), **values)
-            enqueuer.enqueue(connection, ADMIT, row.id, row.drive + 1, row.priority, host=host)
+            enqueuer.enqueue(connection, next_job(row, ADMIT, host))
             said = "queued again"
     if not done:
         raise _changed(row)
@@ -235,16 +242,13 @@ def abandon(engine: sa.Engine, row: Feature) -> tuple[str, ...]:
         }  # fmt: skip
         if not rows.change(connection, row.id, *_same(row), **values):
             raise _changed(row)
-        enqueuer.enqueue(connection, ADMIT, row.id, number, row.priority)
+        enqueuer.enqueue(connection, next_job(row, ADMIT, None))
     where = host.name if host is not None else row.host
     kept = f"it begins on branch {row.pushed}, which was pushed" if row.pushed else (
         "nothing of it was pushed: it begins where the first one began"
     )  # fmt: skip
-    return (
-        kept,
-        f"lost: session {row.session or 'that was being started'} on {where}, with all that was"
-        f" not pushed (phase {row.phase or 'unknown'})",
-    )
+    lost = f"lost: session {row.session or 'that was being started'} on {where}, with all that"
+    return (kept, f"{lost} was not pushed (phase {row.phase or 'unknown'})")
 
 
 _MARGIN = 1.5

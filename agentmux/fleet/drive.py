@@ -22,7 +22,7 @@ from agentmux.errors import AgentmuxError, ExitCode, UsageError
 from agentmux.fleet import rows
 from agentmux.fleet.commands import CommandEnd
 from agentmux.fleet.ending import Ended, finish
-from agentmux.fleet.host import Host, Stopping
+from agentmux.fleet.host import Host, StoppingError
 from agentmux.fleet.repository import fetched_base, project_at
 from agentmux.fleet.rows import APPROVE, DELIVERED, REFUSED, Decision, Feature
 from agentmux.fleet.session import Sessions
@@ -42,16 +42,20 @@ _LASTING: Final = frozenset({ExitCode.USAGE, ExitCode.NOT_FOUND, ExitCode.CONFIG
 def drive(host: Host, feature_id: str, number: int) -> str:
     """Run one drive of a feature; return in words how it ended, for the log."""
 
-    def is_over() -> bool:
-        row = host.write(lambda each: rows.feature(each, feature_id))
-        return host.stop.is_set() or not _is_ours(host, row, number)
+    def gives_up() -> bool:
+        order = host.orders.get(feature_id)
+        return host.stop.is_set() or (order is not None and order.cancelled)
 
     row = host.write(lambda each: _begun(each, host, feature_id, number))
-    if row is None or not host.slots.take(row.id, row.priority, is_over):
-        if host.stop.is_set():
-            raise Stopping
+    if row is None:
         return "superseded"
+    host.slots.take(row.id, row.priority, gives_up)
+    if host.stop.is_set():
+        raise StoppingError
     try:
+        row = host.write(lambda each: _begun(each, host, feature_id, number))
+        if row is None:
+            return "superseded"
         ended = _ended(host, row)
         finish(host, row, ended)
         return f"{ended.outcome.status} {ended.outcome.reason}".strip()
@@ -221,7 +225,7 @@ class _Drive:
                 changed.wait(_LOOK_S)
                 changed.clear()
                 if self._host.stop.is_set():
-                    raise Stopping
+                    raise StoppingError
                 order = self._host.orders.get(self._row.id)
                 if order is None or order.epoch != self._row.epoch:
                     if self._is_lost():

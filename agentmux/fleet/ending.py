@@ -12,6 +12,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fleet.statuses import FleetStatus, Outcome
 from agentmux.fleet import rows
 from agentmux.fleet.engine import DRIVE
+from agentmux.fleet.jobs import next_job
 from agentmux.fleet.session import due, pushed_branch, result_of
 from agentmux.fleet.tables import FEATURES
 from agentmux.wiring import machine
@@ -67,9 +68,8 @@ def finish(host: Host, row: Feature, ended: Ended) -> None:
         if not rows.change(connection, row.id, *_still(host, row), drive=number, **values):
             return
         if delay_s is not None:
-            host.enqueuer.enqueue(
-                *(connection, DRIVE, row.id, number, row.priority), host=host.id, delay_s=delay_s
-            )
+            job = next_job(row, DRIVE, host.id, delay_s=delay_s)
+            host.enqueuer.enqueue(connection, job)
 
     host.write(write)
 

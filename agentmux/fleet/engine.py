@@ -11,9 +11,10 @@ import logging
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from dbos import DBOS, DBOSClient
+from dbos import DBOS, DBOSClient, EnqueueOptions
 from dbos._serialization import DBOSPortableJSONSerializer
 
+from agentmux.core.codec.frozen import dataclass
 from agentmux.fleet.tables import CONTRACT
 
 if TYPE_CHECKING:
@@ -30,11 +31,34 @@ _NEW_AT_ONCE: Final = 4
 """How many new features one host may hold that wait for a slot."""
 _MANY: Final = 1_000_000
 _NEVER_S: Final = 3600.0
+_LISTEN_S: Final = 1.0
+"""How often a thread of DBOS wakes that looks for notifications; without any it asks nothing."""
 
 
 def host_queue(host: str) -> str:
     """Return the name of the queue of a host."""
     return f"agentmux-host-{host}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A workflow of a feature.
+
+    Attributes:
+        kind: `ADMIT` or `DRIVE`.
+        feature: The feature's id.
+        number: Of the workflow among those of the feature.
+        priority: The lowest is taken first; it always has one, since DBOS puts none before 1.
+        host: The id of the host that has to run it; None for any.
+        delay_s: It is not run before this time has passed.
+    """
+
+    kind: str
+    feature: str
+    number: int
+    priority: int
+    host: str | None = None
+    delay_s: float = 0.0
 
 
 class Enqueuer:
@@ -49,34 +73,18 @@ class Enqueuer:
             retry_connection_errors=False,
         )
 
-    def enqueue(
-        self, connection: sa.Connection, kind: str, feature: str, number: int, priority: int,
-        *, host: str | None = None, delay_s: float = 0.0,
-    ) -> None:  # fmt: skip
-        """Enqueue a workflow; it exists once the transaction of ``connection`` is committed.
-
-        Args:
-            connection: Is in a transaction.
-            kind: `ADMIT` or `DRIVE`.
-            feature: The feature's id.
-            number: Of the workflow among those of the feature.
-            priority: The lowest is taken first.
-            host: The id of the host that has to run it; None for any.
-            delay_s: It is not run before this time has passed.
-        """
-        self._client.enqueue_in_transaction(
-            connection,
-            {
-                "workflow_name": kind,
-                "queue_name": NEW if host is None else host_queue(host),
-                "workflow_id": f"{feature}:{kind}:{number}",
-                "priority": priority,
-                "app_version": APP_VERSION,
-                **({"delay_seconds": delay_s} if delay_s > 0 else {}),
-            },
-            feature,
-            number,
-        )
+    def enqueue(self, connection: sa.Connection, job: Job) -> None:
+        """Enqueue a workflow; it exists once the transaction of ``connection`` is committed."""
+        options: EnqueueOptions = {
+            "workflow_name": job.kind,
+            "queue_name": NEW if job.host is None else host_queue(job.host),
+            "workflow_id": f"{job.feature}:{job.kind}:{job.number}",
+            "priority": job.priority,
+            "app_version": APP_VERSION,
+        }
+        if job.delay_s > 0:
+            options["delay_seconds"] = job.delay_s
+        self._client.enqueue_in_transaction(connection, options, job.feature, job.number)
 
 
 def migrate(engine: sa.Engine, log: logging.Handler) -> None:
@@ -131,7 +139,7 @@ def _configure(engine: sa.Engine, host: str, log: logging.Handler, *, run_migrat
             "log_level": "INFO",
             # The fleet uses no notifications and no schedules.
             "use_listen_notify": False,
-            "notification_listener_polling_interval_sec": _NEVER_S,
+            "notification_listener_polling_interval_sec": _LISTEN_S,
             "scheduler_polling_interval_sec": _NEVER_S,
         }
     )

@@ -26,7 +26,7 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 
-class Stopping(Exception):
+class StoppingError(Exception):
     """The worker ends: what it does now is left as it is, and its next start does it again."""
 
 
@@ -71,7 +71,7 @@ class Host:
         """Return ``call`` of a connection in a transaction; wait while the database is away.
 
         Raises:
-            Stopping: The worker ends.
+            StoppingError: The worker ends.
         """
 
         def once() -> T:
@@ -82,5 +82,5 @@ class Host:
             return persistent(once, stopping=self.stop.wait)
         except sa.exc.DBAPIError:
             if self.stop.is_set():
-                raise Stopping from None
+                raise StoppingError from None
             raise

@@ -14,7 +14,7 @@ from agentmux.core.fleet.wish import Wish, difference, from_fields, require_wish
 from agentmux.errors import NotFoundError, UsageError
 from agentmux.fleet import rows
 from agentmux.fleet.database import explained, now_s
-from agentmux.fleet.engine import ADMIT, Enqueuer
+from agentmux.fleet.engine import ADMIT, Enqueuer, Job
 from agentmux.fleet.tables import FEATURES, HOSTS
 
 
@@ -85,7 +85,8 @@ def _submit(connection: sa.Connection, enqueuer: Enqueuer, wish: Wish) -> Submit
             updated_at=now,
         )
     )
-    enqueuer.enqueue(connection, ADMIT, made, 1, wish.priority, host=host)
+    job = Job(kind=ADMIT, feature=made, number=1, priority=wish.priority, host=host)
+    enqueuer.enqueue(connection, job)
     return Submitted(id=made, key=wish.key, title=wish.title, new=True)
 
 

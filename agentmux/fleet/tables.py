@@ -7,7 +7,7 @@ from typing import Final
 import sqlalchemy as sa
 
 CONTRACT: Final = 1
-"""What workers and commands agree on. A change that an older program would not understand adds 1."""
+"""What workers and commands agree on. What an older program would not understand adds 1."""
 
 META: Final = sa.MetaData()
 

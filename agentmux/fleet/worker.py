@@ -15,11 +15,11 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
 from agentmux.adapters.disk import files
-from agentmux.app.views.status import SessionStatus
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.config.settings import FleetSettings
 from agentmux.core.fleet.routing import HEARTBEAT_S
 from agentmux.core.fleet.statuses import AT_REST, ENDED, FleetStatus, outcome
+from agentmux.core.names.status_labels import SessionStatus
 from agentmux.core.names.version import VERSION
 from agentmux.errors import BlockedError
 from agentmux.fleet import engine as dbos
@@ -28,7 +28,8 @@ from agentmux.fleet.admission import admit
 from agentmux.fleet.commands import Commands
 from agentmux.fleet.database import engine_for, explained, now_s, require_contract
 from agentmux.fleet.drive import drive
-from agentmux.fleet.host import Host, Order, Stopping
+from agentmux.fleet.host import Host, Order, StoppingError
+from agentmux.fleet.jobs import next_job
 from agentmux.fleet.leases import Leases
 from agentmux.fleet.place import Place
 from agentmux.fleet.session import Sessions
@@ -145,7 +146,7 @@ class _Worker:
         def run(feature_id: str, number: int) -> str:
             try:
                 said = body(self._host, feature_id, number)
-            except Stopping:
+            except StoppingError:
                 threading.Event().wait()  # it stays unfinished, and the next worker runs it again
                 raise
             except Exception:
@@ -263,9 +264,7 @@ class _Worker:
             same = (FEATURES.c.drive == row.drive, FEATURES.c.status == row.status)
             values = {"status": FleetStatus.RUNNING, "drive": number}
             if rows.change(connection, row.id, *same, **values):
-                self._host.enqueuer.enqueue(
-                    connection, dbos.DRIVE, row.id, number, row.priority, host=self._host.id
-                )
+                self._host.enqueuer.enqueue(connection, next_job(row, dbos.DRIVE, self._host.id))
 
         self._host.write(go_on)
 

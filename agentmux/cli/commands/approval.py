@@ -265,7 +265,7 @@ def _require_committable(
         )
 
 
-def request_changes(
+def request_changes(  # noqa: PLR0913, PLR0917 (typer)
     ctx: typer.Context,
     changes: Annotated[
         str | None,

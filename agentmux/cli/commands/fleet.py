@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import importlib.util
 import platform
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -346,9 +347,8 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
     from agentmux.cli.commands.approval import one_way  # noqa: PLC0415 (knows every event)
 
     way = one_way({KEEP: keep, MERGE: merge, PUSH: push, PR: pr})
-    return _decide(
-        ctx, feature, {"kind": "approve", "then": way}, "Approve?", digest, yes=yes, json=json
-    )
+    given = {"kind": "approve", "then": way, "digest": digest}
+    return _decide(ctx, feature, given, yes=yes, json=json)
 
 
 @app.command("request-changes", help="Request changes of a feature, wherever it runs")
@@ -367,38 +367,30 @@ def request_changes(
 ) -> int:
     """Request changes of a feature, wherever it runs."""
     text = read_text(changes, what="what to change")
-    given = {"kind": "changes", "begins": begins, "text": text}
-    return _decide(ctx, feature, given, "", digest, yes=True, json=json)
+    given = {"kind": "changes", "begins": begins, "text": text, "digest": digest}
+    return _decide(ctx, feature, given, yes=True, json=json)
 
 
-def _decide(  # noqa: PLR0913 (one decision)
-    ctx: typer.Context,
-    name: str,
-    given: dict[str, str],
-    question: str,
-    digest: str,
-    *,
-    yes: bool,
-    json: bool,
+def _decide(
+    ctx: typer.Context, name: str, given: Mapping[str, str], *, yes: bool, json: bool
 ) -> int:
-    """Show what is decided on where nothing says that it was shown, ask, and record it."""
+    """Show what is decided on, ask unless ``yes``, and record the decision."""
     face: Face = ctx.obj
-    require_person(face, f"fleet {'approve' if given['kind'] == 'approve' else 'request-changes'}")
+    approves = given["kind"] == "approve"
+    require_person(face, "fleet approve" if approves else "fleet request-changes")
     engine = _engine(face)
     from agentmux.fleet.deciding import Given, decide, find  # noqa: PLC0415 (an extra)
 
     row = find(engine, name)
     asked = dict(row.question or {})
-    asks = bool(question) and face.interactive and not yes
-    if not json and (asks or question):
-        for line in _lines(asked):
-            (render.note if json else render.out)(line)
-    require_consent(face, question, yes=not asks)
-    shown = digest or str(asked.get("digest", ""))
-    made = decide(engine, row, Given(**given, digest=shown, by=_person()))
-    return _done(
-        row, f"{given['kind']}: recorded; its host delivers it", json=json, more={"decision": made}
-    )
+    asks = approves and face.interactive and not yes
+    for line in _lines(asked) if approves and (asks or not json) else ():
+        (render.note if json else render.out)(line)
+    require_consent(face, "Approve?", yes=not asks)
+    shown = given["digest"] or str(asked.get("digest", ""))
+    made = decide(engine, row, Given(**{**given, "digest": shown, "by": _person()}))
+    said = f"{'approval' if approves else 'request'} recorded; its host delivers it"
+    return _done(row, said, json=json, more={"decision": made})
 
 
 def _lines(asked: dict[str, object]) -> list[str]:

@@ -1,1 +1,1 @@
-"""The rules of the fleet: what may be submitted, who may act, what a session's state means to it."""
+"""The rules of the fleet: what may be submitted, who may act, how a drive ends."""

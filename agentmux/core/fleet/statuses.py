@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -40,7 +40,23 @@ _AT_WORK: Final = frozenset(
         SessionStatus.UNKNOWN,
     }
 )
-_PARKED: Final = frozenset({SessionStatus.PARKED, SessionStatus.LIMIT})
+_ASKING: Final = frozenset({SessionStatus.WAITING, SessionStatus.STALLED})
+"""The statuses of sessions in which something asks for a person on their host."""
+
+_OUTCOMES: Final[Mapping[SessionStatus, tuple[FleetStatus, str]]] = {
+    SessionStatus.DECISION: (FleetStatus.WAITING, ""),
+    SessionStatus.WAITING: (FleetStatus.WAITING, "an agent asks something on its host"),
+    SessionStatus.STALLED: (FleetStatus.WAITING, "it is stalled: look at it on its host"),
+    SessionStatus.PARKED: (FleetStatus.PARKED, ""),
+    SessionStatus.LIMIT: (FleetStatus.PARKED, ""),
+    SessionStatus.INTERRUPTED: (FleetStatus.RUNNING, "it was interrupted"),
+    SessionStatus.STOPPED: (FleetStatus.FAILED, "its session was stopped on its host"),
+    SessionStatus.UNREADABLE: (FleetStatus.FAILED, "its session cannot be read"),
+    SessionStatus.FAILED: (FleetStatus.FAILED, "it failed"),
+    SessionStatus.DONE: (FleetStatus.DONE, ""),
+}
+"""How a drive ends at each other status, and why where the session names no problem."""
+
 _BOOKKEEPING: Final = frozenset(
     {
         "journal_created",
@@ -76,26 +92,10 @@ def outcome(status: SessionStatus, since_s: float, problem: str) -> Outcome | No
         since_s: For how long it has had this status.
         problem: The first problem of the session, in words; empty for none.
     """
-    if status in _AT_WORK:
+    if status in _AT_WORK or (status in _ASKING and since_s < SETTLE_S):
         return None
-    if status is SessionStatus.DECISION:
-        return Outcome(status=FleetStatus.WAITING)
-    if status is SessionStatus.DONE:
-        return Outcome(status=FleetStatus.DONE)
-    if status is SessionStatus.FAILED:
-        return Outcome(status=FleetStatus.FAILED, reason=problem)
-    if status in _PARKED:
-        return Outcome(status=FleetStatus.PARKED, reason=problem)
-    if status is SessionStatus.STOPPED:
-        return Outcome(status=FleetStatus.FAILED, reason="the session was stopped on its host")
-    if status is SessionStatus.UNREADABLE:
-        return Outcome(status=FleetStatus.FAILED, reason=problem or "the session cannot be read")
-    if status is SessionStatus.INTERRUPTED:
-        return Outcome(status=FleetStatus.RUNNING, reason=problem)
-    if since_s < SETTLE_S:
-        return None
-    asks = "an agent asks something on its host"
-    return Outcome(status=FleetStatus.WAITING, reason=problem or asks)
+    found, usual = _OUTCOMES[status]
+    return Outcome(status=found, reason=problem or usual)
 
 
 def progress(kinds: Iterable[str]) -> int:

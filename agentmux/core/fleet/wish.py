@@ -7,7 +7,8 @@ database that others can write.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, field, fields
@@ -83,25 +84,34 @@ def require_wish(wish: Wish) -> Wish:
         UsageError: The first thing that has not.
     """
     require_repository(wish.repo)
+    problem = next(chain(_text_problems(wish), _word_problems(wish)), None)
+    if problem is not None:
+        raise UsageError(problem)
+    return wish
+
+
+def _text_problems(wish: Wish) -> Iterator[str]:
+    least, most = PRIORITIES
     if not wish.feature.strip() and not wish.issue:
-        raise UsageError("say what to build: a feature, or an issue")
-    if len(wish.feature.encode()) > FEATURE_MAX or "\0" in wish.feature:
-        raise UsageError(f"the feature is larger than {FEATURE_MAX} bytes, or no text")
+        yield "say what to build: a feature, or an issue"
+    if len(wish.feature.encode("utf-8", "replace")) > FEATURE_MAX or "\0" in wish.feature:
+        yield f"the feature is larger than {FEATURE_MAX} bytes, or no text"
+    if not least <= wish.priority <= most:
+        yield f"a priority is a number from {least} (first) to {most}"
+    if wish.then and wish.then not in WAYS:
+        yield f"`then` is one of {', '.join(WAYS)}, not `{wish.then[:80]}`"
+    if wish.comments and not wish.issue:
+        yield "--comments are those of an issue: it needs --issue"
+
+
+def _word_problems(wish: Wish) -> Iterator[str]:
     for name, (form, what) in _FORMS.items():
         value = getattr(wish, name)
         if value and form.fullmatch(value) is None:
-            raise UsageError(f"`{value[:80]}` is not {what}")
+            yield f"`{value[:80]}` is not {what}"
     for each in wish.roles:
         if _NAME.fullmatch(each) is None or "=" not in each:
-            raise UsageError(f"--role must be ROLE=AGENT[:MODEL], not `{each[:80]}`")
-    least, most = PRIORITIES
-    if not least <= wish.priority <= most:
-        raise UsageError(f"a priority is a number from {least} (first) to {most}")
-    if wish.then and wish.then not in WAYS:
-        raise UsageError(f"`then` is one of {', '.join(WAYS)}, not `{wish.then[:80]}`")
-    if wish.comments and not wish.issue:
-        raise UsageError("--comments are those of an issue: it needs --issue")
-    return wish
+            yield f"--role must be ROLE=AGENT[:MODEL], not `{each[:80]}`"
 
 
 def to_fields(wish: Wish) -> dict[str, object]:
