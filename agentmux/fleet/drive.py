@@ -60,7 +60,7 @@ def drive(host: Host, feature_id: str, number: int) -> str:
         finish(host, row, ended)
         return f"{ended.outcome.status} {ended.outcome.reason}".strip()
     finally:
-        host.slots.free(row.id)
+        host.slots.free(feature_id)
 
 
 def _begun(connection: sa.Connection, host: Host, feature_id: str, number: int) -> Feature | None:

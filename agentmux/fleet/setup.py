@@ -16,7 +16,10 @@ def set_up(place: Place, url: str) -> None:
         DataError: It was made by a newer version.
     """
     engine = engine_for(url)
-    with explained(engine):
-        make(engine)
-        dbos.migrate(engine, log_to(place))
+    try:
+        with explained(engine):
+            make(engine)
+            dbos.migrate(engine, log_to(place))
+    finally:
+        engine.dispose()  # SQLite then leaves one file
     place.keep_url(url)

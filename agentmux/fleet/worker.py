@@ -7,6 +7,7 @@ import os
 import platform
 import signal
 import threading
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
@@ -43,7 +44,7 @@ logger = logging.getLogger(__name__)
 LOOK_S: Final = 2.0
 """How often the worker reads what the fleet wants of its features."""
 _SETTLED_S: Final = 3600.0
-_BEATS: Final = round(HEARTBEAT_S / LOOK_S)
+_BEATS_PER_LEASE: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,6 +119,7 @@ class _Worker:
         )
         self._sessions: dict[Path, str] = {}
         self._drained = threading.Event()
+        self._beat_at = 0.0
 
     def run(self) -> int:
         with explained(self._engine):
@@ -136,10 +138,8 @@ class _Worker:
             )
         slots = "1 slot" if self._options.slots == 1 else f"{self._options.slots} slots"
         self._options.said(f"worker {self._host.name} runs with {slots} (Ctrl-C ends it)")
-        beats = 0
         while not self._host.stop.wait(LOOK_S) and not self._drained.is_set():
-            beats += 1
-            self._turn(beats % _BEATS == 0)
+            self._turn()
         return self._end()
 
     def _body(self, body: Callable[[Host, str, int], str]) -> Callable[[str, int], str]:
@@ -196,9 +196,11 @@ class _Worker:
             if not known.rowcount:
                 connection.execute(HOSTS.insert().values(id=host.id, **values))
 
-    def _turn(self, beats: bool) -> None:
+    def _turn(self) -> None:
+        """Look once; let the fleet know every ten seconds, or three times in a shorter lease."""
+        every_s = min(HEARTBEAT_S, self._options.settings.lease_s / _BEATS_PER_LEASE)
         try:
-            if beats:
+            if time.monotonic() - self._beat_at >= every_s:
                 self._beat()
                 self._host.watching.look()
             self._look()
@@ -208,6 +210,7 @@ class _Worker:
     def _beat(self) -> None:
         """Let the fleet know that this worker runs; renew the leases of its sessions."""
         asked = machine.now()
+        self._beat_at = time.monotonic()
         with self._engine.begin() as connection:
             connection.execute(
                 HOSTS.update()
@@ -293,10 +296,8 @@ class _Worker:
             ended.set()
 
         threading.Thread(target=wait, daemon=True).start()
-        beats = 0
         while not ended.is_set() and not self._host.stop.wait(LOOK_S):
-            beats += 1
-            self._turn(beats % _BEATS == 0)
+            self._turn()
 
 
 _FOR_EVER_S: Final = 10 * 365 * 86_400

@@ -33,7 +33,7 @@ from typing import NoReturn
 _FREE = ("AGENTMUX_", "GIT_", "HOME", "PATH", "PYTEST_", "TERM", "TMUX", "XDG_")
 """Names that begin so are of variables that Python and its libraries do not read at their start."""
 
-_OWN_PROGRAMS = ("agentmux.demo", "agentmux.demo_agent", "agentmux.mcp")
+_OWN_PROGRAMS = ("agentmux.demo", "agentmux.demo_agent", "agentmux.fleet", "agentmux.mcp")
 _HEADER = struct.Struct("!Q")
 _STREAMS = 3
 

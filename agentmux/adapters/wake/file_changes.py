@@ -16,6 +16,7 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
+from agentmux.core.fleet import lease
 from agentmux.core.names import layout
 from agentmux.threads import in_daemon_thread
 
@@ -44,7 +45,7 @@ _UNWATCHABLE: Final = (OSError, RuntimeError)
 
 _OURS: Final = frozenset({
     layout.STATE, layout.STATE_BACKUP, layout.CURSOR, layout.RUNTIME, layout.LOCK,
-    layout.LOCK_HOLDER, layout.WAKE, layout.LOG,
+    layout.LOCK_HOLDER, layout.WAKE, layout.LOG, lease.NAME,
 })  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.next_actions import Tell
+from agentmux.core.fleet.lease import require_lease
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import AgentNudged, PromptReached, ResearchTold
 from agentmux.core.journal.state import SessionState
@@ -151,8 +152,12 @@ class Messenger:
 
         A second message to the same seat waits for the first. With ``once`` nothing is
         typed if the text is on the screen already; ``begins`` is called right before it is typed.
+
+        Raises:
+            LeaseLapsedError: The session must not act now.
         """
         async with self._turns[seat]:
+            require_lease(self._tools.lease(), self._world.now())
             delivery = await self._tools.type_into(
                 self._tools.terminal,
                 pane,

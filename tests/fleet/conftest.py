@@ -1,0 +1,286 @@
+"""A fleet on a real database, with real workers; its sessions are real ones of the offline agent.
+
+``AGENTMUX_TEST_POSTGRES`` names the folder of PostgreSQL's programs: then each test runs on SQLite
+and on a PostgreSQL that is started for it, on a private socket and not as root.
+"""
+
+import contextlib
+import io
+import json
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Self
+
+import pytest
+import sqlalchemy as sa
+
+from agentmux.cli.main import main
+from agentmux.fleet import rows
+from agentmux.fleet.database import engine_for
+from agentmux.fleet.place import Place, place_of
+from tests.conftest import _wait_until
+from tests.e2e.conftest import Project, Said, Session, make_root
+
+POSTGRES = os.environ.get("AGENTMUX_TEST_POSTGRES", "")
+DATABASES = ("sqlite", "postgres") if POSTGRES else ("sqlite",)
+LEASE_S = 60
+
+
+class Server:
+    """A PostgreSQL of its own, on a private socket."""
+
+    def __init__(self, programs: Path) -> None:
+        self.programs = programs
+        self.folder = Path(tempfile.mkdtemp(prefix="amx-pg-", dir="/tmp"))
+        self._as: dict[str, Any] = {}
+        if os.getuid() == 0:
+            user = pwd.getpwnam("postgres")
+            os.chown(self.folder, user.pw_uid, user.pw_gid)
+            self._as = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
+        self.run("initdb", "-D", str(self.data), "-U", "fleet", "-A", "trust", "--no-sync")
+        self.start()
+
+    @property
+    def data(self) -> Path:
+        return self.folder / "data"
+
+    def run(self, program: str, *words: str) -> None:
+        done = subprocess.run(
+            [self.programs / program, *words],
+            cwd=self.folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+            stdin=subprocess.DEVNULL,
+            **self._as,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+    def start(self) -> None:
+        options = f"-k {self.folder} -c listen_addresses= -c fsync=off -c max_connections=300"
+        log = str(self.folder / "log")
+        self.run("pg_ctl", "-D", str(self.data), "-w", "-l", log, "-o", options, "start")
+
+    def crash(self) -> None:
+        """End the server as a crash does: nothing is written any more."""
+        self.run("pg_ctl", "-D", str(self.data), "-m", "immediate", "stop")
+
+    def url(self, database: str) -> str:
+        return f"postgresql://fleet@/{database}?host={self.folder}"
+
+    def make(self, database: str, template: str) -> str:
+        with sa.create_engine(
+            self.url("postgres").replace("postgresql:", "postgresql+psycopg:"),
+            isolation_level="AUTOCOMMIT",
+        ).connect() as connection:
+            connection.exec_driver_sql(f'CREATE DATABASE "{database}" TEMPLATE "{template}"')
+            connection.engine.dispose()
+        return self.url(database)
+
+    def close(self) -> None:
+        with suppress(AssertionError):
+            self.crash()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _init(home: Path, url: str | None) -> Place:
+    """Set a fleet up with the command, in a process of its own."""
+    env = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
+    words = ["fleet", "init", *(["--url-file", "-"] if url else [])]
+    done = subprocess.run(
+        [sys.executable, "-m", "agentmux", *words],
+        env=env,
+        cwd=home,
+        input=url or "",
+        text=True,
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return place_of(env)
+
+
+@pytest.fixture(scope="session")
+def empty_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database of SQLite with a fleet, to copy."""
+    place = _init(tmp_path_factory.mktemp("fleet"), None)
+    return Path(place.url().removeprefix("sqlite:///"))
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A running PostgreSQL with a fleet in the database ``template``."""
+    server = Server(Path(POSTGRES))
+    try:
+        url = server.make("template", "template0")
+        _init(tmp_path_factory.mktemp("fleet"), url)
+        yield server
+    finally:
+        server.close()
+
+
+@pytest.fixture(params=DATABASES)
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of a database with a new fleet."""
+    if request.param == "sqlite":
+        made = tmp_path / "fleet.sqlite"
+        shutil.copy(request.getfixturevalue("empty_sqlite"), made)
+        return f"sqlite:///{made}"
+    server: Server = request.getfixturevalue("postgres")
+    return server.make(f"fleet-{uuid.uuid4().hex}", "template")
+
+
+@pytest.fixture
+def engine(database: str) -> Iterator[sa.Engine]:
+    made = engine_for(database)
+    yield made
+    made.dispose()
+
+
+class Worker:
+    """A worker process."""
+
+    def __init__(self, host: "FleetHost", *words: str) -> None:
+        self.host = host
+        self.log = host.project.root / "worker.err"
+        with self.log.open("ab") as errors:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "agentmux", "fleet", "worker", "--name", host.name, *words],
+                cwd=host.project.root,
+                env=host.project.env,
+                stdin=subprocess.DEVNULL,
+                stderr=errors,
+                start_new_session=True,
+            )
+
+    def ready(self) -> Self:
+        _wait_until(lambda: "runs with" in self.said() or self.process.poll() is not None)
+        assert self.process.poll() is None, self.said()
+        return self
+
+    def said(self) -> str:
+        return self.log.read_text()
+
+    def kill(self) -> None:
+        """End the worker, and nothing else, as a crash does."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait(60)
+        self.log.write_text("")
+
+    def end(self) -> int:
+        self.process.send_signal(signal.SIGCONT)
+        self.process.terminate()
+        return self.process.wait(60)
+
+
+class FleetHost:
+    """One host: a home, a tmux server and a project of its own, and perhaps a worker."""
+
+    def __init__(self, database: str, name: str = "a", *, repos: tuple[str, ...] = ()) -> None:
+        self.project = Project(make_root())
+        self.name = name
+        self.database = database
+        self.place = place_of(self.project.env)
+        self.place.keep_url(database)
+        self.allow(str(self.project.path), *repos)
+        self.workers: list[Worker] = []
+
+    def allow(self, *repos: str, lease_s: int = LEASE_S) -> None:
+        folder = self.project.home / "config" / "agentmux"
+        folder.mkdir(parents=True, exist_ok=True)
+        settings = {"repos": [*repos], "lease": f"{lease_s}s"}
+        (folder / "config.yaml").write_text(
+            json.dumps({"version": 1, "fleet": settings, "snapshots": {"interval": "1s"}})
+        )
+
+    def worker(self, *words: str) -> Worker:
+        """Start a worker, and wait until it runs."""
+        made = Worker(self, *words)
+        self.workers.append(made)
+        return made.ready()
+
+    def run(self, *words: str) -> Said:
+        """Run a command of the fleet in this process: to import DBOS takes a second."""
+        out, errors = io.StringIO(), io.StringIO()
+        argv = ["--project", str(self.project.path), "fleet", *words]
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+            code = main(argv, self.project.env)
+        assert "this is a bug" not in errors.getvalue(), errors.getvalue()
+        return subprocess.CompletedProcess(argv, code, out.getvalue(), errors.getvalue())
+
+    def ok(self, *words: str) -> str:
+        done = self.run(*words)
+        assert done.returncode == 0, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+    def fails(self, code: int, *words: str) -> str:
+        done = self.run(*words)
+        assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}"
+        return done.stderr
+
+    def json(self, *words: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.ok(*words, "--json"))
+        assert found["schema"] == 1
+        return found
+
+    def submit(self, *words: str, agent: str = "demo", feature: str = "add a greeting") -> str:
+        """Submit a small feature of the offline agent; return its id."""
+        given = ("--agent", agent, "--pipeline", "quick", *words)
+        made: str = self.json("submit", feature, *given)["features"][0]["id"]
+        return made
+
+    def show(self, feature: str) -> dict[str, Any]:
+        return self.json("show", feature)
+
+    def until(self, feature: str, *statuses: str) -> dict[str, Any]:
+        """Wait until a feature has one of these statuses; return all that is known of it."""
+        found: dict[str, Any] = {}
+
+        def reached() -> bool:
+            found.update(self.show(feature))
+            return found["status"] in statuses
+
+        _wait_until(reached, 90, lambda: f"{found}\n{self.log()}")
+        return found
+
+    def log(self) -> str:
+        return self.place.log.read_text()[-4000:] if self.place.log.exists() else ""
+
+    def session(self, feature: str) -> Session:
+        return Session(self.project, Path(self.show(feature)["path"]))
+
+    def commits(self) -> list[str]:
+        """Return the subjects of all commits but the first, on all branches."""
+        lines = self.project.git("log", "--all", "--format=%s", "--", "*.py").splitlines()
+        return [line for line in lines if line != "Begin"]
+
+    def change(self, feature: str, **values: object) -> None:
+        """Change a feature's row as nothing of ours does."""
+        engine = engine_for(self.database)
+        with engine.begin() as connection:
+            assert rows.change(connection, feature, **values)
+        engine.dispose()
+
+    def close(self) -> None:
+        for each in self.workers:
+            each.end()
+        self.project.close()
+
+
+@pytest.fixture
+def host(database: str) -> Iterator[FleetHost]:
+    """A host of a new fleet, without a worker."""
+    made = FleetHost(database)
+    yield made
+    made.close()

@@ -1,0 +1,128 @@
+"""A worker runs features as `start` would, and its crashes lose and repeat nothing."""
+
+import os
+import signal
+from datetime import UTC, datetime
+
+from agentmux.core.fleet.lease import decode
+from agentmux.fleet import deciding, rows
+from agentmux.fleet.database import engine_for
+from agentmux.fleet.deciding import Given
+from tests.conftest import WaitUntil
+from tests.fleet.conftest import FleetHost, Worker
+
+
+def test_a_feature_submitted_twice_ends_in_one_commit_over_a_killed_worker(
+    host: FleetHost, wait_until: WaitUntil
+) -> None:
+    feature = host.submit("--key", "greeting")
+    assert host.submit("--key", "greeting") == feature
+    first = host.worker()
+    wait_until(lambda: host.show(feature)["session"])
+    second = Worker(host)
+    assert second.process.wait(60) == 3
+    assert "a worker of this host runs already" in second.said()
+    first.kill()
+    session = host.session(feature).wait("decision")
+    host.worker()
+    shown = host.until(feature, "waiting")
+    assert "to be committed" in "\n".join(shown["question"]["lines"])
+
+    host.ok("approve", feature[:8], "--yes")
+    done = host.until(feature, "done", "failed", "waiting")
+    assert done["status"] == "done", done
+    assert host.commits() == ["add a greeting"]
+    assert (
+        done["result"]["commit"] == host.project.git("rev-parse", session.state["branch"]).strip()
+    )
+    assert [each["status"] for each in done["decisions"]] == ["delivered"]
+    assert session.kinds("session_started") == ["session_started"]
+
+
+def test_a_session_whose_tmux_server_was_killed_is_resumed(
+    host: FleetHost, wait_until: WaitUntil
+) -> None:
+    feature = host.submit()
+    worker = host.worker()
+    wait_until(lambda: host.show(feature)["session"])
+    worker.kill()
+    host.session(feature).until_seat("coder")
+    host.project.tmux("kill-server")
+    host.worker()
+    host.until(feature, "waiting")
+    assert host.session(feature).kinds("resumed") == ["resumed"]
+
+
+def test_a_decision_on_another_result_is_refused_by_the_host(host: FleetHost) -> None:
+    feature = host.submit()
+    host.worker()
+    shown = host.until(feature, "waiting")
+    stale = host.fails(3, "approve", feature, "--yes", "--digest", "0123456789")
+    assert "not what was shown" in stale
+
+    session = host.session(feature)
+    (host.project.path / session.state["worktree"] / "later.py").write_text("a = 1\n")
+    host.ok("approve", feature, "--yes", "--digest", shown["question"]["digest"])
+    again = host.until(feature, "waiting", "done", "failed")
+    assert again["status"] == "waiting"
+    assert again["decisions"][0]["status"] == "refused"
+    assert "not what was shown" in again["decisions"][0]["answer"]
+    assert again["question"]["digest"] != shown["question"]["digest"]
+    assert host.commits() == []
+
+
+def test_a_session_whose_lease_has_lapsed_does_not_act(
+    host: FleetHost, wait_until: WaitUntil
+) -> None:
+    host.allow(str(host.project.path), lease_s=6)
+    feature = host.submit()
+    worker = host.worker()
+    host.until(feature, "waiting")
+    session = host.session(feature)
+    os.kill(worker.process.pid, signal.SIGSTOP)
+    wait_until(lambda: _has_lapsed(session.read("lease")))
+    host.project.run("approve", session.name, "--yes", "--timeout", "1")
+    wait_until(lambda: "lease" in host.project.run("status", session.name).stdout)
+    assert host.commits() == []
+    assert session.state["phase"] != "done"
+
+    os.kill(worker.process.pid, signal.SIGCONT)
+    host.until(feature, "done")
+    assert host.commits() == ["add a greeting"]
+
+
+def _has_lapsed(text: str) -> bool:
+    found = decode(text.encode())
+    return found is not None and found.until < datetime.now(UTC)
+
+
+def test_a_cancelled_feature_stops_and_a_retry_resumes_it(
+    host: FleetHost, wait_until: WaitUntil
+) -> None:
+    feature = host.submit()
+    host.worker()
+    wait_until(lambda: host.show(feature)["session"])
+    host.ok("cancel", feature)
+    shown = host.until(feature, "failed")
+    assert shown["reason"] == "cancelled"
+    assert "agentmux" not in host.project.program("tmux", "list-sessions").stdout
+    assert "is failed already" in host.fails(3, "cancel", feature)
+
+    host.ok("retry", feature)
+    host.until(feature, "waiting")
+    assert host.commits() == []
+    assert "only one that has failed" in host.fails(3, "retry", feature)
+
+
+def test_changes_requested_elsewhere_begin_another_cycle(host: FleetHost) -> None:
+    feature = host.submit()
+    worker = host.worker()
+    shown = host.until(feature, "waiting")
+    worker.kill()
+    engine = engine_for(host.database)
+    given = Given(kind=rows.CHANGES, digest=shown["question"]["digest"], text="say it louder")
+    deciding.decide(engine, deciding.find(engine, feature), given)
+    engine.dispose()
+    host.worker()
+    again = host.until(feature, "waiting", "failed")
+    assert again["question"]["cycle"] == 2, again
