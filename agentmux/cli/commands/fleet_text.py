@@ -60,12 +60,18 @@ def stale_lines(view: FleetView) -> Iterator[str]:
     """Return the lines of `fleet list --stale`."""
     for host in view.stale:
         waiting = view.waiting_for(host)
-        what = f"{len(waiting)} features wait for it" if waiting else "nothing waits for it"
+        what = _waits(len(waiting))
         yield f"host {host.name} was not seen for {host.age_s:.0f} s; {what}"
         for each in waiting:
             yield f"  {each.id[:_ID]}  {each.status}  {_about(each)}"
     if not view.stale:
         yield "every host was seen within the last minute"
+
+
+def _waits(count: int) -> str:
+    if count == 1:
+        return "1 feature waits for it"
+    return f"{count} features wait for it" if count else "nothing waits for it"
 
 
 def feature_lines(fields: Mapping[str, object], *, colours: bool) -> Iterator[str]:

@@ -51,8 +51,3 @@ def host_with_room(hosts: Iterable[HostFacts], without: Collection[str]) -> str 
     """
     able = [each for each in hosts if each.id not in without and each.free > 0]
     return max(able, key=lambda each: (each.free, each.id)).id if able else None
-
-
-def has_others(hosts: Iterable[HostFacts], without: Collection[str]) -> bool:
-    """Return whether any host that is not in ``without`` may take something, now or later."""
-    return any(each.id not in without and each.is_alive and not each.draining for each in hosts)

@@ -1,0 +1,152 @@
+"""What a person decides on a feature, without a worker."""
+
+import pytest
+import sqlalchemy as sa
+
+from agentmux.core.fleet.statuses import FleetStatus
+from agentmux.core.fleet.wish import Wish
+from agentmux.errors import BlockedError, NotFoundError
+from agentmux.fleet import deciding, rows
+from agentmux.fleet.database import now_s
+from agentmux.fleet.deciding import Given
+from agentmux.fleet.submission import submit
+from agentmux.fleet.tables import HOSTS
+from tests.fleet.conftest import FleetHost
+
+QUESTION = {"cycle": 2, "digest": "abc", "lines": ["a line"], "obstacle": ""}
+WAITING = {"status": FleetStatus.WAITING, "host": "h1", "session": "s", "question": QUESTION}
+
+
+@pytest.fixture
+def feature(engine: sa.Engine) -> str:
+    (made,) = submit(engine, [Wish(repo="/r", feature="x", key="one", then="merge")])
+    return made.id
+
+
+def _row(engine: sa.Engine, feature: str, **values: object) -> rows.Feature:
+    with engine.begin() as connection:
+        if values:
+            assert rows.change(connection, feature, **values)
+        found = rows.feature(connection, feature)
+    assert found is not None
+    return found
+
+
+def _host(engine: sa.Engine, age_s: float) -> None:
+    values = {
+        "id": "h1", "name": "box", "address": "box", "slots": 2, "contract": 1, "program": "1",
+        "lease_s": 60.0, "seen_at": now_s(engine) - age_s,
+    }  # fmt: skip
+    with engine.begin() as connection:
+        connection.execute(HOSTS.insert().values(**values))
+
+
+def test_a_feature_is_found_by_its_key_and_the_start_of_its_id(
+    engine: sa.Engine, feature: str
+) -> None:
+    assert deciding.find(engine, feature[:6]).id == feature
+    assert deciding.find(engine, "one").id == feature
+    for name in ("", "%", "_", "two"):
+        with pytest.raises(NotFoundError):
+            deciding.find(engine, name)
+
+
+def test_an_approval_takes_what_was_shown_and_goes_where_it_was_submitted_to_go(
+    engine: sa.Engine, feature: str
+) -> None:
+    row = _row(engine, feature, **WAITING)
+    deciding.decide(engine, row, Given(kind=rows.APPROVE, digest="abc", by="me"))
+    after = _row(engine, feature)
+    assert (after.status, after.drive, after.question) == (FleetStatus.RUNNING, 2, None)
+    with engine.connect() as connection:
+        (given,) = rows.open_decisions(connection, feature)
+    assert (given.cycle, given.digest, given.then, given.by) == (2, "abc", "merge", "me")
+
+
+def test_a_decision_on_something_else_is_refused(engine: sa.Engine, feature: str) -> None:
+    row = _row(engine, feature, **WAITING)
+    with pytest.raises(BlockedError, match="not what was shown"):
+        deciding.decide(engine, row, Given(kind=rows.APPROVE, digest="older"))
+    blocked = {**QUESTION, "digest": "", "obstacle": "HEAD has moved"}
+    row = _row(engine, feature, question=blocked)
+    with pytest.raises(BlockedError, match="cannot be approved now: HEAD has moved"):
+        deciding.decide(engine, row, Given(kind=rows.APPROVE, digest=""))
+
+
+def test_only_one_of_two_decisions_counts(engine: sa.Engine, feature: str) -> None:
+    row = _row(engine, feature, **WAITING)
+    deciding.decide(engine, row, Given(kind=rows.APPROVE, digest="abc"))
+    with pytest.raises(BlockedError, match="nothing is to be decided"):
+        deciding.decide(engine, row, Given(kind=rows.CHANGES, digest="abc", text="no"))
+
+
+def test_a_queued_feature_is_cancelled_at_once_and_can_be_tried_again(
+    engine: sa.Engine, feature: str
+) -> None:
+    deciding.cancel(engine, _row(engine, feature))
+    after = _row(engine, feature)
+    assert (after.status, after.reason) == (FleetStatus.FAILED, "cancelled")
+    deciding.retry(engine, after)
+    again = _row(engine, feature)
+    assert (again.status, again.cancelled, again.drive) == (FleetStatus.QUEUED, False, 2)
+
+
+def test_a_host_that_may_still_act_is_not_abandoned(engine: sa.Engine, feature: str) -> None:
+    _host(engine, age_s=70)
+    row = _row(engine, feature, **WAITING)
+    with pytest.raises(BlockedError, match="may act for another"):
+        deciding.abandon(engine, row)
+
+
+def test_an_abandoned_feature_begins_anew_from_what_was_pushed(
+    engine: sa.Engine, feature: str
+) -> None:
+    _host(engine, age_s=100)
+    row = _row(engine, feature, **WAITING, pushed="agentmux/x", phase="completing")
+    lost = deciding.abandon(engine, row)
+    assert "branch agentmux/x" in lost[0]
+    assert "session s on box" in lost[1]
+    after = _row(engine, feature)
+    assert (after.status, after.epoch, after.host, after.session) == ("queued", 2, None, "")
+    assert after.wish["base"] == "agentmux/x"
+    with pytest.raises(BlockedError, match="no host to abandon"):
+        deciding.abandon(engine, after)
+
+
+def test_a_drained_host_says_what_has_begun_there(engine: sa.Engine, feature: str) -> None:
+    _host(engine, age_s=1)
+    _row(engine, feature, **WAITING)
+    assert deciding.drain(engine, "box") == 1
+    with engine.connect() as connection:
+        assert rows.hosts(connection)["h1"].free == 0
+    with pytest.raises(NotFoundError, match="no host of the fleet"):
+        deciding.drain(engine, "bax")
+
+
+def test_an_agent_decides_nothing(host: FleetHost) -> None:
+    feature = host.submit()
+    host.project.env["AGENTMUX_LAUNCH_ID"] = "0123456789ab"
+    for words in (
+        ("approve", feature),
+        ("request-changes", feature, "x"),
+        ("retry", feature),
+        ("cancel", feature),
+        ("drain", "a"),
+        ("worker",),
+    ):
+        assert "is for a person" in host.fails(3, *words)
+    assert host.show(feature)["status"] == "queued"
+
+
+def test_a_host_that_was_not_seen_is_stale(host: FleetHost, engine: sa.Engine) -> None:
+    _host(engine, age_s=61)
+    feature = host.submit()
+    host.change(feature, **WAITING)
+    found = host.json("list", "--stale")
+    assert [each["name"] for each in found["hosts"]] == ["box"]
+    assert found["hosts"][0]["waiting"] == [feature]
+    assert "1 feature waits for it" in host.ok("list", "--stale")
+    host.change(feature, path="/x/y z")
+    assert (
+        host.ok("attach", feature).strip() == "ssh -t -- box 'agentmux attach '\"'\"'/x/y z'\"'\"''"
+    )

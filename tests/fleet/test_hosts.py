@@ -1,0 +1,126 @@
+"""Workers that take nothing, refuse, give up or end: no session is started here."""
+
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from agentmux.core.fleet.wish import Wish
+from agentmux.fleet.database import engine_for
+from agentmux.fleet.submission import submit
+from agentmux.fleet.tables import CONTRACTS
+from tests.conftest import WaitUntil
+from tests.fleet.conftest import FleetHost, Worker
+
+
+def _submit(host: FleetHost, wish: Wish) -> str:
+    engine = engine_for(host.database)
+    (made,) = submit(engine, [wish])
+    engine.dispose()
+    return made.id
+
+
+def test_features_that_cannot_start_here_end_with_the_reason(host: FleetHost) -> None:
+    missing = host.submit(agent="no-such-agent")
+    foreign = _submit(host, Wish(repo=str(host.project.root), feature="x"))
+    nowhere = _submit(host, Wish(repo=f"{host.project.path}/gone", feature="x"))
+    injected = _submit(host, Wish(repo=str(host.project.path), feature="x"))
+    host.change(injected, wish={"repo": str(host.project.path), "feature": "x", "argv": ["sh"]})
+    host.allow(str(host.project.path), f"{host.project.path}/*")
+    host.worker()
+
+    assert "may not run this repository" in host.until(foreign, "failed")["reason"]
+    assert "does not exist on this host" in host.until(nowhere, "failed")["reason"]
+    assert "unknown or missing fields: ['argv']" in host.until(injected, "failed")["reason"]
+    dead = host.until(missing, "failed")
+    assert dead["reason"].startswith("dead letter after 5 drives without progress: the agent of")
+    assert dead["session"] is None
+    assert host.project.sessions() == []
+
+    host.ok("retry", missing)
+    assert host.until(missing, "running", "queued")["idle_drives"] <= 1
+
+
+def test_a_drained_host_ends_its_worker_and_takes_nothing(
+    host: FleetHost, wait_until: WaitUntil
+) -> None:
+    worker = host.worker("--slots", "3")
+    (there,) = host.json("list")["hosts"]
+    assert (there["name"], there["slots"], there["running"]) == ("a", 3, True)
+    assert "takes nothing more" in host.ok("drain", "a")
+    assert worker.process.wait(60) == 0
+    assert "is drained" in worker.said()
+    assert host.json("list")["hosts"][0]["running"] is False
+    feature = host.submit()
+    assert host.show(feature)["status"] == "queued"
+    assert "has ended" in host.ok("list")
+
+
+@pytest.mark.parametrize(("version", "hint"), [(2, "upgrade agentmux"), (0, "drain the workers")])
+def test_a_worker_of_another_contract_is_refused_with_what_to_do(
+    host: FleetHost, version: int, hint: str
+) -> None:
+    engine = engine_for(host.database)
+    with engine.begin() as connection:
+        connection.execute(CONTRACTS.update().values(version=version))
+    engine.dispose()
+    for words in (("worker",), ("list",), ("submit", "x")):
+        said = host.fails(5, *words)
+        assert f"the fleet has contract {version}" in said
+        assert hint in said
+
+
+def test_two_hosts_have_two_names(database: str) -> None:
+    one, other = FleetHost(database), FleetHost(database)
+    try:
+        one.worker()
+        second = Worker(other)
+        assert second.process.wait(60) == 3
+        assert "another host of the fleet is named a" in second.said()
+    finally:
+        one.close()
+        other.close()
+
+
+def test_a_host_that_may_not_run_a_repository_passes_it_on(database: str) -> None:
+    one, other = FleetHost(database), FleetHost(database, "b")
+    try:
+        other.allow()
+        other.worker()
+        one.allow(f"{one.project.path}/*")
+        one.worker()
+        feature = _submit(one, Wish(repo=f"{one.project.path}/gone", feature="x"))
+        found = one.until(feature, "failed")
+        assert (found["host"], "does not exist" in found["reason"]) == ("a", True)
+    finally:
+        one.close()
+        other.close()
+
+
+def test_without_a_fleet_the_commands_say_how_to_make_one(
+    host: FleetHost, engine: sa.Engine, tmp_path: Path
+) -> None:
+    (host.place.folder / "url").unlink()
+    assert "agentmux fleet init" in host.fails(6, "list")
+    open_file = tmp_path / "url"
+    open_file.write_text("sqlite:////x\n")
+    open_file.chmod(0o644)
+    assert "can be read by others" in host.fails(2, "init", "--url-file", str(open_file))
+    open_file.chmod(0o600)
+    open_file.write_text("mysql://me:secret@x/y\n")
+    said = host.fails(2, "init", "--url-file", str(open_file))
+    assert "sqlite:///PATH or postgresql://" in said
+    assert "secret" not in said
+
+
+def test_a_database_that_does_not_answer_is_named_without_its_password(host: FleetHost) -> None:
+    host.place.keep_url("postgresql://me:secret@127.0.0.1:1/fleet")
+    said = host.fails(6, "list")
+    assert "does not answer" in said
+    assert "secret" not in said
+
+
+def test_the_unit_runs_the_worker_and_leaves_the_sessions(host: FleetHost) -> None:
+    unit = host.ok("worker", "--systemd", "--slots", "4", "--name", "box")
+    assert "fleet worker --slots 4 --name box" in unit
+    assert "KillMode=process" in unit

@@ -1,0 +1,138 @@
+"""Features are submitted once, all of a backlog or nothing of it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from agentmux.core.fleet.wish import Wish
+from agentmux.errors import ConfigError, NotFoundError, UsageError
+from agentmux.fleet import rows
+from agentmux.fleet.backlog import read_backlog
+from agentmux.fleet.submission import submit
+from tests.fleet.conftest import FleetHost
+
+WISH = Wish(repo="/r", feature="add a greeting", key="one")
+
+
+def _all(engine: sa.Engine) -> tuple[rows.Feature, ...]:
+    with engine.connect() as connection:
+        return rows.features(connection)
+
+
+def _jobs(engine: sa.Engine) -> list[tuple[str, str, int]]:
+    schema = "" if engine.dialect.name == "sqlite" else "dbos."
+    query = f"SELECT workflow_uuid, queue_name, priority FROM {schema}workflow_status"
+    with engine.connect() as connection:
+        return [tuple(row) for row in connection.execute(sa.text(query))]
+
+
+def test_the_same_key_is_submitted_once(engine: sa.Engine) -> None:
+    (first,) = submit(engine, [WISH])
+    (second,) = submit(engine, [WISH])
+    assert (first.new, second.new) == (True, False)
+    assert first.id == second.id
+    assert [each.id for each in _all(engine)] == [first.id]
+    assert _jobs(engine) == [(f"{first.id}:admit:1", "agentmux-new", 100)]
+
+
+def test_the_same_key_with_other_words_is_refused_and_says_what_differs(engine: sa.Engine) -> None:
+    submit(engine, [WISH])
+    other = Wish(repo="/r", feature="add two greetings", key="one", priority=1)
+    with pytest.raises(UsageError, match="with other arguments: ") as caught:
+        submit(engine, [other])
+    assert "`add a greeting` before, `add two greetings` now" in caught.value.message
+    assert "priority" in caught.value.message
+    assert len(_all(engine)) == 1
+
+
+def test_a_backlog_with_one_mistake_submits_nothing(engine: sa.Engine) -> None:
+    wrong = Wish(repo="/r", feature="y", key="two", host="nobody")
+    with pytest.raises(NotFoundError, match="no host of the fleet is named `nobody`"):
+        submit(engine, [WISH, wrong])
+    assert _all(engine) == ()
+    assert _jobs(engine) == []
+
+
+def test_features_without_a_key_are_different_ones(engine: sa.Engine) -> None:
+    one = Wish(repo="/r", feature="x")
+    assert len({each.id for each in submit(engine, [one, one])}) == 2
+
+
+@pytest.fixture
+def backlog(tmp_path: Path) -> Callable[[str], Path]:
+    def write(text: str) -> Path:
+        path = tmp_path / "backlog.yaml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+def test_a_backlog_is_a_list_of_features(backlog: Callable[[str], Path], tmp_path: Path) -> None:
+    (tmp_path / "repo" / ".git").mkdir(parents=True)
+    path = backlog(
+        "- {key: a, feature: 'one', priority: 5, then: merge}\n"
+        "- {key: b, issue: 7, repo: repo, agent: codex}\n"
+    )
+    first, second = read_backlog(path, Wish(repo="/r", agent="demo", pipeline="quick"))
+    assert first == Wish(
+        repo="/r", feature="one", key="a", priority=5, then="merge", agent="demo", pipeline="quick"
+    )
+    assert second.repo == str(tmp_path / "repo")
+    assert (second.issue, second.agent) == ("7", "codex")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("- {key: a, feature: x}\n- {feature: y}\n", r"backlog.yaml:2: .* has no `key`"),
+        ("- {key: a, feature: x}\n- {key: a, feature: y}\n", "two entries"),
+        ("- {key: a, featur: x}\n", r"backlog.yaml:1: unknown key `featur`"),
+        ("- {key: a, feature: x, priority: 0}\n", "a whole number from 1 to 1000"),
+        ("key: a\n", "must be a list"),
+    ],
+)
+def test_a_mistake_in_a_backlog_names_its_line(
+    backlog: Callable[[str], Path], text: str, said: str
+) -> None:
+    with pytest.raises(ConfigError, match=said):
+        read_backlog(backlog(text), Wish(repo="/r"))
+
+
+def test_a_feature_of_a_backlog_needs_something_to_build(backlog: Callable[[str], Path]) -> None:
+    with pytest.raises(UsageError, match="say what to build"):
+        read_backlog(backlog("- {key: a}\n"), Wish(repo="/r"))
+    with pytest.raises(UsageError, match="is not a file"):
+        read_backlog(Path("/nonexistent/backlog.yaml"), Wish(repo="/r"))
+
+
+def test_the_commands_submit_list_and_show(host: FleetHost) -> None:
+    path = host.project.root / "backlog.yaml"
+    path.write_text("- {key: a, feature: one}\n- {key: b, feature: two, priority: 1}\n")
+    done = host.json("submit", "--from", str(path))
+    assert [(each["key"], each["new"]) for each in done["features"]] == [("a", True), ("b", True)]
+    again = host.json("submit", "--from", str(path))
+    assert [each["new"] for each in again["features"]] == [False, False]
+
+    listed = host.json("list")
+    assert listed["hosts"] == []
+    first = listed["features"][0]
+    names = {"id", "key", "session", "status", "phase", "host", "updated_at"}
+    assert names <= first.keys()
+    assert (first["key"], first["status"], first["session"]) == ("a", "queued", None)
+    shown = host.show("b")
+    assert shown["wish"]["repo"] == str(host.project.path)
+    assert "queued" in host.ok("list")
+    assert "two" in host.ok("show", "b")
+    assert "matches `zz`" in host.fails(4, "show", "zz")
+    assert "exclude" in host.fails(2, "approve", "a", "--push", "--merge")
+
+
+def test_a_repository_that_this_host_may_not_run_is_refused(host: FleetHost) -> None:
+    if host.database.startswith("postgres"):
+        pytest.skip("another host may run it")
+    host.allow()
+    said = host.fails(7, "submit", "x")
+    assert f"`fleet.repos` does not allow {host.project.path} on this host" in said
