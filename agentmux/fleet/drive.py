@@ -21,12 +21,13 @@ from agentmux.core.terminal import command_words
 from agentmux.errors import AgentmuxError, ExitCode, UsageError
 from agentmux.fleet import rows
 from agentmux.fleet.commands import CommandEnd
-from agentmux.fleet.ending import Ended, finish
+from agentmux.fleet.ending import Ended, finish, still_ours
 from agentmux.fleet.host import Host, StoppingError
 from agentmux.fleet.repository import fetched_base, project_at
 from agentmux.fleet.rows import APPROVE, DELIVERED, REFUSED, Decision, Feature
 from agentmux.fleet.session import Sessions
 from agentmux.fleet.tables import FEATURES
+from agentmux.fleet.validated import require_decision
 
 if TYPE_CHECKING:
     from agentmux.app.views.session_view import SessionView
@@ -141,9 +142,7 @@ class _Drive:
                 )
             )
         self._idle = idle + 1
-        self._host.write(
-            lambda each: rows.change(each, self._row.id, idle_drives=self._idle, progress=seen)
-        )
+        self._change(idle_drives=self._idle, progress=seen)
         return None
 
     def _started(self, lock: int) -> CommandEnd:
@@ -191,12 +190,8 @@ class _Drive:
 
     def _deliver(self, path: Path, decision: Decision, lock: int) -> None:
         """Give the session a decision that was made elsewhere, and note its answer."""
-        end = self._host.commands.run(
-            self._sessions.project,
-            decision_words(path.name, decision),
-            lock=lock,
-            text=decision.text,
-        )
+        words = decision_words(path.name, require_decision(decision))
+        end = self._host.commands.run(self._sessions.project, words, lock=lock, text=decision.text)
         accepted = end.answer.get("result") in {"accepted", "duplicate"}
         self._delivered = self._delivered or accepted
         status = DELIVERED if accepted else REFUSED
@@ -237,11 +232,17 @@ class _Drive:
                 if view.status is not status:
                     status, since = view.status, time.monotonic()
                 found = outcome(view.status, time.monotonic() - since, _problem(view))
-                if found is not None:
-                    return self._rest(path, view, found)
+                ended = None if found is None else self._rest(path, view, found)
+                if ended is not None:
+                    return ended
                 self._noted(view)
         finally:
             self._host.watching.end(path)
+
+    def _change(self, **values: object) -> None:
+        """Change the feature's row, unless it was given to another host."""
+        host, row = self._host, self._row
+        host.write(lambda each: rows.change(each, row.id, *still_ours(host, row), **values))
 
     def _is_lost(self) -> bool:
         row = self._host.write(lambda each: rows.feature(each, self._row.id))
@@ -258,20 +259,22 @@ class _Drive:
     _phase: str = ""
 
     def _note(self, path: Path) -> None:
-        values = {"session": path.name, "path": str(path), "resumes": False, "question": None}
-        self._host.write(lambda each: rows.change(each, self._row.id, **values))
+        self._change(session=path.name, path=str(path), resumes=False, question=None)
 
     def _noted(self, view: SessionView) -> None:
         """Note the phase of the session in the fleet, when it is another one."""
         phase = view.phase or ""
         if phase != self._phase:
             self._phase = phase
-            self._host.write(lambda each: rows.change(each, self._row.id, phase=phase))
+            self._change(phase=phase)
 
-    def _rest(self, path: Path, view: SessionView, found: Outcome) -> Ended:
+    def _rest(self, path: Path, view: SessionView, found: Outcome) -> Ended | None:
+        """Return how the drive ends; None if the session moves on, since it has its decision."""
         question = None
         if view.status is SessionStatus.DECISION:
             question = self._sessions.question(path)
+            if question is None:
+                return None
         return Ended(found, path=path, view=view, question=question)
 
 

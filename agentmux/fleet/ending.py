@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import sqlalchemy as sa
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.fleet.statuses import FleetStatus, Outcome
+from agentmux.core.fleet.statuses import ENDED, FleetStatus, Outcome
 from agentmux.fleet import rows
 from agentmux.fleet.engine import DRIVE
 from agentmux.fleet.jobs import next_job
@@ -47,34 +47,38 @@ class Ended:
 
 def finish(host: Host, row: Feature, ended: Ended) -> None:
     """Write it, in one transaction with the next drive; nothing if the feature is not ours now."""
-    status = ended.outcome.status
-    values: dict[str, object] = {
-        "status": status,
-        "reason": ended.outcome.reason,
-        "question": ended.question,
-    }
-    if ended.path is not None:
-        values |= {"session": ended.path.name, "path": str(ended.path)}
-    if ended.view is not None:
-        values |= {"phase": ended.view.phase or "", "result": result_of(ended.view)}
-        if pushed_branch(ended.view):
-            values["pushed"] = pushed_branch(ended.view)
-    if status in _ORDERLY:
-        values["idle_drives"] = 0
-    delay_s = _delay_s(ended)
+    values = _values(ended)
+    usual_s = _delay_s(ended)
 
     def write(connection: sa.Connection) -> None:
-        number = row.drive + (delay_s is not None)
-        if not rows.change(connection, row.id, *_still(host, row), drive=number, **values):
-            return
-        if delay_s is not None:
+        delay_s, status = usual_s, ended.outcome.status
+        now = rows.feature(connection, row.id)
+        if now is not None and now.cancelled and status not in ENDED:
+            delay_s, status = 0.0, FleetStatus.RUNNING  # it was cancelled while this drive ended
+        more = {**values, "status": status, "drive": row.drive + (delay_s is not None)}
+        if rows.change(connection, row.id, *still_ours(host, row), **more) and delay_s is not None:
             job = next_job(row, DRIVE, host.id, delay_s=delay_s)
             host.enqueuer.enqueue(connection, job)
 
     host.write(write)
 
 
-def _still(host: Host, row: Feature) -> tuple[sa.ColumnElement[bool], ...]:
+def _values(ended: Ended) -> dict[str, object]:
+    """Return what the fleet notes of a drive, beside its status."""
+    values: dict[str, object] = {"reason": ended.outcome.reason, "question": ended.question}
+    if ended.path is not None:
+        values |= {"session": ended.path.name, "path": str(ended.path)}
+    if ended.view is not None:
+        values |= {"phase": ended.view.phase or "", "result": result_of(ended.view)}
+        pushed = pushed_branch(ended.view)
+        values |= {"pushed": pushed} if pushed else {}
+    if ended.outcome.status in _ORDERLY:
+        values["idle_drives"] = 0
+    return values
+
+
+def still_ours(host: Host, row: Feature) -> tuple[sa.ColumnElement[bool], ...]:
+    """Return what holds while this drive is the newest one of the feature, and on this host."""
     return (
         FEATURES.c.drive == row.drive,
         FEATURES.c.epoch == row.epoch,

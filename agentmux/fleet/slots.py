@@ -33,18 +33,29 @@ class Slots:
             self._turn += 1
             mine = (rank, self._turn, feature)
             self._waiting.append(mine)
-            try:
-                while feature not in self._held:
-                    if len(self._held) < self._count and min(self._waiting) == mine:
-                        self._held.add(feature)
-                    elif gives_up():
-                        return False
-                    else:
-                        self._changed.wait(_LOOK_S)
-                return True
-            finally:
+        try:
+            while not self._taken(mine):
+                if gives_up():  # without the lock: it may ask the database
+                    return False
+            return True
+        finally:
+            with self._changed:
                 self._waiting.remove(mine)
                 self._changed.notify_all()
+
+    def _taken(self, mine: tuple[int, int, str]) -> bool:
+        """Return whether the feature has a slot; wait a moment for its turn."""
+        feature = mine[2]
+        with self._changed:
+            if not self._is_next(mine):
+                self._changed.wait(_LOOK_S)
+            if self._is_next(mine):
+                self._held.add(feature)
+            return feature in self._held
+
+    def _is_next(self, mine: tuple[int, int, str]) -> bool:
+        free = len(self._held) < self._count and min(self._waiting) == mine
+        return free or mine[2] in self._held
 
     def free(self, feature: str) -> None:
         """Give the feature's slot to another."""

@@ -36,6 +36,7 @@ from agentmux.fleet.place import Place
 from agentmux.fleet.session import Sessions
 from agentmux.fleet.slots import Slots
 from agentmux.fleet.tables import CONTRACT, FEATURES, HOSTS
+from agentmux.fleet.validated import require_id, session_of
 from agentmux.fleet.watching import Watching
 from agentmux.wiring import machine
 
@@ -137,6 +138,8 @@ class _Worker:
                 drive=self._body(drive),
             )
         slots = "1 slot" if self._options.slots == 1 else f"{self._options.slots} slots"
+        if not self._options.settings.repos:
+            self._options.said("warning: this host may run no repository: see `fleet.repos`")
         self._options.said(f"worker {self._host.name} runs with {slots} (Ctrl-C ends it)")
         while not self._host.stop.wait(LOOK_S) and not self._drained.is_set():
             self._turn()
@@ -145,7 +148,7 @@ class _Worker:
     def _body(self, body: Callable[[Host, str, int], str]) -> Callable[[str, int], str]:
         def run(feature_id: str, number: int) -> str:
             try:
-                said = body(self._host, feature_id, number)
+                said = body(self._host, require_id(feature_id), int(number))
             except StoppingError:
                 threading.Event().wait()  # it stays unfinished, and the next worker runs it again
                 raise
@@ -235,7 +238,8 @@ class _Worker:
         for gone in before.keys() - orders.keys():
             del self._host.orders[gone]
         self._host.orders.update(orders)
-        begun = {Path(each.path): each for each in mine if each.path}
+        places = {each.id: session_of(self._host, each) for each in mine}
+        begun = {path: each for each in mine if (path := places[each.id]) is not None}
         self._host.leases.renew({path: each.epoch for path, each in begun.items()})
         if before != orders:
             self._host.watching.look()

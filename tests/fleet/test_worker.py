@@ -46,7 +46,6 @@ def test_a_session_whose_tmux_server_was_killed_is_resumed(
     worker = host.worker()
     wait_until(lambda: host.show(feature)["session"])
     worker.kill()
-    host.session(feature).until_seat("coder")
     host.project.tmux("kill-server")
     host.worker()
     host.until(feature, "waiting")
@@ -125,4 +124,4 @@ def test_changes_requested_elsewhere_begin_another_cycle(host: FleetHost) -> Non
     engine.dispose()
     host.worker()
     again = host.until(feature, "waiting", "failed")
-    assert again["question"]["cycle"] == 2, again
+    assert (again["question"] or {}).get("cycle") == 2, f"{again}\n{host.log()}"

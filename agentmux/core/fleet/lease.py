@@ -19,6 +19,12 @@ NAME: Final = "lease"
 MAX: Final = 4096
 """The most bytes of the file."""
 
+LAPSED: Final = (
+    "the fleet's worker on this host has not renewed the lease of this session:"
+    " it prompts, commits, pushes and opens nothing"
+)
+"""What a session says whose lease has lapsed."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
@@ -57,8 +63,7 @@ class LeaseLapsedError(BlockedError):
 
     def __init__(self) -> None:
         super().__init__(
-            "the fleet's worker on this host has not renewed the lease of this session:"
-            " it prompts, commits, pushes and opens nothing",
+            LAPSED,
             reason="lease_lapsed",
             hints=("agentmux fleet worker", "agentmux fleet list --stale"),
         )

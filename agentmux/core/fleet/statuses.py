@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.fleet.lease import LAPSED
 from agentmux.core.names.status_labels import SessionStatus
 
 
@@ -92,7 +93,7 @@ def outcome(status: SessionStatus, since_s: float, problem: str) -> Outcome | No
         since_s: For how long it has had this status.
         problem: The first problem of the session, in words; empty for none.
     """
-    if status in _AT_WORK or (status in _ASKING and since_s < SETTLE_S):
+    if status in _AT_WORK or (status in _ASKING and (since_s < SETTLE_S or problem == LAPSED)):
         return None
     found, usual = _OUTCOMES[status]
     return Outcome(status=found, reason=problem or usual)

@@ -1,0 +1,75 @@
+"""Checks what comes from the database before this host acts on it: others can write there."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from pathlib import Path
+from typing import Final
+
+from agentmux.app.session.lookup import sessions_dir
+from agentmux.core.fleet.repositories import clone_name, is_allowed, is_url
+from agentmux.core.fleet.wish import from_fields, session_slug
+from agentmux.core.names import layout
+from agentmux.core.names.statuses import WAYS
+from agentmux.errors import DataError, UsageError
+from agentmux.fleet.host import Host
+from agentmux.fleet.rows import APPROVE, CHANGES, Decision, Feature
+from agentmux.wiring import machine
+
+_DIGEST: Final = re.compile(r"[A-Za-z0-9]{0,128}")
+_PHASE: Final = re.compile(r"([a-z][a-z0-9_-]{0,63})?")
+
+
+def require_id(text: str) -> str:
+    """Return ``text`` if it is a uuid, which may name files.
+
+    Raises:
+        DataError: It is not.
+    """
+    try:
+        if str(uuid.UUID(text)) == text:
+            return text
+    except ValueError:
+        pass
+    raise DataError("an id in the database of the fleet is no uuid")
+
+
+def require_decision(decision: Decision) -> Decision:
+    """Return a decision if each of its parts can be a word of a command.
+
+    Raises:
+        DataError: One cannot.
+    """
+    require_id(decision.id)
+    good = (
+        decision.kind in {APPROVE, CHANGES}
+        and decision.then in {"", *WAYS}
+        and _DIGEST.fullmatch(decision.digest) is not None
+        and _PHASE.fullmatch(decision.begins) is not None
+    )
+    if not good:
+        raise DataError(f"decision {decision.id} in the database of the fleet is no decision")
+    return decision
+
+
+def session_of(host: Host, row: Feature) -> Path | None:
+    """Return the directory of a feature's session; None if it is not where it belongs.
+
+    Nothing is written at a path that only the database names.
+    """
+    try:
+        wish = from_fields(row.wish)
+    except UsageError:
+        return None
+    if not row.path or not is_allowed(wish.repo, host.settings.repos):
+        return None
+    clone = host.place.clones / clone_name(wish.repo)
+    folder = clone if is_url(wish.repo) else Path(wish.repo)
+    path = Path(row.path)
+    belongs = (
+        folder.is_dir()
+        and path.parent == sessions_dir(machine.project_of(folder))
+        and layout.slug_of(path.name) == session_slug(row.id, wish, row.epoch)
+    )
+    return path if belongs else None
