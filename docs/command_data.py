@@ -14,7 +14,7 @@ from agentmux.cli.fast.candidates import KINDS
 
 FREE: Final = frozenset({
     *("NAME", "N", "S", "D", "REF", "TEXT", "FEATURE", "KEYS", "DIGEST", "URL"),
-    *("BRANCH|PR", "N|URL", "HOST:PORT"),
+    *("BRANCH|PR", "N|URL", "HOST:PORT", "HOST", "ID", "KEY", "PATH|URL"),
 })  # fmt: skip
 """The metavars of values for which nothing is completed."""
 

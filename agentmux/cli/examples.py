@@ -72,6 +72,42 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
             "behind a proxy that does TLS, for a phone",
         ),
     ),
+    "fleet": (
+        ("agentmux fleet", "what waits, runs and has ended"),
+        ("agentmux fleet init", "set it up, for this host alone"),
+    ),
+    "fleet init": (
+        ("agentmux fleet init", "a file of SQLite, for this host alone"),
+        ("agentmux fleet init --url-file ~/fleet-url", "a database that several hosts share"),
+    ),
+    "fleet worker": (
+        ("agentmux fleet worker --slots 4", "four features at once"),
+        ("agentmux fleet worker --systemd", "a unit, so that it runs after a reboot"),
+    ),
+    "fleet submit": (
+        ('agentmux fleet submit "Add a login page" --key login', "in this project"),
+        ("agentmux fleet submit --issue 42 --repo https://github.com/o/r.git", "in a clone"),
+        ("agentmux fleet submit --from backlog.yaml", "all of a backlog, each once"),
+    ),
+    "fleet list": (
+        ("agentmux fleet list", "every feature and host"),
+        ("agentmux fleet list --stale", "hosts that are gone, and what waits for them"),
+    ),
+    "fleet show": (("agentmux fleet show 3f2a", "by the start of its id"),),
+    "fleet approve": (
+        ("agentmux fleet approve login", "show what will be committed, and ask"),
+        ("agentmux fleet approve login --pr --yes", "open a pull request; ask nothing"),
+    ),
+    "fleet request-changes": (
+        ('agentmux fleet request-changes login "Use orjson" --from fixing', "one coder fixes it"),
+    ),
+    "fleet attach": (("agentmux fleet attach login", "also through ssh"),),
+    "fleet retry": (
+        ("agentmux fleet retry login", "resume it on its host"),
+        ("agentmux fleet retry login --abandon", "its host is gone: begin anew elsewhere"),
+    ),
+    "fleet cancel": (("agentmux fleet cancel login", "stop its session"),),
+    "fleet drain": (("agentmux fleet drain big-box", "before an upgrade"),),
     "logs": (
         ("agentmux logs -f", "keep showing new lines"),
         ("agentmux logs add-login -n 200", "the last 200 lines"),

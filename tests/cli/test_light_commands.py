@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = ("textual", "rich.console", "watchfiles", "mcp", "apprise")
+HEAVY = ("textual", "rich.console", "watchfiles", "mcp", "apprise", "dbos", "sqlalchemy")
 
 
 @pytest.mark.parametrize("words", [["list"], [], ["list", "--json"], ["help"]])
