@@ -126,7 +126,7 @@ class _Worker:
         with explained(self._engine):
             self._register()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            signal.signal(number, lambda *_: self._host.stop.set())
+            signal.signal(number, self._on_signal)
         with explained(self._engine):
             self._beat()
             self._look()
@@ -144,6 +144,10 @@ class _Worker:
         while not self._host.stop.wait(LOOK_S) and not self._drained.is_set():
             self._turn()
         return self._end()
+
+    def _on_signal(self, *_: object) -> None:
+        # In a thread: the interrupted code may hold the lock of the event.
+        threading.Thread(target=self._host.stop.set, daemon=True).start()
 
     def _body(self, body: Callable[[Host, str, int], str]) -> Callable[[str, int], str]:
         def run(feature_id: str, number: int) -> str:

@@ -2,7 +2,9 @@
 
 import os
 import signal
+from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 
 from agentmux.core.fleet.lease import decode
 from agentmux.fleet import deciding, rows
@@ -12,31 +14,53 @@ from tests.conftest import WaitUntil
 from tests.fleet.conftest import FleetHost, Worker
 
 
-def test_a_feature_submitted_twice_ends_in_one_commit_over_a_killed_worker(
+def test_a_worker_killed_at_each_turn_leaves_one_session_and_one_commit(
     host: FleetHost, wait_until: WaitUntil
 ) -> None:
     feature = host.submit("--key", "greeting")
     assert host.submit("--key", "greeting") == feature
-    first = host.worker()
+
+    def killed_at(command: str) -> None:
+        """Kill a new worker while a command of it runs, which goes on by itself."""
+        worker = host.worker()
+        wait_until(lambda: _runs(host, command))
+        worker.kill()
+
+    killed_at("start")
+    following = host.worker()
     wait_until(lambda: host.show(feature)["session"])
     second = Worker(host)
     assert second.process.wait(60) == 3
     assert "a worker of this host runs already" in second.said()
-    first.kill()
+    following.kill()
     session = host.session(feature).wait("decision")
     host.worker()
     shown = host.until(feature, "waiting")
     assert "to be committed" in "\n".join(shown["question"]["lines"])
+    host.workers[-1].kill()
 
     host.ok("approve", feature[:8], "--yes")
+    killed_at("approve")
+    host.worker()
     done = host.until(feature, "done", "failed", "waiting")
-    assert done["status"] == "done", done
+    assert done["status"] == "done", f"{done}\n{host.log()}"
     assert host.commits() == ["add a greeting"]
     assert (
         done["result"]["commit"] == host.project.git("rev-parse", session.state["branch"]).strip()
     )
     assert [each["status"] for each in done["decisions"]] == ["delivered"]
-    assert session.kinds("session_started") == ["session_started"]
+    assert host.project.sessions() == [session.path]
+    assert session.kinds("session_started", "approve") == ["session_started", "approve"]
+
+
+def _runs(host: FleetHost, command: str) -> bool:
+    """Return whether a worker's command runs, such as ``start``."""
+    for pid, _ in host.project.processes():
+        with suppress(OSError):  # it has ended
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            if command.encode() in words and b"--json" in words:
+                return True
+    return False
 
 
 def test_a_session_whose_tmux_server_was_killed_is_resumed(
