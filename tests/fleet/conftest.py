@@ -79,12 +79,10 @@ class Server:
         return f"postgresql://fleet@/{database}?host={self.folder}"
 
     def make(self, database: str, template: str) -> str:
-        with sa.create_engine(
-            self.url("postgres").replace("postgresql:", "postgresql+psycopg:"),
-            isolation_level="AUTOCOMMIT",
-        ).connect() as connection:
+        engine = engine_for(self.url("postgres")).execution_options(isolation_level="AUTOCOMMIT")
+        with engine.connect() as connection:
             connection.exec_driver_sql(f'CREATE DATABASE "{database}" TEMPLATE "{template}"')
-            connection.engine.dispose()
+        engine.dispose()
         return self.url(database)
 
     def close(self) -> None:

@@ -67,11 +67,17 @@ def _place(face: Face) -> Place:
     return place_of(face.environ)
 
 
-def _engine(face: Face) -> sa.Engine:
-    place = _place(face)
+def _engine(ctx: typer.Context) -> sa.Engine:
+    """Return the fleet's database, which is closed when the command ends.
+
+    Raises:
+        AgentmuxError: There is none, it does not answer, or it is of another version.
+    """
+    place = _place(ctx.obj)
     from agentmux.fleet.database import engine_for, require_contract  # noqa: PLC0415 (an extra)
 
     engine = engine_for(place.url())
+    ctx.call_on_close(engine.dispose)
     require_contract(engine)
     return engine
 
@@ -215,7 +221,7 @@ def submit(  # noqa: PLR0913, PLR0917 (typer)
 ) -> int:
     """Submit a feature, an issue or a backlog."""
     face: Face = ctx.obj
-    engine = _engine(face)
+    engine = _engine(ctx)
     from agentmux.fleet.submission import submit as send  # noqa: PLC0415 (an extra)
 
     read_roles(role or ())
@@ -292,7 +298,7 @@ def list_(
 ) -> int:
     """List the features of the fleet."""
     face: Face = ctx.obj
-    engine = _engine(face)
+    engine = _engine(ctx)
     from agentmux.fleet.listing import feature_fields, fleet_view, host_fields  # noqa: PLC0415 (an extra)
 
     view = fleet_view(engine)
@@ -318,7 +324,7 @@ def list_(
 def show(ctx: typer.Context, feature: IdArg, json: GroupJsonOpt = False) -> int:
     """Show all that the fleet knows of a feature."""
     face: Face = ctx.obj
-    engine = _engine(face)
+    engine = _engine(ctx)
     from agentmux.fleet.deciding import find  # noqa: PLC0415 (an extra)
     from agentmux.fleet.listing import fleet_view, shown_fields  # noqa: PLC0415 (as above)
 
@@ -378,7 +384,7 @@ def _decide(
     face: Face = ctx.obj
     approves = given["kind"] == "approve"
     require_person(face, "fleet approve" if approves else "fleet request-changes")
-    engine = _engine(face)
+    engine = _engine(ctx)
     from agentmux.fleet.deciding import Given, decide, find  # noqa: PLC0415 (an extra)
 
     row = find(engine, name)
@@ -422,7 +428,7 @@ def attach(
 ) -> int:
     """Show a feature's session in this terminal, also on another host."""
     face: Face = ctx.obj
-    engine = _engine(face)
+    engine = _engine(ctx)
     from agentmux.fleet.attaching import attach_words  # noqa: PLC0415 (an extra)
     from agentmux.fleet.deciding import find  # noqa: PLC0415 (as above)
 
@@ -446,7 +452,7 @@ def retry(
     """Go on with a feature that has failed."""
     face: Face = ctx.obj
     require_person(face, "fleet retry")
-    engine = _engine(face)
+    engine = _engine(ctx)
     from agentmux.fleet import deciding  # noqa: PLC0415 (an extra)
 
     row = deciding.find(engine, feature)
@@ -466,7 +472,7 @@ def cancel(
     """Stop a feature, and run it no further."""
     face: Face = ctx.obj
     require_person(face, "fleet cancel")
-    engine = _engine(face)
+    engine = _engine(ctx)
     from agentmux.fleet import deciding  # noqa: PLC0415 (an extra)
 
     row = deciding.find(engine, feature)
@@ -484,7 +490,7 @@ def drain(
     """Let a host finish what runs, and take nothing more."""
     face: Face = ctx.obj
     require_person(face, "fleet drain")
-    engine = _engine(face)
+    engine = _engine(ctx)
     from agentmux.fleet import deciding  # noqa: PLC0415 (an extra)
 
     begun = deciding.drain(engine, host)
