@@ -79,9 +79,11 @@ def work(options: WorkerOptions) -> int:
     """
     with options.place.alone():
         engine = engine_for(options.place.url())
-        require_contract(engine)
-        log = log_to(options.place)
-        return _Worker(options, engine, log).run()
+        try:
+            require_contract(engine)
+            return _Worker(options, engine, log_to(options.place)).run()
+        finally:
+            engine.dispose()
 
 
 def log_to(place: Place) -> logging.Handler:

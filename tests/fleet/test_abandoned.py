@@ -1,0 +1,56 @@
+"""A feature whose host is given up begins anew elsewhere, and is not delivered twice."""
+
+import os
+import signal
+
+from agentmux.fleet.database import engine_for, now_s
+from agentmux.fleet.tables import HOSTS
+from tests.conftest import WaitUntil
+from tests.fleet.conftest import FleetHost
+
+
+def _unseen(host: FleetHost, seconds: float) -> None:
+    """Let the fleet think that a host was last seen so long ago."""
+    engine = engine_for(host.database)
+    with engine.begin() as connection:
+        seen = {"seen_at": now_s(engine) - seconds}
+        connection.execute(HOSTS.update().where(HOSTS.c.name == host.name).values(**seen))
+    engine.dispose()
+
+
+def test_an_abandoned_feature_is_done_elsewhere_and_stopped_where_it_began(
+    database: str, wait_until: WaitUntil
+) -> None:
+    gone = FleetHost(database)
+    other = FleetHost(database, "b", repos=(str(gone.project.path),))
+    try:
+        gone.allow(str(gone.project.path), lease_s=6)
+        feature = gone.submit()
+        worker = gone.worker()
+        wait_until(lambda: gone.show(feature)["session"])
+        session = gone.session(feature)
+        os.kill(worker.process.pid, signal.SIGSTOP)
+        assert "may act for another" in other.fails(3, "retry", feature, "--abandon", "--yes")
+        _unseen(gone, 100)
+
+        said = other.ok("retry", feature, "--abandon", "--yes")
+        assert "nothing of it was pushed" in said
+        assert f"lost: session {session.name} on a" in said
+        other.worker()
+        shown = other.until(feature, "waiting")
+        assert (shown["host"], shown["epoch"]) == ("b", 2)
+        assert shown["session"] != session.name
+
+        os.kill(worker.process.pid, signal.SIGCONT)
+
+        def stopped() -> bool:
+            return "agentmux" not in gone.project.program("tmux", "list-sessions").stdout
+
+        wait_until(stopped, what=gone.log)
+        assert other.show(feature)["session"] == shown["session"]
+        other.ok("approve", feature, "--yes")
+        other.until(feature, "done")
+        assert gone.commits() == ["add a greeting"]
+    finally:
+        other.close()
+        gone.close()
