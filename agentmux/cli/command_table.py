@@ -35,7 +35,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "diff": "diff:diff",
         "logs": "sessions:logs",
         "web": "web:web",
-        "fleet": "fleet:app",
+        "fleet": "fleet.app:app",
         "wait": "sessions:wait",
     },
     "Recover": {

@@ -14,7 +14,7 @@ from agentmux.fleet.database import explained, now_s
 from agentmux.fleet.engine import ADMIT, DRIVE, Enqueuer
 from agentmux.fleet.jobs import next_job
 from agentmux.fleet.rows import Feature
-from agentmux.fleet.tables import DECISIONS, FEATURES, HOSTS
+from agentmux.fleet.tables import DECISIONS, FEATURES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,7 +119,8 @@ def _nothing(row: Feature) -> BlockedError:
     )
 
 
-def _same(row: Feature) -> tuple[sa.ColumnElement[bool], ...]:
+def same_row(row: Feature) -> tuple[sa.ColumnElement[bool], ...]:
+    """Return what holds as long as a feature is as its person saw it."""
     return (
         FEATURES.c.drive == row.drive,
         FEATURES.c.status == row.status,
@@ -131,13 +132,14 @@ def _drive(connection: sa.Connection, enqueuer: Enqueuer, row: Feature, **values
     """Begin the next drive of a feature on its host; return False if it has changed meanwhile."""
     number = row.drive + 1
     values = {"status": FleetStatus.RUNNING, "drive": number, "reason": "", **values}
-    if not rows.change(connection, row.id, *_same(row), **values):
+    if not rows.change(connection, row.id, *same_row(row), **values):
         return False
     enqueuer.enqueue(connection, next_job(row, DRIVE, row.host))
     return True
 
 
-def _changed(row: Feature) -> BlockedError:
+def changed_meanwhile(row: Feature) -> BlockedError:
+    """Return the error for a feature that is no longer as its person saw it."""
     return BlockedError(
         f"feature {row.id} has changed meanwhile",
         reason="not_waiting",
@@ -161,16 +163,16 @@ def cancel(engine: sa.Engine, row: Feature) -> str:
     with explained(engine), engine.begin() as connection:
         if row.status is FleetStatus.QUEUED:
             values = {"status": FleetStatus.FAILED, "reason": "cancelled", "cancelled": True}
-            done = rows.change(connection, row.id, *_same(row), **values)
+            done = rows.change(connection, row.id, *same_row(row), **values)
             said = "cancelled before it began"
         elif row.status in AT_REST:
             done = _drive(connection, enqueuer, row, cancelled=True)
             said = "its host stops its session"
         else:
-            done = rows.change(connection, row.id, *_same(row), cancelled=True)
+            done = rows.change(connection, row.id, *same_row(row), cancelled=True)
             said = "its host stops its session"
     if not done:
-        raise _changed(row)
+        raise changed_meanwhile(row)
     return said
 
 
@@ -195,80 +197,9 @@ def retry(engine: sa.Engine, row: Feature) -> str:
         else:
             host = row.host if row.pinned else None
             values = {**again, "status": FleetStatus.QUEUED, "drive": row.drive + 1, "host": host}
-            done = rows.change(connection, row.id, *_same(row), **values)
+            done = rows.change(connection, row.id, *same_row(row), **values)
             enqueuer.enqueue(connection, next_job(row, ADMIT, host))
             said = "queued again"
     if not done:
-        raise _changed(row)
+        raise changed_meanwhile(row)
     return said
-
-
-def abandon(engine: sa.Engine, row: Feature) -> tuple[str, ...]:
-    """Start a feature anew whose host is gone for good; return what is lost, in words.
-
-    Raises:
-        BlockedError: It has not begun, or has ended; or its host may still act.
-    """
-    if row.host is None or row.status in {FleetStatus.QUEUED, FleetStatus.DONE, FleetStatus.MOVED}:
-        raise BlockedError(
-            f"feature {row.id} is {row.status}: there is no host to abandon",
-            reason="not_begun",
-            hints=(f"agentmux fleet show {row.id}",),
-        )
-    enqueuer = Enqueuer(engine)
-    with explained(engine), engine.begin() as connection:
-        host = connection.execute(
-            sa.select(HOSTS, (now_s(engine) - HOSTS.c.seen_at).label("age_s")).where(
-                HOSTS.c.id == row.host
-            )
-        ).first()
-        if host is not None and host.age_s < host.lease_s * _MARGIN:
-            left = host.lease_s * _MARGIN - host.age_s
-            raise BlockedError(
-                f"host {host.name} was seen {host.age_s:.0f} s ago: its session may act for"
-                f" another {left:.0f} s",
-                reason="lease_holds",
-                hints=("end its worker, wait, then try again",),
-            )
-        number = row.drive + 1
-        wish = {**row.wish, "base": row.pushed} if row.pushed else dict(row.wish)
-        wish.pop("host", None)
-        values = {
-            "status": FleetStatus.QUEUED, "drive": number, "epoch": row.epoch + 1, "host": None,
-            "pinned": False, "session": "", "path": "", "phase": "", "question": None,
-            "idle_drives": 0, "progress": 0, "cancelled": False, "refused_by": [row.host],
-            "reason": f"begun anew: host {host.name if host else row.host} was abandoned",
-            "wish": wish,
-        }  # fmt: skip
-        if not rows.change(connection, row.id, *_same(row), **values):
-            raise _changed(row)
-        enqueuer.enqueue(connection, next_job(row, ADMIT, None))
-    where = host.name if host is not None else row.host
-    kept = f"it begins on branch {row.pushed}, which was pushed" if row.pushed else (
-        "nothing of it was pushed: it begins where the first one began"
-    )  # fmt: skip
-    lost = f"lost: session {row.session or 'that was being started'} on {where}, with all that"
-    return (kept, f"{lost} was not pushed (phase {row.phase or 'unknown'})")
-
-
-_MARGIN = 1.5
-"""Two clocks of one host agree far better than this, over the time of a lease."""
-
-
-def drain(engine: sa.Engine, name: str) -> int:
-    """Let a host take nothing more; return how many features have begun there and not ended.
-
-    Raises:
-        NotFoundError: No host has this name.
-    """
-    with explained(engine), engine.begin() as connection:
-        host = connection.execute(sa.select(HOSTS.c.id).where(HOSTS.c.name == name)).scalar()
-        if host is None:
-            known = connection.execute(sa.select(HOSTS.c.name)).scalars().all()
-            raise NotFoundError(
-                f"no host of the fleet is named `{name}`",
-                hints=(f"hosts: {', '.join(known) or 'none yet'}",),
-            )
-        connection.execute(HOSTS.update().where(HOSTS.c.id == host).values(draining=True))
-        begun = FEATURES.c.status.not_in([*ENDED, FleetStatus.QUEUED])
-        return len(rows.features(connection, FEATURES.c.host == host, begun))

@@ -24,17 +24,17 @@ from agentmux.fleet.commands import CommandEnd
 from agentmux.fleet.ending import Ended, finish, still_ours
 from agentmux.fleet.host import Host, StoppingError
 from agentmux.fleet.repository import fetched_base, project_at
-from agentmux.fleet.rows import APPROVE, DELIVERED, REFUSED, Decision, Feature
+from agentmux.fleet.rows import DELIVERED, REFUSED, Decision, Feature
 from agentmux.fleet.session import Sessions
 from agentmux.fleet.tables import FEATURES
 from agentmux.fleet.validated import require_decision
+from agentmux.fleet.words import decision_words, start_words
 
 if TYPE_CHECKING:
     from agentmux.app.views.session_view import SessionView
 
 logger = logging.getLogger(__name__)
 
-_DELIVERY_S: Final = "120"
 _LOOK_S: Final = 10.0
 _LASTING: Final = frozenset({ExitCode.USAGE, ExitCode.NOT_FOUND, ExitCode.CONFIG})
 """The exit codes of a start or resume that would fail again."""
@@ -105,6 +105,9 @@ class _Drive:
         self._host, self._row, self._wish, self._sessions = host, row, wish, sessions
         self._slug = session_slug(row.id, wish, row.epoch)
         self._path = sessions.find(self._slug)
+        self._delivered = False
+        self._idle = 0
+        self._phase = ""
 
     def run(self) -> Ended:
         with self._host.commands.alone(self._row.id) as lock:
@@ -185,9 +188,6 @@ class _Drive:
         again = Outcome(status=FleetStatus.RUNNING, reason=done.said)
         return Ended(again, path=self._path, delay_s=0.5 * 2**self._idle)
 
-    _delivered: bool = False
-    _idle: int = 0
-
     def _deliver(self, path: Path, decision: Decision, lock: int) -> None:
         """Give the session a decision that was made elsewhere, and note its answer."""
         words = decision_words(path.name, require_decision(decision))
@@ -256,8 +256,6 @@ class _Drive:
             self._host.commands.run(self._sessions.project, words, lock=lock)
         return Ended(Outcome(status=FleetStatus.FAILED, reason="given to another host"), path=path)
 
-    _phase: str = ""
-
     def _note(self, path: Path) -> None:
         self._change(session=path.name, path=str(path), resumes=False, question=None)
 
@@ -280,28 +278,3 @@ class _Drive:
 
 def _problem(view: SessionView) -> str:
     return view.problems[0] if view.problems else ""
-
-
-def start_words(wish: Wish, slug: str, base: str) -> tuple[str, ...]:
-    """Return the start of a feature's session, as typed; its text comes on stdin."""
-    options = {
-        "--pipeline": wish.pipeline,
-        "--agent": wish.agent,
-        "--base": base,
-        "--issue": wish.issue,
-    }
-    given = [word for name, value in options.items() if value for word in (name, value)]
-    given += [word for role in wish.roles for word in ("--role", role)]
-    given += ["--comments"] * wish.comments + ["--product-manager"] * wish.product_manager
-    feature = ("-",) if wish.feature.strip() else ()
-    return ("start", "--detach", "--json", "--worktree", "--name", slug, *given, *feature)
-
-
-def decision_words(name: str, decision: Decision) -> tuple[str, ...]:
-    """Return the command that gives a session a decision."""
-    made = ("--json", "--decision", decision.id)
-    if decision.kind == APPROVE:
-        words = command_words.approve(name, decision.digest, way=decision.then, wait_s=_DELIVERY_S)
-        return (words[0], *made, *words[1:])
-    words = command_words.request_changes(name, decision.begins, decision.digest)
-    return (words[0], *made, *words[1:])

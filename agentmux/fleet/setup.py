@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agentmux.fleet import engine as dbos
 from agentmux.fleet.database import engine_for, explained, make
+from agentmux.fleet.log import log_to
 from agentmux.fleet.place import Place
-from agentmux.fleet.worker import log_to
 
 
 def set_up(place: Place, url: str) -> None:

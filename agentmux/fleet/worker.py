@@ -15,7 +15,6 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from agentmux.adapters.disk import files
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.config.settings import FleetSettings
 from agentmux.core.fleet.routing import HEARTBEAT_S
@@ -32,6 +31,7 @@ from agentmux.fleet.drive import drive
 from agentmux.fleet.host import Host, Order, StoppingError
 from agentmux.fleet.jobs import next_job
 from agentmux.fleet.leases import Leases
+from agentmux.fleet.log import log_to
 from agentmux.fleet.place import Place
 from agentmux.fleet.session import Sessions
 from agentmux.fleet.slots import Slots
@@ -84,18 +84,6 @@ def work(options: WorkerOptions) -> int:
             return _Worker(options, engine, log_to(options.place)).run()
         finally:
             engine.dispose()
-
-
-def log_to(place: Place) -> logging.Handler:
-    """Return the handler for the log of the worker and of DBOS, which stays off the terminal."""
-    files.make_dir(place.folder)
-    stream = os.fdopen(files.append_only(place.log), "a", encoding="utf-8", errors="replace")
-    handler = logging.StreamHandler(stream)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
-    ours = logging.getLogger("agentmux")
-    ours.addHandler(handler)
-    ours.setLevel(logging.INFO)
-    return handler
 
 
 class _Worker:

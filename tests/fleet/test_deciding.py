@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.core.fleet.wish import Wish
 from agentmux.errors import BlockedError, NotFoundError
-from agentmux.fleet import deciding, rows
+from agentmux.fleet import deciding, giving_up, rows
 from agentmux.fleet.database import now_s
 from agentmux.fleet.deciding import Given
 from agentmux.fleet.submission import submit
@@ -95,7 +95,7 @@ def test_a_host_that_may_still_act_is_not_abandoned(engine: sa.Engine, feature: 
     _host(engine, age_s=70)
     row = _row(engine, feature, **WAITING)
     with pytest.raises(BlockedError, match="may act for another"):
-        deciding.abandon(engine, row)
+        giving_up.abandon(engine, row)
 
 
 def test_an_abandoned_feature_begins_anew_from_what_was_pushed(
@@ -103,24 +103,24 @@ def test_an_abandoned_feature_begins_anew_from_what_was_pushed(
 ) -> None:
     _host(engine, age_s=100)
     row = _row(engine, feature, **WAITING, pushed="agentmux/x", phase="completing")
-    lost = deciding.abandon(engine, row)
+    lost = giving_up.abandon(engine, row)
     assert "branch agentmux/x" in lost[0]
     assert "session s on box" in lost[1]
     after = _row(engine, feature)
     assert (after.status, after.epoch, after.host, after.session) == ("queued", 2, None, "")
     assert after.wish["base"] == "agentmux/x"
     with pytest.raises(BlockedError, match="no host to abandon"):
-        deciding.abandon(engine, after)
+        giving_up.abandon(engine, after)
 
 
 def test_a_drained_host_says_what_has_begun_there(engine: sa.Engine, feature: str) -> None:
     _host(engine, age_s=1)
     _row(engine, feature, **WAITING)
-    assert deciding.drain(engine, "box") == 1
+    assert giving_up.drain(engine, "box") == 1
     with engine.connect() as connection:
         assert rows.hosts(connection)["h1"].free == 0
     with pytest.raises(NotFoundError, match="no host of the fleet"):
-        deciding.drain(engine, "bax")
+        giving_up.drain(engine, "bax")
 
 
 def test_an_agent_decides_nothing(host: FleetHost) -> None:

@@ -1,0 +1,149 @@
+"""``fleet approve``, ``request-changes``, ``retry`` and ``cancel``: for persons alone."""
+
+from __future__ import annotations
+
+import getpass
+import platform
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agentmux.app.result import SCHEMA
+from agentmux.cli import render
+from agentmux.cli.ask.consent import YesOpt, require_consent
+from agentmux.cli.ask.person import require_person
+from agentmux.cli.commands.approval import one_way
+from agentmux.cli.commands.fleet.place import IdArg, engine_of
+from agentmux.cli.commands.group import GroupJsonOpt
+from agentmux.cli.commands.start import read_text
+from agentmux.core.names.statuses import KEEP, MERGE, PR, PUSH
+
+if TYPE_CHECKING:
+    from agentmux.cli.face import Face
+    from agentmux.fleet.rows import Feature
+
+
+DigestOpt = Annotated[
+    str,
+    typer.Option("--digest", metavar="D", help="Decide on what was shown with this digest only."),
+]
+
+
+def approve(  # noqa: PLR0913, PLR0917 (typer)
+    ctx: typer.Context,
+    feature: IdArg,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the result on its branch.")] = False,
+    merge: Annotated[bool, typer.Option("--merge", help="Merge it into its base.")] = False,
+    push: Annotated[bool, typer.Option("--push", help="Push its branch; never forced.")] = False,
+    pr: Annotated[bool, typer.Option("--pr", help="Push it, and open a request.")] = False,
+    digest: DigestOpt = "",
+    yes: YesOpt = False,
+    json: GroupJsonOpt = False,
+) -> int:
+    """Approve the result of a feature, wherever it runs."""
+    way = one_way({KEEP: keep, MERGE: merge, PUSH: push, PR: pr})
+    given = {"kind": "approve", "then": way, "digest": digest}
+    return _decide(ctx, feature, given, yes=yes, json=json)
+
+
+def request_changes(
+    ctx: typer.Context,
+    feature: IdArg,
+    changes: Annotated[
+        str, typer.Argument(metavar="TEXT", help="What to change: a text, @FILE, or -.")
+    ],
+    begins: Annotated[
+        str,
+        typer.Option("--from", metavar="START_PHASE", help="Where the next cycle begins."),
+    ] = "",
+    digest: DigestOpt = "",
+    json: GroupJsonOpt = False,
+) -> int:
+    """Request changes of a feature, wherever it runs."""
+    text = read_text(changes, what="what to change")
+    given = {"kind": "changes", "begins": begins, "text": text, "digest": digest}
+    return _decide(ctx, feature, given, yes=True, json=json)
+
+
+def _decide(
+    ctx: typer.Context, name: str, given: Mapping[str, str], *, yes: bool, json: bool
+) -> int:
+    """Show what is decided on, ask unless ``yes``, and record the decision."""
+    face: Face = ctx.obj
+    approves = given["kind"] == "approve"
+    require_person(face, "fleet approve" if approves else "fleet request-changes")
+    engine = engine_of(ctx)
+    from agentmux.fleet.deciding import Given, decide, find  # noqa: PLC0415 (an extra)
+
+    row = find(engine, name)
+    asked = dict(row.question or {})
+    asks = approves and face.interactive and not yes
+    for line in _lines(asked) if approves and (asks or not json) else ():
+        (render.note if json else render.out)(line)
+    require_consent(face, "Approve?", yes=not asks)
+    shown = given["digest"] or str(asked.get("digest", ""))
+    made = decide(engine, row, Given(**{**given, "digest": shown, "by": _person()}))
+    said = f"{'approval' if approves else 'request'} recorded; its host delivers it"
+    return _done(row, said, json=json, more={"decision": made})
+
+
+def _lines(asked: dict[str, object]) -> list[str]:
+    found = asked.get("lines")
+    return [str(each) for each in found] if isinstance(found, list) else []
+
+
+def _person() -> str:
+    try:
+        return f"{getpass.getuser()}@{platform.node()}"
+    except (OSError, KeyError):
+        return platform.node()
+
+
+def _done(row: Feature, said: str, *, json: bool, more: dict[str, Any] | None = None) -> int:
+    if json:
+        fields = {"schema": SCHEMA, "id": row.id, "result": "accepted", "said": said}
+        render.as_json({**fields, **(more or {})})
+    else:
+        render.out(said)
+    return 0
+
+
+def retry(
+    ctx: typer.Context,
+    feature: IdArg,
+    abandon: Annotated[
+        bool, typer.Option("--abandon", help="Its host is gone for good: begin anew elsewhere.")
+    ] = False,
+    yes: YesOpt = False,
+    json: GroupJsonOpt = False,
+) -> int:
+    """Go on with a feature that has failed."""
+    face: Face = ctx.obj
+    require_person(face, "fleet retry")
+    engine = engine_of(ctx)
+    from agentmux.fleet import deciding, giving_up  # noqa: PLC0415 (an extra)
+
+    row = deciding.find(engine, feature)
+    if not abandon:
+        return _done(row, deciding.retry(engine, row), json=json)
+    require_consent(
+        face, f"Begin `{row.title}` anew? What its host has of it is lost.", yes=yes or json
+    )
+    lost = giving_up.abandon(engine, row)
+    return _done(row, "\n".join(("queued anew", *lost)), json=json, more={"lost": [*lost]})
+
+
+def cancel(
+    ctx: typer.Context, feature: IdArg, yes: YesOpt = False, json: GroupJsonOpt = False
+) -> int:
+    """Stop a feature, and run it no further."""
+    face: Face = ctx.obj
+    require_person(face, "fleet cancel")
+    engine = engine_of(ctx)
+    from agentmux.fleet import deciding  # noqa: PLC0415 (an extra)
+
+    row = deciding.find(engine, feature)
+    asks = face.interactive and not yes and not json
+    require_consent(face, f"Cancel `{row.title}`?", yes=not asks)
+    return _done(row, deciding.cancel(engine, row), json=json)

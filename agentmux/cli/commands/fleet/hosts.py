@@ -1,0 +1,122 @@
+"""``fleet init``, ``fleet worker`` and ``fleet drain``: what a host does for the fleet."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentmux.app.result import SCHEMA
+from agentmux.cli import render
+from agentmux.cli.ask.person import require_person
+from agentmux.cli.commands.fleet.place import anywhere, engine_of, place_of_fleet
+from agentmux.cli.commands.group import GroupJsonOpt
+from agentmux.cli.commands.start import read_text
+from agentmux.cli.face import absolute
+from agentmux.core.fleet.wish import Wish, require_wish
+from agentmux.errors import UsageError
+from agentmux.wiring import machine
+
+if TYPE_CHECKING:
+    from agentmux.cli.face import Face
+
+
+def init(
+    ctx: typer.Context,
+    url_file: Annotated[
+        str | None,
+        typer.Option(
+            "--url-file",
+            metavar="FILE",
+            help="A private file with the URL of the database, or - for stdin"
+            " (default: a file of SQLite, for this host alone).",
+        ),
+    ] = None,
+) -> int:
+    """Set the fleet up on this host, and its database."""
+    face: Face = ctx.obj
+    place = place_of_fleet(face)
+    from agentmux.fleet.place import is_private, require_url, shown_url  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.setup import set_up  # noqa: PLC0415 (as above)
+
+    if url_file is None:
+        url = place.url() if place.is_set_up() else place.default_url
+    else:
+        path = None if url_file == "-" else absolute(Path(url_file))
+        if path is not None and path.is_file() and not is_private(path):
+            raise UsageError(
+                f"{path} can be read by others, and a URL may hold a password",
+                hints=(f"chmod 600 {path}",),
+            )
+        text = read_text("-" if path is None else None, path, what="the URL of the database")
+        url = require_url(text.strip())
+    set_up(place, url)
+    render.out(f"the fleet is set up: {shown_url(url)}")
+    render.note("name the repositories that this host may run in your configuration, such as")
+    render.note(f"  fleet: {{repos: ['{face.project()}']}}")
+    render.note("then: agentmux fleet worker")
+    return 0
+
+
+def worker(
+    ctx: typer.Context,
+    slots: Annotated[
+        int, typer.Option("--slots", min=1, max=1000, metavar="N", help="Features at once.")
+    ] = 2,
+    name: Annotated[
+        str, typer.Option("--name", metavar="HOST", help="What to call it (default: its name).")
+    ] = "",
+    systemd: Annotated[
+        bool, typer.Option("--systemd", help="Print a unit for systemd instead.")
+    ] = False,
+) -> int:
+    """Run the worker of this host, until Ctrl-C."""
+    face: Face = ctx.obj
+    place = place_of_fleet(face)
+    called = require_wish(Wish(repo="/", feature="-", host=name or platform.node())).host
+    if systemd:
+        from agentmux.fleet.systemd import unit  # noqa: PLC0415 (an extra)
+
+        render.out(unit(machine.program(), slots=slots, name=name, environ=face.environ))
+        return 0
+    require_person(face, "fleet worker")
+    from agentmux.fleet.worker import WorkerOptions, work  # noqa: PLC0415 (an extra)
+
+    def said(line: str) -> None:
+        render.note(line)
+
+    settings = face.world(anywhere(face), read_only=True).settings.fleet
+    return work(
+        WorkerOptions(
+            name=called,
+            slots=slots,
+            place=place,
+            settings=settings,
+            environ=face.environ,
+            config=face.config,
+            said=said,
+        )
+    )
+
+
+def drain(
+    ctx: typer.Context,
+    host: Annotated[str, typer.Argument(metavar="HOST", help="The name of the host.")],
+    json: GroupJsonOpt = False,
+) -> int:
+    """Let a host finish what runs, and take nothing more."""
+    face: Face = ctx.obj
+    require_person(face, "fleet drain")
+    engine = engine_of(ctx)
+    from agentmux.fleet import giving_up  # noqa: PLC0415 (an extra)
+
+    begun = giving_up.drain(engine, host)
+    if json:
+        render.as_json({"schema": SCHEMA, "host": host, "begun": begun})
+        return 0
+    render.out(f"host {host} takes nothing more; its worker ends when nothing runs there")
+    if begun:
+        render.out(f"{begun} features have begun there: they go on when its worker runs again")
+    return 0

@@ -1,0 +1,61 @@
+"""What every command of the fleet needs: the fleet's place on this host, and its database."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentmux.errors import MissingError
+from agentmux.wiring import machine
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+    from agentmux.cli.face import Face
+    from agentmux.fleet.place import Place
+
+
+IdArg = Annotated[
+    str, typer.Argument(metavar="ID", help="A feature's id, the start of it, or its key.")
+]
+
+
+def place_of_fleet(face: Face) -> Place:
+    """Return the place of the fleet.
+
+    Raises:
+        MissingError: The extra is not installed.
+    """
+    if any(importlib.util.find_spec(each) is None for each in ("dbos", "sqlalchemy")):
+        raise MissingError(
+            "the fleet is an extra, which is not installed",
+            hints=("pip install 'agentmux[fleet]'",),
+        )
+    from agentmux.fleet.place import place_of  # noqa: PLC0415 (an extra)
+
+    return place_of(face.environ)
+
+
+def engine_of(ctx: typer.Context) -> sa.Engine:
+    """Return the fleet's database, which is closed when the command ends.
+
+    Raises:
+        AgentmuxError: There is none, it does not answer, or it is of another version.
+    """
+    place = place_of_fleet(ctx.obj)
+    from agentmux.fleet.database import engine_for, require_contract  # noqa: PLC0415 (an extra)
+
+    engine = engine_for(place.url())
+    ctx.call_on_close(engine.dispose)
+    require_contract(engine)
+    return engine
+
+
+def anywhere(face: Face) -> Path:
+    """Return a folder that is no project: only the user's own file may say what a host runs."""
+    folder = machine.state_dir(face.environ) / "fleet"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder

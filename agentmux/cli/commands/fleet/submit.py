@@ -1,0 +1,142 @@
+"""``fleet submit``: what the fleet has to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentmux.app.result import SCHEMA
+from agentmux.cli import render
+from agentmux.cli.commands.fleet.place import anywhere, engine_of
+from agentmux.cli.commands.group import GroupJsonOpt
+from agentmux.cli.commands.start import read_roles, read_text
+from agentmux.cli.face import absolute
+from agentmux.core.fleet.repositories import is_allowed, is_url
+from agentmux.core.fleet.wish import NORMAL, Wish
+from agentmux.errors import ConfigError, UsageError
+from agentmux.wiring import machine
+
+if TYPE_CHECKING:
+    import sqlalchemy as sa
+
+    from agentmux.cli.face import Face
+
+
+def submit(  # noqa: PLR0913, PLR0917 (typer)
+    ctx: typer.Context,
+    feature: Annotated[
+        str | None,
+        typer.Argument(metavar="FEATURE", help="What to build: a text, @FILE, or - for stdin."),
+    ] = None,
+    issue: Annotated[
+        str, typer.Option("--issue", metavar="N|URL", help="Build what this issue describes.")
+    ] = "",
+    backlog: Annotated[
+        Path | None,
+        typer.Option("--from", metavar="FILE", help="Submit each feature of this YAML file."),
+    ] = None,
+    repo: Annotated[
+        str, typer.Option("--repo", metavar="PATH|URL", help="The repository (default: this one).")
+    ] = "",
+    key: Annotated[
+        str, typer.Option("--key", metavar="KEY", help="Submit it once, however often it is said.")
+    ] = "",
+    priority: Annotated[
+        int, typer.Option("--priority", metavar="N", help="From 1 (first) to 1000 (last).")
+    ] = NORMAL,
+    host: Annotated[
+        str, typer.Option("--host", metavar="HOST", help="Only this host may run it.")
+    ] = "",
+    pipeline: Annotated[
+        str, typer.Option("--pipeline", metavar="PIPELINE", help="Go through this pipeline.")
+    ] = "",
+    quick: Annotated[
+        bool, typer.Option("--quick", help="For a small wish: the same as --pipeline quick.")
+    ] = False,
+    agent: Annotated[
+        str, typer.Option("--agent", metavar="AGENT", help="Agent of every role.")
+    ] = "",
+    role: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ROLE=AGENT[:MODEL]", help="Agent of one role; may be repeated."),
+    ] = None,
+    base: Annotated[
+        str, typer.Option("--base", metavar="REF", help="What its worktree begins on.")
+    ] = "",
+    comments: Annotated[
+        bool, typer.Option("--comments", help="With --issue: also read its comments.")
+    ] = False,
+    product_manager: Annotated[
+        bool, typer.Option("--product-manager", help="Start with the product manager.")
+    ] = False,
+    json: GroupJsonOpt = False,
+) -> int:
+    """Submit a feature, an issue or a backlog."""
+    face: Face = ctx.obj
+    engine = engine_of(ctx)
+    from agentmux.fleet.submission import submit as send  # noqa: PLC0415 (an extra)
+
+    read_roles(role or ())
+    if quick and pipeline not in {"", "quick"}:
+        raise UsageError("--quick is --pipeline quick: say only one of them")
+    usual = Wish(
+        repo=_repository(face, repo),
+        feature=read_text(feature, what="what to build") if feature is not None else "",
+        issue=issue,
+        key=key,
+        host=host,
+        priority=priority,
+        pipeline="quick" if quick else pipeline,
+        agent=agent,
+        roles=tuple(role or ()),
+        base=base,
+        comments=comments,
+        product_manager=product_manager,
+    )
+    wishes: tuple[Wish, ...] = (usual,)
+    if backlog is not None:
+        if feature is not None or issue or key:
+            raise UsageError("--from takes features, issues and keys from its file")
+        from agentmux.fleet.backlog import read_backlog  # noqa: PLC0415 (reads yaml)
+
+        wishes = read_backlog(absolute(backlog), usual)
+    _require_allowed(face, engine, wishes)
+    done = send(engine, wishes)
+    if json:
+        found = [
+            {"id": each.id, "key": each.key or None, "title": each.title, "new": each.new}
+            for each in done
+        ]
+        render.as_json({"schema": SCHEMA, "features": found})
+        return 0
+    for each in done:
+        again = "" if each.new else " (submitted before)"
+        render.out(f"{each.id}  {each.title}{again}")
+    return 0
+
+
+def _repository(face: Face, text: str) -> str:
+    if is_url(text):
+        return text
+    path = absolute(Path(text)) if text else face.project()
+    return str(machine.project_of(path) if path.is_dir() else path)
+
+
+def _require_allowed(face: Face, engine: sa.Engine, wishes: tuple[Wish, ...]) -> None:
+    """Check, where this host is the whole fleet, that it may run these repositories.
+
+    Raises:
+        ConfigError: It may not.
+    """
+    if engine.dialect.name != "sqlite":
+        return
+    settings = face.world(anywhere(face), read_only=True).settings.fleet
+    for each in wishes:
+        if not is_allowed(each.repo, settings.repos):
+            own = machine.config_dir(face.environ) / "config.yaml"
+            raise ConfigError(
+                f"`fleet.repos` does not allow {each.repo} on this host",
+                hints=(f"add it in {own}: fleet: {{repos: ['{each.repo}']}}",),
+            )

@@ -1,0 +1,88 @@
+"""Hosts that take nothing more: drained for a while, or abandoned for good."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import sqlalchemy as sa
+
+from agentmux.core.fleet.statuses import ENDED, FleetStatus
+from agentmux.errors import BlockedError, NotFoundError
+from agentmux.fleet import rows
+from agentmux.fleet.database import explained, now_s
+from agentmux.fleet.deciding import changed_meanwhile, same_row
+from agentmux.fleet.engine import ADMIT, Enqueuer
+from agentmux.fleet.jobs import next_job
+from agentmux.fleet.rows import Feature
+from agentmux.fleet.tables import FEATURES, HOSTS
+
+
+def abandon(engine: sa.Engine, row: Feature) -> tuple[str, ...]:
+    """Start a feature anew whose host is gone for good; return what is lost, in words.
+
+    Raises:
+        BlockedError: It has not begun, or has ended; or its host may still act.
+    """
+    if row.host is None or row.status in {FleetStatus.QUEUED, FleetStatus.DONE, FleetStatus.MOVED}:
+        raise BlockedError(
+            f"feature {row.id} is {row.status}: there is no host to abandon",
+            reason="not_begun",
+            hints=(f"agentmux fleet show {row.id}",),
+        )
+    enqueuer = Enqueuer(engine)
+    with explained(engine), engine.begin() as connection:
+        host = connection.execute(
+            sa.select(HOSTS, (now_s(engine) - HOSTS.c.seen_at).label("age_s")).where(
+                HOSTS.c.id == row.host
+            )
+        ).first()
+        if host is not None and host.age_s < host.lease_s * _MARGIN:
+            left = host.lease_s * _MARGIN - host.age_s
+            raise BlockedError(
+                f"host {host.name} was seen {host.age_s:.0f} s ago: its session may act for"
+                f" another {left:.0f} s",
+                reason="lease_holds",
+                hints=("end its worker, wait, then try again",),
+            )
+        number = row.drive + 1
+        wish = {**row.wish, "base": row.pushed} if row.pushed else dict(row.wish)
+        wish.pop("host", None)
+        values = {
+            "status": FleetStatus.QUEUED, "drive": number, "epoch": row.epoch + 1, "host": None,
+            "pinned": False, "session": "", "path": "", "phase": "", "question": None,
+            "idle_drives": 0, "progress": 0, "cancelled": False, "refused_by": [row.host],
+            "reason": f"begun anew: host {host.name if host else row.host} was abandoned",
+            "wish": wish,
+        }  # fmt: skip
+        if not rows.change(connection, row.id, *same_row(row), **values):
+            raise changed_meanwhile(row)
+        enqueuer.enqueue(connection, next_job(row, ADMIT, None))
+    where = host.name if host is not None else row.host
+    kept = f"it begins on branch {row.pushed}, which was pushed" if row.pushed else (
+        "nothing of it was pushed: it begins where the first one began"
+    )  # fmt: skip
+    lost = f"lost: session {row.session or 'that was being started'} on {where}, with all that"
+    return (kept, f"{lost} was not pushed (phase {row.phase or 'unknown'})")
+
+
+_MARGIN: Final = 1.5
+"""Two clocks of one host agree far better than this, over the time of a lease."""
+
+
+def drain(engine: sa.Engine, name: str) -> int:
+    """Let a host take nothing more; return how many features have begun there and not ended.
+
+    Raises:
+        NotFoundError: No host has this name.
+    """
+    with explained(engine), engine.begin() as connection:
+        host = connection.execute(sa.select(HOSTS.c.id).where(HOSTS.c.name == name)).scalar()
+        if host is None:
+            known = connection.execute(sa.select(HOSTS.c.name)).scalars().all()
+            raise NotFoundError(
+                f"no host of the fleet is named `{name}`",
+                hints=(f"hosts: {', '.join(known) or 'none yet'}",),
+            )
+        connection.execute(HOSTS.update().where(HOSTS.c.id == host).values(draining=True))
+        begun = FEATURES.c.status.not_in([*ENDED, FleetStatus.QUEUED])
+        return len(rows.features(connection, FEATURES.c.host == host, begun))

@@ -1,0 +1,36 @@
+"""The commands that a drive runs, as a person would type them after ``agentmux``. Pure."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agentmux.core.fleet.wish import Wish
+from agentmux.core.terminal import command_words
+from agentmux.fleet.rows import APPROVE, Decision
+
+_DELIVERY_S: Final = "120"
+
+
+def start_words(wish: Wish, slug: str, base: str) -> tuple[str, ...]:
+    """Return the start of a feature's session, as typed; its text comes on stdin."""
+    options = {
+        "--pipeline": wish.pipeline,
+        "--agent": wish.agent,
+        "--base": base,
+        "--issue": wish.issue,
+    }
+    given = [word for name, value in options.items() if value for word in (name, value)]
+    given += [word for role in wish.roles for word in ("--role", role)]
+    given += ["--comments"] * wish.comments + ["--product-manager"] * wish.product_manager
+    feature = ("-",) if wish.feature.strip() else ()
+    return ("start", "--detach", "--json", "--worktree", "--name", slug, *given, *feature)
+
+
+def decision_words(name: str, decision: Decision) -> tuple[str, ...]:
+    """Return the command that gives a session a decision."""
+    made = ("--json", "--decision", decision.id)
+    if decision.kind == APPROVE:
+        words = command_words.approve(name, decision.digest, way=decision.then, wait_s=_DELIVERY_S)
+        return (words[0], *made, *words[1:])
+    words = command_words.request_changes(name, decision.begins, decision.digest)
+    return (words[0], *made, *words[1:])
