@@ -27,6 +27,7 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "approve": "approval:approve",
         "request-changes": "approval:request_changes",
         "try": "tryout:try_session",
+        "fleet": "fleet.app:app",
     },
     "Look": {
         "list": "sessions:list_",
@@ -35,7 +36,6 @@ GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
         "diff": "diff:diff",
         "logs": "sessions:logs",
         "web": "web:web",
-        "fleet": "fleet.app:app",
         "wait": "sessions:wait",
     },
     "Recover": {

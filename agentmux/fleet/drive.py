@@ -23,6 +23,7 @@ from agentmux.fleet import rows
 from agentmux.fleet.commands import CommandEnd
 from agentmux.fleet.ending import Ended, finish, still_ours
 from agentmux.fleet.host import Host, StoppingError
+from agentmux.fleet.lost import stop_if_lost
 from agentmux.fleet.repository import fetched_base, project_at
 from agentmux.fleet.rows import DELIVERED, REFUSED, Decision, Feature
 from agentmux.fleet.session import Sessions
@@ -58,7 +59,8 @@ def drive(host: Host, feature_id: str, number: int) -> str:
         if row is None:
             return "superseded"
         ended = _ended(host, row)
-        finish(host, row, ended)
+        if not finish(host, row, ended) and ended.path is not None:
+            stop_if_lost(host, ended.path, row.id, row.epoch)
         return f"{ended.outcome.status} {ended.outcome.reason}".strip()
     finally:
         host.slots.free(feature_id)
@@ -224,7 +226,8 @@ class _Drive:
                 order = self._host.orders.get(self._row.id)
                 if order is None or order.epoch != self._row.epoch:
                     if self._is_lost():
-                        return self._taken_away(path)
+                        lost = Outcome(status=FleetStatus.FAILED, reason="given to another host")
+                        return Ended(lost, path=path)
                 elif order.cancelled:
                     with self._host.commands.alone(self._row.id) as lock:
                         return self._cancelled(lock)
@@ -247,14 +250,6 @@ class _Drive:
     def _is_lost(self) -> bool:
         row = self._host.write(lambda each: rows.feature(each, self._row.id))
         return not _is_ours(self._host, row, self._row.drive)
-
-    def _taken_away(self, path: Path) -> Ended:
-        """Stop a session whose feature was given to another host."""
-        self._host.leases.end(path, self._row.epoch)
-        with self._host.commands.alone(self._row.id) as lock:
-            words = command_words.stop(path.name)
-            self._host.commands.run(self._sessions.project, words, lock=lock)
-        return Ended(Outcome(status=FleetStatus.FAILED, reason="given to another host"), path=path)
 
     def _note(self, path: Path) -> None:
         self._change(session=path.name, path=str(path), resumes=False, question=None)

@@ -45,22 +45,29 @@ class Ended:
     delay_s: float = 0.0
 
 
-def finish(host: Host, row: Feature, ended: Ended) -> None:
-    """Write it, in one transaction with the next drive; nothing if the feature is not ours now."""
+def finish(host: Host, row: Feature, ended: Ended) -> bool:
+    """Write it, in one transaction with the next drive.
+
+    Returns:
+        Whether it was written: not if the feature was given to another drive or host.
+    """
     values = _values(ended)
     usual_s = _delay_s(ended)
 
-    def write(connection: sa.Connection) -> None:
+    def write(connection: sa.Connection) -> bool:
         delay_s, status = usual_s, ended.outcome.status
         now = rows.feature(connection, row.id)
         if now is not None and now.cancelled and status not in ENDED:
             delay_s, status = 0.0, FleetStatus.RUNNING  # it was cancelled while this drive ended
         more = {**values, "status": status, "drive": row.drive + (delay_s is not None)}
-        if rows.change(connection, row.id, *still_ours(host, row), **more) and delay_s is not None:
+        if not rows.change(connection, row.id, *still_ours(host, row), **more):
+            return False
+        if delay_s is not None:
             job = next_job(row, DRIVE, host.id, delay_s=delay_s)
             host.enqueuer.enqueue(connection, job)
+        return True
 
-    host.write(write)
+    return host.write(write)
 
 
 def _values(ended: Ended) -> dict[str, object]:

@@ -32,6 +32,7 @@ from agentmux.fleet.host import Host, Order, StoppingError
 from agentmux.fleet.jobs import next_job
 from agentmux.fleet.leases import Leases
 from agentmux.fleet.log import log_to
+from agentmux.fleet.lost import stop_if_lost
 from agentmux.fleet.place import Place
 from agentmux.fleet.session import Sessions
 from agentmux.fleet.slots import Slots
@@ -111,6 +112,7 @@ class _Worker:
         self._sessions: dict[Path, str] = {}
         self._drained = threading.Event()
         self._beat_at = 0.0
+        self._begun: dict[Path, tuple[str, int]] = {}
 
     def run(self) -> int:
         with explained(self._engine):
@@ -237,6 +239,10 @@ class _Worker:
         self._host.leases.renew({path: each.epoch for path, each in begun.items()})
         if before != orders:
             self._host.watching.look()
+        for path in self._begun.keys() - begun.keys():
+            args = (self._host, path, *self._begun[path])
+            threading.Thread(target=stop_if_lost, args=args, daemon=True).start()
+        self._begun = {path: (each.id, each.epoch) for path, each in begun.items()}
         resting = {path: each.id for path, each in begun.items() if each.status in AT_REST}
         new = resting.keys() - self._sessions.keys()
         self._sessions = resting

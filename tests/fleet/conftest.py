@@ -14,8 +14,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
@@ -29,10 +30,15 @@ from agentmux.fleet.database import engine_for
 from agentmux.fleet.place import Place, place_of
 from tests.conftest import _wait_until
 from tests.e2e.conftest import Project, Said, Session, make_root
+from tests.fleet.worker_server import WorkerServer
 
 POSTGRES = os.environ.get("AGENTMUX_TEST_POSTGRES", "")
 DATABASES = ("sqlite", "postgres") if POSTGRES else ("sqlite",)
 LEASE_S = 60
+LOOK_S = 0.2
+"""How often a wait looks at the database: to look costs the processor that is waited for."""
+
+SERVER = WorkerServer()
 
 
 class Server:
@@ -151,35 +157,42 @@ class Worker:
 
     def __init__(self, host: "FleetHost", *words: str) -> None:
         self.host = host
-        self.log = host.project.root / "worker.err"
-        with self.log.open("ab") as errors:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "agentmux", "fleet", "worker", "--name", host.name, *words],
-                cwd=host.project.root,
-                env=host.project.env,
-                stdin=subprocess.DEVNULL,
-                stderr=errors,
-                start_new_session=True,
-            )
+        self.errors = host.project.root / f"worker-{uuid.uuid4().hex}.err"
+        self.pid = SERVER.start(
+            ["fleet", "worker", "--name", host.name, *words],
+            cwd=str(host.project.root),
+            env=host.project.env,
+            errors=str(self.errors),
+        )
+        self._code: int | None = None
 
     def ready(self) -> Self:
-        _wait_until(lambda: "runs with" in self.said() or self.process.poll() is not None)
-        assert self.process.poll() is None, self.said()
+        _wait_until(lambda: "runs with" in self.said() or "error: " in self.said())
+        assert "runs with" in self.said(), self.said()
         return self
 
     def said(self) -> str:
-        return self.log.read_text()
+        return self.errors.read_text() if self.errors.exists() else ""
+
+    def signal(self, number: int) -> None:
+        if self._code is None:
+            os.kill(self.pid, number)
 
     def kill(self) -> None:
         """End the worker, and nothing else, as a crash does."""
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait(60)
-        self.log.write_text("")
+        self.signal(signal.SIGKILL)
+        self.wait()
+
+    def wait(self) -> int:
+        """Wait until it has ended; return its exit code."""
+        if self._code is None:
+            self._code = SERVER.wait(self.pid)
+        return self._code
 
     def end(self) -> int:
-        self.process.send_signal(signal.SIGCONT)
-        self.process.terminate()
-        return self.process.wait(60)
+        self.signal(signal.SIGCONT)
+        self.signal(signal.SIGTERM)
+        return self.wait()
 
 
 class FleetHost:
@@ -243,14 +256,27 @@ class FleetHost:
 
     def until(self, feature: str, *statuses: str) -> dict[str, Any]:
         """Wait until a feature has one of these statuses; return all that is known of it."""
-        found: dict[str, Any] = {}
+        self._look_until(feature, lambda row: row.status in statuses)
+        return self.show(feature)
+
+    def until_session(self, feature: str) -> Session:
+        """Wait until a feature's session is known to the fleet."""
+        self._look_until(feature, lambda row: bool(row.session))
+        return self.session(feature)
+
+    def _look_until(self, feature: str, holds: Callable[[rows.Feature], bool]) -> None:
+        engine = engine_for(self.database)
 
         def reached() -> bool:
-            found.update(self.show(feature))
-            return found["status"] in statuses
+            time.sleep(LOOK_S)
+            with engine.connect() as connection:
+                row = rows.feature(connection, feature)
+            return row is not None and holds(row)
 
-        _wait_until(reached, 90, lambda: f"{found}\n{self.log()}")
-        return found
+        try:
+            _wait_until(reached, 90, lambda: f"{self.show(feature)}\n{self.log()}")
+        finally:
+            engine.dispose()
 
     def log(self) -> str:
         return self.place.log.read_text()[-4000:] if self.place.log.exists() else ""

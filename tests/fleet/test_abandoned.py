@@ -1,6 +1,5 @@
 """A feature whose host is given up begins anew elsewhere, and is not delivered twice."""
 
-import os
 import signal
 
 from agentmux.fleet.database import engine_for, now_s
@@ -27,9 +26,8 @@ def test_an_abandoned_feature_is_done_elsewhere_and_stopped_where_it_began(
         gone.allow(str(gone.project.path), lease_s=6)
         feature = gone.submit()
         worker = gone.worker()
-        wait_until(lambda: gone.show(feature)["session"])
-        session = gone.session(feature)
-        os.kill(worker.process.pid, signal.SIGSTOP)
+        session = gone.until_session(feature)
+        worker.signal(signal.SIGSTOP)
         assert "may act for another" in other.fails(3, "retry", feature, "--abandon", "--yes")
         _unseen(gone, 100)
 
@@ -41,7 +39,7 @@ def test_an_abandoned_feature_is_done_elsewhere_and_stopped_where_it_began(
         assert (shown["host"], shown["epoch"]) == ("b", 2)
         assert shown["session"] != session.name
 
-        os.kill(worker.process.pid, signal.SIGCONT)
+        worker.signal(signal.SIGCONT)
 
         def stopped() -> bool:
             return "agentmux" not in gone.project.program("tmux", "list-sessions").stdout

@@ -1,6 +1,5 @@
 """A worker runs features as `start` would, and its crashes lose and repeat nothing."""
 
-import os
 import signal
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -28,9 +27,9 @@ def test_a_worker_killed_at_each_turn_leaves_one_session_and_one_commit(
 
     killed_at("start")
     following = host.worker()
-    wait_until(lambda: host.show(feature)["session"])
+    host.until_session(feature)
     second = Worker(host)
-    assert second.process.wait(60) == 3
+    assert second.wait() == 3
     assert "a worker of this host runs already" in second.said()
     following.kill()
     session = host.session(feature).wait("decision")
@@ -68,7 +67,7 @@ def test_a_session_whose_tmux_server_was_killed_is_resumed(
 ) -> None:
     feature = host.submit()
     worker = host.worker()
-    wait_until(lambda: host.show(feature)["session"])
+    host.until_session(feature)
     worker.kill()
     host.project.tmux("kill-server")
     host.worker()
@@ -102,14 +101,14 @@ def test_a_session_whose_lease_has_lapsed_does_not_act(
     worker = host.worker()
     host.until(feature, "waiting")
     session = host.session(feature)
-    os.kill(worker.process.pid, signal.SIGSTOP)
+    worker.signal(signal.SIGSTOP)
     wait_until(lambda: _has_lapsed(session.read("lease")))
     host.project.run("approve", session.name, "--yes", "--timeout", "1")
     wait_until(lambda: "lease" in host.project.run("status", session.name).stdout)
     assert host.commits() == []
     assert session.state["phase"] != "done"
 
-    os.kill(worker.process.pid, signal.SIGCONT)
+    worker.signal(signal.SIGCONT)
     host.until(feature, "done")
     assert host.commits() == ["add a greeting"]
 
@@ -124,7 +123,7 @@ def test_a_cancelled_feature_stops_and_a_retry_resumes_it(
 ) -> None:
     feature = host.submit()
     host.worker()
-    wait_until(lambda: host.show(feature)["session"])
+    host.until_session(feature)
     host.ok("cancel", feature)
     shown = host.until(feature, "failed")
     assert shown["reason"] == "cancelled"

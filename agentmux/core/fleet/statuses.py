@@ -96,7 +96,7 @@ def outcome(status: SessionStatus, since_s: float, problem: str) -> Outcome | No
     if status in _AT_WORK or (status in _ASKING and (since_s < SETTLE_S or problem == LAPSED)):
         return None
     found, usual = _OUTCOMES[status]
-    return Outcome(status=found, reason=problem or usual)
+    return Outcome(status=found, reason=(problem if problem != LAPSED else "") or usual)
 
 
 def progress(kinds: Iterable[str]) -> int:
