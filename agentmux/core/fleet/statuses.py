@@ -55,6 +55,7 @@ _OUTCOMES: Final[Mapping[SessionStatus, tuple[FleetStatus, str]]] = {
     SessionStatus.UNREADABLE: (FleetStatus.FAILED, "its session cannot be read"),
     SessionStatus.FAILED: (FleetStatus.FAILED, "it failed"),
     SessionStatus.DONE: (FleetStatus.DONE, ""),
+    SessionStatus.MOVED: (FleetStatus.MOVED, "its session was exported to another host"),
 }
 """How a drive ends at each other status, and why where the session names no problem."""
 

@@ -26,6 +26,7 @@ def test_every_status_of_a_session_has_a_meaning() -> None:
         (SessionStatus.PARKED, FleetStatus.PARKED),
         (SessionStatus.LIMIT, FleetStatus.PARKED),
         (SessionStatus.DONE, FleetStatus.DONE),
+        (SessionStatus.MOVED, FleetStatus.MOVED),
         (SessionStatus.FAILED, FleetStatus.FAILED),
         (SessionStatus.STOPPED, FleetStatus.FAILED),
         (SessionStatus.INTERRUPTED, FleetStatus.RUNNING),
