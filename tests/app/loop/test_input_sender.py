@@ -86,7 +86,9 @@ def test_no_message_falls_between_the_keys_of_an_answer_which_it_waits_for(
     world = stage.world()
     session = Session(world.files(stage.path), now=world.now, new_id=world.new_id)
     session.catch_up()
-    tools = SimpleNamespace(terminal=own, type_into=delivery.deliver, press=keystrokes.press)
+    tools = SimpleNamespace(
+        terminal=own, type_into=delivery.deliver, press=keystrokes.press, lease=lambda: None
+    )
     messenger = Messenger(world, session, cast("Any", tools), around, around)
     sender = InputSender(session, around, around, messenger)
 
