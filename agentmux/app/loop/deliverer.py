@@ -18,6 +18,7 @@ from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.agents.environment import change
 from agentmux.core.decisions.next_actions import TakeStep
+from agentmux.core.fleet.lease import LeaseLapsedError, require_lease
 from agentmux.core.journal.events import StepDone, StepFailed, StepStarted
 from agentmux.core.pipeline.delivery import running_record
 from agentmux.errors import AgentmuxError
@@ -45,6 +46,8 @@ class Deliverer:
         step, approval = TAKEN_BY[action.step], action.approval
         try:
             done = await self._taken(step, action)
+        except LeaseLapsedError:
+            raise  # nothing has failed: it is taken once the lease holds again
         except (AgentmuxError, OSError) as error:
             more = error.record if isinstance(error, StepError) else {}
             self._session.record(
@@ -86,7 +89,8 @@ class Deliverer:
         return False
 
     async def _run(self, do: Callable[[StepWork], T], action: TakeStep) -> T:
-        """Run a part of a step beside the loop."""
+        """Run a part of a step beside the loop, unless the session must not act any more."""
+        require_lease(self._tools.lease(), self._world.now())
         work = StepWork(
             world=self._world,
             state=self._session.state,

@@ -158,6 +158,13 @@ class Messenger:
         """
         async with self._turns[seat]:
             require_lease(self._tools.lease(), self._world.now())
+
+            def begin() -> None:
+                # Its program may have let us wait for long.
+                require_lease(self._tools.lease(), self._world.now())
+                if begins is not None:
+                    begins()
+
             delivery = await self._tools.type_into(
                 self._tools.terminal,
                 pane,
@@ -165,7 +172,7 @@ class Messenger:
                 self._watcher.typing_spec(seat),
                 deadline_s=deadline_s,
                 once=once,
-                begins=begins,
+                begins=begin,
                 hands=self._hands[seat],
             )
         logger.info("typed into %s: %s (%s)", seat, delivery.result, delivery.evidence)

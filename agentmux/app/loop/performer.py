@@ -58,6 +58,7 @@ from agentmux.core.decisions.next_actions import (
     Tell,
     Wake,
 )
+from agentmux.core.fleet.lease import LeaseLapsedError, require_lease
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.fold.parking import BUSY, LAUNCH, TOLD
 from agentmux.core.journal.events import (
@@ -299,9 +300,14 @@ class Performer:
         if by_argv or mode == NATIVE:  # also to notice that it refuses its conversation
             self._background.run(f"confirm {launch}", self._watcher.confirm(seat, launch))
         if not by_argv:
-            self._background.run(
-                f"prompt {launch}", self._messenger.prompt(seat, launch, pane, prompt)
-            )
+            self._background.run(f"prompt {launch}", self._prompt(seat, launch, pane, prompt))
+
+    async def _prompt(self, seat: str, launch: str, pane: str, prompt: str) -> None:
+        try:
+            await self._messenger.prompt(seat, launch, pane, prompt)
+        except LeaseLapsedError:
+            self._prompted.discard(launch)  # it is typed once the lease holds again
+            raise
 
     def _take_over(self, facts: Facts) -> None:
         """Make sure that the prompts of launches by an earlier orchestrator arrive."""
@@ -458,6 +464,8 @@ class Performer:
             self._session.record(CommitStarted(approval=approval))
         try:
             made, adopted = await self._committed(approval)
+        except LeaseLapsedError:
+            raise  # nothing has failed: it is made once the lease holds again
         except (AgentmuxError, OSError) as error:
             self._session.record(CommitFailed(reason=reason(error)))
             self._loop.say(f"the commit was not made: {reason(error)}")
@@ -472,6 +480,7 @@ class Performer:
         """Call `commit` as soon as the user's index can be updated, and return its result."""
         loop, state = asyncio.get_running_loop(), self._session.state
         while True:
+            require_lease(self._tools.lease(), self._world.now())  # it may have waited for long
             try:
                 return await loop.run_in_executor(None, commit, self._world, state, approval)
             except IndexBusyError as error:

@@ -49,7 +49,7 @@ from agentmux.core.names import layout
 from agentmux.core.names.version import VERSION
 from agentmux.core.pipeline.registry import FEATURE_PIPELINE, running
 from agentmux.core.terminal.colours import shows_colours
-from agentmux.errors import AgentmuxError, ExitCode
+from agentmux.errors import AgentmuxError, DataError, ExitCode
 from agentmux.ports.display import Display, Message
 from agentmux.ports.terminal import Target
 from agentmux.wiring import build
@@ -213,7 +213,7 @@ async def _drive(
         gone=gone,
         notifier=HelperProcess(world.environment),
         approver=partial(take_approvers, session),
-        lease=partial(files.read_limited, session / lease.NAME, lease.MAX),
+        lease=partial(read_lease, session / lease.NAME),
         past=() if request.mode == "start" else _said_before(session / layout.LOG),
     )
     try:
@@ -227,6 +227,18 @@ async def _drive(
         )
     finally:
         display.close()
+
+
+def read_lease(path: Path) -> bytes | None:
+    """Return the content of a lease file; None only if nothing is there.
+
+    What cannot be read, such as a link or too large a file, is no lease, but it does not let the
+    session act as if it belonged to no fleet.
+    """
+    try:
+        return files.read_strict(path, lease.MAX)
+    except (DataError, ValueError):
+        return b""
 
 
 def _require_trusted(world: World, session: Path) -> None:

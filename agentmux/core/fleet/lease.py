@@ -48,7 +48,7 @@ def decode(data: bytes) -> Lease | None:
     """Return the lease in a file; None if the content is no lease."""
     try:
         fields = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(fields, dict):
         return None

@@ -83,6 +83,36 @@ def test_a_commit_waits_for_the_index(studio: Studio, wait_s: float, told: bool)
     check_done(studio)
 
 
+def test_a_commit_that_has_waited_asks_for_the_lease_again(
+    studio: Studio, caplog: pytest.LogCaptureFixture
+) -> None:
+    """While it waits for the index, the feature may be given to another host."""
+    lock, waits, lapsed = lock_of(studio), threading.Event(), threading.Event()
+    lock.touch()
+
+    async def noted(path: Path) -> None:
+        waits.set()
+        await gone(path)
+
+    studio.gone, studio.lease = noted, lambda: b"" if lapsed.is_set() else None
+    seen = []
+
+    def release() -> None:
+        assert waits.wait(60)
+        lapsed.set()
+        lock.unlink()
+        _wait_until(lambda: "commit failed" in caplog.text or "commit_made" in kinds(studio))
+        seen.append(git(studio.project, "log", "--format=%s"))
+        lapsed.clear()
+
+    thread = meanwhile(release)
+    assert studio.drive("start") is ExitCode.OK
+    thread.join()
+    assert seen == ["Begin\n"]
+    assert "commit_failed" not in kinds(studio)
+    check_done(studio)
+
+
 def test_while_it_waits_the_session_says_why(studio: Studio) -> None:
     lock_of(studio).touch()
     studio.index_wait_s = 0.0

@@ -289,6 +289,7 @@ class Stage:
         self.path = Path("/nowhere")
         self.worktree = False
         self.policy = ""
+        self.lease: Callable[[], bytes | None] = lambda: None
 
     def scenario(self, roles: Mapping[str, Any], seats: Mapping[str, Any] | None = None) -> None:
         said = {"roles": {**QUICK, **roles}, "seats": seats or {}}
@@ -341,6 +342,7 @@ class Stage:
             terminal=self.terminal.own(self.target), lock=lock, wake=wake, deaths=deaths,
             type_into=type_into, press=keystrokes.press, display=self.display, hints=hints,
             gone=gone, end=partial(end, grace_s=1), notifier=self.postbox,
+            lease=lambda: self.lease(),
         )  # fmt: skip
         driving = asyncio.create_task(
             drive(
@@ -925,6 +927,25 @@ def robot(root: Path, *, says: str, knows: str = "") -> str:
     path.write_text(f'#!/bin/sh\ncase " $* " in\n{cases}esac\nexec "{real}" "$@"\n')
     path.chmod(0o755)
     return str(path)
+
+
+def test_a_prompt_that_a_lapsed_lease_kept_back_is_typed_once_it_holds(
+    tmp_path: Path, balky: Balky
+) -> None:
+    stage = Stage(tmp_path, balky)
+    stage.scenario({"architect": {"think": 60}})
+    renewed: list[bool] = []
+    stage.lease = lambda: b"" if stage.facts("agent_launched") and not renewed else None
+
+    async def play() -> None:
+        async with stage.driven():
+            await stage.until(lambda: "problem: prompt" in stage.messages())
+            assert stage.facts("prompt_reached") == []
+            renewed.append(True)
+            await stage.until(lambda: stage.facts("prompt_reached", "architect"))
+
+    asyncio.run(play())
+    assert len(stage.facts("agent_launched")) == 1
 
 
 SLOW = "sleep 2"

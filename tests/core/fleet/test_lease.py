@@ -26,6 +26,7 @@ def test_a_session_acts_while_its_lease_holds_and_without_one() -> None:
         b"",
         b"\xff",
         b"[]",
+        b"[" * 4096,
         b'{"epoch": 0, "until": "2030-01-01"}',
         b'{"epoch": true, "until": "2030-01-01"}',
         b'{"epoch": 1}',
