@@ -39,16 +39,18 @@ class BackgroundTasks:
         self._tasks: dict[str, asyncio.Task[None]] = {}
         self._problems: dict[str, str] = {}
 
-    def run(self, key: str, work: Coroutine[Any, Any, None]) -> None:
-        """Start ``work``, unless work with this key runs.
+    def run(self, key: str, work: Coroutine[Any, Any, None]) -> bool:
+        """Start ``work``, unless work with this key runs; return whether it was started.
 
         An error is shown and logged, but not again while work with this key fails the same way.
+        Work that has failed counts as running for another `AGAIN_S`; then the loop is woken.
         """
         running = self._tasks.get(key)
         if running is not None and not running.done():
             work.close()
-            return
+            return False
         self._tasks[key] = asyncio.create_task(self._guarded(key, work))
+        return True
 
     def cancel(self) -> None:
         """Cancel all work."""

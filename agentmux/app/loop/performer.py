@@ -294,13 +294,13 @@ class Performer:
 
     def _see_prompted(self, seat: str, launch: str, mode: str, pane: str, prompt: str) -> None:
         """Type the prompt, unless it was in the command line; look for proof that it arrived."""
-        self._prompted.add(launch)
         spec = self._watcher.spec(seat)
         by_argv = spec.prompt_by(resuming=mode == NATIVE) is PromptBy.ARGV
         if by_argv or mode == NATIVE:  # also to notice that it refuses its conversation
             self._background.run(f"confirm {launch}", self._watcher.confirm(seat, launch))
-        if not by_argv:
-            self._background.run(f"prompt {launch}", self._prompt(seat, launch, pane, prompt))
+        work = f"prompt {launch}"
+        if by_argv or self._background.run(work, self._prompt(seat, launch, pane, prompt)):
+            self._prompted.add(launch)
 
     async def _prompt(self, seat: str, launch: str, pane: str, prompt: str) -> None:
         try:
