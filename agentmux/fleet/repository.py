@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
+
+from filelock import FileLock
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.git.program import GitProgram, decoded
 from agentmux.core.fleet.repositories import clone_name, is_url
 from agentmux.errors import AgentmuxError, UsageError
 from agentmux.wiring import machine
+
+_CLONE_S: Final = 3600.0
 
 
 def project_at(repository: str, clones: Path, environ: Mapping[str, str]) -> Path:
@@ -21,8 +28,10 @@ def project_at(repository: str, clones: Path, environ: Mapping[str, str]) -> Pat
         AgentmuxError: It could not be cloned.
     """
     folder = clones / clone_name(repository) if is_url(repository) else Path(repository)
-    if is_url(repository) and not folder.is_dir():
-        _clone(repository, folder, environ)
+    if is_url(repository):
+        with _alone(folder):
+            if not folder.is_dir():
+                _clone(repository, folder, environ)
     if not folder.is_dir():
         raise UsageError(f"`{folder}` does not exist on this host")
     return machine.project_of(folder)
@@ -40,10 +49,11 @@ def fetched_base(project: Path, repository: str, base: str, environ: Mapping[str
     if not is_url(repository):
         return base
     git = GitProgram(project, environ)
-    reply = git.run("fetch", "-q", "--prune", "origin")
-    if reply.status:
-        raise AgentmuxError(f"`{repository}` could not be fetched: {_last(reply.err)}")
-    git.run("remote", "set-head", "origin", "--auto")
+    with _alone(project):  # two fetches at a time fail where both change a branch
+        reply = git.run("fetch", "-q", "--prune", "origin")
+        if reply.status:
+            raise AgentmuxError(f"`{repository}` could not be fetched: {_last(reply.err)}")
+        git.run("remote", "set-head", "origin", "--auto")
     if not base:
         head = git.read("rev-parse", "--abbrev-ref", "origin/HEAD")
         return decoded(head.out).strip() if head.status == 0 else ""
@@ -51,12 +61,21 @@ def fetched_base(project: Path, repository: str, base: str, environ: Mapping[str
     return f"origin/{base}" if remote.status == 0 else base
 
 
+@contextmanager
+def _alone(clone: Path) -> Iterator[None]:
+    """Hold the lock of a clone in the block: several features may begin in it at once."""
+    files.make_dir(clone.parent)
+    with FileLock(clone.with_name(f".{clone.name}.lock"), mode=files.FILE_MODE):
+        yield
+
+
 def _clone(url: str, folder: Path, environ: Mapping[str, str]) -> None:
-    files.make_dir(folder.parent)
-    made = folder.with_name(f".making-{folder.name}")
-    shutil.rmtree(made, ignore_errors=True)  # left by a killed worker
-    git = GitProgram(folder.parent, environ)
-    reply = git.run("clone", "-q", "--", url, str(made))
+    begin = f".making-{folder.name}-"
+    for left in folder.parent.glob(f"{begin}*"):  # by a killed worker
+        shutil.rmtree(left, ignore_errors=True)
+    # A name of its own: a git that a killed worker has left may still write into the other.
+    made = Path(tempfile.mkdtemp(prefix=begin, dir=folder.parent))
+    reply = GitProgram(made, environ).clone(url, limit_s=_CLONE_S)
     if reply.status:
         shutil.rmtree(made, ignore_errors=True)
         raise AgentmuxError(f"`{url}` could not be cloned: {_last(reply.err)}")

@@ -187,6 +187,15 @@ class GitProgram:
             each.join(_LAST_WORDS_S)
         return GitReply(status=process.returncode, out=b"".join(out), err=decoded(b"".join(err)))
 
+    def clone(self, url: str, *, limit_s: float) -> GitReply:
+        """Clone a repository into the project, an empty directory in no repository.
+
+        Raises:
+            MissingError: As of `run`.
+        """
+        self._top_level = self._project
+        return self.run("clone", "-q", "--", url, str(self._project), limit_s=limit_s)
+
     def show(self, *argv: str, extra: Mapping[str, str] | None = None) -> int:
         """Run a command on the terminal of this process, as the user would; return its status."""
         environment = {**self._environment, **(extra or {})}
