@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from typing import Final
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
@@ -44,7 +45,10 @@ def submit(engine: sa.Engine, wishes: Sequence[Wish]) -> tuple[Submitted, ...]:
     for last in (False, True):
         try:
             with explained(engine), engine.begin() as connection:
-                return tuple(_submit(connection, enqueuer, each) for each in wishes)
+                return tuple(
+                    _submit(connection, enqueuer, each, number)
+                    for number, each in enumerate(wishes)
+                )
         except IntegrityError:  # pragma: no cover (another submission was faster)
             if last:
                 raise
@@ -55,7 +59,12 @@ def submit(engine: sa.Engine, wishes: Sequence[Wish]) -> tuple[Submitted, ...]:
     raise AssertionError
 
 
-def _submit(connection: sa.Connection, enqueuer: Enqueuer, wish: Wish) -> Submitted:
+_APART_S: Final = 1e-5
+"""So far apart are features that are submitted together: lists have them in their order."""
+
+
+def _submit(connection: sa.Connection, enqueuer: Enqueuer, wish: Wish, number: int) -> Submitted:
+    """Submit the feature with this number among those that are submitted together."""
     there = _with_key(connection, wish.key) if wish.key else None
     if there is not None:
         differs = difference(from_fields(there.wish), wish)
@@ -81,7 +90,7 @@ def _submit(connection: sa.Connection, enqueuer: Enqueuer, wish: Wish) -> Submit
             pinned=host is not None,
             refused_by=[],
             drive=1,
-            submitted_at=now,
+            submitted_at=now + number * _APART_S,
             updated_at=now,
         )
     )

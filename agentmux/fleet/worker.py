@@ -283,7 +283,7 @@ class _Worker:
             self._finish_running()
         with explained(self._engine), self._engine.begin() as connection:
             connection.execute(
-                HOSTS.update().where(HOSTS.c.id == self._host.id).values(running=False)
+                HOSTS.update().where(HOSTS.c.id == self._host.id).values(running=False, busy=0)
             )
         logger.info("the worker ended")
         for handler in logging.getLogger("agentmux").handlers:

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from agentmux.core.fleet.wish import Wish
 from agentmux.fleet.database import engine_for
 from agentmux.fleet.submission import submit
-from agentmux.fleet.tables import CONTRACTS
+from agentmux.fleet.tables import CONTRACTS, HOSTS
 from tests.conftest import WaitUntil
 from tests.fleet.conftest import FleetHost, Worker
 
@@ -68,6 +68,20 @@ def test_a_worker_of_another_contract_is_refused_with_what_to_do(
         said = host.fails(5, *words)
         assert f"the fleet has contract {version}" in said
         assert hint in said
+
+
+def test_a_worker_that_has_ended_takes_no_slot(host: FleetHost, engine: sa.Engine) -> None:
+    worker = host.worker()
+    with engine.begin() as connection:
+        connection.execute(HOSTS.update().values(busy=2))  # as the last beat found it
+    assert worker.end() == 0
+    assert "host a: has ended, 0 of 2 slots taken" in host.ok("list")
+
+
+def test_only_a_host_that_may_run_nothing_is_told_how_to_allow_it(host: FleetHost) -> None:
+    assert "name the repositories" not in host.run("init").stderr
+    host.allow()
+    assert "name the repositories" in host.run("init").stderr
 
 
 def test_two_hosts_have_two_names(database: str) -> None:

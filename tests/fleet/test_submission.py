@@ -55,6 +55,11 @@ def test_a_backlog_with_one_mistake_submits_nothing(engine: sa.Engine) -> None:
     assert _jobs(engine) == []
 
 
+def test_a_backlog_is_listed_in_its_order(engine: sa.Engine) -> None:
+    made = submit(engine, [Wish(repo="/r", feature=f"feature {number}") for number in range(8)])
+    assert [each.id for each in _all(engine)] == [each.id for each in made]
+
+
 def test_features_without_a_key_are_different_ones(engine: sa.Engine) -> None:
     one = Wish(repo="/r", feature="x")
     assert len({each.id for each in submit(engine, [one, one])}) == 2

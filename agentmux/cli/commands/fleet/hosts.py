@@ -54,8 +54,9 @@ def init(
         url = require_url(text.strip())
     set_up(place, url)
     render.out(f"the fleet is set up: {shown_url(url)}")
-    render.note("name the repositories that this host may run in your configuration, such as")
-    render.note(f"  fleet: {{repos: ['{face.project()}']}}")
+    if not face.world(anywhere(face), read_only=True).settings.fleet.repos:
+        render.note("name the repositories that this host may run in your configuration, such as")
+        render.note(f"  fleet: {{repos: ['{face.project()}']}}")
     render.note("then: agentmux fleet worker")
     return 0
 
