@@ -18,6 +18,7 @@ from agentmux.core.pipeline.registry import PIPELINE
 from agentmux.core.terminal.colours import shows_colours
 from agentmux.demo.claims import Claim, Span, spans
 from agentmux.demo.follower import JournalStep, describe
+from agentmux.demo.home import Scene
 
 _INDENT: Final = "    "
 _COMMAND: Final = "agentmux"
@@ -83,21 +84,24 @@ class DemoScreen:
             note = ", ".join(_notes(span, steps, killed_at))
             self.line(f"{_INDENT}{span.phase:<14} {begun:>7} {took:>8}   {note}".rstrip())
 
-    def kept(self, root: Path, script: Path, socket: str, *, lives: bool) -> None:
+    def kept(self, scene: Scene, script: Path, live: Sequence[str]) -> None:
         """Print where the kept demo is, how to look at it, and how to delete it.
 
         Args:
-            root: The demo's folder.
-            script: Script that gives a shell the demo's environment.
-            socket: Socket of the demo's tmux server.
-            lives: Whether the tmux server still runs.
+            scene: The scene.
+            script: Script that gives a shell the environment of the demo's person.
+            live: The sockets of the demo's tmux servers that still run.
         """
-        self.head(f"kept in {root}")
+        self.head(f"kept in {scene.root}")
         self.lines(f"look around:  . {shlex.quote(str(script))}")
-        self.lines("              agentmux status; agentmux logs; git show")
-        attach = f"tmux -S {shlex.quote(socket)}"
-        self.lines(f"attach:       {attach} attach" if lives else "no tmux session is left")
-        self.lines(f"delete it:    {f'{attach} kill-server; ' if lives else ''}rm -r {root}")
+        self.lines(f"              {scene.look}")
+        servers = [f"tmux -S {shlex.quote(each)}" for each in live]
+        for each in servers:
+            self.lines(f"attach:       {each} attach")
+        if not servers:
+            self.lines("no tmux session is left")
+        ends = "".join(f"{each} kill-server; " for each in servers)
+        self.lines(f"delete it:    {ends}rm -r {scene.root}")
 
     def verdict(self, *, good: bool) -> None:
         """Print whether every check passed (``good``), and how long the demo took."""

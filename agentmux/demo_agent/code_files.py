@@ -40,13 +40,15 @@ def build(root: Path, plan: dict[str, Any], index: int, files: dict[str, str]) -
         root: The project's directory.
         plan: The content of ``plan.yaml``; may be empty.
         index: Number of the sub-plan.
-        files: The full text of some files, by path; these are written as given.
+        files: The full text of some files, by path; these are written as given. Without a plan,
+            they are the files of the sub-plan.
 
     Returns:
         The paths of the written files, relative to ``root``.
     """
     part = subplans_of(plan).get(index) or subplans_of(whole_plan({"parts": index}))[index]
-    owned = [name for name in part.get("owned_files") or () if _is_inside(name)]
+    names = files if files and not plan else part.get("owned_files") or ()
+    owned = [name for name in names if _is_inside(name)]
     code = [name for name in owned if name not in files and not _is_test(name)]
     tests = [name for name in owned if name not in files and _is_test(name)]
     for name in owned:

@@ -16,7 +16,7 @@ import pytest
 from agentmux.adapters.system.processes import carriers
 from agentmux.demo.claims import TraceLine, claims, read_trace
 from agentmux.demo.follower import Follower
-from agentmux.demo.project import TRACE
+from agentmux.demo.home import TRACE
 from tests.conftest import TEST_ID
 
 DEADLINE_S = 60

@@ -6,11 +6,17 @@ from typing import Annotated
 
 import typer
 
+from agentmux.cli.commands.fleet.place import require_extra
+
 
 def demo(
     *,
     keep: Annotated[
         bool, typer.Option("--keep", help="Keep the project afterwards, and say where it is.")
+    ] = False,
+    fleet: Annotated[
+        bool,
+        typer.Option("--fleet", help="A backlog on two workers instead, one of which is killed."),
     ] = False,
 ) -> int:
     """Watch the offline agent carry out a feature, through a crash and a resume.
@@ -19,6 +25,11 @@ def demo(
     needs no account and no network, and changes nothing of yours. Exit code 0 means that every
     check passed: nothing was lost, and nothing was done twice.
     """
+    if fleet:
+        require_extra()
+        from agentmux.demo.fleet.play import run as run_fleet  # noqa: PLC0415 (as below)
+
+        return run_fleet(keep=keep)
     from agentmux.demo.play import run  # noqa: PLC0415 (no other command needs it)
 
     return run(keep=keep)

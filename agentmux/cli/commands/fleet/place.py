@@ -23,17 +23,26 @@ IdArg = Annotated[
 ]
 
 
-def place_of_fleet(face: Face) -> Place:
-    """Return the place of the fleet.
+def require_extra() -> None:
+    """Check that what the fleet needs is installed.
 
     Raises:
-        MissingError: The extra is not installed.
+        MissingError: It is not.
     """
     if any(importlib.util.find_spec(each) is None for each in ("dbos", "sqlalchemy")):
         raise MissingError(
             "the fleet is an extra, which is not installed",
             hints=("pip install 'agentmux[fleet]'",),
         )
+
+
+def place_of_fleet(face: Face) -> Place:
+    """Return the place of the fleet.
+
+    Raises:
+        MissingError: The extra is not installed.
+    """
+    require_extra()
     from agentmux.fleet.place import place_of  # noqa: PLC0415 (an extra)
 
     return place_of(face.environ)

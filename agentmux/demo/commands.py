@@ -1,0 +1,107 @@
+"""Runs commands in a home of the demo as a user would, and shows them."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+from agentmux.demo.home import DemoHome
+from agentmux.demo.screen import DemoScreen
+from agentmux.errors import AgentmuxError
+from agentmux.wiring.machine import program
+
+DEADLINE_S: Final = 30.0
+"""How many seconds each wait of the demo may last. On an idle machine the whole demo takes less."""
+
+
+class DemoError(AgentmuxError):
+    """A command of the demo failed, or the demo could not be cleaned up."""
+
+
+class Commands:
+    """The commands of one home."""
+
+    def __init__(
+        self, home: DemoHome, folder: Path, screen: DemoScreen, *, prompt: str = ""
+    ) -> None:
+        """Run nothing yet.
+
+        Args:
+            home: Whose environment the commands have.
+            folder: Where they run.
+            screen: Where they are shown.
+            prompt: What is shown before the ``$`` of each command.
+        """
+        self._home, self._folder, self._screen, self._prompt = home, folder, screen, prompt
+
+    def run(
+        self,
+        *words: str,
+        announced: bool = True,
+        shown: bool = True,
+        deadline_s: float = DEADLINE_S,
+    ) -> str:
+        """Run one agentmux command to its end.
+
+        Args:
+            words: The command line after ``agentmux``.
+            announced: Whether to print the command itself.
+            shown: Whether to print what the command writes to stdout.
+            deadline_s: How many seconds it may take.
+
+        Returns:
+            What the command wrote to stdout.
+
+        Raises:
+            DemoError: The command failed, or took too long.
+        """
+        if announced:
+            self.announce(words)
+        try:
+            done = subprocess.run(
+                argv(words),
+                cwd=self._folder,
+                env=self._home.environment,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=deadline_s,
+            )
+        except subprocess.TimeoutExpired:
+            raise DemoError(f"agentmux {shlex.join(words)} took over {deadline_s:g} s") from None
+        if shown or done.returncode:
+            self._screen.lines(done.stdout)
+        self._screen.lines(done.stderr)
+        if done.returncode:
+            raise DemoError(f"agentmux {words[0]} ended with {done.returncode}")
+        return done.stdout
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Start one agentmux command that goes on, and print it; the caller reads its stderr.
+
+        It is in a process session of its own, so that Ctrl-C is the demo's alone.
+        """
+        self.announce(words)
+        return subprocess.Popen(
+            argv(words),
+            cwd=self._folder,
+            env=self._home.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def announce(self, words: Iterable[str]) -> None:
+        """Print a command as a heading."""
+        self._screen.head(f"{self._prompt}$ agentmux {shlex.join(words)}")
+
+
+def argv(words: Iterable[str]) -> list[str]:
+    """Return the command line of ``agentmux`` with these words."""
+    return [*program(), *words]

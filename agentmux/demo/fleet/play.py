@@ -1,0 +1,233 @@
+"""The steps of the fleet's demo: a backlog, two workers, a kill, decisions from a third home."""
+
+from __future__ import annotations
+
+import queue
+import subprocess
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from agentmux.adapters.disk import session_folders
+from agentmux.core.names import layout
+from agentmux.demo.claims import Claim
+from agentmux.demo.commands import DEADLINE_S, Commands, DemoError
+from agentmux.demo.fleet.follower import FleetFeature, FleetFollower
+from agentmux.demo.fleet.proof import LOG_FORMAT, claims, read_commits
+from agentmux.demo.fleet.scene import (
+    CHANGE,
+    CHANGED,
+    FEATURES,
+    HOSTS,
+    URL,
+    database,
+    make_scene,
+    repository,
+    url_file,
+)
+from agentmux.demo.home import Scene, git, run_tests
+from agentmux.demo.screen import DemoScreen
+from agentmux.demo.stage import perform
+from agentmux.errors import ExitCode
+
+_ALL_S: Final = 120.0
+"""How many seconds all features together may take. On an idle machine they take less than 30."""
+
+
+def run(*, keep: bool) -> ExitCode:
+    """Run the demo of the fleet; see `perform`."""
+    return perform(make_scene, lambda scene, screen: FleetPlay(scene, screen).all(), keep=keep)
+
+
+class DemoWorker:
+    """A worker of the fleet on one of the demo's hosts."""
+
+    def __init__(self, name: str, commands: Commands, screen: DemoScreen) -> None:
+        """Start it."""
+        self.name = name
+        self._screen = screen
+        self._process = commands.start("fleet", "worker", "--name", name)
+        self._said: queue.SimpleQueue[str] = queue.SimpleQueue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        errors = self._process.stderr
+        for line in errors or ():
+            self._said.put(line)
+        self._said.put("")
+
+    def ready(self) -> None:
+        """Wait until it runs, and print what it says.
+
+        Raises:
+            DemoError: It ended, or did not run in time.
+        """
+        deadline = time.monotonic() + DEADLINE_S
+        line = "starting"
+        while line and " runs with " not in line:
+            try:
+                line = self._said.get(timeout=max(0.0, deadline - time.monotonic()))
+            except queue.Empty:
+                line = ""
+            self._screen.lines(line)
+        if not line:
+            raise DemoError(f"the worker {self.name} does not run")
+
+    def kill(self) -> None:
+        """End the worker, and nothing else, as a crash does."""
+        self._screen.head(f"$ kill -KILL {self._process.pid}   # worker {self.name}, at work")
+        self._process.kill()
+        self._process.wait()
+
+    def wait(self) -> None:
+        """Wait until it has ended by itself, and print what it said last.
+
+        Raises:
+            DemoError: It did not end in time, or with an error.
+        """
+        try:
+            code = self._process.wait(DEADLINE_S)
+        except subprocess.TimeoutExpired:
+            raise DemoError(f"the worker {self.name} does not end") from None
+        while line := self._said.get(timeout=DEADLINE_S):
+            self._screen.lines(line)
+        if code:
+            raise DemoError(f"the worker {self.name} ended with {code}")
+
+
+class FleetPlay:
+    """The steps of the demo. Each one waits for an event, never for a fixed time."""
+
+    def __init__(self, scene: Scene, screen: DemoScreen) -> None:
+        self._scene, self._screen = scene, screen
+        me, *hosts = scene.homes
+        self._me = Commands(me, scene.project, screen, prompt="me")
+        self._hosts = {
+            name: Commands(home, scene.root, screen, prompt=name)
+            for name, home in zip(HOSTS, hosts, strict=True)
+        }
+        self._follower = FleetFollower(self._me, database(scene.root), self._tell)
+
+    def all(self) -> bool:
+        """Run all steps and print the checks; return whether every check passed."""
+        scene, screen = self._scene, self._screen
+        screen.line(f"two hosts and a person, each with a home of its own in {scene.root}")
+        for commands in (self._me, *self._hosts.values()):
+            commands.run("fleet", "init", "--url-file", str(url_file(scene.root)), shown=False)
+        screen.head("me$ cat backlog.yaml")
+        screen.lines((scene.project / "backlog.yaml").read_text("utf-8"))
+        self._me.run("fleet", "submit", "--from", "backlog.yaml", "--repo", URL)
+        workers = {name: self._work(name) for name in HOSTS}
+        at_work = self._kill_in_the_middle(workers[HOSTS[0]])
+        workers[HOSTS[0]] = self._work(HOSTS[0])
+        self._decide()
+        for name, worker in workers.items():
+            self._me.run("fleet", "drain", name)
+            worker.wait()
+        self._me.run("fleet", "list")
+        return self._prove(at_work)
+
+    # -- its parts ---------------------------------------------------------------------------
+
+    def _work(self, name: str) -> DemoWorker:
+        worker = DemoWorker(name, self._hosts[name], self._screen)
+        worker.ready()
+        return worker
+
+    def _kill_in_the_middle(self, worker: DemoWorker) -> tuple[str, ...]:
+        """Kill the worker while agents work on its host; return the keys of their features."""
+
+        def at_work() -> tuple[str, ...]:
+            return tuple(
+                key
+                for key, each in self._follower.features.items()
+                if each.host == worker.name and each.status == "running" and each.phase
+            )
+
+        self._screen.head("what happens")
+        what = f"an agent at work on host {worker.name}"
+        self._follower.until(lambda: bool(at_work()), what, deadline_s=DEADLINE_S)
+        found = at_work()
+        worker.kill()
+        self._screen.lines(f"its sessions go on without it: {', '.join(found)}")
+        return found
+
+    def _decide(self) -> None:
+        """Decide whatever waits for it, until every feature is done."""
+        self._screen.head("what happens, and what is decided")
+        asked = {CHANGED}
+
+        def all_done() -> bool:
+            for key in [each.key for each in self._follower.features.values() if each.decision]:
+                if key in asked:
+                    asked.remove(key)
+                    self._me.run("fleet", "request-changes", key, CHANGE)
+                else:
+                    self._me.run("fleet", "approve", key, "--yes", "--json", shown=False)
+            return all(each.status == "done" for each in self._follower.features.values())
+
+        self._follower.until(all_done, "all features done", deadline_s=_ALL_S)
+
+    def _tell(self, feature: FleetFeature) -> None:
+        at = self._screen.since_began(time.time())
+        where = f"on {feature.host}" if feature.host else ""
+        self._screen.lines(f"{at}  {feature.key:<8} {where:<7} {feature.said}")
+
+    # -- the proof ---------------------------------------------------------------------------
+
+    def _prove(self, at_work: Sequence[str]) -> bool:
+        shared, mine, screen = repository(self._scene.root), self._scene.environment, self._screen
+        screen.head("$ git log --all --graph --oneline   # in the shared repository")
+        screen.lines(git(shared, mine, "log", "--all", "--graph", "--oneline"))
+        log = git(shared, mine, "log", "--all", f"--format={LOG_FORMAT}")
+        commits = read_commits(log)
+        found = claims(tuple(FEATURES.values()), commits, self._branches(), self._sessions())
+        screen.head("nothing was lost, and nothing was done twice")
+        done = {each.subject for each in commits}
+        lost = [key for key in at_work if FEATURES[key] not in done]
+        killed = Claim(
+            holds=bool(at_work) and not lost,
+            text=f"worker {HOSTS[0]} was killed with {len(at_work)} features at work"
+            + (f"; lost: {', '.join(lost)}" if lost else ": all of them were finished"),
+        )
+        return screen.claims((*found, killed, *self._together()))
+
+    def _branches(self) -> dict[str, str]:
+        """Return the id of the newest commit of each branch of the shared repository."""
+        shared, mine = repository(self._scene.root), self._scene.environment
+        words = ("for-each-ref", "--format=%(refname:short) %(objectname)", "refs/heads")
+        lines = git(shared, mine, *words).splitlines()
+        return {name: tip for name, _, tip in (line.partition(" ") for line in lines)}
+
+    def _sessions(self) -> Mapping[str, Sequence[str]]:
+        """Return the names of the sessions in the clones of each host."""
+        homes = dict(zip(HOSTS, self._scene.homes[1:], strict=True))
+        return {
+            name: [
+                each
+                for clone in _clones(home.folder / "state")
+                for each in session_folders.names(clone / layout.SESSIONS_DIR)
+            ]
+            for name, home in homes.items()
+        }
+
+    def _together(self) -> Iterator[Claim]:
+        """Merge all branches in the person's clone, and run the tests of the whole."""
+        project, mine = self._scene.project, self._scene.environment
+        git(project, mine, "fetch", "-q")
+        branches = [f"origin/{name}" for name in self._branches() if name != "main"]
+        git(project, mine, "merge", "-q", "--no-edit", *branches)
+        passed, counted = run_tests(self._scene)
+        yield Claim(holds=passed, text=f"merged, the project's tests pass: {counted}")
+        mended = "test_even" in (project / f"tests/test_{CHANGED}.py").read_text("utf-8")
+        text = (
+            f"the change that was requested of {CHANGED} is {'' if mended else 'NOT '}in its commit"
+        )
+        yield Claim(holds=mended, text=text)
+
+
+def _clones(state: Path) -> list[Path]:
+    folder = state / "agentmux" / "fleet" / "clones"
+    return sorted(folder.iterdir()) if folder.is_dir() else []

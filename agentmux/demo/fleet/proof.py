@@ -1,0 +1,109 @@
+"""Checks in git, and never in the fleet's own rows, that nothing was lost or done twice. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.demo.claims import Claim
+
+LOG_FORMAT: Final = "%H%x1f%P%x1f%s%x1f%(trailers:key=Agentmux-Event,valueonly,separator=%x2C)"
+"""The format of ``git log`` that `read_commits` reads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Commit:
+    """A commit of the shared repository.
+
+    Attributes:
+        id: Its id.
+        parents: The ids of its parents.
+        subject: The first line of its message.
+        event: The id of the approval that it was made for; empty for none.
+    """
+
+    id: str
+    parents: tuple[str, ...]
+    subject: str
+    event: str
+
+
+def read_commits(log: str) -> tuple[Commit, ...]:
+    """Return the commits of a ``git log --format`` of `LOG_FORMAT`."""
+    found = []
+    for line in log.splitlines():
+        name, parents, subject, event = line.split("\x1f")
+        found.append(
+            Commit(id=name, parents=tuple(parents.split()), subject=subject, event=event.strip())
+        )
+    return tuple(found)
+
+
+def claims(
+    features: Sequence[str],
+    commits: Sequence[Commit],
+    branches: Mapping[str, str],
+    sessions: Mapping[str, Sequence[str]],
+) -> Iterator[Claim]:
+    """Check what the shared repository and the hosts' folders have.
+
+    Args:
+        features: The features of the backlog, as their commits say them.
+        commits: All commits of the repository.
+        branches: The id of the newest commit of each branch.
+        sessions: The names of the sessions of each host.
+    """
+    made = [each for each in commits if each.parents]
+    yield _once(features, made)
+    yield _on_main(made, commits, branches)
+    yield _approved(made)
+    yield _sessions(features, sessions)
+
+
+def _once(features: Sequence[str], made: Sequence[Commit]) -> Claim:
+    counted = Counter(each.subject for each in made)
+    wrong = [
+        f"`{name}` {counted[name]} times"
+        for name in sorted(counted.keys() | set(features))
+        if counted[name] != (name in features)
+    ]
+    if wrong:
+        return Claim(holds=False, text=f"commits: {', '.join(wrong)}")
+    return Claim(
+        holds=True, text=f"{len(features)} features were submitted, and each has one commit"
+    )
+
+
+def _on_main(
+    made: Sequence[Commit], commits: Sequence[Commit], branches: Mapping[str, str]
+) -> Claim:
+    first = [each.id for each in commits if not each.parents]
+    own = {name: tip for name, tip in branches.items() if name != "main"}
+    holds = (
+        len(first) == 1
+        and branches.get("main") == first[0]
+        and sorted(own.values()) == sorted(each.id for each in made)
+        and all(each.parents == (first[0],) for each in made)
+    )
+    return Claim(
+        holds=holds,
+        text=f"{len(own)} branches were pushed, with {len(made)} commits on top of main"
+        + ("" if holds else ": not one each"),
+    )
+
+
+def _approved(made: Sequence[Commit]) -> Claim:
+    events = {each.event for each in made}
+    holds = "" not in events and len(events) == len(made)
+    return Claim(holds=holds, text=f"{len(made)} commits name {len(events)} different approvals")
+
+
+def _sessions(features: Sequence[str], sessions: Mapping[str, Sequence[str]]) -> Claim:
+    counted = sum(map(len, sessions.values()))
+    where = ", ".join(f"{len(names)} on host {host}" for host, names in sessions.items())
+    return Claim(
+        holds=counted == len(features) and all(sessions.values()),
+        text=f"{counted} sessions were begun: {where}",
+    )

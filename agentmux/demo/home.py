@@ -1,0 +1,202 @@
+"""The private places of the demo: homes that share no folder and no tmux server with the user."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import site
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from agentmux.adapters.tmux.server import SOCKET_PATH_MAX, socket_path
+from agentmux.core.codec.frozen import dataclass
+from agentmux.errors import MissingError
+
+TRACE: Final = "demo_trace.jsonl"
+"""The file into which the agents write what they do, relative to the session's directory."""
+
+SOCKET_NAME: Final = "demo"
+MARK: Final = "AGENTMUX_DEMO_HOME"
+"""An environment variable that every process of the demo has; its value is different in each run of
+the demo."""
+
+# Variables of another session's pane, in which the demo may have been started; they are removed.
+_PANE: Final = (
+    *("SESSION_DIR", "SESSION_ID", "LAUNCH_ID", "ROLE", "SEAT", "CYCLE", "ITERATION", "SUBPLAN"),
+    *("TOPIC", "LEARN"),
+)
+_FOREIGN: Final = frozenset({"TMUX", "TMUX_PANE", *(f"AGENTMUX_{name}" for name in _PANE)})
+_FOREIGN_PREFIXES: Final = ("AGENTMUX_DEMO_", "GIT_", "XDG_")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoHome:
+    """A home of the demo; it shares no folder and no tmux server with the user.
+
+    Attributes:
+        folder: It contains all folders of this home.
+        environment: Environment of every command in this home.
+        socket: Socket of the home's own tmux server.
+    """
+
+    folder: Path
+    environment: Mapping[str, str]
+    socket: str
+
+    @property
+    def mark(self) -> str:
+        """Return the ``NAME=value`` that every process of this home has in its environment."""
+        return f"{MARK}={self.environment[MARK]}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scene:
+    """Where a demo plays.
+
+    Attributes:
+        root: Temporary folder that contains everything of the demo.
+        project: The git repository in which the demo's person works.
+        homes: The homes: that of the person first.
+        look: The commands with which to look around in the project of a demo that was kept.
+    """
+
+    root: Path
+    project: Path
+    homes: tuple[DemoHome, ...]
+    look: str
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """The environment of the person's commands."""
+        return self.homes[0].environment
+
+
+def make_home(folder: Path, environ: Mapping[str, str], argv0: Path) -> DemoHome:
+    """Create the folders of a home.
+
+    Args:
+        folder: Absolute, without symbolic links; it exists.
+        environ: The user's environment; the home's copy of it names private folders.
+        argv0: Path of this program; the offline agent's program may be in the same folder.
+
+    Raises:
+        MissingError: ``folder`` is too long for a tmux socket.
+    """
+    private = {name: folder / name for name in ("home", "config", "state", "data", "cache", "tmux")}
+    for each in private.values():
+        each.mkdir(mode=0o700)
+    socket = socket_path(name=SOCKET_NAME, tmux_tmpdir=str(private["tmux"]))
+    if len(os.fsencode(socket)) > SOCKET_PATH_MAX:
+        raise MissingError(
+            f"the path `{folder}` is too long for the socket of a tmux server",
+            hints=("TMPDIR=/tmp agentmux demo",),
+        )
+    environment = _environment(folder, private, environ, argv0)
+    return DemoHome(folder=folder, environment=environment, socket=socket)
+
+
+def _environment(
+    folder: Path, private: Mapping[str, Path], environ: Mapping[str, str], argv0: Path
+) -> dict[str, str]:
+    kept = {
+        name: value
+        for name, value in environ.items()
+        if name not in _FOREIGN and not name.startswith(_FOREIGN_PREFIXES)
+    }
+    path = [str(argv0.parent)] if (argv0.parent / "agentmux-demo-agent").is_file() else []
+    return {
+        **kept,
+        "PATH": os.pathsep.join([*path, environ.get("PATH", os.defpath)]),
+        # The user's tmux.conf and git configuration are not read …
+        "HOME": str(private["home"]),
+        "GIT_CONFIG_NOSYSTEM": "1",
+        # … but a package that is installed for this user is still found.
+        "PYTHONUSERBASE": environ.get("PYTHONUSERBASE") or site.getuserbase(),
+        "XDG_CONFIG_HOME": str(private["config"]),
+        "XDG_STATE_HOME": str(private["state"]),
+        "XDG_DATA_HOME": str(private["data"]),
+        "XDG_CACHE_HOME": str(private["cache"]),
+        "TMUX_TMPDIR": str(private["tmux"]),
+        MARK: str(folder / "data" / "demo-agent"),
+        "AGENTMUX_DEMO_TRACE": TRACE,
+        "GIT_AUTHOR_NAME": "AgentMux demo",
+        "GIT_AUTHOR_EMAIL": "demo@localhost",
+        "GIT_COMMITTER_NAME": "AgentMux demo",
+        "GIT_COMMITTER_EMAIL": "demo@localhost",
+    }
+
+
+def git(project: Path, environment: Mapping[str, str], *words: str) -> str:
+    """Run git in the project; return what it writes to stdout.
+
+    Args:
+        project: Directory of the project.
+        environment: Environment of the command.
+        words: The command line after ``git``.
+
+    Raises:
+        MissingError: git is missing or fails.
+    """
+    try:
+        done = subprocess.run(
+            ["git", *words],
+            cwd=project,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    except FileNotFoundError:
+        raise MissingError(
+            "git is not installed", hints=("install git, then run this again",)
+        ) from None
+    if done.returncode:
+        raise MissingError(f"git {words[0]} failed: {done.stderr.strip()}")
+    return done.stdout
+
+
+def run_tests(scene: Scene) -> tuple[bool, str]:
+    """Run the tests of the scene's project.
+
+    Returns:
+        Whether they pass, and how many tests ran, in words; if none ran, the error output.
+    """
+    done = subprocess.run(
+        [sys.executable, "-B", "-m", "unittest", "-q"],
+        cwd=scene.project,
+        env=scene.environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    counted = [line for line in done.stderr.splitlines() if line.startswith("Ran ")]
+    return done.returncode == 0, counted[0].partition(" in ")[0] if counted else done.stderr.strip()
+
+
+def write_environment(scene: Scene) -> Path:
+    """Write a shell script that gives a shell the demo's environment; return the script's path.
+
+    With it, a user can look at a demo that was kept.
+    """
+    names = ("HOME", "PYTHONUSERBASE", "TMUX_TMPDIR", "PATH")
+    chosen = {
+        name: value
+        for name, value in scene.environment.items()
+        if name in names or name.startswith(("XDG_", "AGENTMUX_", "GIT_"))
+    }
+    lines = [f"export {name}={shlex.quote(value)}" for name, value in sorted(chosen.items())]
+    lines.append(f"cd {shlex.quote(str(scene.project))}")
+    script = scene.root / "env.sh"
+    put(script, "\n".join(lines) + "\n")
+    return script
+
+
+def put(path: Path, text: str) -> None:
+    """Write a file; create its folder if it is missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
