@@ -194,6 +194,7 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     "demo": (
         ("agentmux demo", "half a minute; changes nothing of yours"),
         ("agentmux demo --keep", "keep the project, to look around in it"),
+        ("agentmux demo --fleet", "a backlog on two workers, one of which is killed"),
     ),
     "help": (
         ("agentmux help start", "the same as agentmux start --help"),

@@ -123,8 +123,9 @@ class FleetPlay:
         at_work = self._kill_in_the_middle(workers[HOSTS[0]])
         workers[HOSTS[0]] = self._work(HOSTS[0])
         self._decide()
-        for name, worker in workers.items():
+        for name in workers:
             self._me.run("fleet", "drain", name)
+        for worker in workers.values():
             worker.wait()
         self._me.run("fleet", "list")
         return self._prove(at_work)
@@ -157,18 +158,28 @@ class FleetPlay:
     def _decide(self) -> None:
         """Decide whatever waits for it, until every feature is done."""
         self._screen.head("what happens, and what is decided")
-        asked = {CHANGED}
-
-        def all_done() -> bool:
-            for key in [each.key for each in self._follower.features.values() if each.decision]:
-                if key in asked:
-                    asked.remove(key)
+        deadline = time.monotonic() + _ALL_S
+        changes, shown = True, True
+        while not self._all_done():
+            self._follower.until(
+                lambda: bool(self._asking()) or self._all_done(),
+                "all features done",
+                deadline_s=deadline - time.monotonic(),
+            )
+            for key in self._asking():
+                if changes and key == CHANGED:
+                    changes = False
                     self._me.run("fleet", "request-changes", key, CHANGE)
                 else:
-                    self._me.run("fleet", "approve", key, "--yes", "--json", shown=False)
-            return all(each.status == "done" for each in self._follower.features.values())
+                    self._me.run("fleet", "approve", key, "--yes", shown=shown)
+                    shown = False
 
-        self._follower.until(all_done, "all features done", deadline_s=_ALL_S)
+    def _all_done(self) -> bool:
+        return all(each.status == "done" for each in self._follower.features.values())
+
+    def _asking(self) -> tuple[str, ...]:
+        """Return the keys of the features that ask for a decision."""
+        return tuple(key for key, each in self._follower.features.items() if each.decision)
 
     def _tell(self, feature: FleetFeature) -> None:
         at = self._screen.since_began(time.time())
