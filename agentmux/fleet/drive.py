@@ -46,7 +46,7 @@ def drive(host: Host, feature_id: str, number: int) -> str:
 
     def gives_up() -> bool:
         order = host.orders.get(feature_id)
-        return host.stop.is_set() or (order is not None and order.cancelled)
+        return host.stop.is_set() or (order is not None and order.cancels(number))
 
     row = host.write(lambda each: _begun(each, host, feature_id, number))
     if row is None:
@@ -228,7 +228,7 @@ class _Drive:
                     if self._is_lost():
                         lost = Outcome(status=FleetStatus.FAILED, reason="given to another host")
                         return Ended(lost, path=path)
-                elif order.cancelled:
+                elif order.cancels(self._row.drive):
                     with self._host.commands.alone(self._row.id) as lock:
                         return self._cancelled(lock)
                 view = self._sessions.view(path)

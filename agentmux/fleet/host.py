@@ -36,10 +36,19 @@ class Order:
 
     Attributes:
         epoch: The epoch in which this host has it; another one: it has it no more.
+        drive: The number of its newest workflow.
     """
 
     cancelled: bool
     epoch: int
+    drive: int
+
+    def cancels(self, drive: int) -> bool:
+        """Return whether the drive with this number is to stop its session.
+
+        What was read before a retry cancels only the drive before it.
+        """
+        return self.cancelled and self.drive == drive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -230,7 +230,10 @@ class _Worker:
                 FEATURES.c.status.not_in([*ENDED, FleetStatus.QUEUED]),
             )
         before = dict(self._host.orders)
-        orders = {each.id: Order(cancelled=each.cancelled, epoch=each.epoch) for each in mine}
+        orders = {
+            each.id: Order(cancelled=each.cancelled, epoch=each.epoch, drive=each.drive)
+            for each in mine
+        }
         for gone in before.keys() - orders.keys():
             del self._host.orders[gone]
         self._host.orders.update(orders)
