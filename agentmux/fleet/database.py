@@ -37,8 +37,9 @@ def engine_for(url: str) -> sa.Engine:
     return sa.create_engine(
         url.replace("postgresql://", "postgresql+psycopg://", 1),
         pool_pre_ping=True,
-        pool_size=20,
-        max_overflow=20,
+        # A worker at rest needs five; a server that serves many workers has few to give.
+        pool_size=5,
+        max_overflow=35,
         connect_args={"connect_timeout": _CONNECT_S, "application_name": "agentmux-fleet"},
     )
 
