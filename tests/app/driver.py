@@ -401,7 +401,7 @@ class Studio:
             index_wait_s=self.index_wait_s,
             end=ends_nobody,
             notifier=self.postbox,
-            lease=lambda: self.lease(),
+            lease=self.lease,
         )
         try:
             return await drive(

@@ -342,7 +342,7 @@ class Stage:
             terminal=self.terminal.own(self.target), lock=lock, wake=wake, deaths=deaths,
             type_into=type_into, press=keystrokes.press, display=self.display, hints=hints,
             gone=gone, end=partial(end, grace_s=1), notifier=self.postbox,
-            lease=lambda: self.lease(),
+            lease=self.lease,
         )  # fmt: skip
         driving = asyncio.create_task(
             drive(
