@@ -112,6 +112,7 @@ class _Worker:
         self._sessions: dict[Path, str] = {}
         self._drained = threading.Event()
         self._beat_at = 0.0
+        self._busy = 0
         self._begun: dict[Path, tuple[str, int]] = {}
 
     def run(self) -> int:
@@ -196,10 +197,14 @@ class _Worker:
                 connection.execute(HOSTS.insert().values(id=host.id, **values))
 
     def _turn(self) -> None:
-        """Look once; let the fleet know every ten seconds, or three times in a shorter lease."""
+        """Look once; let the fleet know every ten seconds, or three times in a shorter lease.
+
+        Slots that were taken or freed are told at once: other hosts go by them.
+        """
         every_s = min(HEARTBEAT_S, self._options.settings.lease_s / _BEATS_PER_LEASE)
         try:
-            if time.monotonic() - self._beat_at >= every_s:
+            late = time.monotonic() - self._beat_at >= every_s
+            if late or self._host.slots.busy != self._busy:
                 self._beat()
                 self._host.watching.look()
             self._look()
@@ -209,12 +214,12 @@ class _Worker:
     def _beat(self) -> None:
         """Let the fleet know that this worker runs; renew the leases of its sessions."""
         asked = machine.now()
-        self._beat_at = time.monotonic()
+        self._beat_at, self._busy = time.monotonic(), self._host.slots.busy
         with self._engine.begin() as connection:
             connection.execute(
                 HOSTS.update()
                 .where(HOSTS.c.id == self._host.id)
-                .values(seen_at=now_s(self._engine), busy=self._host.slots.busy)
+                .values(seen_at=now_s(self._engine), busy=self._busy)
             )
         self._host.leases.heard(asked)
 

@@ -5,10 +5,14 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+import sqlalchemy as sa
+
 from agentmux.core.fleet.lease import decode
+from agentmux.core.fleet.routing import HEARTBEAT_S
 from agentmux.fleet import deciding, rows
 from agentmux.fleet.database import engine_for
 from agentmux.fleet.deciding import Given
+from agentmux.fleet.tables import HOSTS
 from tests.conftest import WaitUntil
 from tests.fleet.conftest import FleetHost, Worker
 
@@ -73,6 +77,27 @@ def test_a_session_whose_tmux_server_was_killed_is_resumed(
     host.worker()
     host.until(feature, "waiting")
     assert host.session(feature).kinds("resumed") == ["resumed"]
+
+
+def test_a_free_slot_is_told_before_the_next_regular_beat(
+    host: FleetHost, engine: sa.Engine, wait_until: WaitUntil
+) -> None:
+    beats: list[float] = []
+    was_busy = False
+
+    def is_free_again() -> bool:
+        nonlocal was_busy
+        with engine.connect() as connection:
+            busy, seen_at = connection.execute(sa.select(HOSTS.c.busy, HOSTS.c.seen_at)).one()
+        if seen_at not in beats:
+            beats.append(seen_at)
+        was_busy = was_busy or bool(busy)
+        return was_busy and not busy
+
+    host.worker()
+    host.submit()
+    wait_until(is_free_again)
+    assert beats[-1] - beats[-2] < HEARTBEAT_S
 
 
 def test_a_decision_on_another_result_is_refused_by_the_host(host: FleetHost) -> None:
