@@ -28,6 +28,7 @@ from agentmux.fleet.admission import admit
 from agentmux.fleet.commands import Commands
 from agentmux.fleet.database import engine_for, explained, now_s, require_contract
 from agentmux.fleet.drive import drive
+from agentmux.fleet.dropped import Dropped
 from agentmux.fleet.host import Host, Order, StoppingError
 from agentmux.fleet.jobs import next_job
 from agentmux.fleet.leases import Leases
@@ -110,6 +111,7 @@ class _Worker:
             orders={},
         )
         self._sessions: dict[Path, str] = {}
+        self._dropped = Dropped()
         self._drained = threading.Event()
         self._beat_at = 0.0
         self._busy = 0
@@ -145,7 +147,8 @@ class _Worker:
     def _body(self, body: Callable[[Host, str, int], str]) -> Callable[[str, int], str]:
         def run(feature_id: str, number: int) -> str:
             try:
-                said = body(self._host, require_id(feature_id), int(number))
+                with self._dropped.at_work(body.__name__, feature_id, number):
+                    said = body(self._host, require_id(feature_id), int(number))
             except StoppingError:
                 threading.Event().wait()  # it stays unfinished, and the next worker runs it again
                 raise
@@ -207,6 +210,7 @@ class _Worker:
             if late or self._host.slots.busy != self._busy:
                 self._beat()
                 self._host.watching.look()
+                self._dropped.look(self._host)
             self._look()
         except DBAPIError as error:
             logger.warning("the database did not answer: %s", error)
