@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,12 @@ def test_help_names_every_command(machine: Machine) -> None:
     assert done.returncode == 0
     for command in ("demo", "test", "check", "bench", "test-real", "test-fresh", "setup"):
         assert f"\n  {command} " in done.stdout
+
+
+def test_the_demo_of_the_fleet_installs_what_the_extra_does() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extra = project["project"]["optional-dependencies"]["fleet"]
+    assert project["dependency-groups"]["fleet"] == extra
 
 
 def test_an_unknown_command_is_a_usage_error(machine: Machine) -> None:

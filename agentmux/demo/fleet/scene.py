@@ -28,7 +28,8 @@ _CODE: Final[Mapping[str, tuple[str, str]]] = {
 }
 FEATURES: Final[Mapping[str, str]] = {key: f"Add {key}" for key in _CODE}
 """What is to be built, by the key of each feature."""
-_THINK_S: Final = 1.0
+_THINK_S: Final = 2.0
+"""How long each coder works: long enough to be seen at work, also on a busy machine."""
 
 
 def make_scene(root: Path, environ: Mapping[str, str], argv0: Path) -> Scene:
