@@ -1,23 +1,20 @@
 """A fleet on a real database, with real workers; its sessions are real ones of the offline agent.
 
-``AGENTMUX_TEST_POSTGRES`` names the folder of PostgreSQL's programs: then each test runs on SQLite
-and on a PostgreSQL that is started for it, on a private socket and not as root.
+The database is SQLite. If ``AGENTMUX_TEST_POSTGRES`` names the folder of PostgreSQL's programs, it
+is a PostgreSQL that is started for them (`./dev test-fleet`).
 """
 
 import contextlib
 import io
 import json
 import os
-import pwd
 import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -30,10 +27,10 @@ from agentmux.fleet.database import engine_for
 from agentmux.fleet.place import Place, place_of
 from tests.conftest import _wait_until
 from tests.e2e.conftest import Project, Said, Session, make_root
+from tests.fleet.postgres import PROGRAMS, Postgres
 from tests.fleet.worker_server import WorkerServer
 
-POSTGRES = os.environ.get("AGENTMUX_TEST_POSTGRES", "")
-DATABASES = ("sqlite", "postgres") if POSTGRES else ("sqlite",)
+DATABASE = "postgres" if PROGRAMS else "sqlite"
 LEASE_S = 60
 LOOK_S = 0.2
 """How often a wait looks at the database: to look costs the processor that is waited for."""
@@ -41,63 +38,7 @@ LOOK_S = 0.2
 SERVER = WorkerServer()
 
 
-class Server:
-    """A PostgreSQL of its own, on a private socket."""
-
-    def __init__(self, programs: Path) -> None:
-        self.programs = programs
-        self.folder = Path(tempfile.mkdtemp(prefix="amx-pg-", dir="/tmp"))
-        self._as: dict[str, Any] = {}
-        if os.getuid() == 0:
-            user = pwd.getpwnam("postgres")
-            os.chown(self.folder, user.pw_uid, user.pw_gid)
-            self._as = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
-        self.run("initdb", "-D", str(self.data), "-U", "fleet", "-A", "trust", "--no-sync")
-        self.start()
-
-    @property
-    def data(self) -> Path:
-        return self.folder / "data"
-
-    def run(self, program: str, *words: str) -> None:
-        done = subprocess.run(
-            [self.programs / program, *words],
-            cwd=self.folder,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-            stdin=subprocess.DEVNULL,
-            **self._as,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-
-    def start(self) -> None:
-        options = f"-k {self.folder} -c listen_addresses= -c fsync=off -c max_connections=300"
-        log = str(self.folder / "log")
-        self.run("pg_ctl", "-D", str(self.data), "-w", "-l", log, "-o", options, "start")
-
-    def crash(self) -> None:
-        """End the server as a crash does: nothing is written any more."""
-        self.run("pg_ctl", "-D", str(self.data), "-m", "immediate", "stop")
-
-    def url(self, database: str) -> str:
-        return f"postgresql://fleet@/{database}?host={self.folder}"
-
-    def make(self, database: str, template: str) -> str:
-        engine = engine_for(self.url("postgres")).execution_options(isolation_level="AUTOCOMMIT")
-        with engine.connect() as connection:
-            connection.exec_driver_sql(f'CREATE DATABASE "{database}" TEMPLATE "{template}"')
-        engine.dispose()
-        return self.url(database)
-
-    def close(self) -> None:
-        with suppress(AssertionError):
-            self.crash()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-
-def _init(home: Path, url: str | None) -> Place:
+def init_fleet(home: Path, url: str | None) -> Place:
     """Set a fleet up with the command, in a process of its own."""
     env = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
     words = ["fleet", "init", *(["--url-file", "-"] if url else [])]
@@ -118,30 +59,30 @@ def _init(home: Path, url: str | None) -> Place:
 @pytest.fixture(scope="session")
 def empty_sqlite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database of SQLite with a fleet, to copy."""
-    place = _init(tmp_path_factory.mktemp("fleet"), None)
+    place = init_fleet(tmp_path_factory.mktemp("fleet"), None)
     return Path(place.url().removeprefix("sqlite:///"))
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Postgres]:
     """A running PostgreSQL with a fleet in the database ``template``."""
-    server = Server(Path(POSTGRES))
+    server = Postgres(PROGRAMS, "fsync=off")
     try:
-        url = server.make("template", "template0")
-        _init(tmp_path_factory.mktemp("fleet"), url)
+        url = server.make("template")
+        init_fleet(tmp_path_factory.mktemp("fleet"), url)
         yield server
     finally:
         server.close()
 
 
-@pytest.fixture(params=DATABASES)
+@pytest.fixture(params=[DATABASE])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of a database with a new fleet."""
     if request.param == "sqlite":
         made = tmp_path / "fleet.sqlite"
         shutil.copy(request.getfixturevalue("empty_sqlite"), made)
         return f"sqlite:///{made}"
-    server: Server = request.getfixturevalue("postgres")
+    server: Postgres = request.getfixturevalue("postgres")
     return server.make(f"fleet-{uuid.uuid4().hex}", "template")
 
 
@@ -207,12 +148,13 @@ class FleetHost:
         self.allow(str(self.project.path), *repos)
         self.workers: list[Worker] = []
 
-    def allow(self, *repos: str, lease_s: int = LEASE_S) -> None:
+    def allow(self, *repos: str, lease_s: int = LEASE_S, **more: object) -> None:
+        """Write the user's configuration: what its worker may run, and ``more`` of its keys."""
         folder = self.project.home / "config" / "agentmux"
         folder.mkdir(parents=True, exist_ok=True)
         settings = {"repos": [*repos], "lease": f"{lease_s}s"}
         (folder / "config.yaml").write_text(
-            json.dumps({"version": 1, "fleet": settings, "snapshots": {"interval": "1s"}})
+            json.dumps({"version": 1, "fleet": settings, "snapshots": {"interval": "1s"}} | more)
         )
 
     def worker(self, *words: str) -> Worker:
