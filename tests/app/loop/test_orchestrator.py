@@ -932,7 +932,7 @@ def robot(root: Path, *, says: str, knows: str = "") -> str:
 def test_a_prompt_that_a_lapsed_lease_kept_back_is_typed_once_it_holds(
     tmp_path: Path, balky: Balky
 ) -> None:
-    stage = Stage(tmp_path, balky)
+    stage = Stage(tmp_path, balky, agent="demo-paste")
     stage.scenario({"architect": {"think": 60}})
     renewed: list[bool] = []
     stage.lease = lambda: b"" if stage.facts("agent_launched") and not renewed else None
