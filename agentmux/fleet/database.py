@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,6 +22,8 @@ T = TypeVar("T")
 _BUSY_MS: Final = 30_000
 _AGAIN_S: Final = 0.5
 _CONNECT_S: Final = 10
+_FILE_HINT: Final = "restore the file, or make another fleet: agentmux fleet init"
+_SERVER_HINT: Final = "start it, then try again"
 
 
 def engine_for(url: str) -> sa.Engine:
@@ -31,7 +34,8 @@ def engine_for(url: str) -> sa.Engine:
     """
     url = require_url(url)
     if url.startswith("sqlite"):
-        made = sa.create_engine(url, pool_size=20, max_overflow=20)
+        made = sa.create_engine(url, pool_size=20, max_overflow=20, json_deserializer=_read_json)
+        event.listen(made, "do_connect", _only_open)
         event.listen(made, "connect", _as_dbos_does)
         return made
     return sa.create_engine(
@@ -42,6 +46,20 @@ def engine_for(url: str) -> sa.Engine:
         max_overflow=35,
         connect_args={"connect_timeout": _CONNECT_S, "application_name": "agentmux-fleet"},
     )
+
+
+def _only_open(_: object, __: object, words: list[str], options: dict[str, Any]) -> None:
+    """Open a file that is there: a command that looks must not leave an empty database."""
+    words[0] = f"{Path(words[0]).as_uri()}?mode=rw"
+    options["uri"] = True
+
+
+def _read_json(text: str) -> object:
+    """Return what ``text`` says; None if it is no JSON, so that it hides no other row."""
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _as_dbos_does(connection: Any, _: object) -> None:  # noqa: ANN401 (of sqlite3)
@@ -59,6 +77,17 @@ def now_s(engine: sa.Engine) -> sa.ColumnElement[float]:
     return sa.literal_column("extract(epoch from clock_timestamp())::float8", sa.Float)
 
 
+def file_of(engine: sa.Engine) -> tuple[int, int] | None:
+    """Return which file a database of SQLite is now; None where there is none."""
+    if engine.dialect.name != "sqlite":
+        return None
+    try:
+        found = Path(str(engine.url.database)).stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 @contextmanager
 def explained(engine: sa.Engine) -> Iterator[None]:
     """Turn an error of the database in the block into one that a user can act on."""
@@ -68,7 +97,7 @@ def explained(engine: sa.Engine) -> Iterator[None]:
         where = shown_url(engine.url.render_as_string(hide_password=True))
         raise MissingError(
             f"the fleet's database {where} does not answer: {_said(error)}",
-            hints=("start it, then try again",),
+            hints=(_FILE_HINT if engine.dialect.name == "sqlite" else _SERVER_HINT,),
         ) from error
     except SQLAlchemyError as error:
         raise DataError(f"the fleet's database: {_said(error)}") from error
@@ -143,7 +172,16 @@ def require_contract(engine: sa.Engine) -> None:
                 "the database has no fleet yet", hints=("make one: agentmux fleet init",)
             )
         with engine.connect() as connection:
-            found = connection.execute(sa.select(CONTRACTS.c.version)).scalar()
+            require_version(connection)
+
+
+def require_version(connection: sa.Connection) -> None:
+    """Check that this program and a fleet's database speak the same contract.
+
+    Raises:
+        DataError: They do not.
+    """
+    found = connection.execute(sa.select(CONTRACTS.c.version)).scalar()
     if found != CONTRACT:
         raise _other(found or 0)
 

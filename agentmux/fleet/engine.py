@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from dbos import DBOS, DBOSClient, EnqueueOptions
@@ -31,6 +32,7 @@ _NEW_AT_ONCE: Final = 4
 """How many new features one host may hold that wait for a slot."""
 _MANY: Final = 1_000_000
 _NEVER_S: Final = 3600.0
+_FORGET_MAX: Final = 1000
 _LISTEN_S: Final = 1.0
 """How often a thread of DBOS wakes that looks for notifications; without any it asks nothing."""
 
@@ -92,6 +94,21 @@ class Enqueuer:
             status="PENDING", executor_id=host, load_input=False, load_output=False
         )
         return frozenset(each.workflow_id for each in found)
+
+    def forget(self, before: datetime) -> int:
+        """Delete the oldest workflows that ended before that time; return how many.
+
+        Nothing looks at them again: each workflow of a feature has a number of its own.
+        """
+        ended = self._client.list_workflows(
+            status=["SUCCESS", "ERROR", "CANCELLED"],
+            completed_before=before.isoformat(),
+            limit=_FORGET_MAX,
+            load_input=False,
+            load_output=False,
+        )
+        self._client.delete_workflows([each.workflow_id for each in ended])
+        return len(ended)
 
 
 def migrate(engine: sa.Engine, log: logging.Handler) -> None:

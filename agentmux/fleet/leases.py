@@ -10,8 +10,10 @@ import threading
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Final
 
 from agentmux.adapters.disk import files
+from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fleet import lease
 from agentmux.core.fleet.lease import Lease
 from agentmux.errors import AgentmuxError
@@ -19,23 +21,39 @@ from agentmux.errors import AgentmuxError
 logger = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class Until:
+    """An end of leases, by both clocks of the host."""
+
+    wall: datetime
+    monotonic_s: float
+
+    def lease(self, epoch: int) -> str:
+        """Return the content of the lease file of a session that was given in this epoch."""
+        return Lease(epoch=epoch, until=self.wall, until_s=self.monotonic_s).encode()
+
+
+_NEVER: Final = Until(datetime.fromtimestamp(0, UTC), 0.0)
+
+
 class Leases:
     """Renews leases until a time that the worker has agreed with the database."""
 
     def __init__(self, lease_s: float) -> None:
         self._lease_s = lease_s
-        self._until = datetime.fromtimestamp(0, UTC)
+        self._until = _NEVER
         self._lock = threading.Lock()
 
-    def heard(self, at: datetime) -> None:
-        """Note that the database heard of this worker; ``at`` is a time before it was asked."""
+    def heard(self, at: datetime, monotonic_s: float) -> None:
+        """Note that the database heard of this worker, which was asked at these two times."""
         with self._lock:
-            self._until = max(self._until, at + timedelta(seconds=self._lease_s))
+            until_s = monotonic_s + self._lease_s
+            self._until = Until(at + timedelta(seconds=self._lease_s), until_s)
 
     def text(self, epoch: int) -> str:
         """Return the content of the lease file of a session that is given in this epoch."""
         with self._lock:
-            return Lease(epoch=epoch, until=self._until).encode()
+            return self._until.lease(epoch)
 
     def write(self, session: Path, epoch: int) -> None:
         """Renew the lease of a session; one of a newer epoch is left alone."""
@@ -46,14 +64,13 @@ class Leases:
             return
         try:
             files.replace(session / lease.NAME, text)
-        except AgentmuxError as error:
+        except (AgentmuxError, OSError) as error:
             logger.warning("could not renew the lease of %s: %s", session.name, error)
 
     def end(self, session: Path, epoch: int) -> None:
         """Let the lease of a session lapse at once: it belongs to another host now."""
-        ended = Lease(epoch=epoch, until=datetime.fromtimestamp(0, UTC)).encode()
         if session.is_dir():
-            files.replace(session / lease.NAME, ended.encode())
+            files.replace(session / lease.NAME, _NEVER.lease(epoch).encode())
 
     def renew(self, sessions: Mapping[Path, int]) -> None:
         """Renew the leases of these sessions, each with its epoch."""

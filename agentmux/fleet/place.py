@@ -36,6 +36,11 @@ class Place:
     folder: Path
 
     @property
+    def identity_file(self) -> Path:
+        """The file with the id of this host."""
+        return self.folder / "host.json"
+
+    @property
     def log(self) -> Path:
         """The log of the worker and of DBOS."""
         return self.folder / "worker.log"
@@ -77,7 +82,7 @@ class Place:
 
     def identity(self) -> str:
         """Return the uuid of this host's worker; make one if there is none yet."""
-        path = self.folder / "host.json"
+        path = self.identity_file
         data = files.read_limited(path, _URL_MAX)
         if data is not None:
             try:

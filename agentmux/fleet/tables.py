@@ -26,6 +26,8 @@ HOSTS: Final = sa.Table(
     sa.Column("id", sa.String(36), primary_key=True),
     sa.Column("name", sa.String(64), nullable=False, unique=True),
     sa.Column("address", sa.String(255), nullable=False),
+    sa.Column("folder", sa.Text, nullable=False, default=""),
+    sa.Column("run", sa.String(36), nullable=False, default=""),
     sa.Column("slots", sa.Integer, nullable=False),
     sa.Column("busy", sa.Integer, nullable=False, default=0),
     sa.Column("running", sa.Boolean, nullable=False, default=False),

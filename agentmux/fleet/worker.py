@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import logging
 import os
-import platform
 import signal
 import threading
 import time
 from collections.abc import Callable, Mapping
+from datetime import timedelta
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
@@ -20,13 +20,12 @@ from agentmux.core.config.settings import FleetSettings
 from agentmux.core.fleet.routing import HEARTBEAT_S
 from agentmux.core.fleet.statuses import AT_REST, ENDED, FleetStatus, outcome
 from agentmux.core.names.status_labels import SessionStatus
-from agentmux.core.names.version import VERSION
-from agentmux.errors import BlockedError
+from agentmux.errors import AgentmuxError, ExitCode
 from agentmux.fleet import engine as dbos
 from agentmux.fleet import rows
 from agentmux.fleet.admission import admit
 from agentmux.fleet.commands import Commands
-from agentmux.fleet.database import engine_for, explained, now_s, require_contract
+from agentmux.fleet.database import engine_for, explained, require_contract
 from agentmux.fleet.drive import drive
 from agentmux.fleet.dropped import Dropped
 from agentmux.fleet.host import Host, Order, StoppingError
@@ -35,9 +34,10 @@ from agentmux.fleet.leases import Leases
 from agentmux.fleet.log import log_to
 from agentmux.fleet.lost import stop_if_lost
 from agentmux.fleet.place import Place
+from agentmux.fleet.presence import Presence
 from agentmux.fleet.session import Sessions
 from agentmux.fleet.slots import Slots
-from agentmux.fleet.tables import CONTRACT, FEATURES, HOSTS
+from agentmux.fleet.tables import FEATURES, HOSTS
 from agentmux.fleet.validated import require_id, session_of
 from agentmux.fleet.watching import Watching
 from agentmux.wiring import machine
@@ -48,6 +48,9 @@ LOOK_S: Final = 2.0
 """How often the worker reads what the fleet wants of its features."""
 _SETTLED_S: Final = 3600.0
 _BEATS_PER_LEASE: Final = 3
+_FORGET_EVERY_S: Final = 3600.0
+_KEPT_S: Final = 86_400.0
+"""For so long one can look up what DBOS notes of a workflow that has ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,11 +118,13 @@ class _Worker:
         self._drained = threading.Event()
         self._beat_at = 0.0
         self._busy = 0
+        self._presence = Presence(self._host, options.slots)
+        self._forgot_at = -_FORGET_EVERY_S
         self._begun: dict[Path, tuple[str, int]] = {}
 
     def run(self) -> int:
         with explained(self._engine):
-            self._register()
+            self._presence.begin()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._on_signal)
         with explained(self._engine):
@@ -136,9 +141,12 @@ class _Worker:
         if not self._options.settings.repos:
             self._options.said("warning: this host may run no repository: see `fleet.repos`")
         self._options.said(f"worker {self._host.name} runs with {slots} (Ctrl-C ends it)")
-        while not self._host.stop.wait(LOOK_S) and not self._drained.is_set():
-            self._turn()
-        return self._end()
+        try:
+            while not self._host.stop.wait(LOOK_S) and not self._drained.is_set():
+                self._turn()
+            return self._end()
+        except AgentmuxError as error:
+            return self._failed(error)
 
     def _on_signal(self, *_: object) -> None:
         # In a thread: the interrupted code may hold the lock of the event.
@@ -171,34 +179,6 @@ class _Worker:
 
     # -- what the fleet hears and says -----------------------------------------------------------
 
-    def _register(self) -> None:
-        host = self._host
-        values = {
-            "name": host.name,
-            "address": platform.node(),
-            "slots": self._options.slots,
-            "busy": 0,
-            "running": True,
-            "draining": False,
-            "contract": CONTRACT,
-            "program": VERSION,
-            "lease_s": self._options.settings.lease_s,
-            "seen_at": now_s(self._engine),
-        }
-        with self._engine.begin() as connection:
-            named = connection.execute(
-                sa.select(HOSTS.c.id).where(HOSTS.c.name == host.name, HOSTS.c.id != host.id)
-            ).scalar()
-            if named is not None:
-                raise BlockedError(
-                    f"another host of the fleet is named {host.name}",
-                    reason="name_taken",
-                    hints=("choose another: agentmux fleet worker --name HOST",),
-                )
-            known = connection.execute(HOSTS.update().where(HOSTS.c.id == host.id).values(**values))
-            if not known.rowcount:
-                connection.execute(HOSTS.insert().values(id=host.id, **values))
-
     def _turn(self) -> None:
         """Look once; let the fleet know every ten seconds, or three times in a shorter lease.
 
@@ -212,20 +192,24 @@ class _Worker:
                 self._host.watching.look()
                 self._dropped.look(self._host)
             self._look()
+            self._forget()
         except DBAPIError as error:
             logger.warning("the database did not answer: %s", error)
+
+    def _forget(self) -> None:
+        """Delete what DBOS keeps of workflows that have ended, now and then."""
+        if time.monotonic() - self._forgot_at >= _FORGET_EVERY_S:
+            self._forgot_at = time.monotonic()
+            before = machine.now() - timedelta(seconds=_KEPT_S)
+            args = (before,)
+            threading.Thread(target=self._host.enqueuer.forget, args=args, daemon=True).start()
 
     def _beat(self) -> None:
         """Let the fleet know that this worker runs; renew the leases of its sessions."""
         asked = machine.now()
         self._beat_at, self._busy = time.monotonic(), self._host.slots.busy
-        with self._engine.begin() as connection:
-            connection.execute(
-                HOSTS.update()
-                .where(HOSTS.c.id == self._host.id)
-                .values(seen_at=now_s(self._engine), busy=self._busy)
-            )
-        self._host.leases.heard(asked)
+        self._presence.beat(self._busy)
+        self._host.leases.heard(asked, self._beat_at)
 
     def _look(self) -> None:
         """Read what the fleet says of the features of this host, and tell their drives."""
@@ -238,6 +222,7 @@ class _Worker:
                 FEATURES.c.host == self._host.id,
                 FEATURES.c.status.not_in([*ENDED, FleetStatus.QUEUED]),
             )
+        mine = tuple(each for each in mine if each.status not in ENDED)  # such as a damaged one
         before = dict(self._host.orders)
         orders = {
             each.id: Order(cancelled=each.cancelled, epoch=each.epoch, drive=each.drive)
@@ -293,15 +278,26 @@ class _Worker:
         if self._drained.is_set() and not self._host.stop.is_set():
             self._options.said(f"worker {self._host.name} is drained: it finishes what runs")
             self._finish_running()
-        with explained(self._engine), self._engine.begin() as connection:
-            connection.execute(
-                HOSTS.update().where(HOSTS.c.id == self._host.id).values(running=False, busy=0)
-            )
-        logger.info("the worker ended")
+        try:
+            self._presence.end()
+        except DBAPIError as error:
+            logger.warning("the database did not answer: %s", error)
+        return self._exit(ExitCode.OK)
+
+    def _failed(self, error: AgentmuxError) -> int:
+        """End, since this worker must not go on; its sessions stop acting when their leases end."""
+        self._options.said(f"error: {error.message}")
+        for hint in error.hints:
+            self._options.said(f"hint: {hint}")
+        return self._exit(error.exit_code)
+
+    @staticmethod
+    def _exit(code: ExitCode) -> NoReturn:
+        logger.info("the worker ended with exit code %s", code)
         for handler in logging.getLogger("agentmux").handlers:
             handler.flush()
         # Threads that follow sessions would keep the process; the next worker runs them again.
-        os._exit(0)
+        os._exit(code)
 
     def _finish_running(self) -> None:
         """Take nothing more from the queues, and wait until no drive is at work."""

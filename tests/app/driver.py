@@ -332,7 +332,7 @@ class Studio:
         self.terminal = SimTerminal()
         self.session = Path("/nowhere")
         self.index_wait_s = 30.0
-        self.lease: Callable[[], bytes | None] = lambda: None
+        self.require_lease: Callable[[], None] = lambda: None
         self.then = ""
         self.ends_when: Callable[[SessionState], bool] = lambda state: False
         """Stops the orchestrator, as its user may, in the first state for which this is true."""
@@ -401,7 +401,7 @@ class Studio:
             index_wait_s=self.index_wait_s,
             end=ends_nobody,
             notifier=self.postbox,
-            lease=self.lease,
+            require_lease=self.require_lease,
         )
         try:
             return await drive(

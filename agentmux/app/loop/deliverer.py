@@ -18,7 +18,7 @@ from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.agents.environment import change
 from agentmux.core.decisions.next_actions import TakeStep
-from agentmux.core.fleet.lease import LeaseLapsedError, require_lease
+from agentmux.core.fleet.lease import LeaseLapsedError
 from agentmux.core.journal.events import StepDone, StepFailed, StepStarted
 from agentmux.core.pipeline.delivery import running_record
 from agentmux.errors import AgentmuxError
@@ -90,7 +90,7 @@ class Deliverer:
 
     async def _run(self, do: Callable[[StepWork], T], action: TakeStep) -> T:
         """Run a part of a step beside the loop, unless the session must not act any more."""
-        require_lease(self._tools.lease(), self._world.now())
+        self._tools.require_lease()
         work = StepWork(
             world=self._world,
             state=self._session.state,

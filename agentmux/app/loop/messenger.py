@@ -16,7 +16,6 @@ from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.next_actions import Tell
-from agentmux.core.fleet.lease import require_lease
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import AgentNudged, PromptReached, ResearchTold
 from agentmux.core.journal.state import SessionState
@@ -157,11 +156,11 @@ class Messenger:
             LeaseLapsedError: The session must not act now.
         """
         async with self._turns[seat]:
-            require_lease(self._tools.lease(), self._world.now())
+            self._tools.require_lease()
 
             def begin() -> None:
                 # Its program may have let us wait for long.
-                require_lease(self._tools.lease(), self._world.now())
+                self._tools.require_lease()
                 if begins is not None:
                     begins()
 
@@ -192,8 +191,12 @@ class Messenger:
         They never fall into a message that is being typed, nor a message between them; but they
         pass a message that waits, as it may wait for them. ``begins`` is called right before the
         first look at the pane, ``screen`` is as in `ports.Presser`.
+
+        Raises:
+            LeaseLapsedError: The session must not act now.
         """
         async with self._hands[seat]:
+            self._tools.require_lease()
             begins()
             return await self._tools.press(self._tools.terminal, pane, keys, screen=screen)
 

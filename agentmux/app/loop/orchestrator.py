@@ -36,7 +36,6 @@ from agentmux.app.world import World
 from agentmux.core.decisions.attention import Attention, attention
 from agentmux.core.decisions.limits import next_wake
 from agentmux.core.decisions.next_actions import next_actions
-from agentmux.core.fleet.lease import require_lease
 from agentmux.core.fold.phase_times import PhaseTimes, blank_before, phase_times
 from agentmux.core.journal.events import (
     SessionInterrupted,
@@ -192,7 +191,7 @@ class Orchestrator:
             self._saver.save_if_due()
             facts = self._watcher.probe()
             self._performer.skip_empty_archive()
-            require_lease(self._tools.lease(), self._world.now())
+            self._tools.require_lease()
             actions = next_actions(self._session.state, facts)
             if not await self._performer.perform(actions, facts):
                 self._watcher.write_runtime()

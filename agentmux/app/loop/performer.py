@@ -58,7 +58,7 @@ from agentmux.core.decisions.next_actions import (
     Tell,
     Wake,
 )
-from agentmux.core.fleet.lease import LeaseLapsedError, require_lease
+from agentmux.core.fleet.lease import LeaseLapsedError
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.fold.parking import BUSY, LAUNCH, TOLD
 from agentmux.core.journal.events import (
@@ -480,7 +480,7 @@ class Performer:
         """Call `commit` as soon as the user's index can be updated, and return its result."""
         loop, state = asyncio.get_running_loop(), self._session.state
         while True:
-            require_lease(self._tools.lease(), self._world.now())  # it may have waited for long
+            self._tools.require_lease()  # it may have waited for long
             try:
                 return await loop.run_in_executor(None, commit, self._world, state, approval)
             except IndexBusyError as error:

@@ -29,7 +29,7 @@ class Tools:
         past: What the monitor said of the session before, oldest first.
         approver: Takes the id of an approval; returns, once, the environment that the approving
             command has left, or None.
-        lease: Returns the content of the session's lease file; None where it has none.
+        require_lease: Raises `LeaseLapsedError` if the session must not act now.
     """
 
     terminal: OwnSession
@@ -46,7 +46,7 @@ class Tools:
     index_wait_s: float = 30.0
     past: tuple[Message, ...] = ()
     approver: Callable[[str], Mapping[str, str] | None] = lambda _: None
-    lease: Callable[[], bytes | None] = lambda: None
+    require_lease: Callable[[], None] = lambda: None
 
 
 class SessionGoneError(AgentmuxError):

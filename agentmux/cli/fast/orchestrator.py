@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import sys
+import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -213,7 +214,7 @@ async def _drive(
         gone=gone,
         notifier=HelperProcess(world.environment),
         approver=partial(take_approvers, session),
-        lease=partial(read_lease, session / lease.NAME),
+        require_lease=partial(require_lease, session / lease.NAME, world.now),
         past=() if request.mode == "start" else _said_before(session / layout.LOG),
     )
     try:
@@ -229,16 +230,21 @@ async def _drive(
         display.close()
 
 
-def read_lease(path: Path) -> bytes | None:
-    """Return the content of a lease file; None only if nothing is there.
+def require_lease(path: Path, now: Callable[[], datetime]) -> None:
+    """Check that a session may act, by its lease file; without one it may.
 
     What cannot be read, such as a link or too large a file, is no lease, but it does not let the
     session act as if it belonged to no fleet.
+
+    Raises:
+        LeaseLapsedError: It may not.
     """
     try:
-        return files.read_strict(path, lease.MAX)
+        data = files.read_strict(path, lease.MAX)
     except (DataError, ValueError):
-        return b""
+        data = b""
+    if data is not None:
+        lease.require_lease(data, now(), time.monotonic())
 
 
 def _require_trusted(world: World, session: Path) -> None:

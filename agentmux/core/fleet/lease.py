@@ -33,15 +33,18 @@ class Lease:
     Attributes:
         epoch: How often the feature has been given to a host; only the newest one counts.
         until: The session acts before this time, by the clock of its own host.
+        until_s: And before this time of the host's monotonic clock, which nobody can set. That one
+            may stand still while the host is suspended, and the other one does not.
     """
 
     epoch: int
     until: datetime
+    until_s: float
 
     def encode(self) -> str:
         """Return the content of the file."""
         at = self.until.astimezone(UTC).isoformat(timespec="milliseconds")
-        return json.dumps({"epoch": self.epoch, "until": at}) + "\n"
+        return json.dumps({"epoch": self.epoch, "until": at, "until_s": self.until_s}) + "\n"
 
 
 def decode(data: bytes) -> Lease | None:
@@ -52,10 +55,10 @@ def decode(data: bytes) -> Lease | None:
         return None
     if not isinstance(fields, dict):
         return None
-    epoch, until = fields.get("epoch"), time_of(fields.get("until"))
-    if not isinstance(epoch, int) or isinstance(epoch, bool) or epoch < 1 or until is None:
+    epoch, until, until_s = fields.get("epoch"), time_of(fields.get("until")), fields.get("until_s")
+    if type(epoch) is not int or epoch < 1 or until is None or not isinstance(until_s, float):
         return None
-    return Lease(epoch=epoch, until=until)
+    return Lease(epoch=epoch, until=until, until_s=until_s)
 
 
 class LeaseLapsedError(BlockedError):
@@ -69,18 +72,18 @@ class LeaseLapsedError(BlockedError):
         )
 
 
-def require_lease(data: bytes | None, now: datetime) -> None:
+def require_lease(data: bytes, now: datetime, monotonic_s: float) -> None:
     """Check that a session may act.
 
     Args:
-        data: The content of its lease file; None where it has none.
+        data: The content of its lease file.
         now: The present time.
+        monotonic_s: The present time of the host's monotonic clock.
 
     Raises:
         LeaseLapsedError: It may not. A file that holds no lease counts as one that has lapsed.
     """
-    if data is None:
-        return
     lease = decode(data)
-    if lease is None or lease.until <= now:
+    holds = lease is not None and now < lease.until and monotonic_s < lease.until_s
+    if not holds:  # nor does a time that is no number
         raise LeaseLapsedError

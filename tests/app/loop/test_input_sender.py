@@ -87,7 +87,7 @@ def test_no_message_falls_between_the_keys_of_an_answer_which_it_waits_for(
     session = Session(world.files(stage.path), now=world.now, new_id=world.new_id)
     session.catch_up()
     tools = SimpleNamespace(
-        terminal=own, type_into=delivery.deliver, press=keystrokes.press, lease=lambda: None
+        terminal=own, type_into=delivery.deliver, press=keystrokes.press, require_lease=lambda: None
     )
     messenger = Messenger(world, session, cast("Any", tools), around, around)
     sender = InputSender(session, around, around, messenger)

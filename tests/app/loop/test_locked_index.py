@@ -9,6 +9,7 @@ import pytest
 
 from agentmux.adapters.wake.file_changes import gone
 from agentmux.adapters.wake.pipe import STOP, poke
+from agentmux.core.fleet.lease import LeaseLapsedError
 from agentmux.core.names.phase import Phase
 from agentmux.errors import ExitCode
 from tests.app.driver import Studio, git, make_project
@@ -94,7 +95,11 @@ def test_a_commit_that_has_waited_asks_for_the_lease_again(
         waits.set()
         await gone(path)
 
-    studio.gone, studio.lease = noted, lambda: b"" if lapsed.is_set() else None
+    def require_lease() -> None:
+        if lapsed.is_set():
+            raise LeaseLapsedError
+
+    studio.gone, studio.require_lease = noted, require_lease
     seen = []
 
     def release() -> None:

@@ -43,6 +43,7 @@ from agentmux.core.config.settings import (
     SnapshotSettings,
     StallSettings,
 )
+from agentmux.core.fleet.lease import LeaseLapsedError
 from agentmux.core.fold.acceptance import takes_approval
 from agentmux.core.journal.events import Approved, ChangesRequested
 from agentmux.core.journal.state import SessionState
@@ -257,6 +258,11 @@ class Keyboard(Silent):
         os.close(self._woken)
 
 
+def _require_lease(lapsed: bool) -> None:
+    if lapsed:
+        raise LeaseLapsedError
+
+
 class Stage:
     """A project with a started session, which one orchestrator after the other drives."""
 
@@ -289,7 +295,7 @@ class Stage:
         self.path = Path("/nowhere")
         self.worktree = False
         self.policy = ""
-        self.lease: Callable[[], bytes | None] = lambda: None
+        self.lapses: Callable[[], bool] = lambda: False
 
     def scenario(self, roles: Mapping[str, Any], seats: Mapping[str, Any] | None = None) -> None:
         said = {"roles": {**QUICK, **roles}, "seats": seats or {}}
@@ -342,7 +348,7 @@ class Stage:
             terminal=self.terminal.own(self.target), lock=lock, wake=wake, deaths=deaths,
             type_into=type_into, press=keystrokes.press, display=self.display, hints=hints,
             gone=gone, end=partial(end, grace_s=1), notifier=self.postbox,
-            lease=self.lease,
+            require_lease=lambda: _require_lease(self.lapses()),
         )  # fmt: skip
         driving = asyncio.create_task(
             drive(
@@ -935,7 +941,7 @@ def test_a_prompt_that_a_lapsed_lease_kept_back_is_typed_once_it_holds(
     stage = Stage(tmp_path, balky, agent="demo-paste")
     stage.scenario({"architect": {"think": 60}})
     renewed: list[bool] = []
-    stage.lease = lambda: b"" if stage.facts("agent_launched") and not renewed else None
+    stage.lapses = lambda: bool(stage.facts("agent_launched")) and not renewed
 
     async def play() -> None:
         async with stage.driven():

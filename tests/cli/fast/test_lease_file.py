@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from agentmux.cli.fast.orchestrator import read_lease
-from agentmux.core.fleet.lease import MAX, LeaseLapsedError, require_lease
+from agentmux.cli.fast.orchestrator import require_lease
+from agentmux.core.fleet.lease import MAX, LeaseLapsedError
+from agentmux.wiring import machine
 
 
-def test_without_a_file_there_is_no_lease(tmp_path: Path) -> None:
-    assert read_lease(tmp_path / "lease") is None
+def test_without_a_file_a_session_acts(tmp_path: Path) -> None:
+    require_lease(tmp_path / "lease", machine.now)
 
 
 @pytest.mark.parametrize("kind", ["link", "dangling link", "pipe", "folder", "large"])
@@ -30,4 +30,4 @@ def test_what_is_no_lease_file_keeps_the_session_from_acting(tmp_path: Path, kin
     else:
         path.write_bytes(b" " * (MAX + 1))
     with pytest.raises(LeaseLapsedError):
-        require_lease(read_lease(path), datetime.now(UTC))
+        require_lease(path, machine.now)

@@ -1,0 +1,118 @@
+"""Lets the fleet know that a worker runs, and finds out when it must not go on."""
+
+from __future__ import annotations
+
+import platform
+import uuid
+from typing import TYPE_CHECKING
+
+import sqlalchemy as sa
+
+from agentmux.core.fleet.routing import HostFacts
+from agentmux.core.names.version import VERSION
+from agentmux.errors import BlockedError, DataError
+from agentmux.fleet import rows
+from agentmux.fleet.database import file_of, now_s, require_version
+from agentmux.fleet.tables import CONTRACT, HOSTS
+
+if TYPE_CHECKING:
+    from agentmux.fleet.host import Host
+
+
+def _replaced() -> DataError:
+    return DataError(
+        "the database of the fleet was deleted or replaced while this worker ran",
+        hints=("when the right one is there: agentmux fleet worker",),
+    )
+
+
+class Presence:
+    """The row of a host, as its worker writes it."""
+
+    def __init__(self, host: Host, slots: int) -> None:
+        self._host, self._engine, self._slots = host, host.engine, slots
+        self._run = str(uuid.uuid4())
+        self._file = file_of(host.engine)
+
+    def begin(self) -> None:
+        """Say that this worker runs.
+
+        Raises:
+            BlockedError: Another host has its name, or runs with its identity.
+        """
+        host = self._host
+        values = {
+            "name": host.name,
+            "address": platform.node(),
+            "folder": str(host.place.folder),
+            "run": self._run,
+            "slots": self._slots,
+            "busy": 0,
+            "running": True,
+            "draining": False,
+            "contract": CONTRACT,
+            "program": VERSION,
+            "lease_s": host.settings.lease_s,
+            "seen_at": now_s(self._engine),
+        }
+        with self._engine.begin() as connection:
+            named = connection.execute(
+                sa.select(HOSTS.c.id).where(HOSTS.c.name == host.name, HOSTS.c.id != host.id)
+            ).scalar()
+            if named is not None:
+                raise BlockedError(
+                    f"another host of the fleet is named {host.name}",
+                    reason="name_taken",
+                    hints=("choose another: agentmux fleet worker --name HOST",),
+                )
+            self._require_own_identity(connection, values)
+            known = connection.execute(HOSTS.update().where(HOSTS.c.id == host.id).values(**values))
+            if not known.rowcount:
+                connection.execute(HOSTS.insert().values(id=host.id, **values))
+
+    def _require_own_identity(self, connection: sa.Connection, values: dict[str, object]) -> None:
+        """Check that no worker of another home runs with this identity, as one with a copy does."""
+        facts: HostFacts | None = rows.hosts(connection).get(self._host.id)
+        there = connection.execute(
+            sa.select(HOSTS.c.address, HOSTS.c.folder).where(HOSTS.c.id == self._host.id)
+        ).first()
+        if facts is None or there is None or not facts.is_alive:
+            return
+        if (there.address, there.folder) != (values["address"], values["folder"]):
+            raise self._taken(f"a worker on {there.address} in {there.folder}")
+
+    def _taken(self, who: str) -> BlockedError:
+        return BlockedError(
+            f"{who} has the identity of this host",
+            reason="identity_taken",
+            hints=(f"where it was copied, remove it: {self._host.place.identity_file}",),
+        )
+
+    def beat(self, busy: int) -> None:
+        """Say that this worker still runs, with so many slots taken.
+
+        Raises:
+            BlockedError: Another worker has taken the identity of this host.
+            DataError: The database is not the one that it began with, or of another version.
+        """
+        if file_of(self._engine) != self._file:
+            raise _replaced()
+        mine = HOSTS.c.id == self._host.id
+        with self._engine.begin() as connection:
+            require_version(connection)
+            known = connection.execute(
+                HOSTS.update()
+                .where(mine, HOSTS.c.run == self._run)
+                .values(seen_at=now_s(self._engine), busy=busy)
+            )
+            other = connection.execute(sa.select(HOSTS.c.run).where(mine)).scalar()
+            if other is None:
+                raise _replaced()
+            if not known.rowcount:
+                raise self._taken("another worker")
+
+    def end(self) -> None:
+        """Say that this worker runs no more."""
+        mine = (HOSTS.c.id == self._host.id, HOSTS.c.run == self._run)
+        with self._engine.begin() as connection:
+            connection.execute(HOSTS.update().where(*mine).values(running=False, busy=0))
