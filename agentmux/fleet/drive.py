@@ -18,7 +18,7 @@ from agentmux.core.fleet.statuses import FleetStatus, Outcome, is_dead, outcome
 from agentmux.core.fleet.wish import Wish, from_fields, session_slug
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.core.terminal import command_words
-from agentmux.errors import AgentmuxError, ExitCode, UsageError
+from agentmux.errors import AgentmuxError, DataError, ExitCode, UsageError
 from agentmux.fleet import rows
 from agentmux.fleet.commands import CommandEnd
 from agentmux.fleet.ending import Ended, finish, still_ours
@@ -39,6 +39,10 @@ logger = logging.getLogger(__name__)
 _LOOK_S: Final = 10.0
 _LASTING: Final = frozenset({ExitCode.USAGE, ExitCode.NOT_FOUND, ExitCode.CONFIG})
 """The exit codes of a start or resume that would fail again."""
+_GONE: Final = (
+    "its session is no longer on this host, nor what it had done"
+    " (agentmux fleet retry begins it anew)"
+)
 
 
 def drive(host: Host, feature_id: str, number: int) -> str:
@@ -129,6 +133,8 @@ class _Drive:
         if dead is not None:
             return dead
         if self._path is None:
+            if self._row.session and not self._row.resumes:
+                return Ended(Outcome(status=FleetStatus.FAILED, reason=_GONE))
             return self._failed(self._started(lock))
         self._host.leases.write(self._path, self._row.epoch)
         for each in self._host.write(lambda c: rows.open_decisions(c, self._row.id)):
@@ -192,7 +198,12 @@ class _Drive:
 
     def _deliver(self, path: Path, decision: Decision, lock: int) -> None:
         """Give the session a decision that was made elsewhere, and note its answer."""
-        words = decision_words(path.name, require_decision(decision))
+        try:
+            words = decision_words(path.name, require_decision(decision))
+        except DataError as error:
+            said = error.message
+            self._host.write(lambda each: rows.answer(each, decision.id, REFUSED, said))
+            return
         end = self._host.commands.run(self._sessions.project, words, lock=lock, text=decision.text)
         accepted = end.answer.get("result") in {"accepted", "duplicate"}
         self._delivered = self._delivered or accepted

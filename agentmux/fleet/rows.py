@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping, Sequence
+from types import NoneType
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -11,6 +13,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
 from agentmux.core.fleet.routing import HostFacts
 from agentmux.core.fleet.statuses import FleetStatus
+from agentmux.core.fleet.wish import NORMAL, PRIORITIES
 from agentmux.fleet.database import now_s
 from agentmux.fleet.tables import DECISIONS, FEATURES, HOSTS
 
@@ -80,11 +83,57 @@ class Decision:
     answer: str
 
 
+_KINDS: Final[Mapping[str, tuple[type, ...]]] = {
+    **dict.fromkeys(("priority", "epoch", "drive", "idle_drives", "progress"), (int,)),
+    **dict.fromkeys(("title", "reason", "session", "path", "phase", "pushed"), (str,)),
+    **dict.fromkeys(("key", "host"), (str, NoneType)),
+    **dict.fromkeys(("result", "question"), (dict, NoneType)),
+    **dict.fromkeys(("submitted_at", "updated_at"), (float,)),
+    **dict.fromkeys(("pinned", "resumes", "cancelled"), (bool,)),
+    "wish": (dict,),
+    "refused_by": (list,),
+}
+_LAST_S: Final = 253_402_300_799.0
+"""The last second that has a date."""
+
+
 def _feature(row: sa.Row[Any]) -> Feature:
     values = dict(row._mapping)  # noqa: SLF001 (a public name of SQLAlchemy)
+    if not _is_sound(values):
+        return _damaged(str(values["id"]))
     values["status"] = FleetStatus(values["status"])
-    values["refused_by"] = tuple(values["refused_by"] or ())
+    values["refused_by"] = tuple(map(str, values["refused_by"]))
     return Feature(**values)
+
+
+def _is_sound(values: Mapping[str, Any]) -> bool:
+    """Return whether a row can be one of ours: others can write to the database, too."""
+    return (
+        is_uuid(str(values["id"]))
+        and values["status"] in set(FleetStatus)
+        and all(isinstance(values[name], kinds) for name, kinds in _KINDS.items())
+        and PRIORITIES[0] <= values["priority"] <= PRIORITIES[1]
+        and all(0 <= values[name] <= _LAST_S for name in ("submitted_at", "updated_at"))
+    )
+
+
+def _damaged(feature_id: str) -> Feature:
+    """Return what stands for a row that is no feature: it is listed, and nothing acts on it."""
+    return Feature(
+        id=feature_id, key=None, wish={}, title="(damaged)", priority=NORMAL,
+        status=FleetStatus.FAILED, reason="its row in the database is damaged", host=None,
+        pinned=False, refused_by=(), session="", path="", phase="", pushed="", result=None,
+        question=None, epoch=0, drive=0, idle_drives=0, progress=0, resumes=False,
+        cancelled=False, submitted_at=0.0, updated_at=0.0,
+    )  # fmt: skip
+
+
+def is_uuid(text: str) -> bool:
+    """Return whether ``text`` is a uuid as we write it, which may name files."""
+    try:
+        return str(uuid.UUID(text)) == text
+    except ValueError:
+        return False
 
 
 def feature(connection: sa.Connection, feature_id: str) -> Feature | None:

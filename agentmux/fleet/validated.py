@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-import uuid
 from pathlib import Path
 from typing import Final
 
 from agentmux.app.session.lookup import sessions_dir
 from agentmux.core.fleet.repositories import clone_name, is_allowed, is_url
-from agentmux.core.fleet.wish import from_fields, session_slug
+from agentmux.core.fleet.wish import FEATURE_MAX, from_fields, session_slug
 from agentmux.core.names import layout
 from agentmux.core.names.statuses import WAYS
 from agentmux.errors import DataError, UsageError
 from agentmux.fleet.host import Host
-from agentmux.fleet.rows import APPROVE, CHANGES, Decision, Feature
+from agentmux.fleet.rows import APPROVE, CHANGES, Decision, Feature, is_uuid
 from agentmux.wiring import machine
 
 _DIGEST: Final = re.compile(r"[A-Za-z0-9]{0,128}")
@@ -27,12 +26,9 @@ def require_id(text: str) -> str:
     Raises:
         DataError: It is not.
     """
-    try:
-        if str(uuid.UUID(text)) == text:
-            return text
-    except ValueError:
-        pass
-    raise DataError("an id in the database of the fleet is no uuid")
+    if not is_uuid(text):
+        raise DataError("an id in the database of the fleet is no uuid")
+    return text
 
 
 def require_decision(decision: Decision) -> Decision:
@@ -47,6 +43,7 @@ def require_decision(decision: Decision) -> Decision:
         and decision.then in {"", *WAYS}
         and _DIGEST.fullmatch(decision.digest) is not None
         and _PHASE.fullmatch(decision.begins) is not None
+        and len(decision.text) <= FEATURE_MAX
     )
     if not good:
         raise DataError(f"decision {decision.id} in the database of the fleet is no decision")

@@ -18,6 +18,7 @@ from agentmux.cli.commands.fleet.place import IdArg, engine_of
 from agentmux.cli.commands.group import GroupJsonOpt
 from agentmux.cli.commands.start import read_text
 from agentmux.core.names.statuses import KEEP, MERGE, PR, PUSH
+from agentmux.core.terminal.text_width import printable
 
 if TYPE_CHECKING:
     from agentmux.cli.face import Face
@@ -90,7 +91,7 @@ def _decide(
 
 def _lines(asked: dict[str, object]) -> list[str]:
     found = asked.get("lines")
-    return [str(each) for each in found] if isinstance(found, list) else []
+    return [printable(str(each)) for each in found] if isinstance(found, list) else []
 
 
 def _person() -> str:

@@ -1,4 +1,4 @@
-"""The text of `fleet list` and `fleet show`."""
+"""The text of `fleet list` and `fleet show`; what others wrote has no control characters in it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.cli import render
 from agentmux.core.names.status_labels import Colour
+from agentmux.core.terminal.text_width import printable
 
 if TYPE_CHECKING:
     from agentmux.core.fleet.routing import HostFacts
@@ -26,10 +27,11 @@ _TITLE: Final = 60
 
 def list_lines(view: FleetView, *, colours: bool) -> Iterator[str]:
     """Return the lines of `fleet list`."""
-    rows = [
+    found = [
         (each.id[:_ID], each.status, each.phase, view.host_name(each), _about(each))
         for each in view.features
     ]
+    rows = [tuple(map(printable, cells)) for cells in found]
     painted = {
         (number, 1): _COLOURS.get(each.status, Colour.NONE)
         for number, each in enumerate(view.features)
@@ -44,7 +46,7 @@ def list_lines(view: FleetView, *, colours: bool) -> Iterator[str]:
 
 def _about(row: Feature) -> str:
     title = row.title if len(row.title) <= _TITLE else f"{row.title[: _TITLE - 1]}…"
-    return f"{title} ({row.reason})" if row.reason else title
+    return printable(f"{title} ({row.reason})" if row.reason else title)
 
 
 def _host(host: HostFacts) -> str:
@@ -53,7 +55,7 @@ def _host(host: HostFacts) -> str:
         state = "has ended"
     elif not host.is_alive:
         state = f"was not seen for {host.age_s:.0f} s"
-    return f"host {host.name}: {state}, {host.busy} of {host.slots} slots taken"
+    return printable(f"host {host.name}: {state}, {host.busy} of {host.slots} slots taken")
 
 
 def stale_lines(view: FleetView) -> Iterator[str]:
@@ -61,9 +63,9 @@ def stale_lines(view: FleetView) -> Iterator[str]:
     for host in view.stale:
         waiting = view.waiting_for(host)
         what = _waits(len(waiting))
-        yield f"host {host.name} was not seen for {host.age_s:.0f} s; {what}"
+        yield printable(f"host {host.name} was not seen for {host.age_s:.0f} s; {what}")
         for each in waiting:
-            yield f"  {each.id[:_ID]}  {each.status}  {_about(each)}"
+            yield f"  {printable(each.id[:_ID])}  {each.status}  {_about(each)}"
     if not view.stale:
         yield "every host was seen within the last minute"
 
@@ -78,18 +80,20 @@ def feature_lines(fields: Mapping[str, object], *, colours: bool) -> Iterator[st
     """Return the lines of `fleet show`."""
     status = str(fields["status"])
     painted = render.paint(status, colours=colours)
-    yield f"{fields['id']}  {painted}  {fields['title']}"
+    yield f"{printable(str(fields['id']))}  {painted}  {printable(str(fields['title']))}"
     names = ("key", "host", "session", "path", "phase", "reason", "updated_at")
-    found = [(f"  {name}", str(fields[name])) for name in names if fields.get(name)]
+    found = [(f"  {name}", printable(str(fields[name]))) for name in names if fields.get(name)]
     yield from render.table(found) if found else ()
     decisions = fields.get("decisions")
     for each in decisions if isinstance(decisions, list) else ():
         said = f": {each['answer']}" if each["answer"] else ""
-        yield f"  {each['kind']} by {each['by']}, {each['status']}{said}"
+        yield printable(f"  {each['kind']} by {each['by']}, {each['status']}{said}")
     question = fields.get("question")
     if isinstance(question, dict):
         yield ""
-        yield from map(str, question.get("lines") or (question.get("obstacle"),))
+        lines = question.get("lines")
+        shown = lines if isinstance(lines, list) and lines else [question.get("obstacle")]
+        yield from (printable(str(each)) for each in shown)
         yield ""
-        yield f"digest {question.get('digest')}"
+        yield printable(f"digest {question.get('digest')}")
         yield f"to approve it: agentmux fleet approve {str(fields['id'])[:_ID]}"
