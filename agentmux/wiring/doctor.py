@@ -157,9 +157,9 @@ def _agents(patient: Patient) -> Iterable[Finding]:
 
 
 def _notify(patient: Patient) -> Iterable[Finding]:
-    from agentmux.adapters.notify.extra import has_apprise, install_apprise  # noqa: PLC0415 (the doctor's)
+    from agentmux.adapters.system import extras  # noqa: PLC0415 (the doctor's)
 
-    missing = "" if has_apprise() else install_apprise()
+    missing = "" if extras.has_modules("apprise") else extras.install_command(extras.APPRISE)
     return says.notify_findings(patient.world().settings, missing)
 
 

@@ -88,5 +88,5 @@ def test_without_the_extra_it_says_what_to_install(
     monkeypatch.setitem(sys.modules, missing, None)  # as Python sees what is not installed
     assert main(["demo", "--fleet"], os.environ) == 6
     said = capsys.readouterr().err
-    assert "hint: pip install 'agentmux[fleet]'" in said
+    assert "-m pip install 'dbos>=3.4,<4'" in said
     assert list(scratch.iterdir()) == []

@@ -18,9 +18,9 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, Final
 
-from agentmux.adapters.notify.extra import install_apprise
+from agentmux.adapters.system.extras import APPRISE, install_command
 
-NO_APPRISE: Final = f"Apprise is not installed; to install it: {install_apprise()}"
+NO_APPRISE: Final = f"Apprise is not installed; to install it: {install_command(APPRISE)}"
 _DESKTOP: Final = "desktop"
 _NO_DESKTOP: Final = "this machine has no program for desktop notifications, such as notify-send"
 _APPLESCRIPT: Final = (

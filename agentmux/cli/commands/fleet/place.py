@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agentmux.adapters.system import extras
 from agentmux.errors import MissingError
 from agentmux.wiring import machine
 
@@ -29,10 +29,10 @@ def require_extra() -> None:
     Raises:
         MissingError: It is not.
     """
-    if any(importlib.util.find_spec(each) is None for each in ("dbos", "sqlalchemy")):
+    if not extras.has_modules("dbos", "sqlalchemy", "psycopg"):
         raise MissingError(
-            "the fleet is an extra, which is not installed",
-            hints=("pip install 'agentmux[fleet]'",),
+            "the fleet needs DBOS, which is not installed",
+            hints=(extras.install_command(extras.DBOS),),
         )
 
 

@@ -1,0 +1,36 @@
+"""What is not a part of every installation: whether it is here, and how it gets here."""
+
+from __future__ import annotations
+
+import importlib.util
+import shlex
+import sys
+from pathlib import Path
+from typing import Final
+
+APPRISE: Final = "apprise"
+DBOS: Final = "dbos>=3.4,<4"
+"""Brings SQLAlchemy and psycopg along."""
+
+
+def has_modules(*names: str) -> bool:
+    """Return whether this installation has these modules; this does not import them."""
+    return all(importlib.util.find_spec(each) is not None for each in names)
+
+
+def install_command(
+    package: str, prefix: Path = Path(sys.prefix), python: str = sys.executable
+) -> str:
+    """Return the command that adds a package to this installation.
+
+    Args:
+        package: The package, with the versions that are wanted.
+        prefix: The folder of the installation; what uv and pipx leave there tells who made it.
+        python: The Python of the installation.
+    """
+    wanted = shlex.quote(package)
+    if (prefix / "uv-receipt.toml").is_file():
+        return f"uv pip install --python {shlex.quote(python)} {wanted}"
+    if (prefix / "pipx_metadata.json").is_file():
+        return f"pipx inject {shlex.quote(prefix.name)} {wanted}"
+    return f"{shlex.quote(python)} -m pip install {wanted}"
