@@ -96,7 +96,7 @@ def engine(database: str) -> Iterator[sa.Engine]:
 class Worker:
     """A worker process."""
 
-    def __init__(self, host: "FleetHost", *words: str) -> None:
+    def __init__(self, host: "FleetHost", *words: str, dies_at: int = 0) -> None:
         self.host = host
         self.errors = host.project.root / f"worker-{uuid.uuid4().hex}.err"
         self.pid = SERVER.start(
@@ -104,6 +104,7 @@ class Worker:
             cwd=str(host.project.root),
             env=host.project.env,
             errors=str(self.errors),
+            dies_at=dies_at,
         )
         self._code: int | None = None
 
@@ -118,6 +119,14 @@ class Worker:
     def signal(self, number: int) -> None:
         if self._code is None:
             os.kill(self.pid, number)
+
+    def has_ended(self) -> bool:
+        """Return whether the process has ended."""
+        try:
+            state = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return True
+        return state == "Z"
 
     def kill(self) -> None:
         """End the worker, and nothing else, as a crash does."""

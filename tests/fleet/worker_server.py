@@ -9,16 +9,19 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, NoReturn
 
 from tests.conftest import TEST_ID
 
 ROOT = Path(__file__).parents[2]
+_OURS = re.compile("agentmux_(features|decisions)")
 
 
 class WorkerServer:
@@ -27,9 +30,15 @@ class WorkerServer:
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
 
-    def start(self, words: Sequence[str], *, cwd: str, env: dict[str, str], errors: str) -> int:
-        """Run ``agentmux WORDS``; return the pid. What it says is appended to ``errors``."""
-        return self._ask({"words": [*words], "cwd": cwd, "env": env, "errors": errors})
+    def start(
+        self, words: Sequence[str], *, cwd: str, env: dict[str, str], errors: str, dies_at: int = 0
+    ) -> int:
+        """Run ``agentmux WORDS``; return the pid. What it says is appended to ``errors``.
+
+        It is killed before it has committed its ``dies_at``-th change of features and decisions.
+        """
+        asked = {"words": [*words], "cwd": cwd, "env": env, "errors": errors, "dies_at": dies_at}
+        return self._ask(asked)
 
     def wait(self, pid: int) -> int:
         """Wait until a worker has ended; return its exit code, negative for a signal."""
@@ -81,12 +90,32 @@ def _become(request: dict[str, Any]) -> NoReturn:
         os.chdir(request["cwd"])
         os.environ.clear()
         os.environ.update(request["env"])
+        if request["dies_at"]:
+            _die_at(request["dies_at"])
         from agentmux.cli.main import main  # noqa: PLC0415 (as above)
 
         code = main(request["words"], request["env"])
     finally:
         sys.stderr.flush()
         os._exit(code)
+
+
+def _die_at(number: int) -> None:
+    """Kill this process before it has committed so many changes."""
+    from sqlalchemy import Connection, Engine, event  # noqa: PLC0415 (as above)
+
+    changes = count(1)
+
+    def note(connection: Connection, _: object, statement: str, *__: object) -> None:
+        if statement.startswith(("INSERT", "UPDATE")) and _OURS.search(statement):
+            connection.info["changes"] = True
+
+    def commit(connection: Connection) -> None:
+        if connection.info.pop("changes", False) and next(changes) == number:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    event.listen(Engine, "before_cursor_execute", note)
+    event.listen(Engine, "commit", commit)
 
 
 if __name__ == "__main__":
