@@ -14,7 +14,7 @@ def test_a_worker_killed_before_each_of_its_writes_makes_one_commit(
         for number in range(1, 30):
             worker = Worker(host, dies_at=number)
             host.workers.append(worker)
-            wait_until(lambda w=worker: w.has_ended() or _status(host, feature) in rests)  # type: ignore[misc]
+            wait_until(lambda w=worker: w.has_ended() or _status(host, feature) in rests)
             if not worker.has_ended():
                 worker.kill()
                 assert _status(host, feature) == status, f"{host.show(feature)}\n{host.log()}"
