@@ -94,7 +94,8 @@ def explained(engine: sa.Engine) -> Iterator[None]:
     try:
         yield
     except OperationalError as error:
-        where = shown_url(engine.url.render_as_string(hide_password=True))
+        url = engine.url.set(drivername=engine.url.get_backend_name())  # as it was given
+        where = shown_url(url.render_as_string(hide_password=True))
         raise MissingError(
             f"the fleet's database {where} does not answer: {_said(error)}",
             hints=(_FILE_HINT if engine.dialect.name == "sqlite" else _SERVER_HINT,),

@@ -72,6 +72,12 @@ class Leases:
         if session.is_dir():
             files.replace(session / lease.NAME, _NEVER.lease(epoch).encode())
 
+    def has_ended(self, session: Path) -> bool:
+        """Return whether the lease of a session was ended."""
+        data = files.read_limited(session / lease.NAME, lease.MAX)
+        there = lease.decode(data) if data is not None else None
+        return there is not None and there.until == _NEVER.wall
+
     def renew(self, sessions: Mapping[Path, int]) -> None:
         """Renew the leases of these sessions, each with its epoch."""
         for session, epoch in sessions.items():

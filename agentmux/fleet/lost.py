@@ -1,15 +1,37 @@
-"""Stops a session whose feature was given to another host while this one was not heard."""
+"""Stops sessions whose features were given to another host while this one was not heard."""
 
 from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import Final
 
+from agentmux.core.fleet.wish import from_fields, session_slug
 from agentmux.core.terminal import command_words
 from agentmux.fleet import rows
 from agentmux.fleet.host import Host
+from agentmux.fleet.session import Sessions
+from agentmux.fleet.tables import FEATURES
+from agentmux.fleet.validated import project_of
 
 logger = logging.getLogger(__name__)
+
+_EPOCHS: Final = 10
+"""Of so many of the newest epochs of a feature a session is looked for."""
+
+
+def stop_abandoned(host: Host) -> None:
+    """Stop what this host had before its features were begun anew elsewhere, if it still lives."""
+    for row in host.write(lambda each: rows.features(each, FEATURES.c.epoch > 1)):
+        project = project_of(host, row) if host.id in row.refused_by else None
+        if project is None:
+            continue
+        wish = from_fields(row.wish)
+        sessions = Sessions(project=project, environ=host.environ, config=host.config)
+        for epoch in range(max(1, row.epoch - _EPOCHS), row.epoch):
+            path = sessions.find(session_slug(row.id, wish, epoch))
+            if path is not None and not host.leases.has_ended(path):
+                stop_if_lost(host, path, row.id, epoch)
 
 
 def stop_if_lost(host: Host, session: Path, feature: str, epoch: int) -> None:

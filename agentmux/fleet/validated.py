@@ -55,18 +55,23 @@ def session_of(host: Host, row: Feature) -> Path | None:
 
     Nothing is written at a path that only the database names.
     """
+    project = project_of(host, row) if row.path else None
+    if project is None:
+        return None
+    path, slug = Path(row.path), session_slug(row.id, from_fields(row.wish), row.epoch)
+    belongs = path.parent == sessions_dir(project) and layout.slug_of(path.name) == slug
+    return path if belongs else None
+
+
+def project_of(host: Host, row: Feature) -> Path | None:
+    """Return the project of a feature on this host; None if it may not be run here, or is not here.
+
+    A feature that has one has a sound wish, too.
+    """
     try:
-        wish = from_fields(row.wish)
+        repo = from_fields(row.wish).repo
     except UsageError:
         return None
-    if not row.path or not is_allowed(wish.repo, host.settings.repos):
-        return None
-    clone = host.place.clones / clone_name(wish.repo)
-    folder = clone if is_url(wish.repo) else Path(wish.repo)
-    path = Path(row.path)
-    belongs = (
-        folder.is_dir()
-        and path.parent == sessions_dir(machine.project_of(folder))
-        and layout.slug_of(path.name) == session_slug(row.id, wish, row.epoch)
-    )
-    return path if belongs else None
+    folder = host.place.clones / clone_name(repo) if is_url(repo) else Path(repo)
+    allowed = is_allowed(repo, host.settings.repos) and folder.is_dir()
+    return machine.project_of(folder) if allowed else None

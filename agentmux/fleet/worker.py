@@ -32,7 +32,7 @@ from agentmux.fleet.host import Host, Order, StoppingError
 from agentmux.fleet.jobs import next_job
 from agentmux.fleet.leases import Leases
 from agentmux.fleet.log import log_to
-from agentmux.fleet.lost import stop_if_lost
+from agentmux.fleet.lost import stop_abandoned, stop_if_lost
 from agentmux.fleet.place import Place
 from agentmux.fleet.presence import Presence
 from agentmux.fleet.session import Sessions
@@ -137,6 +137,7 @@ class _Worker:
                 admit=self._body(admit),
                 drive=self._body(drive),
             )
+        threading.Thread(target=stop_abandoned, args=(self._host,), daemon=True).start()
         slots = "1 slot" if self._options.slots == 1 else f"{self._options.slots} slots"
         if not self._options.settings.repos:
             self._options.said("warning: this host may run no repository: see `fleet.repos`")

@@ -2,6 +2,8 @@
 
 import signal
 
+import pytest
+
 from agentmux.fleet.database import engine_for, now_s
 from agentmux.fleet.tables import HOSTS
 from tests.conftest import WaitUntil
@@ -17,8 +19,9 @@ def _unseen(host: FleetHost, seconds: float) -> None:
     engine.dispose()
 
 
+@pytest.mark.parametrize("comes_back", ["the worker", "a new one"])
 def test_an_abandoned_feature_is_done_elsewhere_and_stopped_where_it_began(
-    database: str, wait_until: WaitUntil
+    database: str, wait_until: WaitUntil, comes_back: str
 ) -> None:
     gone = FleetHost(database)
     other = FleetHost(database, "b", repos=(str(gone.project.path),))
@@ -39,7 +42,11 @@ def test_an_abandoned_feature_is_done_elsewhere_and_stopped_where_it_began(
         assert (shown["host"], shown["epoch"]) == ("b", 2)
         assert shown["session"] != session.name
 
-        worker.signal(signal.SIGCONT)
+        if comes_back == "the worker":
+            worker.signal(signal.SIGCONT)
+        else:
+            worker.kill()
+            gone.worker()
 
         def stopped() -> bool:
             return "agentmux" not in gone.project.program("tmux", "list-sessions").stdout
