@@ -1,0 +1,35 @@
+"""DBOS's rows of workflows that have ended are deleted, and no others."""
+
+from datetime import timedelta
+
+import sqlalchemy as sa
+
+from agentmux.fleet.engine import Enqueuer
+from agentmux.wiring import machine
+from tests.conftest import WaitUntil
+from tests.fleet.conftest import FleetHost
+
+
+def test_what_has_ended_is_forgotten_and_what_waits_is_not(
+    host: FleetHost, engine: sa.Engine, wait_until: WaitUntil
+) -> None:
+    host.allow(str(host.project.path), f"{host.project.path}/*")
+    worker = host.worker()
+    ended = host.submit("--repo", f"{host.project.path}/gone")
+    host.until(ended, "failed")
+    enqueuer, day = Enqueuer(engine), timedelta(days=1)
+    assert enqueuer.forget(machine.now() - day) == 0
+
+    forgotten: list[int] = []
+
+    def both() -> bool:
+        forgotten.append(enqueuer.forget(machine.now() + day))
+        return sum(forgotten) == 2  # one that admitted it, one that drove it
+
+    wait_until(both)
+    worker.kill()
+    waits = host.submit()
+    assert enqueuer.forget(machine.now() + day) == 0
+    host.worker()
+    assert host.until(waits, "waiting", "failed")["status"] == "waiting"
+    assert host.show(ended)["status"] == "failed"
