@@ -4,6 +4,16 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from typing import Final
+
+_KEPT: Final = (
+    "PATH", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "TMUX_TMPDIR",
+)  # fmt: skip
+"""Without these the worker would look for programs, files and sessions elsewhere."""
+
+
+def _quoted(text: str) -> str:
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
 
 
 def unit(program: Sequence[str], *, slots: int, name: str, environ: Mapping[str, str]) -> str:
@@ -13,7 +23,7 @@ def unit(program: Sequence[str], *, slots: int, name: str, environ: Mapping[str,
     """
     words = [*program, "fleet", "worker", "--slots", str(slots)]
     words += ["--name", name] if name else []
-    path = environ.get("PATH", "").replace("%", "%%")
+    kept = [f'Environment="{each}={_quoted(environ[each])}"' for each in _KEPT if environ.get(each)]
     return "\n".join(
         (
             "# loginctl enable-linger lets it run while you are logged out",
@@ -23,8 +33,8 @@ def unit(program: Sequence[str], *, slots: int, name: str, environ: Mapping[str,
             "After=network-online.target",
             "",
             "[Service]",
-            f'Environment="PATH={path}"',
-            f"ExecStart={shlex.join(words).replace('%', '%%')}",
+            *kept,
+            f"ExecStart={shlex.join(words).replace('%', '%%').replace('$', '$$')}",
             "KillMode=process",
             "Restart=on-failure",
             "RestartSec=5",

@@ -138,3 +138,5 @@ def test_the_unit_runs_the_worker_and_leaves_the_sessions(host: FleetHost) -> No
     unit = host.ok("worker", "--systemd", "--slots", "4", "--name", "box")
     assert "fleet worker --slots 4 --name box" in unit
     assert "KillMode=process" in unit
+    state = host.project.env["XDG_STATE_HOME"]
+    assert f'Environment="XDG_STATE_HOME={state}"' in unit
