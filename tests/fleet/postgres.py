@@ -100,13 +100,16 @@ class Postgres:
 
     def hang(self) -> None:
         """Stop all of the server: it answers nothing, and closes no connection."""
-        for pid in self.processes():
-            os.kill(pid, signal.SIGSTOP)
+        self._signal(signal.SIGSTOP)
 
     def wake(self) -> None:
         """Let a server that hangs go on."""
+        self._signal(signal.SIGCONT)
+
+    def _signal(self, number: signal.Signals) -> None:
         for pid in self.processes():
-            os.kill(pid, signal.SIGCONT)
+            with suppress(ProcessLookupError):  # a child has just ended
+                os.kill(pid, number)
 
     def kill(self) -> None:
         """End the server's first process with SIGKILL; the others end when they notice."""
