@@ -132,6 +132,7 @@ class Chaos:
             self._hosts = [Host(self._made(url, name)) for name in names]
             for each in (self._person, *(host.fleet for host in self._hosts)):
                 stack.callback(self._end_all, each)
+            stack.callback(self._end_workers)
             self._submit()
             self._until_done()
             self._end()
@@ -417,6 +418,12 @@ class Chaos:
                 self.problems.append(f"left on {host.name}: {words}")
                 return
             time.sleep(TICK_S)
+
+    def _end_workers(self) -> None:
+        """Kill what the program has started itself, also if it failed."""
+        for host in self._hosts:
+            if host.worker is not None and is_alive(host.worker.pid):
+                host.worker.kill()
 
     def _end_all(self, host: FleetHost) -> None:
         host.project.program("tmux", "kill-server")
