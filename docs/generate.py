@@ -304,6 +304,8 @@ Changes come by themselves: the desk watches the folders of unfinished sessions 
 their orchestrators. Colours follow the terminal; `NO_COLOR` turns them off, and nothing is said by
 a colour alone. The mouse selects, scrolls, and clicks tabs and the keys in the last line; a second
 click on a session attaches to it.
+
+Where [the fleet](fleet.md#in-the-desk-and-on-the-page) is set up, `f` shows it.
 """
 
 

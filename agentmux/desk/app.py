@@ -25,6 +25,7 @@ from agentmux.core.terminal.desk_keys import (
     help_lines,
     key_of,
 )
+from agentmux.core.terminal.fleet_keys import OPEN_KEY, OPEN_SAYS, fleet_help
 from agentmux.desk import listing as lists
 from agentmux.desk.actions import Actions
 from agentmux.desk.dialogs import Reading
@@ -110,6 +111,8 @@ class DeskApp(App[int]):
         super().__init__(ansi_color=True)
         self.theme = "ansi-dark"
         self.tools = tools
+        if tools.fleet is not None:
+            self.bind(OPEN_KEY, "fleet", description=OPEN_SAYS, show=False)
         self.pages = Pages(tools.reader)
         self.sessions, self.view = SessionList(tools.now), PageView()
         self._lines = {name: OneLine(name) for name in ("head", "tabs", "note", "said", "foot")}
@@ -250,6 +253,8 @@ class DeskApp(App[int]):
         if not shown:
             reading = not self.tools.feed.is_complete
             parts.append(("reading …" if reading else "no sessions: n starts one", DIM))
+        if self.tools.fleet is not None:
+            parts += [(OPEN_KEY, BOLD), (" the fleet  ", DIM)]
         if self.is_widened and self.listing.selected is not None:
             parts.append((layout.slug_of(self.listing.selected.name), BOLD))
         if self.listing.sought or self.searching:
@@ -378,7 +383,7 @@ class DeskApp(App[int]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 (Textual calls it)
         """Leave keys to a dialog that is open."""
-        return action != "wish" or len(self.screen_stack) == 1
+        return action not in {"wish", "fleet"} or len(self.screen_stack) == 1
 
     async def on_event(self, event: Event) -> None:
         """Take a letter of a search before all else, so that the order of the keys is kept."""
@@ -407,6 +412,15 @@ class DeskApp(App[int]):
     def _search(self, text: str) -> None:
         self.listing = lists.search(self.listing, text)
         self._show_all()
+
+    def action_fleet(self) -> None:
+        """Show the fleet, where it is set up."""
+        from agentmux.desk.fleet_screen import FleetScreen  # noqa: PLC0415 (few have a fleet)
+
+        tools = self.tools
+        if tools.fleet is not None:
+            shown = FleetScreen(tools.fleet, tools.commands, tools.here, agent=tools.agent)
+            self.push_screen(shown)
 
     def action_wish(self, name: str, key: str) -> None:
         """Do what a key asks for."""
@@ -509,7 +523,8 @@ class DeskApp(App[int]):
             self.say("no session needs you")
 
     def _show_keys(self) -> None:
-        self.push_screen(Reading("All keys of the desk", help_lines()))
+        fleet = fleet_help() if self.tools.fleet is not None else ()
+        self.push_screen(Reading("All keys of the desk", (*help_lines(), *fleet)))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Yield what the palette offers: the keys of the desk by their words."""
@@ -519,6 +534,8 @@ class DeskApp(App[int]):
                 yield SystemCommand(
                     f"{each.wish.value} ({each.shown})", each.says, partial(self.do, each.wish)
                 )
+        if self.tools.fleet is not None:
+            yield SystemCommand(f"the fleet ({OPEN_KEY})", OPEN_SAYS, self.action_fleet)
         for tab in TABS:
             yield SystemCommand(f"show {tab}", f"the tab {tab}", partial(self.turn_to, tab))
 

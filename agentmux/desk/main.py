@@ -17,6 +17,7 @@ from agentmux.desk.reading import SessionReader
 from agentmux.desk.session_feed import SessionFeed
 from agentmux.desk.tools import DeskTools
 from agentmux.wiring import build, machine
+from agentmux.wiring.fleet import fleet_of
 
 
 def open_desk(
@@ -41,13 +42,16 @@ def open_desk(
     agent = ""
     if found is not None:
         agent = f"this is for a person; an agent runs the desk (seat {found.seat or '?'})"
+    commands = CommandRuns(program=machine.program(), environ=environ, config=config)
+    fleet = fleet_of(commands, project)
     tools = DeskTools(
         reader=reader,
         feed=feed,
-        commands=CommandRuns(program=machine.program(), environ=environ, config=config),
+        commands=commands,
         foreground=partial(_foreground, environ=environ),
         now=machine.now,
         here=project,
+        fleet=fleet if fleet.is_set_up() else None,
         agent=agent,
     )
     machine.tell_libraries(colours=colours)

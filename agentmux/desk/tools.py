@@ -10,6 +10,7 @@ from agentmux.adapters.system.command_runs import CommandRuns
 from agentmux.core.codec.frozen import dataclass
 from agentmux.desk.reading import SessionReader
 from agentmux.desk.session_feed import SessionFeed
+from agentmux.ports.fleet import Fleet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +21,7 @@ class DeskTools:
         commands: Runs the commands behind the keys.
         foreground: Runs an argv in this terminal, and returns its exit code.
         here: The project of the current directory; new sessions begin there.
+        fleet: The fleet; None where it is not set up.
         agent: Who runs the desk, if it is an agent, in words; empty for a person.
     """
 
@@ -29,4 +31,5 @@ class DeskTools:
     foreground: Callable[[tuple[str, ...]], int]
     now: Callable[[], datetime]
     here: Path
+    fleet: Fleet | None = None
     agent: str = ""

@@ -12,7 +12,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from agentmux.web.comments import Comments
-from agentmux.web.forms import FORMS, Forms
+from agentmux.web.forms import FLEET_FORMS, FORMS, Forms
 from agentmux.web.guard import Guard
 from agentmux.web.messages import Messages
 from agentmux.web.pages import HERE, Pages, guarded
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from agentmux.adapters.system.command_runs import CommandRuns
+    from agentmux.ports.fleet import Fleet
     from agentmux.web.events import Events
     from agentmux.web.guard import Place
     from agentmux.web.reading import Sessions
@@ -39,6 +40,7 @@ def application(  # noqa: PLR0913 (the parts that the server makes)
     secret: Callable[[], str],
     events: Events,
     screens: LiveScreens,
+    fleet: Fleet,
     static: Path = HERE / "static",
 ) -> ASGIApp:
     """Return the application behind its guard.
@@ -51,6 +53,7 @@ def application(  # noqa: PLR0913 (the parts that the server makes)
         secret: Makes unguessable texts.
         events: Tells browsers what has changed.
         screens: The screens of seats.
+        fleet: The fleet of this host, which may not be set up.
         static: The folder with the style sheet and the script.
     """
     session = "/sessions/{name}"
@@ -63,6 +66,7 @@ def application(  # noqa: PLR0913 (the parts that the server makes)
         screens=screens,
         comments=comments,
         config=commands.config,
+        fleet=fleet,
     )
     forms = Forms(
         sessions,
@@ -72,10 +76,13 @@ def application(  # noqa: PLR0913 (the parts that the server makes)
         sign_in=sign_in,
         address=place,
         comments=comments,
+        fleet=fleet,
     )
     shown = {
         "/": pages.sessions,
         "/start": pages.start,
+        "/fleet": pages.fleet,
+        "/fleet/{feature}": pages.fleet_feature,
         session: pages.overview,
         **{f"{session}/{part}": getattr(pages, part) for part in _PARTS},
         session + "/documents/{path:path}": pages.document,
@@ -94,6 +101,10 @@ def application(  # noqa: PLR0913 (the parts that the server makes)
         Route("/static/terminal.css", pages.styles, methods=["GET"]),
         Mount("/static", StaticFiles(directory=static)),
         *(Route(path, guarded(pages, page), methods=["GET"]) for path, page in shown.items()),
+        *(
+            Route(f"/fleet/{{feature}}/{name}", forms.of_fleet(name), methods=["POST"])
+            for name in FLEET_FORMS
+        ),
         *(Route(f"{session}/{name}", forms.of_session(name), methods=["POST"]) for name in FORMS),
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: pages.no_page})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Final
+from urllib.parse import quote
 
 from starlette.responses import Response
 
@@ -15,13 +16,14 @@ from agentmux.core.terminal.text_width import clean, printable
 from agentmux.errors import AgentmuxError
 from agentmux.web.beginning import begin
 from agentmux.web.messages import Message
-from agentmux.web.pages import see
+from agentmux.web.pages import no_fleet, see
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
     from agentmux.adapters.system.command_runs import CommandRuns
     from agentmux.core.terminal.command_words import Words
+    from agentmux.ports.fleet import Fleet
     from agentmux.web.comments import Comments
     from agentmux.web.guard import Place as Address
     from agentmux.web.messages import Messages
@@ -108,6 +110,27 @@ _WITH_COMMENTS: Final = frozenset({"approve", "request-changes"})
 """The forms after which the comments on the diff have been sent, or are about nothing any more."""
 
 
+def _fleet_approve(feature: str, form: Form) -> Typed:
+    return command_words.fleet_approve(feature, form.get("digest", "")), None
+
+
+def _fleet_request_changes(feature: str, form: Form) -> Typed:
+    words = command_words.fleet_request_changes(feature, form.get("digest", ""))
+    return words, form.get("text", "")
+
+
+def _fleet_retry(feature: str, _: Form) -> Typed:
+    return command_words.fleet_retry(feature), None
+
+
+FLEET_FORMS: Final[Mapping[str, Callable[[str, Form], Typed]]] = {
+    "approve": _fleet_approve,
+    "request-changes": _fleet_request_changes,
+    "retry": _fleet_retry,
+}
+"""The last part of the address of a form of the fleet, and the command that it runs."""
+
+
 class Forms:
     """Answers the forms of one server."""
 
@@ -121,6 +144,7 @@ class Forms:
         sign_in: SignIn,
         address: Address,
         comments: Comments,
+        fleet: Fleet,
     ) -> None:
         self._sessions = sessions
         self._pages = pages
@@ -129,6 +153,7 @@ class Forms:
         self._sign_in = sign_in
         self._address = address
         self._comments = comments
+        self._fleet = fleet
 
     def of_session(self, name: str) -> Callable[[Request], Awaitable[Response]]:
         """Return what answers the form of this name."""
@@ -147,6 +172,24 @@ class Forms:
                     self._comments.drop(place.path)
             back = "/screens" if form.get("back") == "screens" else ""
             return see(place.href(back, said=self._messages.put(said)))
+
+        return answered
+
+    def of_fleet(self, name: str) -> Callable[[Request], Awaitable[Response]]:
+        """Return what answers the form of this name, of a feature of the fleet."""
+
+        async def answered(request: Request) -> Response:
+            feature, form = request.path_params["feature"], request.state.form
+            if not self._fleet.is_set_up():
+                return self._pages.failed(request, no_fleet())
+            if name in _OF_WHAT_WAS_SHOWN and not form.get("digest"):
+                said = Message(is_ok=False, words="the form does not say what was shown")
+            else:
+                words, text = FLEET_FORMS[name](feature, form)
+                found = await self._commands.run(self._pages.here, words, text=text)
+                said = Message(is_ok=found.is_ok, words=found.words, hints=found.hints)
+                await asyncio.to_thread(self._fleet.forget)
+            return see(f"/fleet/{quote(feature, safe='')}?said={self._messages.put(said)}")
 
         return answered
 

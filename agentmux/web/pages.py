@@ -28,8 +28,9 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.times import time_of
 from agentmux.core.decisions.seat_needs import restartable, skippable, tellable
 from agentmux.core.documents.diff_comments import change_request, diff_places
+from agentmux.core.fleet.board import COLOURS, host_words
 from agentmux.core.names.conversations import needs_reason, which_conversation
-from agentmux.core.names.status_labels import SessionStatus, age, status_colour
+from agentmux.core.names.status_labels import Colour, SessionStatus, age, status_colour
 from agentmux.core.names.statuses import PARKED, WAITING
 from agentmux.core.names.version import VERSION
 from agentmux.core.terminal.text_width import clean, printable
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from agentmux.app.result import Problem
     from agentmux.app.session.lookup import SessionEntry
     from agentmux.app.views.session_view import SeatView, SessionView
+    from agentmux.ports.fleet import Fleet
     from agentmux.web.beginning import Offer
     from agentmux.web.comments import Comments
     from agentmux.web.guard import Place as Address
@@ -93,6 +95,8 @@ def templates() -> Environment:
         parked=PARKED,
         version=VERSION,
         mark_colours=MARK_COLOURS,
+        fleet_colour=lambda status: COLOURS.get(status, Colour.NONE).value,
+        host_words=host_words,
         which_conversation=which_conversation,
         needs_reason=needs_reason,
     )
@@ -112,6 +116,7 @@ class Pages:
         screens: LiveScreens,
         comments: Comments,
         config: Path | None,
+        fleet: Fleet,
     ) -> None:
         self._sessions = sessions
         self._address = address
@@ -120,6 +125,7 @@ class Pages:
         self._screens = screens
         self._comments = comments
         self._config = config
+        self._fleet = fleet
         self._templates = templates()
 
     # -- answers -------------------------------------------------------------------------------
@@ -191,7 +197,9 @@ class Pages:
         sought = request.query_params.get("q", "")
         everything = "all" in request.query_params
         found = self._sessions.listed(sought=sought, everything=everything)
-        return self._shown(request, "sessions.html", found=found, sought=sought)
+        return self._shown(
+            request, "sessions.html", found=found, sought=sought, fleet=self._fleet.is_set_up()
+        )
 
     def start(self, request: Request) -> Response:
         """Show the form that starts a session, or first the projects to choose from."""
@@ -360,6 +368,34 @@ class Pages:
             older=max(0, len(events) - _EVENTS),
         )
 
+    # -- the fleet -----------------------------------------------------------------------------
+
+    @property
+    def here(self) -> Path:
+        """A project, for commands that are about none."""
+        return next(iter(self._sessions.projects().values()), Path.home())
+
+    def fleet(self, request: Request) -> Response:
+        """Show the features of the fleet by what they need, and its hosts."""
+        self._require_fleet()
+        board, problem = None, None
+        try:
+            board = self._fleet.board()
+        except AgentmuxError as error:
+            problem = error
+        status = HTTPStatus.OK if problem is None else HTTPStatus.SERVICE_UNAVAILABLE
+        return self._shown(request, "fleet.html", status=status, board=board, problem=problem)
+
+    def fleet_feature(self, request: Request) -> Response:
+        """Show a feature of the fleet, and what is to be decided on it."""
+        self._require_fleet()
+        asked = self._fleet.question(request.path_params["feature"])
+        return self._shown(request, "fleet_feature.html", asked=asked)
+
+    def _require_fleet(self) -> None:
+        if not self._fleet.is_set_up():
+            raise no_fleet()
+
     # -- JSON --------------------------------------------------------------------------------
 
     def api_sessions(self, _: Request) -> Response:
@@ -419,6 +455,11 @@ def api_error(status: HTTPStatus, message: str, hints: tuple[str, ...] = ()) -> 
     """Return an error as the commands' JSON has it."""
     problem = {"session": "", "code": 1, "message": message, "hints": list(hints)}
     return JSONResponse({"schema": 1, "sessions": [], "problems": [problem]}, status)
+
+
+def no_fleet() -> NotFoundError:
+    """Return the error for a page of the fleet where it is not set up."""
+    return NotFoundError("the fleet is not set up here", hints=("agentmux fleet init",))
 
 
 def see(address: str) -> Response:

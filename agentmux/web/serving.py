@@ -29,6 +29,7 @@ from agentmux.web.reading import Sessions
 from agentmux.web.screens import LiveScreens
 from agentmux.web.sign_in import SignIn
 from agentmux.wiring import build, machine
+from agentmux.wiring.fleet import fleet_of
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -259,6 +260,7 @@ def made_application(
         secret=new_secret,
         events=events,
         screens=screens,
+        fleet=fleet_of(commands, options.project),
     )
     return made, events, screens
 

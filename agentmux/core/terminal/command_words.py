@@ -114,6 +114,31 @@ def start_described(
     return ("start", "--detach", "--json", *given, *flags, *text)
 
 
+def fleet_list() -> Words:
+    """Return the list of the fleet, for a program."""
+    return ("fleet", "list", "--json")
+
+
+def fleet_show(feature: str) -> Words:
+    """Return all that the fleet knows of the feature with this id, for a program."""
+    return ("fleet", "show", "--json", "--", feature)
+
+
+def fleet_approve(feature: str, digest: str) -> Words:
+    """Return the approval, by the fleet, of what was shown with this digest."""
+    return ("fleet", "approve", "--yes", "--digest", digest, "--", feature)
+
+
+def fleet_request_changes(feature: str, digest: str) -> Words:
+    """Return the request to change what was shown with this digest; its text comes on stdin."""
+    return ("fleet", "request-changes", "--digest", digest, "--", feature, "-")
+
+
+def fleet_retry(feature: str) -> Words:
+    """Return the order to go on with a feature of the fleet that has failed."""
+    return ("fleet", "retry", "--", feature)
+
+
 def _named(name: str) -> Words:
     """Return the name of a session; one that looks like an option stands behind ``--``."""
     return ("--", name) if name.startswith("-") else (name,)

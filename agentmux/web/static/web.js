@@ -6,8 +6,10 @@
 const SESSION = document.getElementById("session");
 const NAME = SESSION === null ? "" : SESSION.dataset.session;
 const SCREENS = document.querySelector("[data-screens]");
+const FLEET = document.querySelector("[data-fleet]");
 const STATE = document.getElementById("state");
 const LOOKS_MS = 5000;
+const FLEET_LOOKS_MS = 10000;
 const channel = "BroadcastChannel" in window ? new BroadcastChannel("agentmux") : null;
 
 let source = null;
@@ -16,6 +18,7 @@ let busy = false;
 let again = false;
 
 function concerns(changed) {
+  if (FLEET !== null) return false; // no event tells of the fleet
   return NAME === "" || changed.includes(NAME);
 }
 
@@ -141,4 +144,5 @@ setInterval(() => {
   const live = SCREENS !== null || document.querySelector("#questions .terminal") !== null;
   if (live && !document.hidden) refresh();
 }, LOOKS_MS);
+if (FLEET !== null) setInterval(() => { if (!document.hidden) refresh(); }, FLEET_LOOKS_MS);
 wake();

@@ -11,6 +11,7 @@ from agentmux.core.terminal.desk_keys import (
     help_lines,
     key_of,
 )
+from agentmux.core.terminal.fleet_keys import FLEET_KEYS
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "desk.md"
 
@@ -41,3 +42,8 @@ def test_the_help_and_the_page_have_every_line_of_the_table() -> None:
     for each in DESK_KEYS:
         assert f"  {each.shown:<8}{each.says}" in said
         assert f"| `{each.shown}` | {each.says} |" in page
+
+
+def test_the_page_of_the_fleet_has_every_key_of_its_view() -> None:
+    page = PAGE.with_name("fleet.md").read_text("utf-8")
+    assert all(f"| `{each.shown}` | {each.says} |" in page for each in FLEET_KEYS)

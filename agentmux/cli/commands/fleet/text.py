@@ -3,37 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from agentmux.cli import render
+from agentmux.core.fleet.board import COLOURS, SHORT_ID, about, host_words
 from agentmux.core.names.status_labels import Colour
 from agentmux.core.terminal.text_width import printable
 
 if TYPE_CHECKING:
-    from agentmux.core.fleet.routing import HostFacts
     from agentmux.fleet.listing import FleetView
     from agentmux.fleet.rows import Feature
-
-_COLOURS: Final[Mapping[str, Colour]] = {
-    "waiting": Colour.YELLOW,
-    "parked": Colour.YELLOW,
-    "failed": Colour.RED,
-    "done": Colour.GREEN,
-    "moved": Colour.DIM,
-}
-_ID: Final = 8
-_TITLE: Final = 60
 
 
 def list_lines(view: FleetView, *, colours: bool) -> Iterator[str]:
     """Return the lines of `fleet list`."""
     found = [
-        (each.id[:_ID], each.status, each.phase, view.host_name(each), _about(each))
+        (each.id[:SHORT_ID], each.status, each.phase, view.host_name(each), _about(each))
         for each in view.features
     ]
     rows = [tuple(map(printable, cells)) for cells in found]
     painted = {
-        (number, 1): _COLOURS.get(each.status, Colour.NONE)
+        (number, 1): COLOURS.get(each.status, Colour.NONE)
         for number, each in enumerate(view.features)
     }
     if not rows:
@@ -41,21 +31,11 @@ def list_lines(view: FleetView, *, colours: bool) -> Iterator[str]:
     else:
         yield from render.table(rows, painted if colours else None)
     for host in view.hosts.values():
-        yield _host(host)
+        yield host_words(host)
 
 
 def _about(row: Feature) -> str:
-    title = row.title if len(row.title) <= _TITLE else f"{row.title[: _TITLE - 1]}…"
-    return printable(f"{title} ({row.reason})" if row.reason else title)
-
-
-def _host(host: HostFacts) -> str:
-    state = "drains" if host.draining else "runs"
-    if not host.running:
-        state = "has ended"
-    elif not host.is_alive:
-        state = f"was not seen for {host.age_s:.0f} s"
-    return printable(f"host {host.name}: {state}, {host.busy} of {host.slots} slots taken")
+    return about(row.title, row.reason)
 
 
 def stale_lines(view: FleetView) -> Iterator[str]:
@@ -65,7 +45,7 @@ def stale_lines(view: FleetView) -> Iterator[str]:
         what = _waits(len(waiting))
         yield printable(f"host {host.name} was not seen for {host.age_s:.0f} s; {what}")
         for each in waiting:
-            yield f"  {printable(each.id[:_ID])}  {each.status}  {_about(each)}"
+            yield f"  {each.id[:SHORT_ID]}  {each.status}  {_about(each)}"
     if not view.stale:
         yield "every host was seen within the last minute"
 
@@ -95,5 +75,5 @@ def feature_lines(fields: Mapping[str, object], *, colours: bool) -> Iterator[st
         shown = lines if isinstance(lines, list) and lines else [question.get("obstacle")]
         yield from (printable(str(each)) for each in shown)
         yield ""
-        yield printable(f"digest {question.get('digest')}")
-        yield f"to approve it: agentmux fleet approve {str(fields['id'])[:_ID]}"
+        yield f"digest {question.get('digest')}"
+        yield f"to approve it: agentmux fleet approve {str(fields['id'])[:SHORT_ID]}"

@@ -1,0 +1,101 @@
+"""Looks at the fleet through `agentmux fleet … --json`.
+
+To import a database, and to wait for one, costs the face nothing in a process of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from agentmux.adapters.system.command_runs import CommandRuns
+from agentmux.core.fleet.board import FleetBoard, FleetQuestion, board_of, question_of
+from agentmux.core.terminal import command_words
+from agentmux.core.terminal.command_words import Words
+from agentmux.core.terminal.text_width import clean
+from agentmux.errors import AgentmuxError, DataError
+
+T = TypeVar("T")
+
+_LIMIT_S: Final = 60.0
+_KEPT_S: Final = 3.0
+"""For so long all who look are shown the same board: several browsers cost what one costs."""
+
+
+class FleetCommand:
+    """The fleet of this host, for one face."""
+
+    def __init__(self, commands: CommandRuns, folder: Path, project: Path) -> None:
+        """Take what runs commands, the fleet's folder, and a project to run them in."""
+        self._commands, self._folder, self._project = commands, folder, project
+        self._lock = threading.Lock()
+        self._kept: dict[Words, tuple[float, Any]] = {}
+
+    def is_set_up(self) -> bool:
+        """Return whether this host knows a fleet."""
+        return (self._folder / "url").is_file()
+
+    def board(self) -> FleetBoard:
+        """Return the fleet as it is now, or was three seconds ago.
+
+        Raises:
+            AgentmuxError: The command failed; its words.
+        """
+        return self._answer(command_words.fleet_list(), board_of)
+
+    def question(self, feature: str) -> FleetQuestion:
+        """Return what is to be decided on a feature.
+
+        Raises:
+            AgentmuxError: The command failed; its words.
+        """
+        return self._answer(command_words.fleet_show(feature), question_of)
+
+    def forget(self) -> None:
+        """Read anew at the next look."""
+        with self._lock:
+            self._kept.clear()
+
+    def _answer(self, words: Words, made: Callable[[Mapping[str, Any]], T]) -> T:
+        with self._lock:
+            now = time.monotonic()
+            kept = {w: held for w, held in self._kept.items() if now - held[0] < _KEPT_S}
+            if words not in kept:
+                answer = self._read(words, made)
+                kept[words] = time.monotonic(), answer
+            self._kept = kept
+            found: T = kept[words][1]
+            return found
+
+    def _read(self, words: Words, made: Callable[[Mapping[str, Any]], T]) -> T:
+        try:
+            done = subprocess.run(
+                self._commands.argv(self._project, words),
+                env=dict(self._commands.environ),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                check=False,
+                timeout=_LIMIT_S,
+                start_new_session=True,  # Ctrl-C at the face is not for it
+            )
+        except subprocess.TimeoutExpired:
+            raise AgentmuxError(
+                f"the fleet did not answer within {_LIMIT_S:.0f} s", hints=("agentmux fleet list",)
+            ) from None
+        try:
+            found = json.loads(done.stdout)
+            if done.returncode:
+                problem = found["problems"][0]
+                hints = tuple(clean(str(each)) for each in problem["hints"])
+                raise AgentmuxError(clean(str(problem["message"])), hints=hints)
+            return made(found)
+        except (LookupError, TypeError, ValueError):
+            raise DataError(
+                f"`agentmux {' '.join(words)}` gave no answer that can be read",
+                hints=("agentmux fleet list",),
+            ) from None

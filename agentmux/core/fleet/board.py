@@ -1,0 +1,174 @@
+"""The fleet as the faces show it: what `fleet list --json` says, and its words. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.fleet.routing import HostFacts
+from agentmux.core.names.status_labels import Colour
+from agentmux.core.terminal.text_width import printable
+
+COLOURS: Final[Mapping[str, Colour]] = {
+    "waiting": Colour.YELLOW,
+    "parked": Colour.YELLOW,
+    "failed": Colour.RED,
+    "done": Colour.GREEN,
+    "moved": Colour.DIM,
+}
+SHORT_ID: Final = 8
+_TITLE: Final = 60
+_DEAD: Final = "dead letter"
+"""How the reason of a feature begins that failed without any progress."""
+_DEAD_S: Final = "dead letters"
+_GROUPS: Final = (
+    ("needs you", ("waiting",)),
+    (_DEAD_S, (_DEAD,)),
+    ("failed", ("failed",)),
+    ("at work", ("running", "parked")),
+    ("in the queue", ("queued",)),
+    ("ended", ("done", "moved")),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetFeature:
+    """A feature of the fleet; its attributes are those of the JSON.
+
+    Attributes:
+        host: The name of its host; empty for none.
+        asks: Whether a decision is asked for.
+    """
+
+    id: str
+    title: str
+    status: str
+    phase: str
+    host: str
+    reason: str
+    asks: bool
+
+    @property
+    def about(self) -> str:
+        """Its title, and the reason of its status."""
+        return about(self.title, self.reason)
+
+    @property
+    def kind(self) -> str:
+        """Its status; of a dead letter, that it is one."""
+        is_dead = self.status == "failed" and self.reason.startswith(_DEAD)
+        return _DEAD if is_dead else self.status
+
+    @property
+    def can_be_retried(self) -> bool:
+        """Whether `fleet retry` would go on with it."""
+        return self.status == "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetBoard:
+    """The fleet at one moment.
+
+    Attributes:
+        features: In the order of submission.
+        hosts: In the order of their names.
+    """
+
+    features: tuple[FleetFeature, ...]
+    hosts: tuple[HostFacts, ...]
+
+    @property
+    def groups(self) -> Iterator[tuple[str, tuple[FleetFeature, ...]]]:
+        """The features by what they need: what waits for a person comes first."""
+        for name, statuses in _GROUPS:
+            found = tuple(each for each in self.features if each.kind in statuses)
+            if found:
+                yield name, found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetQuestion:
+    """What is to be decided on a feature, as `fleet show --json` says it.
+
+    Attributes:
+        digest: Of what is shown; empty where it cannot be decided now.
+        obstacle: Why it cannot be approved now; empty for nothing.
+        lines: What an approval would do.
+    """
+
+    feature: FleetFeature
+    digest: str = ""
+    obstacle: str = ""
+    lines: tuple[str, ...] = ()
+
+
+def counted(group: str, count: int) -> str:
+    """Return how many features a group has."""
+    if group == "needs you" and count > 1:
+        return f"{count} need you"
+    return f"{count} {group.removesuffix('s') if count == 1 and group == _DEAD_S else group}"
+
+
+def about(title: str, reason: str) -> str:
+    """Return the title of a feature, cut, and why it has its status."""
+    cut = title if len(title) <= _TITLE else f"{title[: _TITLE - 1]}…"
+    return printable(f"{cut} ({reason})" if reason else cut)
+
+
+def host_words(host: HostFacts) -> str:
+    """Return the line of a host."""
+    state = "drains" if host.draining else "runs"
+    if not host.running:
+        state = "has ended"
+    elif not host.is_alive:
+        state = f"was not seen for {host.age_s:.0f} s"
+    return printable(f"host {host.name}: {state}, {host.busy} of {host.slots} slots taken")
+
+
+def board_of(found: Mapping[str, Any]) -> FleetBoard:
+    """Return what the JSON of `fleet list` says.
+
+    Raises:
+        LookupError, TypeError, ValueError: It is not that.
+    """
+    hosts = tuple(
+        HostFacts(
+            id=str(each["id"]),
+            name=str(each["name"]),
+            slots=int(each["slots"]),
+            busy=int(each["busy"]),
+            age_s=float(each["seen_s"]),
+            draining=bool(each["draining"]),
+            running=bool(each["running"]),
+        )
+        for each in found["hosts"]
+    )
+    return FleetBoard(features=tuple(map(_feature, found["features"])), hosts=hosts)
+
+
+def question_of(found: Mapping[str, Any]) -> FleetQuestion:
+    """Return what the JSON of `fleet show` says.
+
+    Raises:
+        LookupError, TypeError, ValueError: It is not that.
+    """
+    asked = found["question"] or {}
+    return FleetQuestion(
+        feature=_feature(found),
+        digest=str(asked.get("digest") or ""),
+        obstacle=str(asked.get("obstacle") or ""),
+        lines=tuple(map(str, asked.get("lines") or ())),
+    )
+
+
+def _feature(each: Mapping[str, Any]) -> FleetFeature:
+    return FleetFeature(
+        id=str(each["id"]),
+        title=str(each["title"]),
+        status=str(each["status"]),
+        phase=str(each["phase"] or ""),
+        host=str(each["host"] or ""),
+        reason=str(each["reason"] or ""),
+        asks=bool(each["decision"]),
+    )

@@ -1,0 +1,50 @@
+"""The keys of the desk that are there only where the fleet is set up, as data."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from agentmux.core.codec.frozen import dataclass
+
+OPEN_KEY: Final = "f"
+"""The key that opens the view of the fleet."""
+OPEN_SAYS: Final = "the fleet: its features, decisions and hosts"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetKey:
+    """A key of the view of the fleet.
+
+    Attributes:
+        key: By Textual's name.
+        shown: For people.
+        action: What it does, in one word.
+        says: What it does, for people.
+        command: The command of the fleet that it runs; empty for none.
+    """
+
+    key: str
+    shown: str
+    action: str
+    says: str
+    command: str = ""
+
+
+def _key(key: str, shown: str, action: str, says: str, command: str = "") -> FleetKey:
+    return FleetKey(key=key, shown=shown, action=action, says=says, command=command)
+
+
+FLEET_KEYS: Final = (
+    _key("enter", "Enter", "show", "what is to be decided on the feature", "show"),
+    _key("a", "a", "approve", "approve: shows what would happen, then asks", "approve"),
+    _key("c", "c", "changes", "ask for changes", "request-changes"),
+    _key("r", "r", "retry", "go on with a feature that has failed: asks first", "retry"),
+    _key("l", "l", "look", "look again now", "list"),
+    _key("escape", "Esc", "back", "back to the sessions"),
+)
+
+
+def fleet_help() -> tuple[str, ...]:
+    """Return what the help of the desk says of the fleet."""
+    lines = (f"  {each.shown:<8}{each.says}" for each in FLEET_KEYS)
+    return ("", "The fleet", f"  {OPEN_KEY:<8}{OPEN_SAYS}", *lines)

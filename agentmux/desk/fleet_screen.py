@@ -1,0 +1,286 @@
+"""The view of the fleet: what waits for a decision first, then all else, and the hosts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from agentmux.core.fleet.board import (
+    COLOURS,
+    SHORT_ID,
+    FleetBoard,
+    FleetFeature,
+    counted,
+    host_words,
+)
+from agentmux.core.names.status_labels import Colour
+from agentmux.core.terminal import command_words
+from agentmux.core.terminal.fleet_keys import FLEET_KEYS
+from agentmux.core.terminal.text_width import clean
+from agentmux.desk.dialogs import Failure, Reading, Writing
+from agentmux.desk.styled import BOLD, DIM, PLAIN, Part, fill
+from agentmux.desk.widgets import OneLine
+from agentmux.errors import AgentmuxError, of_system
+from agentmux.threads import in_daemon_thread
+
+if TYPE_CHECKING:
+    from agentmux.adapters.system.command_runs import CommandRuns
+    from agentmux.core.fleet.board import FleetQuestion
+    from agentmux.core.terminal.command_words import Words
+    from agentmux.ports.fleet import Fleet
+
+    _Action = Callable[[FleetFeature], Coroutine[None, None, None]]
+
+_LOOK_S: Final = 10.0
+"""How often it is read while it is shown: another host's database tells of no change."""
+
+_WIDEST: Final = 14
+
+
+class FleetScreen(Screen[None]):
+    """The fleet; it is read while this screen is open, and never else."""
+
+    DEFAULT_CSS = """
+    FleetScreen { layout: vertical; background: ansi_default; color: ansi_default; }
+    FleetScreen OptionList {
+      height: 1fr; padding: 0; text-wrap: nowrap; text-overflow: ellipsis;
+      background: ansi_default; color: ansi_default;
+      scrollbar-size: 1 1; overflow-x: hidden;
+    }
+    FleetScreen OptionList, FleetScreen OptionList:focus { border: none; }
+    FleetScreen OptionList > .option-list--option { padding: 0; }
+    FleetScreen OptionList > .option-list--option-highlighted,
+    FleetScreen OptionList:focus > .option-list--option-highlighted {
+      color: ansi_default; background: ansi_default; text-style: reverse;
+    }
+    FleetScreen OptionList > .option-list--option-disabled { color: ansi_default; }
+    FleetScreen #hosts { height: auto; max-height: 8; border-top: solid ansi_bright_black; }
+    FleetScreen OneLine { height: 1; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *(Binding(each.key, each.action, each.says, priority=True) for each in FLEET_KEYS),
+        Binding("q,f", "back", "back", priority=True),
+        Binding("j", "move(1)", "down"),
+        Binding("k", "move(-1)", "up"),
+    ]
+
+    def __init__(self, fleet: Fleet, commands: CommandRuns, project: Path, *, agent: str) -> None:
+        """Take what is shown, what runs its commands, and who looks if it is an agent."""
+        super().__init__()
+        self._fleet, self._commands, self._project, self._agent = fleet, commands, project, agent
+        self._top, self._said, self._foot = OneLine("top"), OneLine("told"), OneLine("keys")
+        self._list, self._hosts = OptionList(markup=False), Static("", markup=False, id="hosts")
+        self._board: FleetBoard | None = None
+        self._looking = self._busy = False
+
+    def compose(self) -> ComposeResult:
+        """Lay out the features above the hosts."""
+        yield self._top
+        yield self._list
+        yield self._hosts
+        yield self._said
+        yield self._foot
+
+    def on_mount(self) -> None:
+        """Look at the fleet, and again every ten seconds."""
+        self._top.show((("the fleet  ", BOLD), ("reading …", DIM)))
+        parts: list[Part] = []
+        for each in FLEET_KEYS:
+            parts += [(each.shown, BOLD), (f" {each.action}  ", DIM)]
+        self._foot.show(tuple(parts))
+        self._list.focus()
+        self.action_look()
+        self.set_interval(_LOOK_S, self.action_look)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 (Textual calls it)
+        """Leave keys to a dialog above it."""
+        return self.is_current
+
+    def action_look(self) -> None:
+        """Read the fleet, unless it is being read."""
+        if not self._looking:
+            self._looking = True
+            self.run_worker(self._look())
+
+    async def _look(self) -> None:
+        try:
+            board = await in_daemon_thread(self._fleet.board)
+        except (AgentmuxError, OSError) as error:
+            self._refused(error)
+            self._top.show((("the fleet  ", BOLD), ("cannot be read now", Colour.RED.value)))
+        else:
+            self._show(board)
+        finally:
+            self._looking = False
+
+    def _refused(self, error: AgentmuxError | OSError) -> None:
+        known = of_system(error) if isinstance(error, OSError) else error
+        hint = f" ({known.hints[0]})" if known.hints else ""
+        self._say(f"{known.message}{hint}", Colour.RED)
+
+    def _say(self, text: str, colour: Colour = Colour.NONE) -> None:
+        self._said.show(((clean(text), colour.value),))
+
+    def _show(self, board: FleetBoard) -> None:
+        if board == self._board:
+            return
+        selected = self._selected()
+        self._board = board
+        parts: list[Part] = [("the fleet  ", BOLD)]
+        options: list[Option] = []
+        widths = (
+            max((len(each.status) for each in board.features), default=0),
+            min(max((len(each.phase) for each in board.features), default=0), _WIDEST),
+            min(max((len(each.host) for each in board.features), default=0), _WIDEST),
+        )
+        for name, found in board.groups:
+            style = Colour.YELLOW.value if name == "needs you" else PLAIN
+            parts.append((f"{counted(name, len(found))}  ", style))
+            options.append(Option(Content.styled(f"{name} {len(found)}", BOLD), disabled=True))
+            options += [Option(_line(each, widths), id=each.id) for each in found]
+        if not board.features:
+            parts.append(("the fleet has no features: agentmux fleet submit …", DIM))
+        self._top.show(tuple(parts))
+        self._list.clear_options().add_options(options)
+        ids = [each.id for each in options]
+        wanted = selected.id if selected is not None else None
+        first = next((at for at, each in enumerate(ids) if each is not None), None)
+        self._list.highlighted = ids.index(wanted) if wanted in ids and wanted else first
+        self._hosts.update("\n".join(clean(host_words(each)) for each in board.hosts))
+
+    def _selected(self) -> FleetFeature | None:
+        at = self._list.highlighted
+        if self._board is None or at is None:
+            return None
+        name = self._list.get_option_at_index(at).id
+        return next((each for each in self._board.features if each.id == name), None)
+
+    # -- keys ----------------------------------------------------------------------------------
+
+    def action_back(self) -> None:
+        """Show the sessions again."""
+        self.dismiss(None)
+
+    def action_move(self, steps: int) -> None:
+        """Move the selection."""
+        if steps > 0:
+            self._list.action_cursor_down()
+        else:
+            self._list.action_cursor_up()
+
+    def action_show(self) -> None:
+        """Show what is to be decided on a feature."""
+        self._begin(self._shown_of, decides=False)
+
+    def action_approve(self) -> None:
+        """Approve what is shown, after a question."""
+        self._begin(self._approve)
+
+    def action_changes(self) -> None:
+        """Ask for changes of a feature."""
+        self._begin(self._change)
+
+    def action_retry(self) -> None:
+        """Go on with a feature that has failed."""
+        self._begin(self._retry)
+
+    def _begin(self, action: _Action, *, decides: bool = True) -> None:
+        row = self._selected()
+        self._say("")
+        if row is None:
+            self._say("no feature is selected")
+        elif decides and self._agent:
+            self._say(self._agent, Colour.RED)
+        elif self._busy:
+            self._say("the last key is still at work")
+        else:
+            self._busy = True
+            self.run_worker(self._alone(action(row)))
+
+    async def _alone(self, action: Coroutine[None, None, None]) -> None:
+        try:
+            await action
+        except (AgentmuxError, OSError) as error:
+            self._refused(error)
+        finally:
+            self._busy = False
+
+    async def _question(self, row: FleetFeature) -> FleetQuestion:
+        self._say("looking at what is to be decided …")
+        found = await in_daemon_thread(partial(self._fleet.question, row.id))
+        self._say("")
+        return found
+
+    async def _shown_of(self, row: FleetFeature) -> None:
+        asked = await self._question(row)
+        lines = (f"{asked.feature.status}  {asked.feature.about}", "", *_asked_lines(asked))
+        await self.app.push_screen_wait(Reading(f"Feature {row.id[:SHORT_ID]}", lines))
+
+    async def _approve(self, row: FleetFeature) -> None:
+        asked = await self._question(row)
+        if not asked.digest:
+            self._say(asked.obstacle or "nothing is to be decided now")
+            return
+        title = f"What an approval of {row.id[:SHORT_ID]} would do"
+        lines = (row.title, "", *asked.lines)
+        if await self.app.push_screen_wait(Reading(title, lines, "Approve?", key="a")):
+            await self._run(command_words.fleet_approve(row.id, asked.digest))
+
+    async def _change(self, row: FleetFeature) -> None:
+        asked = await self._question(row)
+        if not asked.digest:
+            self._say(asked.obstacle or "nothing is to be decided now")
+            return
+        title = f"What should change in {row.id[:SHORT_ID]}?"
+        made = await self.app.push_screen_wait(Writing(title, about=(row.title,)))
+        if made is not None:
+            words = command_words.fleet_request_changes(row.id, asked.digest)
+            await self._run(words, text=made.text)
+
+    async def _retry(self, row: FleetFeature) -> None:
+        if not row.can_be_retried:
+            self._say("only a feature that has failed is tried again")
+            return
+        title = f"Go on with {row.id[:SHORT_ID]}"
+        if await self.app.push_screen_wait(Reading(title, (row.about,), "Go on?", key="r")):
+            await self._run(command_words.fleet_retry(row.id))
+
+    async def _run(self, words: Words, *, text: str | None = None) -> None:
+        said = await self._commands.run(self._project, words, text=text)
+        if said.is_ok:
+            self._say(said.words, Colour.GREEN)
+        else:
+            self._say(said.words, Colour.RED)
+            lines = (said.words, "", *said.hints)
+            await self.app.push_screen_wait(Failure(" ".join(words), lines, can_ask=False))
+        self._fleet.forget()
+        self.action_look()
+
+
+def _asked_lines(asked: FleetQuestion) -> tuple[str, ...]:
+    if asked.lines:
+        return asked.lines
+    return (asked.obstacle or "nothing is to be decided now",)
+
+
+def _line(each: FleetFeature, widths: tuple[int, int, int]) -> Content:
+    phase, host = fill(each.phase, widths[1]), fill(each.host, widths[2])
+    return Content.assemble(
+        f"  {each.id[:SHORT_ID]}  ",
+        (fill(each.status, widths[0]), _style(each.status)),
+        f"  {phase}  {host}  {clean(each.about)}",
+    )
+
+
+def _style(status: str) -> str:
+    colour = COLOURS.get(status, Colour.NONE).value
+    return f"ansi_{colour}" if colour in {"red", "green", "yellow"} else colour

@@ -1,0 +1,15 @@
+"""The fleet, as the desk and the page look at it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agentmux.adapters.system.command_runs import CommandRuns
+from agentmux.adapters.system.fleet_command import FleetCommand
+from agentmux.ports.fleet import Fleet
+from agentmux.wiring import machine
+
+
+def fleet_of(commands: CommandRuns, project: Path) -> Fleet:
+    """Return the fleet of this host, which may not be set up."""
+    return FleetCommand(commands, machine.state_dir(commands.environ) / "fleet", project)

@@ -1,0 +1,133 @@
+"""The desk and the page show the fleet, and decide on it by its commands."""
+
+import asyncio
+import re
+
+import pytest
+
+from agentmux.adapters.system.command_runs import CommandRuns
+from agentmux.core.codec.frozen import replace
+from agentmux.core.fleet.statuses import FleetStatus
+from agentmux.fleet import rows
+from agentmux.fleet.database import engine_for, now_s
+from agentmux.fleet.tables import HOSTS
+from agentmux.wiring import machine
+from agentmux.wiring.fleet import fleet_of
+from tests.desk.test_app import shown, tools_of
+from tests.fleet.conftest import FleetHost
+from tests.web.conftest import Page
+
+QUESTION = {"cycle": 1, "digest": "abc", "lines": ["to be committed: 2 files"], "obstacle": ""}
+DEAD = "dead letter after 5 drives without progress: it was interrupted"
+
+
+@pytest.fixture
+def waiting(host: FleetHost) -> tuple[str, str]:
+    """Return the ids of a feature that waits for a decision, and of a dead letter."""
+    engine = engine_for(host.database)
+    values = {
+        "id": "h1", "name": "box", "address": "box", "slots": 2, "contract": 1, "program": "1",
+        "lease_s": 60.0, "seen_at": now_s(engine), "running": True,
+    }  # fmt: skip
+    with engine.begin() as connection:
+        connection.execute(HOSTS.insert().values(**values))
+    engine.dispose()
+    one, two = host.submit(feature="add a <b>greeting"), host.submit(feature="fix it")
+    at = {"host": "h1", "session": "s", "phase": "completing"}
+    host.change(one, status=FleetStatus.WAITING, question=QUESTION, **at)
+    host.change(two, status=FleetStatus.FAILED, reason=DEAD, **at)
+    return one, two
+
+
+def _given(host: FleetHost, feature: str) -> list[str]:
+    engine = engine_for(host.database)
+    with engine.connect() as connection:
+        found = [each.kind for each in rows.decisions(connection, feature)]
+    engine.dispose()
+    return found
+
+
+def test_the_page_has_the_words_of_the_list_and_decides(
+    host: FleetHost, waiting: tuple[str, str]
+) -> None:
+    one, two = waiting
+    page = Page(host.project).login()
+    try:
+        assert 'href="/fleet"' in page.text("/")
+        text = page.text("/fleet")
+        assert re.findall(r"<h2>([a-z ]+?) <", text) == ["needs you", "dead letters", "hosts"]
+        assert "add a &lt;b&gt;greeting" in text
+        assert f"fix it ({DEAD})" in text
+        listed = host.ok("list")
+        (line,) = re.findall(r"host box: .*", listed)
+        assert line in text
+        assert f"fix it ({DEAD})" in listed
+
+        assert "to be committed: 2 files" in page.text(f"/fleet/{one}")
+        late = page.post(f"/fleet/{one}/approve", digest="older")
+        assert "is not what was shown" in page.text(late.headers["location"])
+        assert "does not say" in page.text(page.post(f"/fleet/{one}/approve").headers["location"])
+        assert _given(host, one) == []
+        done = page.post(f"/fleet/{one}/request-changes", digest="abc", text="@x, please")
+        assert "request recorded" in page.text(done.headers["location"])
+        assert _given(host, one) == ["changes"]
+        done = page.post(f"/fleet/{two}/retry")
+        assert "its host resumes its session" in page.text(done.headers["location"])
+        assert host.show(two)["status"] == "running"
+    finally:
+        page.close()
+
+
+def test_a_page_without_a_fleet_or_its_database_says_so(host: FleetHost) -> None:
+    page = Page(host.project).login()
+    try:
+        host.place.keep_url("sqlite:////nowhere/at/all.sqlite")
+        answer = page.browser.get("/fleet")
+        assert answer.status_code == 503
+        said = host.fails(host.run("list").returncode, "list").splitlines()[0]
+        assert said.removeprefix("error: ") in answer.text.replace("&#39;", "'")
+        (host.place.folder / "url").unlink()
+        assert page.browser.get("/fleet").status_code == 404
+        assert page.post("/fleet/x/approve", digest="abc").status_code == 404
+        assert "fleet" not in page.text("/").lower()
+    finally:
+        page.close()
+
+
+def test_the_desk_shows_the_fleet_and_approves(host: FleetHost, waiting: tuple[str, str]) -> None:
+    project = host.project.path
+    commands = CommandRuns(program=machine.program(), environ=host.project.env)
+
+    async def look() -> None:
+        (project.parent / "desk" / "calc").mkdir(parents=True)
+        tools = tools_of(project.parent / "desk" / "calc")
+        fleet = fleet_of(commands, project)
+        tools = replace(tools, commands=commands, fleet=fleet, here=project)
+        async with shown(tools, (120, 36)) as desk:
+            await desk.shows("f the fleet")
+            await desk.press("f")
+            await desk.shows("1 needs you", "1 dead letter", f"fix it ({DEAD})", "host box: runs")
+            await desk.press("a")
+            await desk.shows("to be committed: 2 files", "Approve?")
+            await desk.press("y")
+            await desk.shows("approval recorded", "at work 1")
+            await desk.press("escape")
+            await desk.shows("no sessions")
+
+    asyncio.run(look())
+    assert _given(host, waiting[0]) == ["approve"]
+
+
+def test_a_desk_without_a_fleet_knows_nothing_of_it(host: FleetHost) -> None:
+    async def look() -> None:
+        (host.project.path.parent / "desk" / "calc").mkdir(parents=True)
+        tools = tools_of(host.project.path.parent / "desk" / "calc")
+        async with shown(tools, (120, 60)) as desk:
+            await desk.shows("no sessions")
+            assert "fleet" not in desk.screen
+            await desk.press("f", "question_mark")
+            assert "fleet" not in await desk.shows("All keys of the desk")
+            said = [each.title for each in desk.app.get_system_commands(desk.app.screen)]
+            assert not any("fleet" in each for each in said)
+
+    asyncio.run(look())
