@@ -115,7 +115,9 @@ class FleetScreen(Screen[None]):
         try:
             board = await in_daemon_thread(self._fleet.board)
         except (AgentmuxError, OSError) as error:
-            self._refused(error)
+            self._board = None
+            known = of_system(error) if isinstance(error, OSError) else error
+            self._hosts.update("\n".join(map(clean, (known.message, *known.hints))))
             self._top.show((("the fleet  ", BOLD), ("cannot be read now", Colour.RED.value)))
         else:
             self._show(board)
