@@ -16,10 +16,10 @@ from textual.widgets.option_list import Option
 
 from agentmux.core.fleet.board import (
     COLOURS,
+    NEEDS_YOU,
     SHORT_ID,
     FleetBoard,
     FleetFeature,
-    counted,
     host_words,
 )
 from agentmux.core.names.status_labels import Colour
@@ -144,11 +144,12 @@ class FleetScreen(Screen[None]):
             min(max((len(each.phase) for each in board.features), default=0), _WIDEST),
             min(max((len(each.host) for each in board.features), default=0), _WIDEST),
         )
-        for name, found in board.groups:
-            style = Colour.YELLOW.value if name == "needs you" else PLAIN
-            parts.append((f"{counted(name, len(found))}  ", style))
-            options.append(Option(Content.styled(f"{name} {len(found)}", BOLD), disabled=True))
-            options += [Option(_line(each, widths), id=each.id) for each in found]
+        for group in board.groups:
+            style = Colour.YELLOW.value if group.name in NEEDS_YOU else PLAIN
+            parts.append((f"{group.counted}  ", style))
+            head = f"{group.name} {group.count}"
+            options.append(Option(Content.styled(head, BOLD), disabled=True))
+            options += [Option(_line(each, widths), id=each.id) for each in group.shown]
         if not board.features:
             parts.append(("the fleet has no features: agentmux fleet submit …", DIM))
         self._top.show(tuple(parts))
@@ -241,6 +242,10 @@ class FleetScreen(Screen[None]):
         asked = await self._question(row)
         if not asked.digest:
             self._say(asked.obstacle or "nothing is to be decided now")
+            return
+        title = f"What there is of {row.id[:SHORT_ID]}"
+        lines = (row.title, "", *asked.lines)
+        if not await self.app.push_screen_wait(Reading(title, lines, "Ask for changes?", key="c")):
             return
         title = f"What should change in {row.id[:SHORT_ID]}?"
         made = await self.app.push_screen_wait(Writing(title, about=(row.title,)))

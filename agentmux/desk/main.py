@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from agentmux.adapters.disk.project_register import known_projects
 from agentmux.adapters.system import foreground
@@ -17,7 +18,9 @@ from agentmux.desk.reading import SessionReader
 from agentmux.desk.session_feed import SessionFeed
 from agentmux.desk.tools import DeskTools
 from agentmux.wiring import build, machine
-from agentmux.wiring.fleet import fleet_of
+
+if TYPE_CHECKING:
+    from agentmux.ports.fleet import Fleet
 
 
 def open_desk(
@@ -43,7 +46,6 @@ def open_desk(
     if found is not None:
         agent = f"this is for a person; an agent runs the desk (seat {found.seat or '?'})"
     commands = CommandRuns(program=machine.program(), environ=environ, config=config)
-    fleet = fleet_of(commands, project)
     tools = DeskTools(
         reader=reader,
         feed=feed,
@@ -51,7 +53,7 @@ def open_desk(
         foreground=partial(_foreground, environ=environ),
         now=machine.now,
         here=project,
-        fleet=fleet if fleet.is_set_up() else None,
+        fleet=_fleet(commands, project),
         agent=agent,
     )
     machine.tell_libraries(colours=colours)
@@ -66,6 +68,15 @@ def open_desk(
         return app.return_code or 0
     finally:
         feed.close()
+
+
+def _fleet(commands: CommandRuns, project: Path) -> Fleet | None:
+    """Return the fleet; None where it is not set up, which costs one look at a file."""
+    if not machine.fleet_url(commands.environ).is_file():
+        return None
+    from agentmux.wiring.fleet import fleet_of  # noqa: PLC0415 (few have a fleet)
+
+    return fleet_of(commands, project)
 
 
 def _feed(

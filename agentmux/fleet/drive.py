@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 import sqlalchemy as sa
 
 from agentmux.core.fleet.repositories import is_allowed
-from agentmux.core.fleet.statuses import FleetStatus, Outcome, is_dead, outcome
+from agentmux.core.fleet.statuses import DEAD_LETTER, FleetStatus, Outcome, is_dead, outcome
 from agentmux.core.fleet.wish import Wish, from_fields, session_slug
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.core.terminal import command_words
@@ -146,12 +146,8 @@ class _Drive:
         seen = self._sessions.progress(self._path)
         idle = 0 if seen > self._row.progress else self._row.idle_drives
         if is_dead(idle):
-            return Ended(
-                Outcome(
-                    status=FleetStatus.FAILED,
-                    reason=f"dead letter after {idle} drives without progress: {self._row.reason}",
-                )
-            )
+            reason = f"{DEAD_LETTER} after {idle} drives without progress: {self._row.reason}"
+            return Ended(Outcome(status=FleetStatus.FAILED, reason=reason))
         self._idle = idle + 1
         self._change(idle_drives=self._idle, progress=seen)
         return None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from agentmux.core.fleet.board import FleetBoard, FleetQuestion
+if TYPE_CHECKING:
+    from agentmux.core.fleet.board import FleetBoard, FleetQuestion
 
 
 class Fleet(Protocol):

@@ -12,4 +12,4 @@ from agentmux.wiring import machine
 
 def fleet_of(commands: CommandRuns, project: Path) -> Fleet:
     """Return the fleet of this host, which may not be set up."""
-    return FleetCommand(commands, machine.state_dir(commands.environ) / "fleet", project)
+    return FleetCommand(commands, machine.fleet_url(commands.environ), project)

@@ -88,6 +88,11 @@ def project_register(environ: Mapping[str, str]) -> Path:
     return state_dir(environ) / "projects"
 
 
+def fleet_url(environ: Mapping[str, str]) -> Path:
+    """Return the file that is there where a fleet is set up: it names the fleet's database."""
+    return state_dir(environ) / "fleet" / "url"
+
+
 def cache_dir(environ: Mapping[str, str]) -> Path:
     """Return ``$XDG_CACHE_HOME/agentmux``: the probes of installed agents."""
     return _xdg(environ, "XDG_CACHE_HOME", ".cache")

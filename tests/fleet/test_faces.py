@@ -55,7 +55,7 @@ def test_the_page_has_the_words_of_the_list_and_decides(
     try:
         assert 'href="/fleet"' in page.text("/")
         text = page.text("/fleet")
-        assert re.findall(r"<h2>([a-z ]+?) <", text) == ["needs you", "dead letters", "hosts"]
+        assert re.findall(r"<h2>([a-z ]+?) <", text) == ["to decide", "dead letters", "hosts"]
         assert "add a &lt;b&gt;greeting" in text
         assert f"fix it ({DEAD})" in text
         listed = host.ok("list")
@@ -106,8 +106,14 @@ def test_the_desk_shows_the_fleet_and_approves(host: FleetHost, waiting: tuple[s
         async with shown(tools, (120, 36)) as desk:
             await desk.shows("f the fleet")
             await desk.press("f")
-            await desk.shows("1 needs you", "1 dead letter", f"fix it ({DEAD})", "host box: runs")
+            await desk.shows("1 to decide", "1 dead letter", f"fix it ({DEAD})", "host box: runs")
             await desk.press("a")
+            await desk.shows("to be committed: 2 files", "Approve?")
+            await desk.press("escape", "c")
+            await desk.shows("to be committed: 2 files", "Ask for changes?")
+            await desk.press("y")
+            await desk.shows("What should change in")
+            await desk.press("escape", "a")
             await desk.shows("to be committed: 2 files", "Approve?")
             await desk.press("y")
             await desk.shows("approval recorded", "at work 1")

@@ -30,15 +30,15 @@ _KEPT_S: Final = 3.0
 class FleetCommand:
     """The fleet of this host, for one face."""
 
-    def __init__(self, commands: CommandRuns, folder: Path, project: Path) -> None:
-        """Take what runs commands, the fleet's folder, and a project to run them in."""
-        self._commands, self._folder, self._project = commands, folder, project
+    def __init__(self, commands: CommandRuns, url: Path, project: Path) -> None:
+        """Take what runs commands, the file with the fleet's URL, and a project to run them in."""
+        self._commands, self._url, self._project = commands, url, project
         self._lock = threading.Lock()
         self._kept: dict[Words, tuple[float, Any]] = {}
 
     def is_set_up(self) -> bool:
         """Return whether this host knows a fleet."""
-        return (self._folder / "url").is_file()
+        return self._url.is_file()
 
     def board(self) -> FleetBoard:
         """Return the fleet as it is now, or was three seconds ago.

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fleet.routing import HostFacts
+from agentmux.core.fleet.statuses import DEAD_LETTER
 from agentmux.core.names.status_labels import Colour
 from agentmux.core.terminal.text_width import printable
 
@@ -19,17 +20,21 @@ COLOURS: Final[Mapping[str, Colour]] = {
 }
 SHORT_ID: Final = 8
 _TITLE: Final = 60
-_DEAD: Final = "dead letter"
-"""How the reason of a feature begins that failed without any progress."""
-_DEAD_S: Final = "dead letters"
+_DECISION: Final = "decision"
+_DEAD_S: Final = f"{DEAD_LETTER}s"
 _GROUPS: Final = (
-    ("needs you", ("waiting",)),
-    (_DEAD_S, (_DEAD,)),
+    ("to decide", (_DECISION,)),
+    ("asks on its host", ("waiting",)),
+    (_DEAD_S, (DEAD_LETTER,)),
     ("failed", ("failed",)),
     ("at work", ("running", "parked")),
     ("in the queue", ("queued",)),
     ("ended", ("done", "moved")),
 )
+NEEDS_YOU: Final = frozenset({"to decide", "asks on its host"})
+"""The names of the groups that wait for a person."""
+_SHOWN: Final = 100
+"""A group shows so many of its newest features: a fleet has done thousands in the end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,14 +61,35 @@ class FleetFeature:
 
     @property
     def kind(self) -> str:
-        """Its status; of a dead letter, that it is one."""
-        is_dead = self.status == "failed" and self.reason.startswith(_DEAD)
-        return _DEAD if is_dead else self.status
+        """Its status, or more exactly that it is a dead letter or waits for a decision."""
+        if self.status == "failed" and self.reason.startswith(DEAD_LETTER):
+            return DEAD_LETTER
+        return _DECISION if self.status == "waiting" and self.asks else self.status
 
     @property
     def can_be_retried(self) -> bool:
         """Whether `fleet retry` would go on with it."""
         return self.status == "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FleetGroup:
+    """Features that need the same.
+
+    Attributes:
+        count: How many there are.
+        shown: The newest of them, in the order of submission.
+    """
+
+    name: str
+    count: int
+    shown: tuple[FleetFeature, ...]
+
+    @property
+    def counted(self) -> str:
+        """How many features need what."""
+        is_one = self.count == 1 and self.name == _DEAD_S
+        return f"{self.count} {DEAD_LETTER if is_one else self.name}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,12 +105,12 @@ class FleetBoard:
     hosts: tuple[HostFacts, ...]
 
     @property
-    def groups(self) -> Iterator[tuple[str, tuple[FleetFeature, ...]]]:
+    def groups(self) -> Iterator[FleetGroup]:
         """The features by what they need: what waits for a person comes first."""
         for name, statuses in _GROUPS:
             found = tuple(each for each in self.features if each.kind in statuses)
             if found:
-                yield name, found
+                yield FleetGroup(name=name, count=len(found), shown=found[-_SHOWN:])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,13 +127,6 @@ class FleetQuestion:
     digest: str = ""
     obstacle: str = ""
     lines: tuple[str, ...] = ()
-
-
-def counted(group: str, count: int) -> str:
-    """Return how many features a group has."""
-    if group == "needs you" and count > 1:
-        return f"{count} need you"
-    return f"{count} {group.removesuffix('s') if count == 1 and group == _DEAD_S else group}"
 
 
 def about(title: str, reason: str) -> str:

@@ -29,6 +29,8 @@ ENDED: Final = frozenset({FleetStatus.DONE, FleetStatus.FAILED, FleetStatus.MOVE
 
 DEAD_AFTER: Final = 5
 """So many drives that added nothing to the journal are a dead letter."""
+DEAD_LETTER: Final = "dead letter"
+"""How the reason of such a feature begins."""
 
 SETTLE_S: Final = 10.0
 """A problem of a session that is gone again after this time needs nobody."""

@@ -37,7 +37,13 @@ def _key(key: str, shown: str, action: str, says: str, command: str = "") -> Fle
 FLEET_KEYS: Final = (
     _key("enter", "Enter", "show", "what is to be decided on the feature", "show"),
     _key("a", "a", "approve", "approve: shows what would happen, then asks", "approve"),
-    _key("c", "c", "changes", "ask for changes", "request-changes"),
+    _key(
+        "c",
+        "c",
+        "changes",
+        "ask for changes: shows what there is, then asks for your words",
+        "request-changes",
+    ),
     _key("r", "r", "retry", "go on with a feature that has failed: asks first", "retry"),
     _key("l", "l", "look", "look again now", "list"),
     _key("escape", "Esc", "back", "back to the sessions"),

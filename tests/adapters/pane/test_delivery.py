@@ -210,7 +210,7 @@ def test_a_screen_without_a_composer_gets_nothing(start: Start) -> None:
 
 def test_what_is_not_seen_gets_no_enter(start: Start) -> None:
     agent = start("blind")
-    assert agent.deliver(deadline_s=0.5).result is DeliveryResult.UNKNOWN
+    assert agent.deliver(deadline_s=3).result is DeliveryResult.UNKNOWN
     assert agent.read() == [framed(TEXT)]
 
 
