@@ -114,6 +114,7 @@ SLOW = (
     "tests/app/test_crash_sweep",
     "tests/app/loop/test_orchestrator.py",
     "tests/e2e/",
+    "tests/fleet/",
 )
 """The slowest tests, which start first so that all workers are busy until the end."""
 
@@ -126,15 +127,23 @@ have a queue of them when the others have nothing left to do."""
 
 LONG = (
     "tests/app/test_crash_sweep",
+    "tests/e2e/test_demo.py",
     "tests/e2e/test_desk",
     "tests/e2e/test_how_to.py",
     "tests/e2e/test_kills.py",
+    "tests/e2e/test_memory.py",
     "tests/e2e/test_moving.py",
     "tests/e2e/test_pipeline_kills.py",
+    "tests/e2e/test_terminals.py",
     "tests/e2e/test_three_features.py",
+    "tests/e2e/test_tutorial.py",
+    "tests/fleet/test_abandoned.py",
+    "tests/fleet/test_demo.py",
+    "tests/fleet/test_kills.py",
+    "tests/fleet/test_parked.py",
 )
 """What `./dev test-long` runs and `./dev test` leaves out: a kill at each operation in turn, and
-whole stories in a real terminal. Together they take as long as a third of all other tests."""
+whole stories in a real terminal. Together they take about half as long as all others."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -15,7 +15,7 @@ from agentmux.app.session.lookup import Liveness, SessionEntry
 from agentmux.app.views.last_screens import LastScreen, heading
 from agentmux.app.views.rows import SessionRow, session_row
 from agentmux.app.views.session_view import SessionView
-from agentmux.app.views.session_words import also_where, next_step, where
+from agentmux.app.views.session_words import also_where, label, next_step, where
 from agentmux.app.views.standing import Standing
 from agentmux.app.views.status import session_view
 from agentmux.cli.commands.show import how_to_answer
@@ -205,9 +205,10 @@ def test_the_page_says_the_same_of_a_session_as_list_and_status(status: str) -> 
         entry=entry,
         view=view,
         where=also_where(view, ""),
+        label=label(view),
         next_step=next_step(view),
     )
-    assert f"Log people in {view.label} {place_of}updated 5m ago" in text
+    assert f"Log people in {label(view)} {place_of}updated 5m ago" in text
     for each in view.seats:
         assert f"{each.seat} {each.label}" in text
     for said in (*view.problems, *view.warnings):

@@ -156,5 +156,5 @@ def test_two_files_run_tmux_and_three_may_ask_them_to() -> None:
     assert runners == {
         "adapters/tmux/server.py", "adapters/tmux/client.py", "adapters/tmux/commands.py",
         "adapters/tmux/control_client.py", "app/doctor/machine.py", "app/session/lookup.py",
-        "demo/project.py",
+        "demo/home.py",
     }  # fmt: skip
