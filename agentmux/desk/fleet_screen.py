@@ -229,29 +229,31 @@ class FleetScreen(Screen[None]):
         await self.app.push_screen_wait(Reading(f"Feature {row.id[:SHORT_ID]}", lines))
 
     async def _approve(self, row: FleetFeature) -> None:
-        asked = await self._question(row)
-        if not asked.digest:
-            self._say(asked.obstacle or "nothing is to be decided now")
-            return
         title = f"What an approval of {row.id[:SHORT_ID]} would do"
-        lines = (row.title, "", *asked.lines)
-        if await self.app.push_screen_wait(Reading(title, lines, "Approve?", key="a")):
-            await self._run(command_words.fleet_approve(row.id, asked.digest))
+        digest = await self._agreed(row, title, "Approve?", key="a")
+        if digest:
+            await self._run(command_words.fleet_approve(row.id, digest))
 
     async def _change(self, row: FleetFeature) -> None:
-        asked = await self._question(row)
-        if not asked.digest:
-            self._say(asked.obstacle or "nothing is to be decided now")
-            return
         title = f"What there is of {row.id[:SHORT_ID]}"
-        lines = (row.title, "", *asked.lines)
-        if not await self.app.push_screen_wait(Reading(title, lines, "Ask for changes?", key="c")):
+        digest = await self._agreed(row, title, "Ask for changes?", key="c")
+        if not digest:
             return
         title = f"What should change in {row.id[:SHORT_ID]}?"
         made = await self.app.push_screen_wait(Writing(title, about=(row.title,)))
         if made is not None:
-            words = command_words.fleet_request_changes(row.id, asked.digest)
+            words = command_words.fleet_request_changes(row.id, digest)
             await self._run(words, text=made.text)
+
+    async def _agreed(self, row: FleetFeature, title: str, question: str, *, key: str) -> str:
+        """Show what is to be decided; return its digest if the person agrees, else nothing."""
+        asked = await self._question(row)
+        if not asked.digest:
+            self._say(asked.obstacle or "nothing is to be decided now")
+            return ""
+        lines = (row.title, "", *asked.lines)
+        agrees = await self.app.push_screen_wait(Reading(title, lines, question, key=key))
+        return asked.digest if agrees else ""
 
     async def _retry(self, row: FleetFeature) -> None:
         if not row.can_be_retried:
