@@ -121,7 +121,7 @@ class Place:
 
 def place_of(environ: Mapping[str, str]) -> Place:
     """Return the place of the fleet for the user of this environment."""
-    return Place(machine.state_dir(environ) / "fleet")
+    return Place(machine.fleet_dir(environ))
 
 
 def require_url(text: str) -> str:

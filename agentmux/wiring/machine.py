@@ -88,9 +88,14 @@ def project_register(environ: Mapping[str, str]) -> Path:
     return state_dir(environ) / "projects"
 
 
+def fleet_dir(environ: Mapping[str, str]) -> Path:
+    """Return ``$XDG_STATE_HOME/agentmux/fleet``: what this host knows of its fleet."""
+    return state_dir(environ) / "fleet"
+
+
 def fleet_url(environ: Mapping[str, str]) -> Path:
     """Return the file that is there where a fleet is set up: it names the fleet's database."""
-    return state_dir(environ) / "fleet" / "url"
+    return fleet_dir(environ) / "url"
 
 
 def cache_dir(environ: Mapping[str, str]) -> Path:

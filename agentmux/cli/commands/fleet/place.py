@@ -65,6 +65,6 @@ def engine_of(ctx: typer.Context) -> sa.Engine:
 
 def anywhere(face: Face) -> Path:
     """Return a folder that is no project: only the user's own file may say what a host runs."""
-    folder = machine.state_dir(face.environ) / "fleet"
+    folder = machine.fleet_dir(face.environ)
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return folder
