@@ -331,3 +331,12 @@ def end_server(terminal: Bench) -> None:
     subprocess.run(
         ["tmux", "-S", terminal.socket, "kill-server"], capture_output=True, check=False, timeout=10
     )
+
+
+@pytest.fixture
+def scratch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder in which a demo makes its temporary folder."""
+    folder = Path(tempfile.mkdtemp(prefix="amx-", dir="/tmp"))
+    monkeypatch.setenv("TMPDIR", str(folder))
+    yield folder
+    shutil.rmtree(folder, ignore_errors=True)

@@ -6,8 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,15 +22,6 @@ DEMO = (sys.executable, "-m", "agentmux", "demo")
 
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 """The environment of a system that supports only ASCII."""
-
-
-@pytest.fixture
-def scratch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder in which the demo makes its temporary folder."""
-    folder = Path(tempfile.mkdtemp(prefix="amx-", dir="/tmp"))
-    monkeypatch.setenv("TMPDIR", str(folder))
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def play(*words: str, **env: str) -> subprocess.CompletedProcess[str]:

@@ -5,12 +5,9 @@ The whole demo takes about 30 s of processor time, most of it in the agents and 
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,15 +18,6 @@ from tests.conftest import TEST_ID
 
 DEADLINE_S = 200
 DEMO = (sys.executable, "-m", "agentmux", "demo", "--fleet")
-
-
-@pytest.fixture
-def scratch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The folder in which the demo makes its temporary folder."""
-    folder = Path(tempfile.mkdtemp(prefix="amx-", dir="/tmp"))
-    monkeypatch.setenv("TMPDIR", str(folder))
-    yield folder
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 def nothing_is_left(test_id: str, scratch: Path) -> bool:
