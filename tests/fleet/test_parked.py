@@ -21,8 +21,11 @@ def test_a_parked_feature_holds_no_slot_and_goes_on_when_its_limit_ends(
     host.until(first, "parked")
     assert host.until(second, "running", "parked")["session"] is not False
     assert host.until(first, "waiting", "failed")["status"] == "waiting"
-    kinds = host.session(first).kinds("agent_parked", "agent_woken", "resumed", "agent_stalled")
-    assert kinds == ["agent_parked", "agent_woken"], host.session(first).events
+    session = host.session(first)
+    assert session.kinds("agent_parked", "resumed", "agent_stalled") == ["agent_parked"]
+    woken = [e["payload"]["how"] for e in session.events if e["event"] == "agent_woken"]
+    # An agent that was told, and is then seen at work before it hands in, is noted once as busy.
+    assert woken in (["told"], ["told", "busy"]), session.events
     assert host.until(second, "waiting", "failed")["status"] == "waiting"
 
 
