@@ -132,7 +132,7 @@ LONG = (
     "tests/e2e/test_how_to.py",
     "tests/e2e/test_kills.py",
     "tests/e2e/test_memory.py",
-    "tests/e2e/test_moving.py",
+    "tests/e2e/test_moving",
     "tests/e2e/test_pipeline_kills.py",
     "tests/e2e/test_terminals.py",
     "tests/e2e/test_three_features.py",

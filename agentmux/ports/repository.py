@@ -172,6 +172,12 @@ class Repository(Protocol):
         It takes one call of git.
         """
 
+    def modules_with_work(self) -> tuple[str, ...]:
+        """Return the submodules with work that only they have, ending in ``/``.
+
+        That are changes, stashes, and commits that none of their remotes has.
+        """
+
     def dirty(self) -> tuple[str, ...]:
         """Return the files that differ from HEAD or are untracked, without ``.agentmux``."""
 

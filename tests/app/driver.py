@@ -666,6 +666,9 @@ class NotedRepository:
     def nested(self) -> tuple[str, ...]:
         return ()
 
+    def modules_with_work(self) -> tuple[str, ...]:
+        return ()
+
     def changes(self) -> tuple[str, ...]:
         return (*self.dirty(), *self.nested())
 

@@ -397,3 +397,24 @@ def outside() -> Iterator[Project]:
     made = Project(make_root(), git=False)
     yield made
     made.close()
+
+
+def bare(project: Project) -> Path:
+    """Give the project a remote that has its branch ``main``."""
+    made = project.root / "r.git"
+    project.git("init", "-q", "--bare", "-b", "main", str(made))
+    project.git("remote", "add", "origin", str(made))
+    project.git("push", "-q", "origin", "main")
+    project.git("fetch", "-q", "origin")
+    return made
+
+
+@pytest.fixture
+def away(project: Project) -> Iterator[Project]:
+    """Another home, tmux server and clone of the project's remote, as on another machine."""
+    remote = bare(project)
+    made = Project(make_root(), git=False)
+    shutil.rmtree(made.path)
+    made.git_at(made.root, "clone", "-q", str(remote), str(made.path))
+    yield made
+    made.close()

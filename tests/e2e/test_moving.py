@@ -1,37 +1,14 @@
 """``agentmux export`` and ``import``: a session goes on in another clone, with another home."""
 
 import json
-import shutil
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.e2e.conftest import QUICK, Project, Session, make_root
+from tests.e2e.conftest import QUICK, Project, Session, bare
 
 HALF = {**QUICK, "roles": {**QUICK["roles"], "coder": {"submit": "no"}}}
-
-
-def bare(project: Project) -> Path:
-    """Give the project a remote that has its branch ``main``."""
-    made = project.root / "r.git"
-    project.git("init", "-q", "--bare", "-b", "main", str(made))
-    project.git("remote", "add", "origin", str(made))
-    project.git("push", "-q", "origin", "main")
-    project.git("fetch", "-q", "origin")
-    return made
-
-
-@pytest.fixture
-def away(project: Project) -> Iterator[Project]:
-    """Another home, tmux server and clone of the project's remote, as on another machine."""
-    remote = bare(project)
-    made = Project(make_root(), git=False)
-    shutil.rmtree(made.path)
-    made.git_at(made.root, "clone", "-q", str(remote), str(made.path))
-    yield made
-    made.close()
 
 
 def begun(project: Project, *words: str) -> Session:

@@ -27,6 +27,7 @@ from agentmux.adapters.git.program import (
     split,
 )
 from agentmux.adapters.git.session_objects import places, reading, writing
+from agentmux.adapters.git.submodules import modules_with_work
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError, UsageError
@@ -250,6 +251,11 @@ class Git:
         """Return the paths of `dirty`, then those of `nested`, with a single call of git."""
         found = self._changes()
         return (*_files(found), *_folders(found))
+
+    def modules_with_work(self) -> tuple[str, ...]:
+        """Return the submodules with work that only they have, each ending in ``/``."""
+        tree = work_tree(self._git.root())
+        return () if tree is None else modules_with_work(self._git.at(tree.top), tree.git_dir)
 
     def dirty(self) -> tuple[str, ...]:
         """Return every path that differs from HEAD, sorted: staged, unstaged and untracked ones.

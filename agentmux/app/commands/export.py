@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.session.moved import require_here
 from agentmux.app.session.own_worktree import last_checkpoint, placed, worktree_of
 from agentmux.app.session.unfinished_rewind import archive_pending, finish_rewind, save_tree
+from agentmux.app.session.workplace import where_inside
 from agentmux.app.session.writer import Session, stamp
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.decisions.tree_checkpoints import EXPORT
@@ -235,6 +236,7 @@ def _exported(
     events = tuple(without_secrets(event) for event, _ in session.files.tail(0))
     journal = world.archives.journal(events)
     members, left = world.archives.members(home)
+    modules = world.repository.modules_with_work() if works else ()
     refs = _refs(world, home, state)
     with world.bundles.bundled(home, refs) as bundle:
         digest, size = world.archives.bundle_digest(bundle) if bundle is not None else ("", 0)
@@ -253,6 +255,7 @@ def _exported(
             branch=state.branch,
             bundle=digest,
             bundle_size=size,
+            inside=where_inside(world),
             members=(world.archives.of_bytes(layout.JOURNAL, journal), *members),
         )
         packed = Packed(manifest=manifest, journal=journal, home=home, bundle=bundle)
@@ -265,7 +268,7 @@ def _exported(
         file=target,
         is_copy=copy,
         bytes=target.stat().st_size,
-        left=(*left, *missing),
+        left=(*left, *missing, *modules),
     )
 
 

@@ -19,6 +19,7 @@ from agentmux.app.session.first_texts import first_texts
 from agentmux.app.session.lookup import SessionEntry, list_sessions
 from agentmux.app.session.own_worktree import last_checkpoint, placed, worktree_of
 from agentmux.app.session.pipeline_choice import choose_pipeline
+from agentmux.app.session.workplace import where_inside
 from agentmux.app.session.writer import Session, stamp
 from agentmux.core.codec.digests import named_uuid
 from agentmux.core.codec.frozen import dataclass
@@ -166,6 +167,9 @@ def import_session(world: World, file: Path, *, copy: bool) -> ImportedSession:
         state = _state_of(archive, events)
         tree = world.tree_lock(world.project)
         with world.folders.one_at_a_time(tree.top):
+            here = None if copy else _here(world, archive.manifest.session)
+            if here is not None:  # another import was faster
+                raise _is_here(here, file, is_moved=False)
             arrival = _planned(world, archive.manifest, state, events, copy=copy)
             _make(world, archive, arrival)
     made = arrival.state
@@ -319,8 +323,18 @@ def _planned(
         events=(*events, arrived),
         tip=manifest.head,
         chosen=chosen,
-        warnings=tuple(_warnings(state, here, chosen, registered)),
+        warnings=(
+            *_elsewhere(world, manifest),
+            *_warnings(state, here, chosen, registered),
+        ),
     )
+
+
+def _elsewhere(world: World, manifest: Manifest) -> Iterator[str]:
+    mine = where_inside(world)
+    if manifest.inside != mine:
+        was = manifest.inside
+        yield f"the session worked in `{was}` of its repository, and works in `{mine}` here"
 
 
 def _warnings(

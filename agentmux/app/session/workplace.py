@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentmux.core.moving.manifest import INSIDE_MAX
+from agentmux.core.terminal.text_width import printable
+
 if TYPE_CHECKING:
     from agentmux.app.world import Site
     from agentmux.core.codec.records import Json
@@ -14,6 +17,11 @@ def inner(site: Site) -> Path:
     """Return where the project is in its repository, relative to the top; ``.`` is the top."""
     top = site.tree_lock(site.project).top
     return site.project.relative_to(top)
+
+
+def where_inside(site: Site) -> str:
+    """Return `inner` as a text that is safe to show."""
+    return printable(str(inner(site)))[:INSIDE_MAX]
 
 
 def workplace(site: Site, fields: Json) -> Path:

@@ -26,6 +26,8 @@ MANIFEST_MAX: Final = 8 << 20
 FILE_MAX: Final = 64 << 20
 """The most bytes of a file of the session; a larger one stays behind."""
 MEMBERS_MAX: Final = 20_000
+INSIDE_MAX: Final = 1000
+"""The most characters of the place of a project in its repository."""
 
 HEAD_REF: Final = "refs/agentmux/head"
 """In the bundle: the commit on which the session works."""
@@ -79,6 +81,7 @@ class Manifest:
         branch: Short name of its branch; None where none is checked out.
         bundle: The SHA-256 of the bundle; empty if there is none, as all is at the remote.
         bundle_size: In bytes.
+        inside: Where its project is in the repository; ``.`` is the top. It is only shown.
         members: The session's files.
         schema: The version of this form.
     """
@@ -96,6 +99,7 @@ class Manifest:
     branch: str | None = None
     bundle: str = ""
     bundle_size: int = 0
+    inside: str = "."
     members: tuple[Member, ...] = ()
     schema: int = SCHEMA
 
@@ -122,6 +126,7 @@ class _Plain:
     branch: str | None = None
     bundle: str = ""
     bundle_size: int = 0
+    inside: str = "."
     schema: int = SCHEMA
 
 
@@ -169,6 +174,8 @@ def _wrong(found: Manifest) -> Iterator[str]:
         value = getattr(found, name)
         if value is not None and not form.fullmatch(value):
             yield f"`{name}` is not valid"
+    if not found.inside.isprintable():
+        yield "`inside` is not valid"
     paths = [each.path for each in found.members]
     if len({each.casefold() for each in paths}) != len(paths):
         yield "a file is listed twice"
@@ -189,6 +196,7 @@ _FORMS: Final = {
     "head": _COMMIT,
     "checkpoint": _COMMIT,
     "bundle": re.compile(r"|[0-9a-f]{64}"),
+    "inside": re.compile(rf".{{1,{INSIDE_MAX}}}"),
 }
 
 

@@ -50,6 +50,8 @@ def test_a_manifest_survives() -> None:
         {"bundle_size": -1},
         {"revision": 1e400},
         {"made_at": 1},
+        {"inside": "\x1b[31m"},
+        {"inside": ""},
     ],
 )
 def test_what_is_wrong_is_refused(more: dict[str, object]) -> None:
