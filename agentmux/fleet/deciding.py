@@ -8,7 +8,7 @@ import sqlalchemy as sa
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fleet.statuses import AT_REST, ENDED, FleetStatus
-from agentmux.errors import BlockedError, NotFoundError
+from agentmux.errors import BlockedError
 from agentmux.fleet import rows
 from agentmux.fleet.database import explained, now_s
 from agentmux.fleet.engine import ADMIT, DRIVE, Enqueuer
@@ -35,27 +35,6 @@ class Given:
     begins: str = ""
     text: str = ""
     by: str = ""
-
-
-def find(engine: sa.Engine, name: str) -> Feature:
-    """Return the feature with this id, the beginning of it, or this key.
-
-    Raises:
-        NotFoundError: None is, or several are.
-    """
-    wanted = name.replace("\\", "").replace("%", "").replace("_", "")
-    with explained(engine), engine.connect() as connection:
-        found = rows.features(connection, FEATURES.c.key == name) or rows.features(
-            connection, FEATURES.c.id.like(f"{wanted}%")
-        )
-    if len(found) == 1 and wanted:
-        return found[0]
-    if found and wanted:
-        raise NotFoundError(
-            f"several features of the fleet match `{name}`",
-            hints=tuple(f"agentmux fleet show {each.id}" for each in found[:5]),
-        )
-    raise NotFoundError(f"no feature of the fleet matches `{name}`", hints=("agentmux fleet list",))
 
 
 def decide(engine: sa.Engine, row: Feature, given: Given) -> str:

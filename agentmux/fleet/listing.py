@@ -1,4 +1,7 @@
-"""What `fleet list` and `fleet show` say, as data."""
+"""What `fleet list` and `fleet show` say, as data.
+
+Nothing here imports DBOS: the desk and the page look this way again and again.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,11 @@ import sqlalchemy as sa
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fleet.routing import STALE_S, HostFacts
 from agentmux.core.fleet.statuses import ENDED
+from agentmux.errors import NotFoundError
 from agentmux.fleet import rows
 from agentmux.fleet.database import explained
 from agentmux.fleet.rows import Decision, Feature
+from agentmux.fleet.tables import FEATURES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +53,27 @@ def fleet_view(engine: sa.Engine) -> FleetView:
     """Read the fleet."""
     with explained(engine), engine.connect() as connection:
         return FleetView(hosts=rows.hosts(connection), features=rows.features(connection))
+
+
+def find(engine: sa.Engine, name: str) -> Feature:
+    """Return the feature with this id, the beginning of it, or this key.
+
+    Raises:
+        NotFoundError: None is, or several are.
+    """
+    wanted = name.replace("\\", "").replace("%", "").replace("_", "")
+    with explained(engine), engine.connect() as connection:
+        found = rows.features(connection, FEATURES.c.key == name) or rows.features(
+            connection, FEATURES.c.id.like(f"{wanted}%")
+        )
+    if len(found) == 1 and wanted:
+        return found[0]
+    if found and wanted:
+        raise NotFoundError(
+            f"several features of the fleet match `{name}`",
+            hints=tuple(f"agentmux fleet show {each.id}" for each in found[:5]),
+        )
+    raise NotFoundError(f"no feature of the fleet matches `{name}`", hints=("agentmux fleet list",))
 
 
 def feature_fields(view: FleetView, row: Feature) -> dict[str, object]:

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.core.fleet.wish import Wish
 from agentmux.errors import BlockedError, NotFoundError
-from agentmux.fleet import deciding, giving_up, rows
+from agentmux.fleet import deciding, giving_up, listing, rows
 from agentmux.fleet.database import now_s
 from agentmux.fleet.deciding import Given
 from agentmux.fleet.submission import submit
@@ -44,11 +44,11 @@ def _host(engine: sa.Engine, age_s: float) -> None:
 def test_a_feature_is_found_by_its_key_and_the_start_of_its_id(
     engine: sa.Engine, feature: str
 ) -> None:
-    assert deciding.find(engine, feature[:6]).id == feature
-    assert deciding.find(engine, "one").id == feature
+    assert listing.find(engine, feature[:6]).id == feature
+    assert listing.find(engine, "one").id == feature
     for name in ("", "%", "_", "two"):
         with pytest.raises(NotFoundError):
-            deciding.find(engine, name)
+            listing.find(engine, name)
 
 
 def test_an_approval_takes_what_was_shown_and_goes_where_it_was_submitted_to_go(

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from agentmux.core.fleet.lease import decode
 from agentmux.core.fleet.routing import HEARTBEAT_S
-from agentmux.fleet import deciding, rows
+from agentmux.fleet import deciding, listing, rows
 from agentmux.fleet.database import engine_for
 from agentmux.fleet.deciding import Given
 from agentmux.fleet.tables import HOSTS
@@ -168,7 +168,7 @@ def test_changes_requested_elsewhere_begin_another_cycle(host: FleetHost) -> Non
     worker.kill()
     engine = engine_for(host.database)
     given = Given(kind=rows.CHANGES, digest=shown["question"]["digest"], text="say it louder")
-    deciding.decide(engine, deciding.find(engine, feature), given)
+    deciding.decide(engine, listing.find(engine, feature), given)
     engine.dispose()
     host.worker()
     again = host.until(feature, "waiting", "failed")

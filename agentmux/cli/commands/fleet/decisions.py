@@ -75,7 +75,8 @@ def _decide(
     approves = given["kind"] == "approve"
     require_person(face, "fleet approve" if approves else "fleet request-changes")
     engine = engine_of(ctx)
-    from agentmux.fleet.deciding import Given, decide, find  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.deciding import Given, decide  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.listing import find  # noqa: PLC0415 (as above)
 
     row = find(engine, name)
     asked = dict(row.question or {})
@@ -123,9 +124,9 @@ def retry(
     face: Face = ctx.obj
     require_person(face, "fleet retry")
     engine = engine_of(ctx)
-    from agentmux.fleet import deciding, giving_up  # noqa: PLC0415 (an extra)
+    from agentmux.fleet import deciding, giving_up, listing  # noqa: PLC0415 (an extra)
 
-    row = deciding.find(engine, feature)
+    row = listing.find(engine, feature)
     if not abandon:
         return _done(row, deciding.retry(engine, row), json=json)
     require_consent(
@@ -142,9 +143,9 @@ def cancel(
     face: Face = ctx.obj
     require_person(face, "fleet cancel")
     engine = engine_of(ctx)
-    from agentmux.fleet import deciding  # noqa: PLC0415 (an extra)
+    from agentmux.fleet import deciding, listing  # noqa: PLC0415 (an extra)
 
-    row = deciding.find(engine, feature)
+    row = listing.find(engine, feature)
     asks = face.interactive and not yes and not json
     require_consent(face, f"Cancel `{row.title}`?", yes=not asks)
     return _done(row, deciding.cancel(engine, row), json=json)

@@ -51,8 +51,7 @@ def show(ctx: typer.Context, feature: IdArg, json: GroupJsonOpt = False) -> int:
     """Show all that the fleet knows of a feature."""
     face: Face = ctx.obj
     engine = engine_of(ctx)
-    from agentmux.fleet.deciding import find  # noqa: PLC0415 (an extra)
-    from agentmux.fleet.listing import fleet_view, shown_fields  # noqa: PLC0415 (as above)
+    from agentmux.fleet.listing import find, fleet_view, shown_fields  # noqa: PLC0415 (an extra)
 
     fields = shown_fields(engine, fleet_view(engine), find(engine, feature))
     if json:
@@ -72,7 +71,7 @@ def attach(
     face: Face = ctx.obj
     engine = engine_of(ctx)
     from agentmux.fleet.attaching import attach_words  # noqa: PLC0415 (an extra)
-    from agentmux.fleet.deciding import find  # noqa: PLC0415 (as above)
+    from agentmux.fleet.listing import find  # noqa: PLC0415 (as above)
 
     words = attach_words(engine, place_of_fleet(face), find(engine, feature))
     if prints or not face.on_screen:
