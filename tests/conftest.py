@@ -139,6 +139,7 @@ LONG = (
     "tests/e2e/test_tutorial.py",
     "tests/fleet/test_abandoned.py",
     "tests/fleet/test_demo.py",
+    "tests/fleet/test_faces.py::test_a_feature_is_followed",
     "tests/fleet/test_kills.py",
     "tests/fleet/test_parked.py",
 )

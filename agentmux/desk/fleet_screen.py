@@ -98,21 +98,27 @@ class FleetScreen(Screen[None]):
             parts += [(each.shown, BOLD), (f" {each.action}  ", DIM)]
         self._foot.show(tuple(parts))
         self._list.focus()
-        self.action_look()
-        self.set_interval(_LOOK_S, self.action_look)
+        self._read()
+        self.set_interval(_LOOK_S, self._read)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 (Textual calls it)
         """Leave keys to a dialog above it."""
         return self.is_current
 
     def action_look(self) -> None:
+        """Read the fleet as it is now."""
+        self._read(anew=True)
+
+    def _read(self, *, anew: bool = False) -> None:
         """Read the fleet, unless it is being read."""
         if not self._looking:
             self._looking = True
-            self.run_worker(self._look())
+            self.run_worker(self._look(anew=anew))
 
-    async def _look(self) -> None:
+    async def _look(self, *, anew: bool) -> None:
         try:
+            if anew:
+                await in_daemon_thread(self._fleet.forget)
             board = await in_daemon_thread(self._fleet.board)
         except (AgentmuxError, OSError) as error:
             self._board = None
@@ -271,7 +277,6 @@ class FleetScreen(Screen[None]):
             self._say(said.words, Colour.RED)
             lines = (said.words, "", *said.hints)
             await self.app.push_screen_wait(Failure(" ".join(words), lines, can_ask=False))
-        self._fleet.forget()
         self.action_look()
 
 

@@ -1,19 +1,28 @@
 """The desk and the page show the fleet, and decide on it by its commands."""
 
 import asyncio
+import os
 import re
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 from agentmux.adapters.system.command_runs import CommandRuns
 from agentmux.core.codec.frozen import replace
 from agentmux.core.fleet.statuses import FleetStatus
+from agentmux.desk.tools import DeskTools
 from agentmux.fleet import rows
 from agentmux.fleet.database import engine_for, now_s
 from agentmux.fleet.tables import HOSTS
 from agentmux.wiring import machine
 from agentmux.wiring.fleet import fleet_of
-from tests.desk.test_app import shown, tools_of
+from tests.conftest import WaitUntil
+from tests.desk.test_app import Shown, shown, tools_of
+from tests.e2e.conftest import QUICK
 from tests.fleet.conftest import FleetHost
 from tests.web.conftest import Page
 
@@ -94,16 +103,18 @@ def test_a_page_without_a_fleet_or_its_database_says_so(host: FleetHost) -> None
         page.close()
 
 
-def test_the_desk_shows_the_fleet_and_approves(host: FleetHost, waiting: tuple[str, str]) -> None:
+def _tools(host: FleetHost) -> DeskTools:
+    """Return the tools of a desk without sessions, which sees the fleet of a host."""
     project = host.project.path
     commands = CommandRuns(program=machine.program(), environ=host.project.env)
+    (project.parent / "desk" / "calc").mkdir(parents=True)
+    tools = tools_of(project.parent / "desk" / "calc")
+    return replace(tools, commands=commands, fleet=fleet_of(commands, project), here=project)
 
+
+def test_the_desk_shows_the_fleet_and_approves(host: FleetHost, waiting: tuple[str, str]) -> None:
     async def look() -> None:
-        (project.parent / "desk" / "calc").mkdir(parents=True)
-        tools = tools_of(project.parent / "desk" / "calc")
-        fleet = fleet_of(commands, project)
-        tools = replace(tools, commands=commands, fleet=fleet, here=project)
-        async with shown(tools, (120, 36)) as desk:
+        async with shown(_tools(host), (120, 36)) as desk:
             await desk.shows("f the fleet")
             await desk.press("f")
             await desk.shows("1 to decide", "1 dead letter", f"fix it ({DEAD})", "host box: runs")
@@ -122,6 +133,91 @@ def test_the_desk_shows_the_fleet_and_approves(host: FleetHost, waiting: tuple[s
 
     asyncio.run(look())
     assert _given(host, waiting[0]) == ["approve"]
+
+
+def test_to_look_at_the_fleet_loads_no_engine(host: FleetHost) -> None:
+    feature = host.submit()
+    code = (
+        "import os, sys\n"
+        "from agentmux.cli.main import main\n"
+        "for words in (['list'], ['show', sys.argv[1]]):\n"
+        "    assert main(['fleet', *words, '--json'], os.environ) == 0\n"
+        "assert 'dbos' not in sys.modules\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, feature],
+        cwd=host.project.path, env=host.project.env, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def _agent(host: FleetHost) -> int:
+    """Return the process id of the offline agent; 0 for none."""
+    for pid, _ in host.project.processes():
+        with suppress(OSError):  # it has ended
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+            if any(each.endswith(b"/agentmux-demo-agent") for each in words):
+                return pid
+    return 0
+
+
+async def _looks(desk: Shown, *words: str) -> None:
+    """Look at the fleet again until it shows these words."""
+    while not all(word in desk.screen for word in words):
+        await desk.press("l")
+        await desk.pilot.pause(0.2)
+
+
+def test_a_feature_is_followed_and_decided_in_the_faces_until_its_commit(
+    host: FleetHost, wait_until: WaitUntil
+) -> None:
+    thinks = {"attempts": [{"when": {"cycle": 1}, "think": 1}]}
+    host.project.scenario({"roles": {**QUICK["roles"], "coder": thinks}})
+    feature = host.submit(feature="greet people")
+    page = Page(host.project).login()
+
+    def until(*statuses: str) -> None:
+        found = host.until(feature, *statuses, "failed")
+        assert found["status"] in statuses, f"{found}\n{host.log()}"
+
+    async def decide() -> None:
+        async with shown(_tools(host), (80, 24)) as desk:
+            await desk.press("f")
+            await desk.shows("in the queue 1", "queued", "greet people")
+            await asyncio.to_thread(host.worker)
+            await asyncio.to_thread(wait_until, lambda: _agent(host))
+            os.kill(_agent(host), signal.SIGSTOP)  # it stays at work while it is looked at
+            await _looks(desk, "at work 1", "implementing  a  greet people", "1 of 2 slots")
+            os.kill(_agent(host), signal.SIGCONT)
+            await asyncio.to_thread(until, "waiting")
+            await desk.press("l")
+            await desk.shows("1 to decide", "completing")
+            await desk.press("c")
+            await desk.shows("to be committed", "Ask for changes?")
+            await desk.press("y")
+            await desk.shows("What should change in")
+            await desk.press(*"shout", "enter", "enter")
+            await desk.shows("request recorded")
+            await asyncio.to_thread(until, "waiting")
+            text = page.text(f"/fleet/{feature}")
+            (digest,) = set(re.findall(r'name="digest" value="(.+?)"', text))
+            done = page.post(f"/fleet/{feature}/approve", digest=digest)
+            assert "approval recorded" in page.text(done.headers["location"])
+            await asyncio.to_thread(until, "done")
+            await desk.press("l")
+            await desk.shows("ended 1", "done", "0 of 2 slots")
+
+    try:
+        asyncio.run(decide())
+        for path in ("/fleet", f"/fleet/{feature}"):  # it may be seconds old
+            wait_until(lambda path=path: ">done<" in page.text(path))
+    finally:
+        page.close()
+    assert host.commits() == ["greet people"]
+    assert host.session(feature).kinds("request_changes", "approve") == [
+        "request_changes",
+        "approve",
+    ]
 
 
 def test_a_desk_without_a_fleet_knows_nothing_of_it(host: FleetHost) -> None:
