@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from agentmux.adapters.disk import files
 from agentmux.fleet.place import Place
 
 
-def log_to(place: Place) -> logging.Handler:
-    """Return the handler for the log of the worker and of DBOS, which stays off the terminal."""
+@contextmanager
+def log_to(place: Place) -> Iterator[logging.Handler]:
+    """Write the log of the worker and of DBOS in the block; give the handler for it."""
     files.make_dir(place.folder)
     stream = os.fdopen(files.append_only(place.log), "a", encoding="utf-8", errors="replace")
     handler = logging.StreamHandler(stream)
@@ -18,4 +21,8 @@ def log_to(place: Place) -> logging.Handler:
     ours = logging.getLogger("agentmux")
     ours.addHandler(handler)
     ours.setLevel(logging.INFO)
-    return handler
+    try:
+        yield handler
+    finally:
+        ours.removeHandler(handler)
+        stream.close()

@@ -19,7 +19,8 @@ def set_up(place: Place, url: str) -> None:
     try:
         with explained(engine):
             make(engine)
-            dbos.migrate(engine, log_to(place))
+            with log_to(place) as log:
+                dbos.migrate(engine, log)
     finally:
         engine.dispose()  # SQLite then leaves one file
     place.keep_url(url)
