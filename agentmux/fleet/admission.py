@@ -1,9 +1,15 @@
-"""Gives a new feature to a host: this one, when it has a slot, or another that has one sooner."""
+"""Gives new features to a host: this one, when it has a slot, or another that has one sooner.
+
+A slot goes to the first feature of the backlog that may run here, whichever has asked for it: so
+features begin in the order of their priority and submission.
+"""
 
 from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Iterator
+from contextlib import suppress
 from typing import Final
 
 import sqlalchemy as sa
@@ -24,6 +30,8 @@ logger = logging.getLogger(__name__)
 
 _PATIENCE_S: Final = 2.0
 """A feature that waits longer goes to another host, if one has a free slot."""
+_LOOKED_AT: Final = 20
+"""So many of the queue are looked at; if none of them may run here, the one that asked is taken."""
 _RANK: Final = 1000
 """Features that have begun here come before new ones, whatever their priority."""
 
@@ -40,52 +48,88 @@ def admit(host: Host, feature_id: str, number: int) -> str:
         return _fail(host, row, error.message)
     if not is_allowed(wish.repo, host.settings.repos):
         return _refuse(host, row)
-    if _has_slot(host, row):
-        return _take(host, row)
+    try:
+        while _has_slot(host, row):
+            if _take_first(host, row) == row.id:
+                return "taken"
+            if not _is_still_mine(host, row):
+                return "superseded"
+    finally:
+        host.slots.free(_holder(row))
     if host.stop.is_set():
         raise StoppingError
     return _pass_on(host, row)
 
 
 def _has_slot(host: Host, row: Feature) -> bool:
-    """Wait for a slot here, until another host has one or the feature is no longer queued."""
+    """Wait for a slot here, until another host has one or the feature is no longer queued.
+
+    A host that is drained has none.
+    """
     began = time.monotonic()
 
     def gives_up() -> bool:
-        if host.stop.is_set():
-            return True
-        if not _is_mine(host.write(lambda each: rows.feature(each, row.id)), row.drive):
+        if host.stop.is_set() or host.draining.is_set() or not _is_still_mine(host, row):
             return True
         late = time.monotonic() - began > _PATIENCE_S and not row.pinned
         return late and host.write(lambda each: _other(each, host, row)) is not None
 
-    return host.slots.take(row.id, _RANK + row.priority, gives_up)
+    has_slot = host.slots.take(_holder(row), _RANK + row.priority, gives_up)
+    return has_slot and not host.draining.is_set()
+
+
+def _holder(row: Feature) -> str:
+    """Return who holds the slot of an admission: what it takes may be another feature."""
+    return f"{ADMIT} {row.id}"
 
 
 def _is_mine(row: Feature | None, number: int) -> bool:
     return row is not None and row.status is FleetStatus.QUEUED and row.drive == number
 
 
+def _is_still_mine(host: Host, row: Feature) -> bool:
+    return _is_mine(host.write(lambda each: rows.feature(each, row.id)), row.drive)
+
+
 def _mine(row: Feature) -> tuple[sa.ColumnElement[bool], ...]:
     return (FEATURES.c.drive == row.drive, FEATURES.c.status == FleetStatus.QUEUED)
 
 
-def _take(host: Host, row: Feature) -> str:
-    """Make this host the feature's, and begin its first drive."""
+def _take_first(host: Host, row: Feature) -> str:
+    """Make this host that of the first feature that may run here, and begin its first drive.
 
-    def begin(connection: sa.Connection) -> bool:
-        number = row.drive + 1
+    Args:
+        host: This host.
+        row: The feature that has a slot; it hands it over if it is not the first itself.
+
+    Returns:
+        The id of the feature that was taken; empty if another host was faster.
+    """
+
+    def begin(connection: sa.Connection) -> str:
+        first = next(_queued(connection, host), row)
+        number = first.drive + 1
         values = {"status": FleetStatus.RUNNING, "host": host.id, "drive": number, "reason": ""}
-        if not rows.change(connection, row.id, *_mine(row), **values):
-            return False
-        host.enqueuer.enqueue(connection, next_job(row, DRIVE, host.id))
+        if not rows.change(connection, first.id, *_mine(first), **values):
+            return ""
+        host.enqueuer.enqueue(connection, next_job(first, DRIVE, host.id))
         connection.execute(HOSTS.update().where(HOSTS.c.id == host.id).values(busy=host.slots.busy))
-        return True
+        return first.id
 
-    if host.write(begin):
-        return "taken"
-    host.slots.free(row.id)
-    return "superseded"
+    taken = host.write(begin)
+    if taken:
+        host.slots.hand_over(_holder(row), taken)
+    return taken
+
+
+def _queued(connection: sa.Connection, host: Host) -> Iterator[Feature]:
+    """Yield the queued features that this host may run, the first of the backlog first."""
+    here = sa.or_(sa.not_(FEATURES.c.pinned), FEATURES.c.host == host.id)
+    queued = FEATURES.c.status == FleetStatus.QUEUED
+    for each in rows.first_features(connection, queued, here, most=_LOOKED_AT):
+        with suppress(UsageError):  # a wish that nobody can run: its own admission says so
+            if is_allowed(from_fields(each.wish).repo, host.settings.repos):
+                yield each
 
 
 def _other(connection: sa.Connection, host: Host, row: Feature) -> str | None:
@@ -93,10 +137,10 @@ def _other(connection: sa.Connection, host: Host, row: Feature) -> str | None:
 
 
 def _pass_on(host: Host, row: Feature) -> str:
-    """Let a host with a free slot admit the feature."""
+    """Let a host with a free slot admit the feature; if there is none, the first that looks."""
 
     def send(connection: sa.Connection) -> str:
-        to = _other(connection, host, row)
+        to = row.host if row.pinned else _other(connection, host, row)
         number = row.drive + 1
         if not rows.change(connection, row.id, *_mine(row), drive=number):
             return "superseded"

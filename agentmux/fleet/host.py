@@ -58,6 +58,7 @@ class Host:
     Attributes:
         id: The uuid of its worker.
         stop: Is set when the worker ends.
+        draining: Is set when the host takes nothing more.
         orders: By the id of each feature of this host, what the worker last read of it.
     """
 
@@ -74,6 +75,7 @@ class Host:
     environ: Mapping[str, str]
     config: Path | None
     stop: threading.Event
+    draining: threading.Event
     orders: dict[str, Order]
 
     def write(self, call: Callable[[sa.Connection], T]) -> T:

@@ -83,6 +83,7 @@ class Decision:
     answer: str
 
 
+_SUBMITTED: Final = (FEATURES.c.submitted_at, FEATURES.c.id)
 _KINDS: Final[Mapping[str, tuple[type, ...]]] = {
     **dict.fromkeys(("priority", "epoch", "drive", "idle_drives", "progress"), (int,)),
     **dict.fromkeys(("title", "reason", "session", "path", "phase", "pushed"), (str,)),
@@ -144,7 +145,16 @@ def feature(connection: sa.Connection, feature_id: str) -> Feature | None:
 
 def features(connection: sa.Connection, *where: sa.ColumnElement[bool]) -> tuple[Feature, ...]:
     """Return the features for which all of ``where`` holds, in the order of submission."""
-    query = sa.select(FEATURES).where(*where).order_by(FEATURES.c.submitted_at, FEATURES.c.id)
+    query = sa.select(FEATURES).where(*where).order_by(*_SUBMITTED)
+    return tuple(_feature(row) for row in connection.execute(query))
+
+
+def first_features(
+    connection: sa.Connection, *where: sa.ColumnElement[bool], most: int
+) -> tuple[Feature, ...]:
+    """Return at most ``most`` of them, by their priority, then in the order of submission."""
+    order = (FEATURES.c.priority, *_SUBMITTED)
+    query = sa.select(FEATURES).where(*where).order_by(*order).limit(most)
     return tuple(_feature(row) for row in connection.execute(query))
 
 

@@ -10,7 +10,10 @@ _LOOK_S: Final = 1.0
 
 
 class Slots:
-    """Counts the features that run, each once; who waits is served in turn."""
+    """Counts those who hold a slot, each once; who waits is served in turn.
+
+    A holder is the id of a feature that runs, or of an admission.
+    """
 
     def __init__(self, count: int) -> None:
         self._count = count
@@ -19,19 +22,19 @@ class Slots:
         self._turn = 0
         self._changed = threading.Condition()
 
-    def take(self, feature: str, rank: int, gives_up: Callable[[], bool]) -> bool:
-        """Wait for a slot; return whether the feature has one.
+    def take(self, holder: str, rank: int, gives_up: Callable[[], bool]) -> bool:
+        """Wait for a slot; return whether the holder has one.
 
-        A feature that has one keeps it: so the slot that its admission took is that of its drive.
+        Who has one keeps it: so the slot that an admission hands over is that of the drive.
 
         Args:
-            feature: Its id.
+            holder: Who asks.
             rank: Who waits with a lower one is served first, then who came first.
             gives_up: Is asked now and then whether to wait no longer.
         """
         with self._changed:
             self._turn += 1
-            mine = (rank, self._turn, feature)
+            mine = (rank, self._turn, holder)
             self._waiting.append(mine)
         try:
             while not self._taken(mine):
@@ -44,23 +47,30 @@ class Slots:
                 self._changed.notify_all()
 
     def _taken(self, mine: tuple[int, int, str]) -> bool:
-        """Return whether the feature has a slot; wait a moment for its turn."""
-        feature = mine[2]
+        """Return whether the holder has a slot; wait a moment for its turn."""
+        holder = mine[2]
         with self._changed:
             if not self._is_next(mine):
                 self._changed.wait(_LOOK_S)
             if self._is_next(mine):
-                self._held.add(feature)
-            return feature in self._held
+                self._held.add(holder)
+            return holder in self._held
 
     def _is_next(self, mine: tuple[int, int, str]) -> bool:
         free = len(self._held) < self._count and min(self._waiting) == mine
         return free or mine[2] in self._held
 
-    def free(self, feature: str) -> None:
-        """Give the feature's slot to another."""
+    def free(self, holder: str) -> None:
+        """Give the holder's slot to another."""
         with self._changed:
-            self._held.discard(feature)
+            self._held.discard(holder)
+            self._changed.notify_all()
+
+    def hand_over(self, holder: str, other: str) -> None:
+        """Give the slot of a holder to another, which may wait for it, or have taken one."""
+        with self._changed:
+            self._held.discard(holder)
+            self._held.add(other)
             self._changed.notify_all()
 
     @property

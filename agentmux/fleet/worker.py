@@ -86,7 +86,8 @@ def work(options: WorkerOptions) -> int:
         engine = engine_for(options.place.url())
         try:
             require_contract(engine)
-            return _Worker(options, engine, log_to(options.place)).run()
+            with log_to(options.place) as log:
+                return _Worker(options, engine, log).run()
         finally:
             engine.dispose()
 
@@ -111,11 +112,11 @@ class _Worker:
             environ=options.environ,
             config=options.config,
             stop=threading.Event(),
+            draining=threading.Event(),
             orders={},
         )
         self._sessions: dict[Path, str] = {}
         self._dropped = Dropped()
-        self._drained = threading.Event()
         self._beat_at = 0.0
         self._busy = 0
         self._presence = Presence(self._host, options.slots)
@@ -143,7 +144,7 @@ class _Worker:
             self._options.said("warning: this host may run no repository: see `fleet.repos`")
         self._options.said(f"worker {self._host.name} runs with {slots} (Ctrl-C ends it)")
         try:
-            while not self._host.stop.wait(LOOK_S) and not self._drained.is_set():
+            while not self._host.stop.wait(LOOK_S) and not self._host.draining.is_set():
                 self._turn()
             return self._end()
         except AgentmuxError as error:
@@ -248,7 +249,7 @@ class _Worker:
         for path in new:
             self._moved(path)
         if drained:
-            self._drained.set()
+            self._host.draining.set()
 
     def _moved(self, session: Path) -> None:
         """Begin a drive of a session at rest that somebody on this host has moved."""
@@ -276,7 +277,7 @@ class _Worker:
     # -- the end -------------------------------------------------------------------------------
 
     def _end(self) -> int:
-        if self._drained.is_set() and not self._host.stop.is_set():
+        if self._host.draining.is_set() and not self._host.stop.is_set():
             self._options.said(f"worker {self._host.name} is drained: it finishes what runs")
             self._finish_running()
         try:

@@ -55,3 +55,15 @@ def test_the_lowest_rank_is_served_first(wait_until: WaitUntil) -> None:
     for each in threads:
         each.join(60)
     assert order == ["begun", "late", "new"]
+
+
+def test_a_slot_that_is_handed_over_is_one(wait_until: WaitUntil) -> None:
+    slots, order = Slots(1), list[str]()
+    assert slots.take("admission", 1000, _never)
+    drive = _take(slots, "drive", 1, order)
+    wait_until(lambda: len(slots._waiting) == 1)
+    slots.hand_over("admission", "drive")
+    drive.join(60)
+    assert order == ["drive"]
+    slots.free("admission")
+    assert slots.busy == 1
