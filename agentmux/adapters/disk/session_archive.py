@@ -269,7 +269,8 @@ class Archive:
             with files.explained(path):
                 return os.fdopen(os.open(path, _CREATE, files.FILE_MODE), "wb")
 
-        self._walk(place)
+        with files.explained(home):
+            self._walk(place)
 
     def _walk(self, place: Callable[[str], IO[bytes] | None]) -> None:
         left = dict(self._expected())
@@ -297,8 +298,7 @@ class Archive:
                 made.update(piece)
                 left -= len(piece)
                 if target is not None:
-                    with files.explained(self._path):
-                        sink.write(piece)
+                    sink.write(piece)
         if left or made.hexdigest() != wanted.sha256:
             raise self._broken(f"{wanted.path!r} is damaged")
 

@@ -123,7 +123,7 @@ class GitBundles:
         lacking = _LACKS.findall(reply.err) if "prerequisite commit" in reply.err else []
         if not lacking:
             said = reply.err.strip().splitlines()
-            return DataError(f"the bundle in the file is damaged: {said[0] if said else 'git'}")
+            return DataError(f"git cannot unpack the bundle in the file: {said[0] if said else ''}")
         more = f" and {len(lacking) - _NAMED} more" if len(lacking) > _NAMED else ""
         named = ", ".join(each[:12] for each in lacking[:_NAMED])
         return MissingError(

@@ -3,6 +3,7 @@
 import io
 import json
 import os
+import resource
 import tarfile
 from collections.abc import Callable
 from pathlib import Path
@@ -287,3 +288,18 @@ def test_a_journal_of_a_newer_version_is_named(packed: Packed, tmp_path: Path) -
     session_archive.write(file, packed, force=False)
     with session_archive.opened(file) as archive, pytest.raises(DataError, match="unknown kind"):
         archive.events()
+
+
+@pytest.mark.parametrize("size", [10, 5000])
+def test_a_full_disk_is_named_where_the_session_is_written(
+    size: int, packed: Packed, tmp_path: Path
+) -> None:
+    file, to = tmp_path / "s.agentmux", tmp_path / "to"
+    session_archive.write(file, packed, force=False)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))  # the bundle has 8000 bytes
+    try:
+        with pytest.raises(DataError, match=f"cannot write `{to}`.*file too large"):
+            unpacked(file, to)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
