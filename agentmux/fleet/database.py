@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final, TypeVar
@@ -12,6 +11,7 @@ from typing import Any, Final, TypeVar
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from agentmux.core.names.version import VERSION
 from agentmux.errors import DataError, MissingError
@@ -19,9 +19,32 @@ from agentmux.fleet.place import require_url, shown_url
 from agentmux.fleet.tables import CONTRACT, CONTRACTS, META
 
 T = TypeVar("T")
+AWAY: Final = (DBAPIError, PoolTimeoutError)
+"""What a call raises while the database is away; the second one, while many calls wait for it."""
 _BUSY_MS: Final = 30_000
 _AGAIN_S: Final = 0.5
-_CONNECT_S: Final = 10
+_CONNECTING: Final[Mapping[str, str | int]] = {
+    "application_name": "agentmux-fleet",
+    "connect_timeout": 10,
+    # A server that acknowledges nothing for so long is away; TCP alone waits a quarter of an hour.
+    "tcp_user_timeout": 10_000,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+}
+"""How to connect to PostgreSQL, where the URL does not say otherwise."""
+_SERVER: Final = """
+    SELECT set_config(name, wanted, false)
+    FROM pg_settings JOIN (VALUES
+        ('idle_in_transaction_session_timeout', '20s'),
+        ('tcp_user_timeout', '20s'),
+        ('tcp_keepalives_idle', '10s'),
+        ('tcp_keepalives_interval', '5s'),
+        ('tcp_keepalives_count', '3')
+    ) AS settings (name, wanted) USING (name)
+    WHERE source = 'default'
+"""
+"""Has the server give up a client that is gone, with its locks; what its owner has set is kept."""
 _FILE_HINT: Final = "restore the file, or make another fleet: agentmux fleet init"
 _SERVER_HINT: Final = "start it, then try again"
 
@@ -38,14 +61,23 @@ def engine_for(url: str) -> sa.Engine:
         event.listen(made, "do_connect", _only_open)
         event.listen(made, "connect", _as_dbos_does)
         return made
-    return sa.create_engine(
-        url.replace("postgresql://", "postgresql+psycopg://", 1),
+    parsed = sa.make_url(url.replace("postgresql://", "postgresql+psycopg://", 1))
+    made = sa.create_engine(
+        parsed,
         pool_pre_ping=True,
         # A worker at rest needs five; a server that serves many workers has few to give.
         pool_size=5,
         max_overflow=35,
-        connect_args={"connect_timeout": _CONNECT_S, "application_name": "agentmux-fleet"},
+        connect_args={k: each for k, each in _CONNECTING.items() if k not in parsed.query},
     )
+    event.listen(made, "connect", _let_server_give_up)
+    return made
+
+
+def _let_server_give_up(connection: Any, _: object) -> None:  # noqa: ANN401 (of psycopg)
+    with connection.cursor() as cursor:
+        cursor.execute(_SERVER)
+    connection.commit()  # else a rollback would undo it
 
 
 def _only_open(_: object, __: object, words: list[str], options: dict[str, Any]) -> None:
@@ -93,15 +125,15 @@ def explained(engine: sa.Engine) -> Iterator[None]:
     """Turn an error of the database in the block into one that a user can act on."""
     try:
         yield
-    except OperationalError as error:
+    except SQLAlchemyError as error:
+        if not is_passing(error):
+            raise DataError(f"the fleet's database: {_said(error)}") from error
         url = engine.url.set(drivername=engine.url.get_backend_name())  # as it was given
         where = shown_url(url.render_as_string(hide_password=True))
         raise MissingError(
             f"the fleet's database {where} does not answer: {_said(error)}",
             hints=(_FILE_HINT if engine.dialect.name == "sqlite" else _SERVER_HINT,),
         ) from error
-    except SQLAlchemyError as error:
-        raise DataError(f"the fleet's database: {_said(error)}") from error
 
 
 def _said(error: SQLAlchemyError) -> str:
@@ -111,7 +143,7 @@ def _said(error: SQLAlchemyError) -> str:
 
 def is_passing(error: Exception) -> bool:
     """Return whether a failed call may succeed later: the database is away, or busy."""
-    return isinstance(error, OperationalError) or (
+    return isinstance(error, (OperationalError, PoolTimeoutError)) or (
         isinstance(error, DBAPIError) and error.connection_invalidated
     )
 
@@ -124,12 +156,12 @@ def persistent(call: Callable[[], T], *, stopping: Callable[[float], bool]) -> T
         stopping: Waits for so many seconds; returns whether to give up.
 
     Raises:
-        OperationalError: It was to give up.
+        DBAPIError, PoolTimeoutError: It was to give up.
     """
     while True:
         try:
             return call()
-        except (OperationalError, DBAPIError) as error:
+        except AWAY as error:
             if not is_passing(error) or stopping(_AGAIN_S):
                 raise
 
@@ -200,9 +232,3 @@ def _other(found: int) -> DataError:
             "agentmux fleet init",
         ),
     )
-
-
-def monotonic_wait(seconds: float) -> bool:
-    """Wait, for `persistent` in a command: it never gives up by itself."""
-    time.sleep(seconds)  # noqa: TID251 (a command waits for the database)
-    return False

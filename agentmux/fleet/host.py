@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import sqlalchemy as sa
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.fleet.database import persistent
+from agentmux.fleet.database import AWAY, persistent
 from agentmux.fleet.place import Place
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Host:
 
         try:
             return persistent(once, stopping=self.stop.wait)
-        except sa.exc.DBAPIError:
+        except AWAY:
             if self.stop.is_set():
                 raise StoppingError from None
             raise

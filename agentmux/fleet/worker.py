@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Final, NoReturn
 
 import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.config.settings import FleetSettings
@@ -25,7 +24,7 @@ from agentmux.fleet import engine as dbos
 from agentmux.fleet import rows
 from agentmux.fleet.admission import admit
 from agentmux.fleet.commands import Commands
-from agentmux.fleet.database import engine_for, explained, require_contract
+from agentmux.fleet.database import AWAY, engine_for, explained, require_contract
 from agentmux.fleet.drive import drive
 from agentmux.fleet.dropped import Dropped
 from agentmux.fleet.host import Host, Order, StoppingError
@@ -195,7 +194,7 @@ class _Worker:
                 self._dropped.look(self._host)
             self._look()
             self._forget()
-        except DBAPIError as error:
+        except AWAY as error:
             logger.warning("the database did not answer: %s", error)
 
     def _forget(self) -> None:
@@ -282,7 +281,7 @@ class _Worker:
             self._finish_running()
         try:
             self._presence.end()
-        except DBAPIError as error:
+        except AWAY as error:
             logger.warning("the database did not answer: %s", error)
         return self._exit(ExitCode.OK)
 

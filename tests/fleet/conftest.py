@@ -99,7 +99,7 @@ class Worker:
     def __init__(self, host: "FleetHost", *words: str, dies_at: int = 0) -> None:
         self.host = host
         self.errors = host.project.root / f"worker-{uuid.uuid4().hex}.err"
-        self.pid = SERVER.start(
+        self.pid = host.server.start(
             ["fleet", "worker", "--name", host.name, *words],
             cwd=str(host.project.root),
             env=host.project.env,
@@ -136,7 +136,7 @@ class Worker:
     def wait(self) -> int:
         """Wait until it has ended; return its exit code."""
         if self._code is None:
-            self._code = SERVER.wait(self.pid)
+            self._code = self.host.server.wait(self.pid)
         return self._code
 
     def end(self) -> int:
@@ -148,8 +148,16 @@ class Worker:
 class FleetHost:
     """One host: a home, a tmux server and a project of its own, and perhaps a worker."""
 
-    def __init__(self, database: str, name: str = "a", *, repos: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        database: str,
+        name: str = "a",
+        *,
+        repos: tuple[str, ...] = (),
+        server: WorkerServer = SERVER,
+    ) -> None:
         self.project = Project(make_root())
+        self.server = server
         self.name = name
         self.database = database
         self.place = place_of(self.project.env)
@@ -207,27 +215,31 @@ class FleetHost:
 
     def until(self, feature: str, *statuses: str) -> dict[str, Any]:
         """Wait until a feature has one of these statuses; return all that is known of it."""
-        self._look_until(feature, lambda row: row.status in statuses)
+        self.look_until(feature, lambda row: row.status in statuses)
         return self.show(feature)
 
     def until_session(self, feature: str) -> Session:
         """Wait until a feature's session is known to the fleet."""
-        self._look_until(feature, lambda row: bool(row.session))
+        self.look_until(feature, lambda row: bool(row.session))
         return self.session(feature)
 
-    def _look_until(self, feature: str, holds: Callable[[rows.Feature], bool]) -> None:
+    def look_until(self, feature: str, holds: Callable[[rows.Feature], bool]) -> rows.Feature:
+        """Wait until a feature's row is as wanted; return it."""
+        found: list[rows.Feature] = []
         engine = engine_for(self.database)
 
         def reached() -> bool:
             time.sleep(LOOK_S)
             with engine.connect() as connection:
                 row = rows.feature(connection, feature)
+            found[:] = [] if row is None else [row]
             return row is not None and holds(row)
 
         try:
             _wait_until(reached, 90, lambda: f"{self.show(feature)}\n{self.log()}")
         finally:
             engine.dispose()
+        return found[0]
 
     def log(self) -> str:
         return self.place.log.read_text()[-4000:] if self.place.log.exists() else ""

@@ -29,7 +29,8 @@ class Postgres:
 
         Args:
             programs: The folder of its programs.
-            settings: Words like ``fsync=off``.
+            settings: Words like ``fsync=off``. With ``listen_addresses=0.0.0.0`` it trusts all who
+                reach it.
         """
         self.programs = Path(programs)
         self.folder = Path(tempfile.mkdtemp(prefix="amx-pg-", dir="/tmp"))
@@ -39,6 +40,8 @@ class Postgres:
             if os.getuid() == 0:
                 self._be_another_user()
             self.run("initdb", "-D", str(self.data), "-U", "fleet", "-A", "trust", "--no-sync")
+            with (self.data / "pg_hba.conf").open("a") as file:
+                file.write("host all all 0.0.0.0/0 trust\n")
             self.start()
         except BaseException:
             self.close()
@@ -119,7 +122,10 @@ class Postgres:
         """End all of the server at once: it has to recover from its log."""
         self.run("pg_ctl", "-D", str(self.data), "-m", "immediate", "stop")
 
-    def url(self, database: str) -> str:
+    def url(self, database: str, address: str = "") -> str:
+        """Return the URL of a database: by its private socket, or by a network."""
+        if address:
+            return f"postgresql://fleet@{address}/{database}"
         return f"postgresql://fleet@/{database}?host={self.folder}"
 
     def make(self, database: str, template: str = "template0") -> str:
