@@ -48,6 +48,8 @@ LOOK_S: Final = 2.0
 _SETTLED_S: Final = 3600.0
 _BEATS_PER_LEASE: Final = 3
 _FORGET_EVERY_S: Final = 3600.0
+_GOODBYE_S: Final = 5.0
+"""A worker that is told to end waits no longer for the database."""
 _KEPT_S: Final = 86_400.0
 """For so long one can look up what DBOS notes of a workflow that has ended."""
 
@@ -151,7 +153,13 @@ class _Worker:
 
     def _on_signal(self, *_: object) -> None:
         # In a thread: the interrupted code may hold the lock of the event.
-        threading.Thread(target=self._host.stop.set, daemon=True).start()
+        threading.Thread(target=self._stop, daemon=True).start()
+
+    def _stop(self) -> None:
+        self._host.stop.set()
+        threading.Event().wait(_GOODBYE_S)
+        logger.warning("the database did not hear that this worker ends")
+        self._exit(ExitCode.OK)
 
     def _body(self, body: Callable[[Host, str, int], str]) -> Callable[[str, int], str]:
         def run(feature_id: str, number: int) -> str:
