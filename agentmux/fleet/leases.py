@@ -50,6 +50,11 @@ class Leases:
             until_s = monotonic_s + self._lease_s
             self._until = Until(at + timedelta(seconds=self._lease_s), until_s)
 
+    def have_lapsed(self, at: datetime, monotonic_s: float) -> bool:
+        """Return whether no lease holds at these times; so it is before the first `heard`."""
+        with self._lock:
+            return at >= self._until.wall or monotonic_s >= self._until.monotonic_s
+
     def text(self, epoch: int) -> str:
         """Return the content of the lease file of a session that is given in this epoch."""
         with self._lock:

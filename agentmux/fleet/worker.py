@@ -31,7 +31,7 @@ from agentmux.fleet.host import Host, Order, StoppingError
 from agentmux.fleet.jobs import next_job
 from agentmux.fleet.leases import Leases
 from agentmux.fleet.log import log_to
-from agentmux.fleet.lost import stop_abandoned, stop_if_lost
+from agentmux.fleet.lost import stop_abandoned
 from agentmux.fleet.place import Place
 from agentmux.fleet.presence import Presence
 from agentmux.fleet.session import Sessions
@@ -122,7 +122,6 @@ class _Worker:
         self._busy = 0
         self._presence = Presence(self._host, options.slots)
         self._forgot_at = -_FORGET_EVERY_S
-        self._begun: dict[Path, tuple[str, int]] = {}
 
     def run(self) -> int:
         with explained(self._engine):
@@ -139,7 +138,6 @@ class _Worker:
                 admit=self._body(admit),
                 drive=self._body(drive),
             )
-        threading.Thread(target=stop_abandoned, args=(self._host,), daemon=True).start()
         slots = "1 slot" if self._options.slots == 1 else f"{self._options.slots} slots"
         if not self._options.settings.repos:
             self._options.said("warning: this host may run no repository: see `fleet.repos`")
@@ -218,7 +216,10 @@ class _Worker:
         asked = machine.now()
         self._beat_at, self._busy = time.monotonic(), self._host.slots.busy
         self._presence.beat(self._busy)
+        lapsed = self._host.leases.have_lapsed(asked, self._beat_at)
         self._host.leases.heard(asked, self._beat_at)
+        if lapsed:  # its features may have been given to other hosts meanwhile
+            threading.Thread(target=stop_abandoned, args=(self._host,), daemon=True).start()
 
     def _look(self) -> None:
         """Read what the fleet says of the features of this host, and tell their drives."""
@@ -245,10 +246,6 @@ class _Worker:
         self._host.leases.renew({path: each.epoch for path, each in begun.items()})
         if before != orders:
             self._host.watching.look()
-        for path in self._begun.keys() - begun.keys():
-            args = (self._host, path, *self._begun[path])
-            threading.Thread(target=stop_if_lost, args=args, daemon=True).start()
-        self._begun = {path: (each.id, each.epoch) for path, each in begun.items()}
         resting = {path: each.id for path, each in begun.items() if each.status in AT_REST}
         new = resting.keys() - self._sessions.keys()
         self._sessions = resting
