@@ -142,6 +142,7 @@ LONG = (
     "tests/fleet/test_faces.py::test_a_feature_is_followed",
     "tests/fleet/test_kills.py",
     "tests/fleet/test_parked.py",
+    "tests/fleet/test_unreachable.py",
 )
 """What `./dev test-long` runs and `./dev test` leaves out: a kill at each operation in turn, and
 whole stories in a real terminal. Together they take about half as long as all others."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -38,7 +39,12 @@ logger = logging.getLogger(__name__)
 
 _LOOK_S: Final = 10.0
 _LASTING: Final = frozenset({ExitCode.USAGE, ExitCode.NOT_FOUND, ExitCode.CONFIG})
-"""The exit codes of a start or resume that would fail again."""
+"""The exit codes of what would fail again: a clone, a fetch, a start or a resume."""
+_AGAIN_S: Final = (1.0, 2.0, 4.0, 8.0)
+"""How long a drive waits after the first, second … one in a row that added no progress."""
+_AWAY_S: Final = (15.0, 60.0, 240.0, 960.0)
+"""The same if git did not reach the repository: a network is often away for minutes."""
+_CANCELLED: Final = "cancelled"
 _GONE: Final = (
     "its session is no longer on this host, nor what it had done"
     " (agentmux fleet retry begins it anew)"
@@ -95,9 +101,31 @@ def _ended(host: Host, row: Feature) -> Ended:
             raise UsageError(f"{host.name} may not run {wish.repo}: see `fleet.repos`")
         project = project_at(wish.repo, host.place.clones, host.environ)
     except AgentmuxError as error:
-        return Ended(Outcome(status=FleetStatus.FAILED, reason=_words(error)))
+        if row.cancelled:  # without its repository it has no session
+            return Ended(Outcome(status=FleetStatus.FAILED, reason=_CANCELLED))
+        idle = row.idle_drives + 1
+        host.write(lambda c: rows.change(c, row.id, *still_ours(host, row), idle_drives=idle))
+        return _unreached(error, idle)
     sessions = Sessions(project=project, environ=host.environ, config=host.config)
     return _Drive(host, row, wish, sessions).run()
+
+
+def _unreached(error: AgentmuxError, idle: int) -> Ended:
+    """Return how a drive ends that has no repository, and is the ``idle``-th one in a row."""
+    lasting = error.exit_code in _LASTING
+    return _tried(_words(error), idle, FleetStatus.PARKED, () if lasting else _AWAY_S)
+
+
+def _tried(
+    said: str, idle: int, rests: FleetStatus, pauses_s: Sequence[float], path: Path | None = None
+) -> Ended:
+    """Return how a drive ends that failed: as ``rests`` for a while, or for good."""
+    if not pauses_s:
+        return Ended(Outcome(status=FleetStatus.FAILED, reason=said), path=path)
+    if is_dead(idle):
+        reason = f"{DEAD_LETTER} after {idle} drives without progress: {said}"
+        return Ended(Outcome(status=FleetStatus.FAILED, reason=reason), path=path)
+    return Ended(Outcome(status=rests, reason=said), path=path, delay_s=pauses_s[idle - 1])
 
 
 def _words(error: AgentmuxError) -> str:
@@ -135,7 +163,12 @@ class _Drive:
         if self._path is None:
             if self._row.session and not self._row.resumes:
                 return Ended(Outcome(status=FleetStatus.FAILED, reason=_GONE))
-            return self._failed(self._started(lock))
+            try:
+                base = self._base()
+            except AgentmuxError as error:
+                logger.warning("%s: %s", self._slug, _words(error))
+                return _unreached(error, self._idle)
+            return self._failed(self._started(base, lock))
         self._host.leases.write(self._path, self._row.epoch)
         for each in self._host.write(lambda c: rows.open_decisions(c, self._row.id)):
             self._deliver(self._path, each, lock)
@@ -145,20 +178,18 @@ class _Drive:
         """Count the drives without progress; five are a dead letter."""
         seen = self._sessions.progress(self._path)
         idle = 0 if seen > self._row.progress else self._row.idle_drives
-        if is_dead(idle):
-            reason = f"{DEAD_LETTER} after {idle} drives without progress: {self._row.reason}"
-            return Ended(Outcome(status=FleetStatus.FAILED, reason=reason))
+        if is_dead(idle):  # killed workers, and sessions that were interrupted
+            return _tried(self._row.reason, idle, FleetStatus.FAILED, _AGAIN_S)
         self._idle = idle + 1
         self._change(idle_drives=self._idle, progress=seen)
         return None
 
-    def _started(self, lock: int) -> CommandEnd:
+    def _base(self) -> str:
         wish = self._wish
-        project = self._sessions.project
-        try:
-            base = fetched_base(project, wish.repo, wish.base, self._host.environ)
-        except AgentmuxError as error:
-            return CommandEnd(code=error.exit_code, answer={}, said=_words(error))
+        return fetched_base(self._sessions.project, wish.repo, wish.base, self._host.environ)
+
+    def _started(self, base: str, lock: int) -> CommandEnd:
+        wish, project = self._wish, self._sessions.project
         lease = self._host.leases.text(self._row.epoch)
         words = (*start_words(wish, self._slug, base), "--lease", lease)
         done = self._host.commands.run(project, words, lock=lock, text=wish.feature)
@@ -187,10 +218,8 @@ class _Drive:
         if done is None or done.code == ExitCode.OK:
             return None
         logger.warning("%s: %s", self._slug, done.said)
-        if done.code in _LASTING:
-            return Ended(Outcome(status=FleetStatus.FAILED, reason=done.said), path=self._path)
-        again = Outcome(status=FleetStatus.RUNNING, reason=done.said)
-        return Ended(again, path=self._path, delay_s=0.5 * 2**self._idle)
+        pauses_s = () if done.code in _LASTING else _AGAIN_S
+        return _tried(done.said, self._idle, FleetStatus.RUNNING, pauses_s, self._path)
 
     def _deliver(self, path: Path, decision: Decision, lock: int) -> None:
         """Give the session a decision that was made elsewhere, and note its answer."""
@@ -208,7 +237,7 @@ class _Drive:
         self._host.write(lambda each: rows.answer(each, decision.id, status, said))
 
     def _cancelled(self, lock: int) -> Ended:
-        reason = "cancelled"
+        reason = _CANCELLED
         if self._path is not None:
             view = self._sessions.view(self._path)
             if view.live or view.orchestrator is not None:

@@ -79,7 +79,7 @@ def _values(ended: Ended) -> dict[str, object]:
         values |= {"phase": ended.view.phase or "", "result": result_of(ended.view)}
         pushed = pushed_branch(ended.view)
         values |= {"pushed": pushed} if pushed else {}
-    if ended.outcome.status in _ORDERLY:
+    if ended.outcome.status in _ORDERLY and ended.view is not None:
         values["idle_drives"] = 0
     return values
 
@@ -96,10 +96,11 @@ def still_ours(host: Host, row: Feature) -> tuple[sa.ColumnElement[bool], ...]:
 
 def _delay_s(ended: Ended) -> float | None:
     """Return after which time another drive follows; None where none does."""
-    if ended.outcome.status is FleetStatus.RUNNING:
+    status, view = ended.outcome.status, ended.view
+    if status is FleetStatus.RUNNING or (status is FleetStatus.PARKED and view is None):
         return ended.delay_s
-    if ended.outcome.status is FleetStatus.PARKED and ended.view is not None:
-        at = due(ended.view)
+    if status is FleetStatus.PARKED and view is not None:
+        at = due(view)
         if at is not None:
             return max(0.0, (at - machine.now()).total_seconds()) + _GRACE_S
     return None
