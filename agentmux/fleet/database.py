@@ -94,9 +94,15 @@ def _read_json(text: str) -> object:
         return None
 
 
+def _read_text(data: bytes) -> str:
+    """Return a text of SQLite, which may be no UTF-8, so that it hides no other row."""
+    return data.decode("utf-8", "replace")
+
+
 def _as_dbos_does(connection: Any, _: object) -> None:  # noqa: ANN401 (of sqlite3)
     """Let writers wait for each other, as DBOS sets up the connections that it makes itself."""
     connection.isolation_level = "IMMEDIATE"
+    connection.text_factory = _read_text
     connection.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
     connection.execute("PRAGMA foreign_keys=ON")
     connection.execute("PRAGMA synchronous=FULL")

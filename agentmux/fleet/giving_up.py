@@ -78,7 +78,7 @@ def drain(engine: sa.Engine, name: str) -> int:
     with explained(engine), engine.begin() as connection:
         host = connection.execute(sa.select(HOSTS.c.id).where(HOSTS.c.name == name)).scalar()
         if host is None:
-            known = connection.execute(sa.select(HOSTS.c.name)).scalars().all()
+            known = [each.name for each in rows.hosts(connection).values()]
             raise NotFoundError(
                 f"no host of the fleet is named `{name}`",
                 hints=(f"hosts: {', '.join(known) or 'none yet'}",),

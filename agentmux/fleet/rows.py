@@ -94,6 +94,10 @@ _KINDS: Final[Mapping[str, tuple[type, ...]]] = {
     "wish": (dict,),
     "refused_by": (list,),
 }
+_COUNTS: Final = ("epoch", "drive", "idle_drives", "progress")
+_COUNT_MAX: Final = 1_000_000_000
+"""What no count of ours reaches: a database has no number that is much larger."""
+_HOST_NAME_MAX: Final = 64
 _LAST_S: Final = 253_402_300_799.0
 """The last second that has a date."""
 
@@ -114,6 +118,7 @@ def _is_sound(values: Mapping[str, Any]) -> bool:
         and values["status"] in set(FleetStatus)
         and all(isinstance(values[name], kinds) for name, kinds in _KINDS.items())
         and PRIORITIES[0] <= values["priority"] <= PRIORITIES[1]
+        and all(0 <= values[name] <= _COUNT_MAX for name in _COUNTS)
         and all(0 <= values[name] <= _LAST_S for name in ("submitted_at", "updated_at"))
     )
 
@@ -173,18 +178,27 @@ def hosts(connection: sa.Connection) -> Mapping[str, HostFacts]:
     """Return all hosts by their ids, with the time since they were seen."""
     now = now_s(connection.engine)
     query = sa.select(HOSTS, (now - HOSTS.c.seen_at).label("age_s")).order_by(HOSTS.c.name)
-    return {
-        row.id: HostFacts(
-            id=row.id,
-            name=row.name,
-            slots=row.slots,
-            busy=row.busy,
-            age_s=max(0.0, float(row.age_s)),
-            draining=row.draining,
-            running=row.running,
+    return {str(row.id): _host(row) for row in connection.execute(query)}
+
+
+def _host(row: sa.Row[Any]) -> HostFacts:
+    """Return a host; what stands for a row that is none takes no feature, and is not alive."""
+    name, numbers = row.name, (row.slots, row.busy, row.age_s)
+    sound = (
+        isinstance(name, str)
+        and 0 < len(name) <= _HOST_NAME_MAX
+        and name.isprintable()
+        and all(isinstance(each, int | float) for each in numbers)
+        and all(abs(each) <= _LAST_S for each in numbers)
+    )
+    if not sound:
+        return HostFacts(
+            id=str(row.id), name="(damaged)", slots=0, busy=0, age_s=_LAST_S, running=False
         )
-        for row in connection.execute(query)
-    }
+    return HostFacts(
+        id=str(row.id), name=name, slots=int(row.slots), busy=int(row.busy),
+        age_s=max(0.0, float(row.age_s)), draining=row.draining, running=row.running,
+    )  # fmt: skip
 
 
 def open_decisions(connection: sa.Connection, feature_id: str) -> tuple[Decision, ...]:

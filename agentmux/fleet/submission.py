@@ -107,7 +107,7 @@ def _with_key(connection: sa.Connection, key: str) -> rows.Feature | None:
 def _host(connection: sa.Connection, name: str) -> str:
     found = connection.execute(sa.select(HOSTS.c.id).where(HOSTS.c.name == name)).scalar()
     if found is None:
-        known = connection.execute(sa.select(HOSTS.c.name)).scalars().all()
+        known = [each.name for each in rows.hosts(connection).values()]
         raise NotFoundError(
             f"no host of the fleet is named `{name}`",
             hints=(f"hosts: {', '.join(known) or 'none yet'}",),

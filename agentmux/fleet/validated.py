@@ -38,8 +38,10 @@ def require_decision(decision: Decision) -> Decision:
         DataError: One cannot.
     """
     require_id(decision.id)
+    words = (decision.digest, decision.begins, decision.text)
     good = (
-        decision.kind in {APPROVE, CHANGES}
+        all(isinstance(each, str) for each in words)
+        and decision.kind in {APPROVE, CHANGES}
         and decision.then in {"", *WAYS}
         and _DIGEST.fullmatch(decision.digest) is not None
         and _PHASE.fullmatch(decision.begins) is not None

@@ -3,17 +3,24 @@
 import resource
 import shutil
 import uuid
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
 import sqlalchemy as sa
 
+from agentmux.core.codec.frozen import replace
 from agentmux.core.fleet.lease import NAME, Lease
+from agentmux.core.fleet.routing import host_with_room
+from agentmux.errors import DataError
 from agentmux.fleet import rows
+from agentmux.fleet.database import now_s
 from agentmux.fleet.engine import DRIVE, Enqueuer, Job
 from agentmux.fleet.leases import Leases
-from agentmux.fleet.rows import Feature
+from agentmux.fleet.rows import Decision, Feature
 from agentmux.fleet.tables import DECISIONS, FEATURES, HOSTS
+from agentmux.fleet.validated import require_decision
 from tests.conftest import WaitUntil
 from tests.fleet.conftest import FleetHost, Worker
 
@@ -42,6 +49,7 @@ GARBAGE: dict[str, dict[str, object]] = {
     "late": {"submitted_at": 1e300},
     "controls": {"title": "\x1b[31m\x07\r\n" * 9, "reason": "\x1b]0;x\x07"},
     "lines": {"question": {"lines": "what?", "digest": ["x"]}},
+    "number": {"drive": 2**62},
     "large": {"title": LARGE, "reason": LARGE, "path": LARGE, "phase": "x" * 64},
 }
 
@@ -60,6 +68,58 @@ def test_rows_that_are_none_are_listed_and_hide_nothing(host: FleetHost, engine:
         assert (strange, len(said) < 100_000) == (set(), True), words
     assert "is failed already" in host.fails(3, "cancel", made["status"])
     assert "has changed meanwhile" in host.fails(3, "retry", made["wish"])
+
+
+STRANGE_TEXT = "CAST(x'ff00fe' AS TEXT)"
+"""A text that is no UTF-8, in the SQL of SQLite, which takes values of every type."""
+
+
+def _written(engine: sa.Engine, sql: str) -> None:
+    """Run SQL; a PostgreSQL refuses values of a wrong type itself."""
+    with suppress(sa.exc.DBAPIError), engine.begin() as connection:
+        connection.execute(sa.text(sql))
+
+
+STRANGE_HOSTS = (
+    "name = 'x' || char(27) || 'y'", f"name = {STRANGE_TEXT}", "name = ''", "slots = 'many'",
+    "slots = 9e18", "busy = x'ff'", "seen_at = 1e999",
+)  # fmt: skip
+
+
+def test_a_host_that_is_none_takes_nothing_from_the_others(
+    host: FleetHost, engine: sa.Engine
+) -> None:
+    sound = {
+        "id": str(uuid.uuid4()), "name": "b", "address": "b", "slots": 9, "contract": 1,
+        "program": "x", "lease_s": 60.0, "running": True, "seen_at": now_s(engine),
+    }  # fmt: skip
+    for change in STRANGE_HOSTS:
+        with engine.begin() as connection:
+            connection.execute(HOSTS.delete())
+            connection.execute(HOSTS.insert().values(**sound))
+        _written(engine, f"UPDATE agentmux_hosts SET {change}")
+        (there,) = host.json("list")["hosts"]
+        with engine.connect() as connection:
+            found = host_with_room(rows.hosts(connection).values(), ())
+        if engine.dialect.name == "sqlite":
+            assert (there["name"], there["busy"], found) == ("(damaged)", 0, None), change
+            assert "hint: hosts: (damaged)\n" in host.fails(4, "drain", "z")
+
+
+def test_texts_that_are_no_texts_hide_nothing(host: FleetHost, engine: sa.Engine) -> None:
+    good = host.submit("--key", "good")
+    made = _garbage(engine, None)
+    _written(engine, f"UPDATE agentmux_features SET title = {STRANGE_TEXT} WHERE id = '{made}'")
+    assert {each["id"] for each in host.json("list")["features"]} == {good, made}
+
+
+def test_a_decision_needs_words(engine: sa.Engine) -> None:
+    words = dict.fromkeys(("feature", "by", "status", "answer", "then", "digest", "begins"), "")
+    sound = Decision(id=str(uuid.uuid4()), kind="approve", cycle=1, text="", **words)
+    assert require_decision(sound) is sound
+    for name in ("digest", "begins", "text", "then", "kind"):
+        with pytest.raises(DataError, match="is no decision"):
+            require_decision(replace(sound, **{name: b"x"}))
 
 
 def test_a_worker_runs_past_rows_that_are_none(host: FleetHost, engine: sa.Engine) -> None:
