@@ -6,6 +6,7 @@ import uuid
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -118,8 +119,9 @@ def test_a_decision_needs_words(engine: sa.Engine) -> None:
     sound = Decision(id=str(uuid.uuid4()), kind="approve", cycle=1, text="", **words)
     assert require_decision(sound) is sound
     for name in ("digest", "begins", "text", "then", "kind"):
+        strange: dict[str, Any] = {name: b"x"}
         with pytest.raises(DataError, match="is no decision"):
-            require_decision(replace(sound, **{name: b"x"}))
+            require_decision(replace(sound, **strange))
 
 
 def test_a_worker_runs_past_rows_that_are_none(host: FleetHost, engine: sa.Engine) -> None:
