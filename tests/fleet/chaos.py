@@ -37,6 +37,7 @@ from agentmux.fleet.database import engine_for
 from agentmux.fleet.tables import FEATURES
 from tests.conftest import SCRATCH
 from tests.fleet.conftest import FleetHost, Worker, init_fleet
+from tests.fleet.network import Network, is_possible
 from tests.fleet.postgres import PROGRAMS, Postgres
 from tests.fleet.worker_server import WorkerServer
 
@@ -66,6 +67,7 @@ class Options:
         hangs: How often it hangs for longer than the lease, and then goes on.
         lease_s: The lease of each host.
         stops: How many workers are stopped for longer than their lease, and then woken.
+        cuts: How often all packets of a host or of PostgreSQL are dropped for a while; needs root.
         limit_s: The run has failed if it has not ended by then.
     """
 
@@ -76,6 +78,7 @@ class Options:
     crashes: int = 3
     hangs: int = 1
     stops: int = 1
+    cuts: int = 0
     every_s: float = 8.0
     lease_s: int = 12
     limit_s: float = 900.0
@@ -105,7 +108,9 @@ class Chaos:
         self._deciding: dict[int, tuple[str, Path]] = {}
         self._asked: set[str] = set()
         self._changes: set[str] = set()
-        self._abandoned: str | None = None
+        self._abandoned = 0
+        self._network: Network | None = None
+        self._away: tuple[str, float] | None = None
         self._seen: list[sa.Row[Any]] = []
         self._began = time.monotonic()
 
@@ -116,9 +121,14 @@ class Chaos:
         self._root = Path(tempfile.mkdtemp(prefix="amx-chaos-", dir=SCRATCH))
         with contextlib.ExitStack() as stack:
             stack.callback(shutil.rmtree, self._root, ignore_errors=True)
+            if self.options.cuts:
+                self._network = stack.enter_context(Network())
             self._server: Postgres | None = None
             if self.options.database == "postgres":
-                self._server = Postgres(PROGRAMS)
+                self._add("db")
+                words = ("listen_addresses=0.0.0.0",) if self._network is not None else ()
+                with self._at("db"):
+                    self._server = Postgres(PROGRAMS, *words)
                 stack.callback(self._server.close)
                 url = self._server.make("fleet")
             else:
@@ -129,7 +139,11 @@ class Chaos:
             stack.callback(self._engine.dispose)
             self._person = self._made(url, "person")
             names = [chr(ord("a") + number) for number in range(self.options.workers)]
-            self._hosts = [Host(self._made(url, name)) for name in names]
+            if self._network is not None and self._server is not None:
+                url = self._server.url("fleet", self._network.address("db"))
+            self._hosts = [Host(self._made(url, name, WorkerServer())) for name in names]
+            for name in names:
+                self._add(name)
             for each in (self._person, *(host.fleet for host in self._hosts)):
                 stack.callback(self._end_all, each)
             stack.callback(self._end_workers)
@@ -139,8 +153,16 @@ class Chaos:
             self._check()
         return self.problems
 
-    def _made(self, url: str, name: str) -> FleetHost:
-        made = FleetHost(url, name)
+    def _add(self, place: str) -> None:
+        if self._network is not None:
+            self._network.add(place)
+
+    def _at(self, place: str) -> contextlib.AbstractContextManager[None]:
+        """Be at a place of the network in the block, if there is one."""
+        return contextlib.nullcontext() if self._network is None else self._network.at(place)
+
+    def _made(self, url: str, name: str, server: WorkerServer | None = None) -> FleetHost:
+        made = FleetHost(url, name, server=server or self._people)
         origin = self._root / "origin.git"
         if not origin.exists():
             made.project.git("clone", "-q", "--bare", ".", str(origin))
@@ -182,6 +204,7 @@ class Chaos:
         self._crashes = _marks(options.crashes, options.features)
         self._stops = _marks(options.stops, options.features, offset=0.5)
         self._hangs = _marks(options.hangs, options.features, offset=0.3)
+        self._cuts = _marks(options.cuts, options.features, offset=0.7)
         self._up_at = 0.0
         self._bring_back: Callable[[], None] | None = None
         said_at = 0.0
@@ -217,8 +240,13 @@ class Chaos:
         if self._server is not None and self._bring_back is None:
             self._take_away(self._server, now, done)
         able = [host for host in self._hosts if host.worker is not None and _runs(host.worker)]
-        if able and self._bring_back is None and _is_due(self._stops, done):
+        calm = self._bring_back is None and self._away is None
+        if able and calm and _is_due(self._stops, done):
             self._stop_a_worker(self._random.choice(able), now)
+        elif calm and not any(host.stopped_until for host in self._hosts):
+            self._cut(now, done)
+        if self._away is not None and now >= self._away[1]:
+            self._mend()
 
     def _look(self) -> None:
         """Read what the fleet says; the database may just have crashed."""
@@ -241,7 +269,8 @@ class Chaos:
                 host.worker, host.stopped_until = None, 0.0
                 host.starts_at = now + self._random.uniform(0, RESTART_S)
             if host.worker is None and now >= host.starts_at:
-                host.worker = Worker(host.fleet, "--slots", str(self.options.slots))
+                with self._at(host.fleet.name):
+                    host.worker = Worker(host.fleet, "--slots", str(self.options.slots))
 
     def _kill_something(self) -> None:
         host = self._random.choice(self._hosts)
@@ -282,7 +311,7 @@ class Chaos:
             kind = self._random.choice(("killed", "stopped at once"))
             take_away = server.kill if kind == "killed" else server.crash
             away_s = self._random.choice((0.5, 3.0, 1.5 * lease_s))
-            self._bring_back = server.start
+            self._bring_back = self._start_server
         elif _is_due(self._hangs, done):
             kind, take_away, away_s = "hangs", server.hang, 1.5 * lease_s
             self._bring_back = server.wake
@@ -304,6 +333,12 @@ class Chaos:
         """Wake a stopped worker, after one of its features was given to another host."""
         host.stopped_until = 0.0
         assert host.worker is not None
+        self._abandon(host)
+        os.kill(host.worker.pid, signal.SIGCONT)
+        self._tell(f"woken: worker of {host.fleet.name}")
+
+    def _abandon(self, host: Host) -> None:
+        """Give a feature of a host that was not heard for long to another one."""
         identity = host.fleet.place.identity()
         able = [
             each.id
@@ -311,14 +346,41 @@ class Chaos:
             if each.host == identity and each.session and each.id not in self._asked
             and each.status in {FleetStatus.RUNNING, FleetStatus.WAITING}
         ]  # fmt: skip
-        if able and len(self._hosts) > 1 and self._abandoned is None:
+        if able and len(self._hosts) > 1:
             done = self._person.run("retry", able[0], "--abandon", "--yes")
             if done.returncode == 0:
-                self._abandoned = able[0]
+                self._abandoned += 1
                 self.counts["feature given to another host"] += 1
             self._tell(f"abandon: {done.returncode} {(done.stderr or done.stdout).strip()}")
-        os.kill(host.worker.pid, signal.SIGCONT)
-        self._tell(f"woken: worker of {host.fleet.name}")
+
+    # -- the network -------------------------------------------------------------------------------
+
+    def _start_server(self) -> None:
+        assert self._server is not None
+        with self._at("db"):
+            self._server.start()
+
+    def _cut(self, now: float, done: int) -> None:
+        """Drop all packets of the database, or of a host, if that is due."""
+        if self._network is None or not _is_due(self._cuts, done):
+            return
+        place = self._random.choice(["db", *(host.fleet.name for host in self._hosts)])
+        away_s = self.options.lease_s * self._random.choice((0.3, 1.5, 3.0))
+        self._network.cut(place)
+        self._away = (place, now + away_s)
+        self.counts["database cut off" if place == "db" else "host cut off"] += 1
+        self._tell(f"cut off: {place}, for {away_s:.1f} s")
+
+    def _mend(self) -> None:
+        """Forward packets again, after a feature of a host that was cut off was given away."""
+        assert self._network is not None
+        assert self._away is not None
+        place, self._away = self._away[0], None
+        for host in self._hosts:
+            if host.fleet.name == place:
+                self._abandon(host)
+        self._network.mend(place)
+        self._tell(f"reached again: {place}")
 
     # -- the person --------------------------------------------------------------------------------
 
@@ -363,6 +425,8 @@ class Chaos:
         self.took_s = time.monotonic() - self._began
         if self._bring_back is not None:
             self._bring_back()
+        if self._network is not None:
+            self._network.mend_all()
         self._person.ok("submit", "--from", str(self._backlog))
         for pid in self._deciding:
             self._people.wait(pid)
@@ -387,7 +451,7 @@ class Chaos:
             more = sorted(commits.keys() - wanted)
             self.problems.append(f"lost: {sorted(lost)}, twice: {twice}, others: {more}")
         sessions = sum(len(folders) for folders in map(self._sessions, self._hosts))
-        if sessions != len(wanted) + (self._abandoned is not None):
+        if sessions != len(wanted) + self._abandoned:
             self.problems.append(f"{sessions} sessions")
         for host in self._hosts:
             self._check_ended(host.fleet)
@@ -462,6 +526,9 @@ def main() -> int:
             help="(default: %(default)s)",
         )  # fmt: skip
     options = Options(**vars(parser.parse_args()))
+    if options.cuts and (options.database != "postgres" or not is_possible()):
+        print("cuts need PostgreSQL, root and network namespaces", file=sys.stderr)
+        return 6
     if options.database == "postgres" and not PROGRAMS:
         print("there is no PostgreSQL here: --database sqlite", file=sys.stderr)
         return 6
