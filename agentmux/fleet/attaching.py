@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Final
 
 import sqlalchemy as sa
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.errors import NotFoundError
+from agentmux.core.fleet.wish import from_fields, session_slug
+from agentmux.core.names import layout
+from agentmux.errors import DataError, NotFoundError
 from agentmux.fleet.database import explained
 from agentmux.fleet.place import Place
 from agentmux.fleet.rows import Feature
 from agentmux.fleet.tables import HOSTS
 from agentmux.wiring import machine
+
+_ADDRESS: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +44,16 @@ def attach_words(engine: sa.Engine, place: Place, row: Feature) -> AttachWords:
     """Return how to show the session of a feature.
 
     Raises:
-        NotFoundError: It has no session.
+        NotFoundError: It has no session, or no host of the fleet has it.
+        DataError: What the database says of it can be none of ours.
     """
     if not row.path or row.host is None:
         raise NotFoundError(
             f"feature {row.id} has no session yet", hints=(f"agentmux fleet show {row.id}",)
+        )
+    if not _belongs(row):
+        raise DataError(
+            f"the path of feature {row.id} in the database of the fleet is no session's"
         )
     if row.host == place.identity():
         return AttachWords((*machine.program(), "attach", row.path))
@@ -49,5 +61,20 @@ def attach_words(engine: sa.Engine, place: Place, row: Feature) -> AttachWords:
         address = connection.execute(
             sa.select(HOSTS.c.address).where(HOSTS.c.id == row.host)
         ).scalar()
+    if address is None:
+        raise NotFoundError(
+            f"no host of the fleet has feature {row.id}", hints=(f"agentmux fleet show {row.id}",)
+        )
+    if _ADDRESS.fullmatch(address) is None:
+        raise DataError(f"the address of host {row.host} in the database of the fleet is none")
     remote = shlex.join(("agentmux", "attach", row.path))
-    return AttachWords(("ssh", "-t", "--", str(address), remote))
+    return AttachWords(("ssh", "-t", "--", address, remote))
+
+
+def _belongs(row: Feature) -> bool:
+    """Whether the path of a feature's session is one that the session can have on its host."""
+    path = PurePosixPath(row.path)
+    plain = path.is_absolute() and ".." not in path.parts and row.path.isprintable()
+    if not plain or not str(path.parent).endswith(f"/{layout.SESSIONS_DIR}"):
+        return False
+    return layout.slug_of(path.name) == session_slug(row.id, from_fields(row.wish), row.epoch)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack, suppress
+
+from agentmux.errors import AgentmuxError, BlockedError
 from agentmux.fleet import engine as dbos
 from agentmux.fleet.database import engine_for, explained, make
 from agentmux.fleet.log import log_to
@@ -14,13 +17,34 @@ def set_up(place: Place, url: str) -> None:
     Raises:
         MissingError: The database does not answer.
         DataError: It was made by a newer version.
+        BlockedError: A worker of this host runs for another fleet.
     """
     engine = engine_for(url)
-    try:
+    with ExitStack() as held:
+        held.callback(engine.dispose)  # SQLite then leaves one file
+        if _is_another(place, url):
+            _hold(place, held)
         with explained(engine):
             make(engine)
             with log_to(place) as log:
                 dbos.migrate(engine, log)
-    finally:
-        engine.dispose()  # SQLite then leaves one file
-    place.keep_url(url)
+        place.keep_url(url)
+
+
+def _is_another(place: Place, url: str) -> bool:
+    """Whether this host knows another fleet; one whose URL cannot be read is none."""
+    with suppress(AgentmuxError):
+        return place.url() != url
+    return False
+
+
+def _hold(place: Place, held: ExitStack) -> None:
+    """Let no worker run: it would go on in the fleet that the commands no longer see."""
+    try:
+        held.enter_context(place.alone())
+    except BlockedError as error:
+        raise BlockedError(
+            "the worker of this host runs for another fleet: end it before you set up this one",
+            reason=error.reason,
+            hints=("agentmux fleet list",),
+        ) from None

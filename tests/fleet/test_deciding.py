@@ -1,5 +1,8 @@
 """What a person decides on a feature, without a worker."""
 
+import shlex
+import uuid
+
 import pytest
 import sqlalchemy as sa
 
@@ -132,6 +135,7 @@ def test_an_agent_decides_nothing(host: FleetHost) -> None:
         ("retry", feature),
         ("cancel", feature),
         ("drain", "a"),
+        ("init",),
         ("worker",),
     ):
         assert "is for a person" in host.fails(3, *words)
@@ -146,7 +150,23 @@ def test_a_host_that_was_not_seen_is_stale(host: FleetHost, engine: sa.Engine) -
     assert [each["name"] for each in found["hosts"]] == ["box"]
     assert found["hosts"][0]["waiting"] == [feature]
     assert "1 feature waits for it" in host.ok("list", "--stale")
-    host.change(feature, path="/x/y z")
-    assert (
-        host.ok("attach", feature).strip() == "ssh -t -- box 'agentmux attach '\"'\"'/x/y z'\"'\"''"
-    )
+
+
+def test_a_session_elsewhere_is_shown_through_ssh(host: FleetHost, engine: sa.Engine) -> None:
+    _host(engine, age_s=0)
+    feature = host.submit()
+    assert "has no session yet" in host.fails(4, "attach", feature)
+    folder = f"/x/y z/.agentmux/.sessions/20260101-101500-add-a-greeting-{feature[:8]}"
+    host.change(feature, **WAITING, path=folder)
+    words = shlex.split(host.ok("attach", feature))
+    assert words == ["ssh", "-t", "--", "box", shlex.join(["agentmux", "attach", folder])]
+    for strange in ("--help", "/tmp/x", f"/a/..{folder}", f"{folder}0", f"{folder}\n", folder[1:]):
+        host.change(feature, path=strange)
+        assert "is no session's" in host.fails(5, "attach", feature), strange
+    host.change(feature, path=folder)
+    for address in ("-oProxyCommand=x", "$(x)", "a b", ""):
+        with engine.begin() as connection:
+            connection.execute(HOSTS.update().values(address=address))
+        assert "the address of host" in host.fails(5, "attach", feature), address
+    host.change(feature, host=str(uuid.uuid4()))
+    assert "no host of the fleet has" in host.fails(4, "attach", feature)

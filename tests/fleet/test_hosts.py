@@ -140,3 +140,21 @@ def test_the_unit_runs_the_worker_and_leaves_the_sessions(host: FleetHost) -> No
     assert "KillMode=process" in unit
     state = host.project.env["XDG_STATE_HOME"]
     assert f'Environment="XDG_STATE_HOME={state}"' in unit
+
+
+def test_a_host_changes_its_fleet_only_while_no_worker_runs(
+    host: FleetHost, tmp_path: Path
+) -> None:
+    private = tmp_path / "url"
+    private.write_text(f"sqlite:///{tmp_path / 'other.sqlite'}\n")
+    private.chmod(0o600)
+    worker = host.worker()
+    host.ok("init")  # the same fleet once more
+    said = host.fails(3, "init", "--url-file", str(private))
+    assert "the worker of this host runs for another fleet" in said
+    assert host.place.url() == host.database
+    assert not (tmp_path / "other.sqlite").exists()
+    assert worker.end() == 0
+    host.ok("init", "--url-file", str(private))
+    assert host.place.url() == private.read_text().strip()
+    host.place.keep_url(host.database)

@@ -37,6 +37,7 @@ def init(
 ) -> int:
     """Set the fleet up on this host, and its database."""
     face: Face = ctx.obj
+    require_person(face, "fleet init")
     place = place_of_fleet(face)
     from agentmux.fleet.place import is_private, require_url, shown_url  # noqa: PLC0415 (an extra)
     from agentmux.fleet.setup import set_up  # noqa: PLC0415 (as above)
