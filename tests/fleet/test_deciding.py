@@ -6,7 +6,7 @@ import uuid
 import pytest
 import sqlalchemy as sa
 
-from agentmux.core.fleet.statuses import FleetStatus
+from agentmux.core.fleet.statuses import AT_REST, ENDED, FleetStatus
 from agentmux.core.fleet.wish import Wish
 from agentmux.errors import BlockedError, NotFoundError
 from agentmux.fleet import deciding, giving_up, listing, rows
@@ -92,6 +92,36 @@ def test_a_queued_feature_is_cancelled_at_once_and_can_be_tried_again(
     deciding.retry(engine, after)
     again = _row(engine, feature)
     assert (again.status, again.cancelled, again.drive) == (FleetStatus.QUEUED, False, 2)
+
+
+@pytest.mark.parametrize("status", [*FleetStatus])
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_what_is_cancelled_or_tried_again_in_each_status(
+    status: FleetStatus, cancelled: bool, engine: sa.Engine, feature: str
+) -> None:
+    _host(engine, age_s=0)
+    begun = {} if status is FleetStatus.QUEUED else {"host": "h1", "session": "s", "path": "/p"}
+    row = _row(engine, feature, status=status, cancelled=cancelled, **begun)
+    if status in ENDED:
+        with pytest.raises(BlockedError, match="already"):
+            deciding.cancel(engine, row)
+    else:
+        deciding.cancel(engine, row)
+        with pytest.raises(BlockedError):  # it has not failed
+            deciding.retry(engine, row)
+    after = _row(engine, feature)
+    if status not in ENDED:
+        assert after.cancelled
+        ended = FleetStatus.FAILED if status is FleetStatus.QUEUED else FleetStatus.RUNNING
+        assert after.status is ended
+        assert after.drive - row.drive == (status in AT_REST)
+    if after.status is FleetStatus.FAILED:
+        deciding.retry(engine, after)
+        again = _row(engine, feature)
+        assert (again.cancelled, again.drive) == (False, after.drive + 1)
+        with pytest.raises(BlockedError):  # by who still sees it as failed
+            deciding.retry(engine, after)
+        assert _row(engine, feature).drive == again.drive
 
 
 def test_a_host_that_may_still_act_is_not_abandoned(engine: sa.Engine, feature: str) -> None:
