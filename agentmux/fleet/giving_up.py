@@ -50,7 +50,8 @@ def abandon(engine: sa.Engine, row: Feature) -> tuple[str, ...]:
         values = {
             "status": FleetStatus.QUEUED, "drive": number, "epoch": row.epoch + 1, "host": None,
             "pinned": False, "session": "", "path": "", "phase": "", "question": None,
-            "idle_drives": 0, "progress": 0, "cancelled": False, "refused_by": [row.host],
+            "idle_drives": 0, "progress": 0, "cancelled": False,
+            "refused_by": sorted({*row.refused_by, row.host}),
             "reason": f"begun anew: host {host.name if host else row.host} was abandoned",
             "wish": wish,
         }  # fmt: skip

@@ -200,3 +200,18 @@ def test_a_session_elsewhere_is_shown_through_ssh(host: FleetHost, engine: sa.En
         assert "the address of host" in host.fails(5, "attach", feature), address
     host.change(feature, host=str(uuid.uuid4()))
     assert "no host of the fleet has" in host.fails(4, "attach", feature)
+
+
+def test_every_host_that_was_abandoned_is_known(feature: str, engine: sa.Engine) -> None:
+    """Each of them has a session to stop if it ever comes back."""
+    for gone in ("gone-1", "gone-2"):
+        with engine.begin() as connection:
+            assert rows.change(connection, feature, status="running", host=gone)
+        with engine.connect() as connection:
+            row = rows.feature(connection, feature)
+        assert row is not None
+        giving_up.abandon(engine, row)
+    with engine.connect() as connection:
+        row = rows.feature(connection, feature)
+    assert row is not None
+    assert row.refused_by == ("gone-1", "gone-2")
