@@ -419,8 +419,7 @@ class DeskApp(App[int]):
 
         tools = self.tools
         if tools.fleet is not None:
-            shown = FleetScreen(tools.fleet, tools.commands, tools.here, agent=tools.agent)
-            self.push_screen(shown)
+            self.push_screen(FleetScreen(tools, tools.fleet, self.in_foreground))
 
     def action_wish(self, name: str, key: str) -> None:
         """Do what a key asks for."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -33,9 +33,10 @@ from agentmux.errors import AgentmuxError, of_system
 from agentmux.threads import in_daemon_thread
 
 if TYPE_CHECKING:
-    from agentmux.adapters.system.command_runs import CommandRuns
     from agentmux.core.fleet.board import FleetQuestion
+    from agentmux.core.fleet.routing import HostFacts
     from agentmux.core.terminal.command_words import Words
+    from agentmux.desk.tools import DeskTools
     from agentmux.ports.fleet import Fleet
 
     _Action = Callable[[FleetFeature], Coroutine[None, None, None]]
@@ -44,6 +45,8 @@ _LOOK_S: Final = 10.0
 """How often it is read while it is shown: another host's database tells of no change."""
 
 _WIDEST: Final = 14
+
+T = TypeVar("T")
 
 
 class FleetScreen(Screen[None]):
@@ -63,7 +66,12 @@ class FleetScreen(Screen[None]):
       color: ansi_default; background: ansi_default; text-style: reverse;
     }
     FleetScreen OptionList > .option-list--option-disabled { color: ansi_default; }
-    FleetScreen #hosts { height: auto; max-height: 8; border-top: solid ansi_bright_black; }
+    FleetScreen #hosts, FleetScreen #hosts:focus {
+      height: auto; max-height: 8; border-top: solid ansi_bright_black;
+    }
+    FleetScreen #hosts > .option-list--option-highlighted { text-style: none; }
+    FleetScreen #hosts:focus > .option-list--option-highlighted { text-style: reverse; }
+    FleetScreen Static { height: auto; }
     FleetScreen OneLine { height: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -73,12 +81,15 @@ class FleetScreen(Screen[None]):
         Binding("k", "move(-1)", "up"),
     ]
 
-    def __init__(self, fleet: Fleet, commands: CommandRuns, project: Path, *, agent: str) -> None:
-        """Take what is shown, what runs its commands, and who looks if it is an agent."""
+    def __init__(
+        self, tools: DeskTools, fleet: Fleet, in_foreground: Callable[[Path, Words], int]
+    ) -> None:
+        """Take what is shown, and what runs a command in this terminal."""
         super().__init__()
-        self._fleet, self._commands, self._project, self._agent = fleet, commands, project, agent
+        self._tools, self._fleet, self._in_foreground = tools, fleet, in_foreground
         self._top, self._said, self._foot = OneLine("top"), OneLine("told"), OneLine("keys")
-        self._list, self._hosts = OptionList(markup=False), Static("", markup=False, id="hosts")
+        self._list, self._hosts = OptionList(markup=False), OptionList(markup=False, id="hosts")
+        self._trouble = Static("", markup=False)
         self._board: FleetBoard | None = None
         self._looking = self._busy = False
 
@@ -86,6 +97,7 @@ class FleetScreen(Screen[None]):
         """Lay out the features above the hosts."""
         yield self._top
         yield self._list
+        yield self._trouble
         yield self._hosts
         yield self._said
         yield self._foot
@@ -95,7 +107,8 @@ class FleetScreen(Screen[None]):
         self._top.show((("the fleet  ", BOLD), ("reading …", DIM)))
         parts: list[Part] = []
         for each in FLEET_KEYS:
-            parts += [(each.shown, BOLD), (f" {each.action}  ", DIM)]
+            if each.action != "look":  # all others fit into 80 columns
+                parts += [(each.shown, BOLD), (f" {each.action}  ", DIM)]
         self._foot.show(tuple(parts))
         self._list.focus()
         self._read()
@@ -123,9 +136,10 @@ class FleetScreen(Screen[None]):
         except (AgentmuxError, OSError) as error:
             self._board = None
             known = of_system(error) if isinstance(error, OSError) else error
-            self._hosts.update("\n".join(map(clean, (known.message, *known.hints))))
+            self._trouble.update("\n".join(map(clean, (known.message, *known.hints))))
             self._top.show((("the fleet  ", BOLD), ("cannot be read now", Colour.RED.value)))
         else:
+            self._trouble.update("")
             self._show(board)
         finally:
             self._looking = False
@@ -164,7 +178,9 @@ class FleetScreen(Screen[None]):
         wanted = selected.id if selected is not None else None
         first = next((at for at, each in enumerate(ids) if each is not None), None)
         self._list.highlighted = ids.index(wanted) if wanted in ids and wanted else first
-        self._hosts.update("\n".join(clean(host_words(each)) for each in board.hosts))
+        at = self._hosts.highlighted or 0
+        self._hosts.clear_options().add_options(map(host_words, board.hosts))
+        self._hosts.highlighted = min(at, len(board.hosts) - 1) if board.hosts else None
 
     def _selected(self) -> FleetFeature | None:
         at = self._list.highlighted
@@ -181,10 +197,11 @@ class FleetScreen(Screen[None]):
 
     def action_move(self, steps: int) -> None:
         """Move the selection."""
+        moved = self._hosts if self._hosts.has_focus else self._list
         if steps > 0:
-            self._list.action_cursor_down()
+            moved.action_cursor_down()
         else:
-            self._list.action_cursor_up()
+            moved.action_cursor_up()
 
     def action_show(self) -> None:
         """Show what is to be decided on a feature."""
@@ -202,13 +219,37 @@ class FleetScreen(Screen[None]):
         """Go on with a feature that has failed."""
         self._begin(self._retry)
 
+    def action_open(self) -> None:
+        """Open the session of a feature in this terminal."""
+        self._begin(self._open, decides=False)
+
+    def action_cancel(self) -> None:
+        """Stop a feature, and run it no further."""
+        self._begin(self._cancel)
+
+    def action_drain(self) -> None:
+        """Let the host that is marked take nothing more."""
+        board, at = self._board, self._hosts.highlighted
+        host = board.hosts[at] if board is not None and at is not None else None
+        self._begin_with(host, self._drain, "there is no host")
+
     def _begin(self, action: _Action, *, decides: bool = True) -> None:
-        row = self._selected()
+        self._begin_with(self._selected(), action, "no feature is selected", decides=decides)
+
+    def _begin_with(
+        self,
+        row: T | None,
+        action: Callable[[T], Coroutine[None, None, None]],
+        none: str,
+        *,
+        decides: bool = True,
+    ) -> None:
         self._say("")
         if row is None:
-            self._say("no feature is selected")
-        elif decides and self._agent:
-            self._say(self._agent, Colour.RED)
+            reads = "is being read" if self._looking else "cannot be read now"
+            self._say(none if self._board is not None else f"the fleet {reads}")
+        elif decides and self._tools.agent:
+            self._say(self._tools.agent, Colour.RED)
         elif self._busy:
             self._say("the last key is still at work")
         else:
@@ -255,7 +296,7 @@ class FleetScreen(Screen[None]):
         """Show what is to be decided; return its digest if the person agrees, else nothing."""
         asked = await self._question(row)
         if not asked.digest:
-            self._say(asked.obstacle or "nothing is to be decided now")
+            self._say(asked.blocked)
             return ""
         lines = (row.title, "", *asked.lines)
         agrees = await self.app.push_screen_wait(Reading(title, lines, question, key=key))
@@ -269,8 +310,44 @@ class FleetScreen(Screen[None]):
         if await self.app.push_screen_wait(Reading(title, (row.about,), "Go on?", key="r")):
             await self._run(command_words.fleet_retry(row.id))
 
+    async def _open(self, row: FleetFeature) -> None:
+        if not row.session:
+            self._say("it has no session yet")
+            return
+        words = command_words.fleet_attach(row.id)
+        if code := self._in_foreground(self._tools.here, words):
+            self._say(f"{row.attach} ended with exit code {code}", Colour.RED)
+        self.action_look()
+
+    async def _cancel(self, row: FleetFeature) -> None:
+        if not row.can_be_cancelled:
+            self._say(f"it is {row.status} already")
+            return
+        where = f": {row.phase or 'beginning'} on {row.host}" if row.session else ""
+        lines = (
+            row.about,
+            f"It is {row.status}{where}.",
+            "Its session is stopped, and keeps its files and conversations."
+            if row.session
+            else "It has not begun.",
+            "It counts as failed then; r goes on with it.",
+        )
+        title = f"Cancel {row.id[:SHORT_ID]}"
+        if await self.app.push_screen_wait(Reading(title, lines, "Cancel it?", key="x")):
+            await self._run(command_words.fleet_cancel(row.id))
+
+    async def _drain(self, host: HostFacts) -> None:
+        lines = (
+            host_words(host),
+            "It takes nothing more. Its worker ends when nothing runs there.",
+            "To start its worker again ends that; what has begun there goes on then.",
+        )
+        title = f"Drain host {host.name}"
+        if await self.app.push_screen_wait(Reading(title, lines, "Drain it?", key="d")):
+            await self._run(command_words.fleet_drain(host.name))
+
     async def _run(self, words: Words, *, text: str | None = None) -> None:
-        said = await self._commands.run(self._project, words, text=text)
+        said = await self._tools.commands.run(self._tools.here, words, text=text)
         if said.is_ok:
             self._say(said.words, Colour.GREEN)
         else:
@@ -281,9 +358,11 @@ class FleetScreen(Screen[None]):
 
 
 def _asked_lines(asked: FleetQuestion) -> tuple[str, ...]:
-    if asked.lines:
-        return asked.lines
-    return (asked.obstacle or "nothing is to be decided now",)
+    attach = asked.feature.attach
+    return (
+        *(asked.lines or (asked.blocked,)),
+        *(("", f"o opens its session: {attach}") if attach else ()),
+    )
 
 
 def _line(each: FleetFeature, widths: tuple[int, int, int]) -> Content:

@@ -123,10 +123,15 @@ def _fleet_retry(feature: str, _: Form) -> Typed:
     return command_words.fleet_retry(feature), None
 
 
+def _fleet_cancel(feature: str, _: Form) -> Typed:
+    return command_words.fleet_cancel(feature), None
+
+
 FLEET_FORMS: Final[Mapping[str, Callable[[str, Form], Typed]]] = {
     "approve": _fleet_approve,
     "request-changes": _fleet_request_changes,
     "retry": _fleet_retry,
+    "cancel": _fleet_cancel,
 }
 """The last part of the address of a form of the fleet, and the command that it runs."""
 

@@ -378,19 +378,25 @@ class Pages:
     def fleet(self, request: Request) -> Response:
         """Show the features of the fleet by what they need, and its hosts."""
         self._require_fleet()
-        board, problem = None, None
         try:
             board = self._fleet.board()
         except AgentmuxError as error:
-            problem = error
-        status = HTTPStatus.OK if problem is None else HTTPStatus.SERVICE_UNAVAILABLE
-        return self._shown(request, "fleet.html", status=status, board=board, problem=problem)
+            return self._no_answer(request, "fleet", error)
+        return self._shown(request, "fleet.html", board=board)
 
     def fleet_feature(self, request: Request) -> Response:
         """Show a feature of the fleet, and what is to be decided on it."""
         self._require_fleet()
-        asked = self._fleet.question(request.path_params["feature"])
+        try:
+            asked = self._fleet.question(request.path_params["feature"])
+        except AgentmuxError as error:
+            return self._no_answer(request, "feature", error)
         return self._shown(request, "fleet_feature.html", asked=asked)
+
+    def _no_answer(self, request: Request, part: str, problem: AgentmuxError) -> Response:
+        """Say why the fleet cannot be read now, in the part of the page that is kept up to date."""
+        status = HTTPStatus.SERVICE_UNAVAILABLE
+        return self._shown(request, "fleet_away.html", status=status, part=part, problem=problem)
 
     def _require_fleet(self) -> None:
         if not self._fleet.is_set_up():

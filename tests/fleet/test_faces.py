@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import uuid
 from contextlib import suppress
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pytest
 from agentmux.adapters.system.command_runs import CommandRuns
 from agentmux.core.codec.frozen import replace
 from agentmux.core.fleet.statuses import FleetStatus
+from agentmux.desk.fleet_screen import FleetScreen
 from agentmux.desk.tools import DeskTools
 from agentmux.fleet import rows
 from agentmux.fleet.database import engine_for, now_s
@@ -83,6 +85,9 @@ def test_the_page_has_the_words_of_the_list_and_decides(
         done = page.post(f"/fleet/{two}/retry")
         assert "its host resumes its session" in page.text(done.headers["location"])
         assert host.show(two)["status"] == "running"
+        assert f"agentmux fleet attach {two[:8]}" in page.text(f"/fleet/{two}")
+        done = page.post(f"/fleet/{two}/cancel")
+        assert "its host stops its session" in page.text(done.headers["location"])
     finally:
         page.close()
 
@@ -91,10 +96,12 @@ def test_a_page_without_a_fleet_or_its_database_says_so(host: FleetHost) -> None
     page = Page(host.project).login()
     try:
         host.place.keep_url("sqlite:////nowhere/at/all.sqlite")
-        answer = page.browser.get("/fleet")
-        assert answer.status_code == 503
         said = host.fails(host.run("list").returncode, "list").splitlines()[0]
-        assert said.removeprefix("error: ") in answer.text.replace("&#39;", "'")
+        for path, part in (("/fleet", "fleet"), (f"/fleet/{uuid.uuid4()}", "feature")):
+            answer = page.browser.get(path)
+            assert answer.status_code == 503
+            assert said.removeprefix("error: ") in answer.text.replace("&#39;", "'")
+            assert f'<div id="{part}" data-live data-fleet>' in answer.text
         (host.place.folder / "url").unlink()
         assert page.browser.get("/fleet").status_code == 404
         assert page.post("/fleet/x/approve", digest="abc").status_code == 404
@@ -133,6 +140,49 @@ def test_the_desk_shows_the_fleet_and_approves(host: FleetHost, waiting: tuple[s
 
     asyncio.run(look())
     assert _given(host, waiting[0]) == ["approve"]
+
+
+def test_the_desk_opens_cancels_and_drains(host: FleetHost, waiting: tuple[str, str]) -> None:
+    one, two = waiting
+    host.change(one, question=None, reason="an agent asks something on its host", path="/x/s")
+    opened: list[tuple[Path, tuple[str, ...]]] = []
+
+    def opens(project: Path, words: tuple[str, ...]) -> int:
+        opened.append((project, words))
+        return 0
+
+    async def look() -> None:
+        async with shown(_tools(host), (80, 24)) as desk:
+            await desk.press("f")
+            await desk.shows("asks on its host 1", "host box: runs")
+            await desk.press("enter")
+            await desk.shows("nothing is to be decided now", f"agentmux fleet attach {one[:8]}")
+            await desk.press("escape")
+            screen = desk.app.screen
+            assert isinstance(screen, FleetScreen)
+            screen._in_foreground = opens
+            await desk.press("o", "x")
+            await desk.shows("It is waiting: completing on box.", "Cancel it?")
+            await desk.press("escape", "x")
+            await desk.shows("Cancel it?")
+            await desk.press("x")
+            await desk.shows("its host stops its session", "at work 1")
+            await desk.press("down", "x")
+            await desk.shows("it is failed already")
+            await desk.press("tab", "d")
+            await desk.shows("Drain host box", "Drain it?")
+            assert not _is_draining(host)
+            await desk.press("d")
+            await desk.shows("host box: drains")
+
+    asyncio.run(look())
+    assert opened == [(host.project.path, ("fleet", "attach", "--", one))]
+    assert (host.show(one)["status"], host.show(two)["status"]) == ("running", "failed")
+
+
+def _is_draining(host: FleetHost) -> bool:
+    (found,) = host.json("list")["hosts"]
+    return bool(found["draining"])
 
 
 def test_to_look_at_the_fleet_loads_no_engine(host: FleetHost) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fleet.routing import HostFacts
-from agentmux.core.fleet.statuses import DEAD_LETTER
+from agentmux.core.fleet.statuses import DEAD_LETTER, ENDED
 from agentmux.core.names.status_labels import Colour
 from agentmux.core.terminal.text_width import printable
 
@@ -43,6 +43,7 @@ class FleetFeature:
 
     Attributes:
         host: The name of its host; empty for none.
+        session: The name of its session; empty before it has begun.
         asks: Whether a decision is asked for.
     """
 
@@ -51,6 +52,7 @@ class FleetFeature:
     status: str
     phase: str
     host: str
+    session: str
     reason: str
     asks: bool
 
@@ -70,6 +72,16 @@ class FleetFeature:
     def can_be_retried(self) -> bool:
         """Whether `fleet retry` would go on with it."""
         return self.status == "failed"
+
+    @property
+    def can_be_cancelled(self) -> bool:
+        """Whether `fleet cancel` would stop it."""
+        return self.status not in ENDED
+
+    @property
+    def attach(self) -> str:
+        """The command that shows its session; empty before it has one."""
+        return f"agentmux fleet attach {self.id[:SHORT_ID]}" if self.session else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,6 +139,11 @@ class FleetQuestion:
     digest: str = ""
     obstacle: str = ""
     lines: tuple[str, ...] = ()
+
+    @property
+    def blocked(self) -> str:
+        """Why nothing can be decided now, in words."""
+        return self.obstacle or "nothing is to be decided now"
 
 
 def about(title: str, reason: str) -> str:
@@ -188,6 +205,7 @@ def _feature(each: Mapping[str, Any]) -> FleetFeature:
         status=str(each["status"]),
         phase=str(each["phase"] or ""),
         host=str(each["host"] or ""),
+        session=str(each["session"] or ""),
         reason=str(each["reason"] or ""),
         asks=bool(each["decision"]),
     )

@@ -139,6 +139,21 @@ def fleet_retry(feature: str) -> Words:
     return ("fleet", "retry", "--", feature)
 
 
+def fleet_attach(feature: str) -> Words:
+    """Return the look at the session of a feature, in this terminal."""
+    return ("fleet", "attach", "--", feature)
+
+
+def fleet_cancel(feature: str) -> Words:
+    """Return the order to stop a feature of the fleet, and to run it no further."""
+    return ("fleet", "cancel", "--yes", "--", feature)
+
+
+def fleet_drain(host: str) -> Words:
+    """Return the order that lets a host of the fleet take nothing more."""
+    return ("fleet", "drain", "--", host)
+
+
 def _named(name: str) -> Words:
     """Return the name of a session; one that looks like an option stands behind ``--``."""
     return ("--", name) if name.startswith("-") else (name,)

@@ -45,6 +45,21 @@ FLEET_KEYS: Final = (
         "request-changes",
     ),
     _key("r", "r", "retry", "go on with a feature that has failed: asks first", "retry"),
+    _key(
+        "o",
+        "o",
+        "open",
+        "open its session in this terminal; on another host, through ssh",
+        "attach",
+    ),
+    _key("x", "x", "cancel", "stop a feature, and run it no further: asks first", "cancel"),
+    _key(
+        "d",
+        "d",
+        "drain",
+        "let the host that is marked below take nothing more (Tab goes there): asks first",
+        "drain",
+    ),
     _key("l", "l", "look", "look again now", "list"),
     _key("escape", "Esc", "back", "back to the sessions"),
 )
