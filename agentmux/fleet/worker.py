@@ -207,9 +207,13 @@ class _Worker:
         """Delete what DBOS keeps of workflows that have ended, now and then."""
         if time.monotonic() - self._forgot_at >= _FORGET_EVERY_S:
             self._forgot_at = time.monotonic()
-            before = machine.now() - timedelta(seconds=_KEPT_S)
-            args = (before,)
-            threading.Thread(target=self._host.enqueuer.forget, args=args, daemon=True).start()
+            threading.Thread(target=self._forget_ended, daemon=True).start()
+
+    def _forget_ended(self) -> None:
+        try:
+            self._host.enqueuer.forget(machine.now() - timedelta(seconds=_KEPT_S))
+        except AWAY as error:  # it is done an hour later
+            logger.warning("the database did not answer: %s", error)
 
     def _beat(self) -> None:
         """Let the fleet know that this worker runs; renew the leases of its sessions."""
