@@ -268,7 +268,9 @@ class Session:
         return self
 
     def approve(self) -> "Session":
-        self.project.ok("approve", self.name, "--yes")
+        said = self.project.run("approve", self.name, "--yes")
+        log = "".join(each.read_text() for each in self.path.glob("*.log"))
+        assert said.returncode == 0, f"{said.returncode}\n{said.stdout}{said.stderr}{log}"
         return self.wait("done")
 
     def gone(self) -> "Session":
