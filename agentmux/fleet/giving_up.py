@@ -7,7 +7,7 @@ from typing import Final
 import sqlalchemy as sa
 
 from agentmux.core.fleet.statuses import ENDED, FleetStatus
-from agentmux.errors import BlockedError, NotFoundError
+from agentmux.errors import BlockedError
 from agentmux.fleet import rows
 from agentmux.fleet.database import explained, now_s
 from agentmux.fleet.deciding import changed_meanwhile, same_row
@@ -77,13 +77,7 @@ def drain(engine: sa.Engine, name: str) -> int:
         NotFoundError: No host has this name.
     """
     with explained(engine), engine.begin() as connection:
-        host = connection.execute(sa.select(HOSTS.c.id).where(HOSTS.c.name == name)).scalar()
-        if host is None:
-            known = [each.name for each in rows.hosts(connection).values()]
-            raise NotFoundError(
-                f"no host of the fleet is named `{name}`",
-                hints=(f"hosts: {', '.join(known) or 'none yet'}",),
-            )
+        host = rows.require_host(connection, name)
         connection.execute(HOSTS.update().where(HOSTS.c.id == host).values(draining=True))
         begun = FEATURES.c.status.not_in([*ENDED, FleetStatus.QUEUED])
         return len(rows.features(connection, FEATURES.c.host == host, begun))

@@ -14,6 +14,7 @@ from agentmux.core.codec.records import Json
 from agentmux.core.fleet.routing import HostFacts
 from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.core.fleet.wish import NORMAL, PRIORITIES
+from agentmux.errors import NotFoundError
 from agentmux.fleet.database import now_s
 from agentmux.fleet.tables import DECISIONS, FEATURES, HOSTS
 
@@ -179,6 +180,22 @@ def hosts(connection: sa.Connection) -> Mapping[str, HostFacts]:
     now = now_s(connection.engine)
     query = sa.select(HOSTS, (now - HOSTS.c.seen_at).label("age_s")).order_by(HOSTS.c.name)
     return {str(row.id): _host(row) for row in connection.execute(query)}
+
+
+def require_host(connection: sa.Connection, name: str) -> str:
+    """Return the id of the host with this name.
+
+    Raises:
+        NotFoundError: It has not been seen by this fleet.
+    """
+    found = connection.execute(sa.select(HOSTS.c.id).where(HOSTS.c.name == name)).scalar()
+    if found is None:
+        known = [each.name for each in hosts(connection).values()]
+        raise NotFoundError(
+            f"no host of the fleet is named `{name}`",
+            hints=(f"hosts: {', '.join(known) or 'none yet'}",),
+        )
+    return str(found)
 
 
 def _host(row: sa.Row[Any]) -> HostFacts:

@@ -12,11 +12,11 @@ from sqlalchemy.exc import IntegrityError
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.core.fleet.wish import Wish, difference, from_fields, require_wish, to_fields
-from agentmux.errors import NotFoundError, UsageError
+from agentmux.errors import UsageError
 from agentmux.fleet import rows
 from agentmux.fleet.database import explained, now_s
 from agentmux.fleet.engine import ADMIT, Enqueuer, Job
-from agentmux.fleet.tables import FEATURES, HOSTS
+from agentmux.fleet.tables import FEATURES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ def _submit(connection: sa.Connection, enqueuer: Enqueuer, wish: Wish, number: i
                 hints=(f"agentmux fleet show {there.id}", "or choose another --key"),
             )
         return Submitted(id=there.id, key=wish.key, title=there.title, new=False)
-    host = _host(connection, wish.host) if wish.host else None
+    host = rows.require_host(connection, wish.host) if wish.host else None
     made = str(uuid.uuid4())
     now = now_s(connection.engine)
     connection.execute(
@@ -102,14 +102,3 @@ def _submit(connection: sa.Connection, enqueuer: Enqueuer, wish: Wish, number: i
 def _with_key(connection: sa.Connection, key: str) -> rows.Feature | None:
     found = rows.features(connection, FEATURES.c.key == key)
     return found[0] if found else None
-
-
-def _host(connection: sa.Connection, name: str) -> str:
-    found = connection.execute(sa.select(HOSTS.c.id).where(HOSTS.c.name == name)).scalar()
-    if found is None:
-        known = [each.name for each in rows.hosts(connection).values()]
-        raise NotFoundError(
-            f"no host of the fleet is named `{name}`",
-            hints=(f"hosts: {', '.join(known) or 'none yet'}",),
-        )
-    return str(found)
