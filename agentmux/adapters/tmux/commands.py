@@ -150,8 +150,8 @@ _FEATURE: Final = (
 _BACK_KEY: Final = (
     f"#{{?#{{==:#{{window_panes}},1}},#{{{StatusOption.WINDOW}}},#{{{StatusOption.LEFT}}}}}"
 )
-_DRIVEN: Final = f"#{{W:#{{P:#{{?{MONITOR},#{{?pane_dead,,1}},}}}}}}"
-"""A tmux format that is true in a session whose monitor runs."""
+_DRIVEN: Final = f"#{{W:#{{P:#{{?{MONITOR},#{{?pane_dead,,#{{?{_KILLED_MARK},,1}}}},}}}}}}"
+"""A tmux format that is true in a session whose monitor runs, not what is shown in its place."""
 
 _REATTACH: Final = "agentmux resume --reattach"
 

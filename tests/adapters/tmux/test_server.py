@@ -463,7 +463,14 @@ def test_the_status_line_of_a_session_without_its_monitor_says_what_to_type(
     assert left("waiting for you").endswith(" fixing · waiting for you | ")
     if gone == "killed":
         os.kill(int(ask(tmux_under, made.pane, "#{pane_pid}")), signal.SIGKILL)
-        wait_until(lambda: ask(tmux_under, made.pane, "#{pane_dead}") == "1")
+
+        def died() -> bool:
+            tmux_under.run("run-shell", "-b", "true")  # tmux misses some ends until the next one
+            shown = tmux_under.run("capture-pane", "-p", "-t", made.pane).stdout
+            return "agentmux resume --reattach" in shown
+
+        # The program that shows this is still alive for a second.
+        wait_until(died)
     else:
         tmux_under.run("kill-pane", "-t", made.pane)
     for status in ("waiting for you", "interrupted", "fixing"):
