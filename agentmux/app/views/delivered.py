@@ -88,12 +88,14 @@ def wait_delivered(
     if found is not None:
         return found
     for _ in site.follow(entry.path, timeout_s) if timeout_s > 0 else ():
+        # Asked for before the look: the last that an orchestrator does is to save the state.
+        is_driven = site.lock(entry.path).is_held()
         seen = progress(site, entry, approval)
         found = _ended(seen) if seen.is_saved else None
         if found is not None:
             return found
-        if not site.lock(entry.path).is_held():
-            raise _unfinished(site, entry, approval)
+        if not is_driven:
+            raise _unfinished(entry, seen)
         if monotonic() >= deadline:
             break
     doing = _doing(progress(site, entry, approval).state)
@@ -109,9 +111,10 @@ def _ended(found: Progress) -> SessionState | None:
     return found.state if found.delivered else None
 
 
-def _unfinished(site: Site, entry: SessionEntry, approval: str) -> AgentmuxError:
+def _unfinished(entry: SessionEntry, seen: Progress) -> AgentmuxError:
     """Return the error for an orchestrator that ended before the delivery did."""
-    _ended(progress(site, entry, approval))
+    if seen.failed:
+        return DeliveryFailedError(seen.failed)
     return TimedOutError(
         f"the orchestrator of session {entry.name} has ended; its next one goes on",
         hints=(f"see how to go on: agentmux status {entry.name}",),

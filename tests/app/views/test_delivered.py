@@ -2,16 +2,19 @@
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agentmux.app.session.lookup import entry_at, sessions_dir
 from agentmux.app.views.delivered import DeliveryFailedError, wait_delivered
+from agentmux.app.world import Site
 from agentmux.core.journal.events import Approved, CommitDelayed, CommitMade
 from agentmux.core.journal.state import Options, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.errors import TimedOutError
+from agentmux.ports.processes import Lock
 from agentmux.wiring import build
 from tests.app.on_disk import OnDisk
 
@@ -28,8 +31,14 @@ def approved(root: Path) -> OnDisk:
     return session
 
 
-def waits(root: Path, session: OnDisk, approval: str, timeout_s: float = 0) -> SessionState:
-    site = build.site(root, config=None, environ=dict(os.environ))
+def site_at(root: Path) -> Site:
+    return build.site(root, config=None, environ=dict(os.environ))
+
+
+def waits(
+    root: Path, session: OnDisk, approval: str, timeout_s: float = 0, site: Site | None = None
+) -> SessionState:
+    site = site or site_at(root)
     entry = entry_at(site, session.path)
     return wait_delivered(site, entry, approval, timeout_s=timeout_s, monotonic=time.monotonic)
 
@@ -56,6 +65,24 @@ def test_without_an_orchestrator_nobody_is_waited_for(tmp_path: Path) -> None:
     session = approved(tmp_path)
     with pytest.raises(TimedOutError, match="has ended; its next one goes on"):
         waits(tmp_path, session, session.state.approval or "", 3)
+
+
+def test_an_orchestrator_that_saves_and_ends_between_two_looks_has_delivered(
+    tmp_path: Path,
+) -> None:
+    session = approved(tmp_path)
+    approval = session.state.approval or ""
+    site = site_at(tmp_path)
+
+    def ends(path: Path) -> Lock:
+        if session.state.commit is None:
+            session.tell(CommitMade(commit="c" * 40))
+            session.commit()
+        return site.lock(path)
+
+    found = waits(tmp_path, session, approval, 3, replace(site, lock=ends))
+    assert found.commit is not None
+    assert found.commit.commit == "c" * 40
 
 
 def test_what_a_delivery_does_is_said_where_it_takes_too_long(tmp_path: Path) -> None:
