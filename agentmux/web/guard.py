@@ -149,12 +149,20 @@ def check_read_only(asked: Asked) -> Refusal | None:
     return HTTPStatus.FORBIDDEN, "this page is read-only"
 
 
+def check_path(asked: Asked) -> Refusal | None:
+    """Refuse a zero byte: neither a path nor a word of a command can have one."""
+    if "\0" not in asked.path:
+        return None
+    return HTTPStatus.NOT_FOUND, "there is no such page (not found)"
+
+
 CHECKS: Final[tuple[Callable[[Asked], Refusal | None], ...]] = (
     check_host,
     check_visit,
     check_origin,
     check_token,
     check_read_only,
+    check_path,
 )
 
 
@@ -237,7 +245,8 @@ async def _form(request: Request) -> Mapping[str, str]:
         if len(data) > BODY_MAX:
             raise _TooLargeError
     text = data.decode("utf-8", "replace")
-    return dict(parse_qsl(text, keep_blank_values=True, encoding="utf-8", errors="replace"))
+    found = parse_qsl(text, keep_blank_values=True, encoding="utf-8", errors="replace")
+    return {name: value.replace("\0", "\ufffd") for name, value in found}
 
 
 def _with_headers(send: Send) -> Send:

@@ -154,6 +154,16 @@ def test_pages_are_not_kept_by_the_browser(lone: Page) -> None:
     assert lone.browser.get("/").headers["cache-control"] == "no-store"
 
 
+@pytest.mark.parametrize("path", ["/%00", "/fleet/%00", "/sessions/%00", "/static/%00", "/a%00/b"])
+def test_no_page_has_a_zero_byte_in_its_address(lone: Page, path: str) -> None:
+    assert lone.browser.get(path).status_code in {401, 404}
+    lone.login()
+    answer = lone.browser.get(path)
+    assert answer.status_code == 404
+    assert "there is no such page" in answer.text
+    assert lone.post(f"{path}/approve", digest="x").status_code == 404
+
+
 def test_a_form_that_is_too_large_is_refused(lone: Page) -> None:
     lone.login()
     answer = lone.post("/link", text="x" * (1 << 19))
