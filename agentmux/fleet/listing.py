@@ -61,14 +61,13 @@ def find(engine: sa.Engine, name: str) -> Feature:
     Raises:
         NotFoundError: None is, or several are.
     """
-    wanted = name.replace("\\", "").replace("%", "").replace("_", "")
     with explained(engine), engine.connect() as connection:
         found = rows.features(connection, FEATURES.c.key == name) or rows.features(
-            connection, FEATURES.c.id.like(f"{wanted}%")
+            connection, sa.func.substr(FEATURES.c.id, 1, len(name)) == name
         )
-    if len(found) == 1 and wanted:
+    if len(found) == 1 and name:
         return found[0]
-    if found and wanted:
+    if found and name:
         raise NotFoundError(
             f"several features of the fleet match `{name}`",
             hints=tuple(f"agentmux fleet show {each.id}" for each in found[:5]),

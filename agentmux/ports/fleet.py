@@ -22,7 +22,11 @@ class Fleet(Protocol):
         """Return the fleet as it is now, or was a few seconds ago."""
 
     def question(self, feature: str) -> FleetQuestion:
-        """Return what is to be decided on the feature with this id."""
+        """Return what is to be decided on the feature with this id.
+
+        Raises:
+            NotFoundError: There is none, or several.
+        """
 
     def forget(self) -> None:
         """Read anew at the next look: something was decided."""

@@ -394,8 +394,9 @@ class Pages:
         return self._shown(request, "fleet_feature.html", asked=asked)
 
     def _no_answer(self, request: Request, part: str, problem: AgentmuxError) -> Response:
-        """Say why the fleet cannot be read now, in the part of the page that is kept up to date."""
-        status = HTTPStatus.SERVICE_UNAVAILABLE
+        """Say why there is nothing to show, in the part of the page that is kept up to date."""
+        is_missing = isinstance(problem, NotFoundError)
+        status = HTTPStatus.NOT_FOUND if is_missing else HTTPStatus.SERVICE_UNAVAILABLE
         return self._shown(request, "fleet_away.html", status=status, part=part, problem=problem)
 
     def _require_fleet(self) -> None:

@@ -77,6 +77,8 @@ def test_the_page_has_the_words_of_the_list_and_decides(
         assert "to be committed: 2 files" in page.text(f"/fleet/{one}")
         late = page.post(f"/fleet/{one}/approve", digest="older")
         assert "is not what was shown" in page.text(late.headers["location"])
+        late = page.post(f"/fleet/{one}/approve", digest="abc\0")
+        assert "is not what was shown" in page.text(late.headers["location"])
         assert "does not say" in page.text(page.post(f"/fleet/{one}/approve").headers["location"])
         assert _given(host, one) == []
         done = page.post(f"/fleet/{one}/request-changes", digest="abc", text="@x, please")
@@ -88,6 +90,23 @@ def test_the_page_has_the_words_of_the_list_and_decides(
         assert f"agentmux fleet attach {two[:8]}" in page.text(f"/fleet/{two}")
         done = page.post(f"/fleet/{two}/cancel")
         assert "its host stops its session" in page.text(done.headers["location"])
+    finally:
+        page.close()
+
+
+@pytest.mark.parametrize("name", [str(uuid.UUID(int=7)), "no-such", "-x", "%25", "0" * 60_000])
+def test_a_feature_that_there_is_not_has_no_page(host: FleetHost, name: str) -> None:
+    page = Page(host.project).login()
+    try:
+        answer = page.browser.get(f"/fleet/{name}")
+        assert answer.status_code == 404
+        assert "no feature of the fleet matches" in answer.text
+        assert '<div id="feature" data-live data-fleet>' in answer.text
+        for action in ("cancel", "retry"):
+            done = page.post(f"/fleet/{name}/{action}")
+            answer = page.browser.get(done.headers["location"])
+            assert answer.status_code == 404
+            assert "<strong>Not done:</strong> no feature of the fleet matches" in answer.text
     finally:
         page.close()
 

@@ -18,7 +18,7 @@ from agentmux.core.fleet.board import FleetBoard, FleetQuestion, board_of, quest
 from agentmux.core.terminal import command_words
 from agentmux.core.terminal.command_words import Words
 from agentmux.core.terminal.text_width import clean
-from agentmux.errors import AgentmuxError, DataError
+from agentmux.errors import AgentmuxError, DataError, ExitCode, NotFoundError
 
 T = TypeVar("T")
 
@@ -52,7 +52,8 @@ class FleetCommand:
         """Return what is to be decided on a feature.
 
         Raises:
-            AgentmuxError: The command failed; its words.
+            NotFoundError: There is none with this id, or several.
+            AgentmuxError: The command failed otherwise; its words.
         """
         return self._answer(command_words.fleet_show(feature), question_of)
 
@@ -92,7 +93,9 @@ class FleetCommand:
             if done.returncode:
                 problem = found["problems"][0]
                 hints = tuple(clean(str(each)) for each in problem["hints"])
-                raise AgentmuxError(clean(str(problem["message"])), hints=hints)
+                is_missing = done.returncode == ExitCode.NOT_FOUND
+                kind = NotFoundError if is_missing else AgentmuxError
+                raise kind(clean(str(problem["message"])), hints=hints)
             return made(found)
         except (LookupError, TypeError, ValueError):
             raise DataError(
