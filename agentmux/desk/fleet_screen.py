@@ -16,6 +16,7 @@ from textual.widgets.option_list import Option
 
 from agentmux.core.fleet.board import (
     COLOURS,
+    DRAINING,
     NEEDS_YOU,
     SHORT_ID,
     FleetBoard,
@@ -327,21 +328,17 @@ class FleetScreen(Screen[None]):
         lines = (
             row.about,
             f"It is {row.status}{where}.",
-            "Its session is stopped, and keeps its files and conversations."
-            if row.session
-            else "It has not begun.",
-            "It counts as failed then; r goes on with it.",
+            *row.if_cancelled,
         )
         title = f"Cancel {row.id[:SHORT_ID]}"
         if await self.app.push_screen_wait(Reading(title, lines, "Cancel it?", key="x")):
             await self._run(command_words.fleet_cancel(row.id))
 
     async def _drain(self, host: HostFacts) -> None:
-        lines = (
-            host_words(host),
-            "It takes nothing more. Its worker ends when nothing runs there.",
-            "To start its worker again ends that; what has begun there goes on then.",
-        )
+        if not host.can_be_drained:
+            self._say(host_words(host))
+            return
+        lines = (host_words(host), *DRAINING)
         title = f"Drain host {host.name}"
         if await self.app.push_screen_wait(Reading(title, lines, "Drain it?", key="d")):
             await self._run(command_words.fleet_drain(host.name))

@@ -97,6 +97,7 @@ def application(  # noqa: PLR0913 (the parts that the server makes)
         Route("/link", forms.link, methods=["POST"]),
         Route("/logout", forms.logout, methods=["POST"]),
         Route(f"{session}/comment", forms.comment, methods=["POST"]),
+        Route("/fleet/drain", forms.drain, methods=["POST"]),
         Route("/events", events.stream, methods=["GET"]),
         Route("/static/terminal.css", pages.styles, methods=["GET"]),
         Mount("/static", StaticFiles(directory=static)),

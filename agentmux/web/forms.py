@@ -190,13 +190,23 @@ class Forms:
             if name in _OF_WHAT_WAS_SHOWN and not form.get("digest"):
                 said = Message(is_ok=False, words="the form does not say what was shown")
             else:
-                words, text = FLEET_FORMS[name](feature, form)
-                found = await self._commands.run(self._pages.here, words, text=text)
-                said = Message(is_ok=found.is_ok, words=found.words, hints=found.hints)
-                await asyncio.to_thread(self._fleet.forget)
+                said = await self._run_in_fleet(*FLEET_FORMS[name](feature, form))
             return see(f"/fleet/{quote(feature, safe='')}?said={self._messages.put(said)}")
 
         return answered
+
+    async def drain(self, request: Request) -> Response:
+        """Let a host of the fleet take nothing more."""
+        if not self._fleet.is_set_up():
+            return self._pages.failed(request, no_fleet())
+        words = command_words.fleet_drain(request.state.form.get("host", ""))
+        said = await self._run_in_fleet(words, None)
+        return see(f"/fleet?said={self._messages.put(said)}")
+
+    async def _run_in_fleet(self, words: Words, text: str | None) -> Message:
+        found = await self._commands.run(self._pages.here, words, text=text)
+        await asyncio.to_thread(self._fleet.forget)
+        return Message(is_ok=found.is_ok, words=found.words, hints=found.hints)
 
     async def _place(self, request: Request) -> Place:
         """Return the session that a form is about.

@@ -28,7 +28,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.times import time_of
 from agentmux.core.decisions.seat_needs import restartable, skippable, tellable
 from agentmux.core.documents.diff_comments import change_request, diff_places
-from agentmux.core.fleet.board import COLOURS, host_words
+from agentmux.core.fleet.board import COLOURS, DRAINING, host_words
 from agentmux.core.names.conversations import needs_reason, which_conversation
 from agentmux.core.names.status_labels import Colour, SessionStatus, age, status_colour
 from agentmux.core.names.statuses import PARKED, WAITING
@@ -97,6 +97,7 @@ def templates() -> Environment:
         mark_colours=MARK_COLOURS,
         fleet_colour=lambda status: COLOURS.get(status, Colour.NONE).value,
         host_words=host_words,
+        draining=DRAINING,
         which_conversation=which_conversation,
         needs_reason=needs_reason,
     )

@@ -14,6 +14,7 @@ import pytest
 
 from agentmux.adapters.system.command_runs import CommandRuns
 from agentmux.core.codec.frozen import replace
+from agentmux.core.fleet.board import DRAINING
 from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.desk.fleet_screen import FleetScreen
 from agentmux.desk.tools import DeskTools
@@ -129,6 +130,56 @@ def test_a_page_without_a_fleet_or_its_database_says_so(host: FleetHost) -> None
         page.close()
 
 
+def test_the_page_drains_a_host_after_it_has_said_what_that_means(
+    host: FleetHost, waiting: tuple[str, str]
+) -> None:
+    page, only_reads = Page(host.project).login(), Page(host.project, read_only=True).login()
+    try:
+        text = page.text("/fleet")
+        assert re.findall(r'name="host" value="(.+?)"', text) == ["box"]
+        assert all(each in text for each in DRAINING)
+        assert "Drain" not in only_reads.text("/fleet")
+        assert only_reads.post("/fleet/drain", host="box").status_code == 403
+        assert page.browser.post("/fleet/drain", data={"host": "box"}).status_code == 403
+        done = page.post("/fleet/drain", host="bo")
+        assert "no host of the fleet is named `bo`" in page.text(done.headers["location"])
+        assert not _is_draining(host)
+
+        done = page.post("/fleet/drain", host="box")
+        text = page.text(done.headers["location"])
+        assert "Done:</strong> host box takes nothing more" in text
+        assert "host box: drains" in text
+        assert "Drain…" not in text
+        assert _is_draining(host)
+        assert host.show(waiting[0])["status"] == "waiting"
+        assert host.ok("drain", "box").splitlines() == [
+            "host box has begun 1 feature: what is left goes on when its worker starts again",
+            "host box takes nothing more; its worker ends when nothing runs there",
+        ]
+        (host.place.folder / "url").unlink()
+        assert page.post("/fleet/drain", host="box").status_code == 404
+    finally:
+        page.close()
+        only_reads.close()
+
+
+def test_a_cancel_says_what_it_means_for_a_feature_that_has_begun_and_for_one_that_has_not(
+    host: FleetHost, waiting: tuple[str, str]
+) -> None:
+    queued = host.submit()
+    page = Page(host.project).login()
+    try:
+        begun, new = page.text(f"/fleet/{waiting[0]}"), page.text(f"/fleet/{queued}")
+    finally:
+        page.close()
+    for text, has_begun in ((begun, True), (new, False)):
+        assert ("Its session is stopped" in text, "It has not begun." in text) == (
+            has_begun,
+            not has_begun,
+        )
+        assert "It counts as failed then" in text
+
+
 def _tools(host: FleetHost) -> DeskTools:
     """Return the tools of a desk without sessions, which sees the fleet of a host."""
     project = host.project.path
@@ -192,7 +243,9 @@ def test_the_desk_opens_cancels_and_drains(host: FleetHost, waiting: tuple[str, 
             await desk.shows("Drain host box", "Drain it?")
             assert not _is_draining(host)
             await desk.press("d")
-            await desk.shows("host box: drains")
+            await desk.shows("host box: drains", "host box takes nothing more; its worker ends")
+            await desk.press("d")
+            await desk.shows("host box: drains, 0 of 2 slots taken\nEnter show")
 
     asyncio.run(look())
     assert opened == [(host.project.path, ("fleet", "attach", "--", one))]

@@ -47,7 +47,9 @@ def test_a_drained_host_ends_its_worker_and_takes_nothing(
     worker = host.worker("--slots", "3")
     (there,) = host.json("list")["hosts"]
     assert (there["name"], there["slots"], there["running"]) == ("a", 3, True)
-    assert "takes nothing more" in host.ok("drain", "a")
+    assert host.ok("drain", "a") == (
+        "host a takes nothing more; its worker ends when nothing runs there\n"
+    )
     assert worker.wait() == 0
     assert "is drained" in worker.said()
     assert host.json("list")["hosts"][0]["running"] is False

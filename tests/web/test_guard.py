@@ -86,7 +86,11 @@ def test_a_foreign_origin_spends_no_link(lone: Page) -> None:
 
 
 @pytest.mark.parametrize(
-    "form", [f"/sessions/x/{name}" for name in FORMS] + ["/link", "/logout", "/start"]
+    "form",
+    [
+        *(f"/sessions/x/{name}" for name in FORMS),
+        *("/link", "/logout", "/start", "/fleet/drain", "/fleet/x/cancel"),
+    ],
 )
 @pytest.mark.parametrize("token", ["", "x", None])
 def test_a_form_without_our_token_does_nothing(lone: Page, form: str, token: str | None) -> None:
@@ -123,7 +127,7 @@ def test_a_read_only_page_takes_no_form(shared: Project) -> None:
         answer = page.post(f"/sessions/x/{form}")
         assert answer.status_code == 403
         assert "read-only" in answer.text
-    for path in ("/link", "/start"):
+    for path in ("/link", "/start", "/fleet/drain", "/fleet/x/cancel"):
         assert page.post(path).status_code == 403
     assert page.browser.get("/start").status_code == 403
     assert page.browser.get("/").status_code == 200

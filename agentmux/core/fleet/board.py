@@ -19,6 +19,11 @@ COLOURS: Final[Mapping[str, Colour]] = {
     "moved": Colour.DIM,
 }
 SHORT_ID: Final = 8
+DRAINING: Final = (
+    "It takes nothing more. Its worker ends when nothing runs there.",
+    "To start its worker again ends that; what has begun there goes on then.",
+)
+"""What it means for a host to be drained."""
 _TITLE: Final = 60
 _DECISION: Final = "decision"
 _DEAD_S: Final = f"{DEAD_LETTER}s"
@@ -77,6 +82,13 @@ class FleetFeature:
     def can_be_cancelled(self) -> bool:
         """Whether `fleet cancel` would stop it."""
         return self.status not in ENDED
+
+    @property
+    def if_cancelled(self) -> tuple[str, ...]:
+        """What it means to cancel it."""
+        stopped = "Its session is stopped, and keeps its files and conversations."
+        begun = stopped if self.session else "It has not begun."
+        return (begun, "It counts as failed then, and can go on.")
 
     @property
     def attach(self) -> str:

@@ -39,6 +39,11 @@ class HostFacts:
         return self.running and self.age_s < _ALIVE_S
 
     @property
+    def can_be_drained(self) -> bool:
+        """Whether `fleet drain` would change what it does."""
+        return self.running and not self.draining
+
+    @property
     def free(self) -> int:
         """How many features it could take now."""
         return self.slots - self.busy if self.is_alive and not self.draining else 0

@@ -118,7 +118,9 @@ def drain(
     if json:
         render.as_json({"schema": SCHEMA, "host": host, "begun": begun})
         return 0
-    render.out(f"host {host} takes nothing more; its worker ends when nothing runs there")
     if begun:
-        render.out(f"{begun} features have begun there: they go on when its worker runs again")
+        what = "1 feature" if begun == 1 else f"{begun} features"
+        left = "what is left goes on when its worker starts again"
+        render.out(f"host {host} has begun {what}: {left}")
+    render.out(f"host {host} takes nothing more; its worker ends when nothing runs there")
     return 0
