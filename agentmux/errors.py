@@ -6,7 +6,7 @@ A bug in AgentMux has no class here; it raises an ordinary exception, which `cli
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Final
+from typing import ClassVar, Final
 
 NAME_TAKEN: Final = "name_taken"
 """The ``reason`` of a `BlockedError` for a name that is in use already."""
@@ -35,9 +35,12 @@ class AgentmuxError(Exception):
         message: Names the thing and the place; lower case, no full stop.
         hints: Commands to type next, or what else to do; the most likely one first.
         exit_code: The exit code of the process when no caller handles the error.
+        lasting: Whether the same command fails again until a person changes something: what it is
+            given, the configuration, or what is installed. The fleet tries such a command once.
     """
 
     exit_code = ExitCode.FAILED
+    lasting: ClassVar[bool] = False
 
     def __init__(self, message: str, *, hints: tuple[str, ...] = ()) -> None:
         self.message = message
@@ -49,6 +52,7 @@ class UsageError(AgentmuxError):
     """The command line is invalid."""
 
     exit_code = ExitCode.USAGE
+    lasting = True
 
 
 class BlockedError(AgentmuxError):
@@ -80,6 +84,7 @@ class NotFoundError(AgentmuxError):
     """A name matches nothing, or more than one thing."""
 
     exit_code = ExitCode.NOT_FOUND
+    lasting = True
 
 
 class DataError(AgentmuxError):
@@ -105,10 +110,17 @@ class MissingError(AgentmuxError):
     exit_code = ExitCode.MISSING
 
 
+class NotInstalledError(MissingError):
+    """A program that AgentMux needs is not installed, or too old."""
+
+    lasting = True
+
+
 class ConfigError(AgentmuxError):
     """The configuration is wrong; the message names the file and the line."""
 
     exit_code = ExitCode.CONFIG
+    lasting = True
 
 
 class RefusedError(AgentmuxError):

@@ -28,12 +28,14 @@ class Problem:
     Attributes:
         session: The name of the session's directory; empty where the problem concerns all of them.
         code: The exit code of this problem alone.
+        lasting: Whether a new try fails again until a person changes something.
     """
 
     session: str
     code: ExitCode
     message: str
     hints: tuple[str, ...] = ()
+    lasting: bool = False
 
     def as_json(self) -> dict[str, object]:
         """Return the fields of this problem for a JSON answer."""
@@ -42,6 +44,7 @@ class Problem:
             "code": int(self.code),
             "message": self.message,
             "hints": list(self.hints),
+            "lasting": self.lasting,
         }
 
 
@@ -56,7 +59,13 @@ class OperationResult(Generic[T]):
 
 def problem_of(session: str, error: AgentmuxError) -> Problem:
     """Return an error as the problem of one session."""
-    return Problem(session=session, code=error.exit_code, message=error.message, hints=error.hints)
+    return Problem(
+        session=session,
+        code=error.exit_code,
+        message=error.message,
+        hints=error.hints,
+        lasting=error.lasting,
+    )
 
 
 def worst(codes: Iterable[ExitCode]) -> ExitCode:

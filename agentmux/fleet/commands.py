@@ -29,11 +29,13 @@ class CommandEnd:
     Attributes:
         answer: Its JSON answer; empty where it gave none.
         said: Its error, in one sentence, with its first hint.
+        lasting: Whether it says that a new try would fail again.
     """
 
     code: int
     answer: Mapping[str, Any]
     said: str
+    lasting: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,10 +88,12 @@ class Commands:
             )
         except subprocess.TimeoutExpired:
             return CommandEnd(code=1, answer={}, said=f"`{words[0]}` took over {_LIMIT_S:g} s")
+        answer = _json(done.stdout)
         return CommandEnd(
             code=done.returncode,
-            answer=_json(done.stdout),
+            answer=answer,
             said=_said(done.stderr.decode("utf-8", "replace"), words[0], done.returncode),
+            lasting=_lasts(answer),
         )
 
 
@@ -99,6 +103,13 @@ def _json(data: bytes) -> Mapping[str, Any]:
     except ValueError:
         return {}
     return found if isinstance(found, dict) else {}
+
+
+def _lasts(answer: Mapping[str, Any]) -> bool:
+    """Return whether a command's answer is an error that a new try does not change."""
+    problems = answer.get("problems")
+    found = problems if isinstance(problems, list) else []
+    return any(isinstance(each, dict) and each.get("lasting") is True for each in found)
 
 
 def _said(text: str, command: str, code: int) -> str:

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _LOOK_S: Final = 10.0
-_LASTING: Final = frozenset({ExitCode.USAGE, ExitCode.NOT_FOUND, ExitCode.CONFIG})
-"""The exit codes of what would fail again: a clone, a fetch, a start or a resume."""
 _AGAIN_S: Final = (1.0, 2.0, 4.0, 8.0)
 """How long a drive waits after the first, second … one in a row that added no progress."""
 _AWAY_S: Final = (15.0, 60.0, 240.0, 960.0)
@@ -112,8 +110,7 @@ def _ended(host: Host, row: Feature) -> Ended:
 
 def _unreached(error: AgentmuxError, idle: int) -> Ended:
     """Return how a drive ends that has no repository, and is the ``idle``-th one in a row."""
-    lasting = error.exit_code in _LASTING
-    return _tried(_words(error), idle, FleetStatus.PARKED, () if lasting else _AWAY_S)
+    return _tried(_words(error), idle, FleetStatus.PARKED, () if error.lasting else _AWAY_S)
 
 
 def _tried(
@@ -218,7 +215,7 @@ class _Drive:
         if done is None or done.code == ExitCode.OK:
             return None
         logger.warning("%s: %s", self._slug, done.said)
-        pauses_s = () if done.code in _LASTING else _AGAIN_S
+        pauses_s = () if done.lasting else _AGAIN_S
         return _tried(done.said, self._idle, FleetStatus.RUNNING, pauses_s, self._path)
 
     def _deliver(self, path: Path, decision: Decision, lock: int) -> None:

@@ -8,11 +8,15 @@ from typing import Protocol
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.forges.remote_urls import Remote
 from agentmux.core.forges.spec import ForgeSpec, Place
-from agentmux.errors import MissingError
+from agentmux.errors import MissingError, NotInstalledError
 
 
 class ForgeError(MissingError):
     """A forge's program is not installed, is not logged in, fails, or does not answer in time."""
+
+
+class ForgeNotInstalledError(ForgeError, NotInstalledError):
+    """A forge's program is not installed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from agentmux.adapters.disk.files import read_limited
-from agentmux.app.result import envelope
+from agentmux.app.result import Problem, envelope
 from agentmux.app.session.lookup import shown_path
 from agentmux.app.views.decision import with_digest
 from agentmux.app.views.documents import documents
@@ -34,7 +34,7 @@ from agentmux.core.names.status_labels import Colour, SessionStatus, age, status
 from agentmux.core.names.statuses import PARKED, WAITING
 from agentmux.core.names.version import VERSION
 from agentmux.core.terminal.text_width import clean, printable
-from agentmux.errors import AgentmuxError, NotFoundError, of_system
+from agentmux.errors import AgentmuxError, ExitCode, NotFoundError, of_system
 from agentmux.web import markup
 from agentmux.web.beginning import offer
 from agentmux.web.overview import MARK_COLOURS, decision, phases, summary
@@ -42,7 +42,6 @@ from agentmux.web.overview import MARK_COLOURS, decision, phases, summary
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from agentmux.app.result import Problem
     from agentmux.app.session.lookup import SessionEntry
     from agentmux.app.views.session_view import SeatView, SessionView
     from agentmux.ports.fleet import Fleet
@@ -461,8 +460,8 @@ def sessions_json(views: Iterable[SessionView], problems: Iterable[Problem]) -> 
 
 def api_error(status: HTTPStatus, message: str, hints: tuple[str, ...] = ()) -> Response:
     """Return an error as the commands' JSON has it."""
-    problem = {"session": "", "code": 1, "message": message, "hints": list(hints)}
-    return JSONResponse({"schema": 1, "sessions": [], "problems": [problem]}, status)
+    problem = Problem(session="", code=ExitCode.FAILED, message=message, hints=hints)
+    return JSONResponse(envelope((), (problem,)), status)
 
 
 def no_fleet() -> NotFoundError:

@@ -24,10 +24,13 @@ from agentmux.errors import (
     ExitCode,
     MissingError,
     NotFoundError,
+    NotInstalledError,
     RefusedError,
     TimedOutError,
     UsageError,
 )
+from agentmux.ports.forge import ForgeError
+from agentmux.ports.terminal import TerminalError
 
 Run = Callable[..., int]
 
@@ -89,9 +92,39 @@ def test_with_json_the_envelope_is_there_for_failures_too(
     failing(DataError("`x` is odd", hints=("ls x",)))
     assert run("fail", "--json") == ExitCode.DATA
     said, told = capsys.readouterr()
-    problem = {"session": "", "code": 5, "message": "`x` is odd", "hints": ["ls x"]}
+    problem = {
+        "session": "", "code": 5, "message": "`x` is odd", "hints": ["ls x"], "lasting": False
+    }  # fmt: skip
     assert json.loads(said) == {"schema": 1, "sessions": [], "problems": [problem]}
     assert told.startswith("error: ")
+
+
+@pytest.mark.parametrize(
+    ("error", "lasts"),
+    [
+        (UsageError("x"), True),
+        (NotFoundError("x"), True),
+        (ConfigError("x"), True),
+        (NotInstalledError("x"), True),
+        (AgentmuxError("x"), False),
+        (BlockedError("x", reason="locked"), False),
+        (DataError("x"), False),
+        (MissingError("x"), False),
+        (ForgeError("x"), False),
+        (TerminalError("x"), False),
+    ],
+)
+def test_the_envelope_says_whether_a_new_try_would_fail_again(
+    run: Run,
+    failing: Any,
+    capsys: pytest.CaptureFixture[str],
+    error: AgentmuxError,
+    lasts: bool,
+) -> None:
+    failing(error)
+    run("fail", "--json")
+    (problem,) = json.loads(capsys.readouterr().out)["problems"]
+    assert problem["lasting"] is lasts
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ def _submit(host: FleetHost, wish: Wish) -> str:
 
 def test_features_that_cannot_start_here_end_with_the_reason(host: FleetHost) -> None:
     missing = host.submit(agent="no-such-agent")
+    unknown = host.submit("--pipeline", "no-such-pipeline")
     foreign = _submit(host, Wish(repo=str(host.project.root), feature="x"))
     nowhere = _submit(host, Wish(repo=f"{host.project.path}/gone", feature="x"))
     injected = _submit(host, Wish(repo=str(host.project.path), feature="x"))
@@ -32,13 +33,39 @@ def test_features_that_cannot_start_here_end_with_the_reason(host: FleetHost) ->
     assert "may not run this repository" in host.until(foreign, "failed")["reason"]
     assert "does not exist on this host" in host.until(nowhere, "failed")["reason"]
     assert "unknown or missing fields: ['argv']" in host.until(injected, "failed")["reason"]
-    dead = host.until(missing, "failed")
-    assert dead["reason"].startswith("dead letter after 5 drives without progress: the agent of")
-    assert dead["session"] is None
+    for feature, said in ((missing, NOT_INSTALLED), (unknown, NO_PIPELINE)):
+        shown = host.until(feature, "failed")
+        assert shown["reason"].startswith(said)
+        assert (shown["idle_drives"], shown["session"]) == (1, None)
+    assert "(set agents.no-such-agent.command in config.yaml)" in host.show(missing)["reason"]
+    assert NOT_INSTALLED in host.ok("list")
     assert host.project.sessions() == []
 
     host.ok("retry", missing)
-    assert host.until(missing, "running", "queued")["idle_drives"] <= 1
+    again = host.until(missing, "failed")
+    assert (again["reason"].startswith(NOT_INSTALLED), again["idle_drives"]) == (True, 1)
+
+
+NOT_INSTALLED = "the agent of `coder` is not installed: `no-such-agent` is not on PATH"
+NO_PIPELINE = "no pipeline `no-such-pipeline`"
+
+
+def test_a_start_that_may_succeed_later_is_tried_five_times(host: FleetHost) -> None:
+    programs = host.project.root / "programs"
+    programs.mkdir()
+    tmux = programs / "tmux"
+    tmux.write_text("#!/bin/sh\necho 'server exited unexpectedly' >&2\nexit 1\n")
+    tmux.chmod(0o755)
+    host.project.env["PATH"] = f"{programs}:{host.project.env['PATH']}"
+    feature = host.submit()
+    host.worker()
+    dead = host.until(feature, "failed")
+    assert dead["reason"].startswith("dead letter after 5 drives without progress: the tmux server")
+    assert dead["session"] is None
+
+    tmux.unlink()
+    host.ok("retry", feature)
+    assert host.until(feature, "waiting", "failed")["status"] == "waiting"
 
 
 def test_a_drained_host_ends_its_worker_and_takes_nothing(

@@ -24,6 +24,7 @@ from agentmux.core.forges.spec import ForgeCommand, ForgeSpec, Place, filled, ur
 from agentmux.core.terminal.text_width import clean
 from agentmux.ports.forge import (
     ForgeError,
+    ForgeNotInstalledError,
     ForgeRequest,
     IssueComment,
     IssueText,
@@ -256,7 +257,7 @@ class ForgeCommandLine:
     def _program(self, spec: ForgeSpec, place: Place) -> str:
         program = shutil.which(spec.program, path=self._environment.get("PATH"))
         if program is None:
-            raise ForgeError(
+            raise ForgeNotInstalledError(
                 f"`{spec.program}` is not installed; {place.host} is asked by it",
                 hints=(f"install it: {spec.install}",) if spec.install else (),
             )

@@ -18,7 +18,7 @@ from typing import IO, Final, Self
 
 from agentmux.adapters.system.processes import wait_child
 from agentmux.core.codec.frozen import dataclass
-from agentmux.errors import MissingError
+from agentmux.errors import MissingError, NotInstalledError
 from agentmux.ports.repository import GitError, GitRefusedError
 
 READ_TIMEOUT_S: Final = 30.0
@@ -245,7 +245,7 @@ class GitProgram:
         except FileNotFoundError as error:
             if not cwd.is_dir():
                 raise GitError(f"{cwd} does not exist") from error
-            raise MissingError(
+            raise NotInstalledError(
                 "git is not installed", hints=("install git, then run this again",)
             ) from error
 

@@ -15,7 +15,7 @@ from typing import Final
 
 from agentmux.adapters.tmux.commands import in_short
 from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.errors import MissingError
+from agentmux.errors import NotInstalledError
 from agentmux.ports.terminal import ScreensUnreadableError, TerminalError, TerminalUnreachableError
 
 INSTALL: Final = "install it: `apt install tmux`, `dnf install tmux` or `brew install tmux`"
@@ -73,7 +73,7 @@ class TmuxClient:
         replaces the client's own time limit.
 
         Raises:
-            MissingError: tmux is not installed.
+            NotInstalledError: tmux is not installed.
             TerminalUnreachableError: No answer in time; tmux may still carry the command out.
         """
         config = ["-f", self.config_file] if self.config_file else []
@@ -131,7 +131,7 @@ def call(argv: list[str], *, timeout_s: float, stdin: str | None = None) -> Tmux
     """Run ``argv``, a command line of tmux; a failure is returned, not raised.
 
     Raises:
-        MissingError: tmux is not installed.
+        NotInstalledError: tmux is not installed.
         TerminalUnreachableError: No answer in time.
     """
     try:
@@ -143,7 +143,7 @@ def call(argv: list[str], *, timeout_s: float, stdin: str | None = None) -> Tmux
             check=False,
         )
     except FileNotFoundError:
-        raise MissingError("tmux is not installed", hints=(INSTALL,)) from None
+        raise NotInstalledError("tmux is not installed", hints=(INSTALL,)) from None
     except subprocess.TimeoutExpired:
         raise TerminalUnreachableError(
             f"tmux did not answer within {timeout_s:g} s: {' '.join(argv[:5])}",

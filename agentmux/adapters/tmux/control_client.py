@@ -19,7 +19,7 @@ from typing import Final
 from agentmux.adapters.tmux import commands as say
 from agentmux.adapters.tmux.client import TmuxClient, TmuxReply
 from agentmux.core.codec.frozen import dataclass
-from agentmux.errors import MissingError
+from agentmux.errors import NotInstalledError
 from agentmux.ports.terminal import Target
 
 _FLAGS: Final = f"{say.UNSEEN},ignore-size"
@@ -39,7 +39,7 @@ class ControlPipe:
             session: The id of the session, such as ``$3``.
 
         Raises:
-            MissingError: tmux is not installed.
+            NotInstalledError: tmux is not installed.
         """
         attach = ("attach-session", "-f", _FLAGS, "-t", session)
         argv = ["tmux", "-u", "-C", "-S", socket, *say.in_short(attach)]
@@ -55,7 +55,7 @@ class ControlPipe:
                 start_new_session=True,
             )
         except FileNotFoundError:
-            raise MissingError("tmux is not installed") from None
+            raise NotInstalledError("tmux is not installed") from None
         self._lock = threading.Lock()
         self._rest = b""
 
@@ -200,7 +200,7 @@ class ControlClients:
         """Return the client for the server of a session; it begins if none runs.
 
         Raises:
-            MissingError: tmux is not installed.
+            NotInstalledError: tmux is not installed.
         """
         socket = target.server.socket
         with self._lock:

@@ -26,7 +26,7 @@ from agentmux.adapters.tmux.client import (
     call,
 )
 from agentmux.adapters.tmux.own_session import OwnTmux
-from agentmux.errors import NAME_TAKEN, BlockedError, MissingError
+from agentmux.errors import NAME_TAKEN, BlockedError, NotInstalledError
 from agentmux.ports.terminal import (
     CreatedSession,
     Listing,
@@ -51,13 +51,15 @@ def version(*, timeout_s: float = 5.0) -> str:
     """Return the output of ``tmux -V``, such as ``tmux 3.3a``.
 
     Raises:
-        MissingError: tmux is not installed, or older than `MINIMUM_VERSION`.
+        NotInstalledError: tmux is not installed, or older than `MINIMUM_VERSION`.
     """
     text = call(["tmux", "-V"], timeout_s=timeout_s).stdout.strip()
     found = say.parse_version(text)
     if found is not None and found < MINIMUM_VERSION:
         minimum = ".".join(map(str, MINIMUM_VERSION))
-        raise MissingError(f"{text} is too old: {minimum} or newer is needed", hints=(INSTALL,))
+        raise NotInstalledError(
+            f"{text} is too old: {minimum} or newer is needed", hints=(INSTALL,)
+        )
     return text
 
 

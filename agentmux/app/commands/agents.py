@@ -252,7 +252,13 @@ def _problems(report: AgentReport, name: str, agents: Iterable[str]) -> Iterable
     if report.probe.installed:
         hints = [f"run it by hand: {' '.join((*spec.command, *spec.probe.argv))}"]
     message = f"agent {name}: {report.probe.problem}"
-    yield Problem(session="", code=ExitCode.MISSING, message=message, hints=tuple(hints))
+    yield Problem(
+        session="",
+        code=ExitCode.MISSING,
+        message=message,
+        hints=tuple(hints),
+        lasting=not report.probe.installed,
+    )
 
 
 def show_agent(world: World, name: str) -> AgentCommands:

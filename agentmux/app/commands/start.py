@@ -49,7 +49,7 @@ from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import CODER, ROLES, Phase
 from agentmux.core.pipeline.registry import TERMINAL
 from agentmux.core.pipeline.setup import new_setup
-from agentmux.errors import NAME_TAKEN, BlockedError, MissingError, UsageError
+from agentmux.errors import NAME_TAKEN, BlockedError, NotInstalledError, UsageError
 from agentmux.ports.processes import Handover
 from agentmux.ports.repository import Head
 
@@ -611,7 +611,7 @@ def _agents(world: World, state: SessionState) -> Mapping[str, str]:
     """Return the name of the agent of each role that may take part in a new session.
 
     Raises:
-        MissingError: The program of one is not installed.
+        NotInstalledError: The program of one is not installed.
     """
     found: dict[str, str] = {}
     options = state.options
@@ -619,7 +619,7 @@ def _agents(world: World, state: SessionState) -> Mapping[str, str]:
         name = world.settings.played(role, options.agents, options.models).agent
         spec = world.spec(name)
         if world.programs.find(spec.command[0]) is None:
-            raise MissingError(
+            raise NotInstalledError(
                 f"the agent of `{role}` is not installed: `{spec.command[0]}` is not on PATH",
                 hints=(*_instead(world, spec), "see which are installed: agentmux agents"),
             )

@@ -17,7 +17,7 @@ from agentmux.core.decisions.workplace import (
     in_the_way_of,
     why_worktree,
 )
-from agentmux.errors import AgentmuxError, MissingError, UsageError
+from agentmux.errors import AgentmuxError, MissingError, NotInstalledError, UsageError
 from agentmux.ports.worktrees import BaseCommit
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ def require_room(room: WorktreeRoom, base: BaseCommit) -> None:
 
     Raises:
         UsageError: They would be in the repository, or their directory cannot be written.
-        MissingError: Git is too old for its submodules.
+        NotInstalledError: Git is too old for its submodules.
     """
     if room.inside is not None:
         raise UsageError(
@@ -261,7 +261,7 @@ def require_room(room: WorktreeRoom, base: BaseCommit) -> None:
         )
     if base.has_submodules and room.version < _SUBMODULES_FROM:
         version = ".".join(map(str, room.version)) or "unknown"
-        raise MissingError(
+        raise NotInstalledError(
             f"a worktree of a repository with submodules needs git 2.38; this one is {version}",
             hints=("agentmux start --no-worktree …",),
         )

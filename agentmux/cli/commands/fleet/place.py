@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentmux.adapters.system import extras
-from agentmux.errors import MissingError
+from agentmux.errors import NotInstalledError
 from agentmux.wiring import machine
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ def require_extra() -> None:
     """Check that what the fleet needs is installed.
 
     Raises:
-        MissingError: It is not.
+        NotInstalledError: It is not.
     """
     if not extras.has_modules("dbos", "sqlalchemy", "psycopg"):
-        raise MissingError(
+        raise NotInstalledError(
             "the fleet needs DBOS, which is not installed",
             hints=(extras.install_command(extras.DBOS),),
         )
@@ -40,7 +40,7 @@ def place_of_fleet(face: Face) -> Place:
     """Return the place of the fleet.
 
     Raises:
-        MissingError: The extra is not installed.
+        NotInstalledError: The extra is not installed.
     """
     require_extra()
     from agentmux.fleet.place import place_of  # noqa: PLC0415 (an extra)
