@@ -18,6 +18,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.config.settings import FleetSettings
 from agentmux.core.fleet.routing import HEARTBEAT_S
 from agentmux.core.fleet.statuses import AT_REST, ENDED, FleetStatus, outcome
+from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.errors import AgentmuxError, ExitCode
 from agentmux.fleet import engine as dbos
@@ -138,7 +139,7 @@ class _Worker:
                 admit=self._body(admit),
                 drive=self._body(drive),
             )
-        slots = "1 slot" if self._options.slots == 1 else f"{self._options.slots} slots"
+        slots = counted(self._options.slots, "slot")
         if not self._options.settings.repos:
             self._options.said("warning: this host may run no repository: see `fleet.repos`")
         self._options.said(f"worker {self._host.name} runs with {slots} (Ctrl-C ends it)")

@@ -156,6 +156,19 @@ def test_a_drained_host_says_what_has_begun_there(engine: sa.Engine, feature: st
         giving_up.drain(engine, "bax")
 
 
+def test_what_there_is_one_of_is_said_in_the_singular(host: FleetHost, engine: sa.Engine) -> None:
+    _host(engine, age_s=0)
+    one, two = host.submit(), host.submit(feature="add a farewell")
+    host.change(one, **WAITING)
+    assert "has begun 1 feature: " in host.ok("drain", "box")
+    host.change(two, **WAITING)
+    assert "has begun 2 features: " in host.ok("drain", "box")
+    assert "0 of 2 slots taken" in host.ok("list")
+    with engine.begin() as connection:
+        connection.execute(HOSTS.update().values(slots=1))
+    assert "0 of 1 slot taken" in host.ok("list")
+
+
 def test_an_agent_decides_nothing(host: FleetHost) -> None:
     feature = host.submit()
     host.project.env["AGENTMUX_LAUNCH_ID"] = "0123456789ab"

@@ -11,6 +11,7 @@ from agentmux.core.codec.shape import writable
 from agentmux.core.documents.outside_text import issue_text, title_line
 from agentmux.core.forges.spec import Place, read_url
 from agentmux.core.journal.state import Issue
+from agentmux.core.names.counts import counted
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def read_issue(world: World, given: str, *, words: str, comments: bool) -> ReadI
 def _left_out(found: IssueText) -> tuple[str, ...]:
     if not found.left_out:
         return ()
-    count = "1 comment was" if found.left_out == 1 else f"{found.left_out} comments were"
+    count = counted(found.left_out, "comment was", "comments were")
     return (f"{count} left out: {found.place.host} does not say that the author may write there",)
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.config.settings import BELL, TMUX, Address
+from agentmux.core.names.counts import counted
 from agentmux.errors import AgentmuxError
 from agentmux.ports.notifier import Message, Notifier
 
@@ -75,7 +76,7 @@ def _tmux(ways: Ways) -> Tried:
     if not count:
         reason = "nobody is attached to tmux now"
         return Tried(address=address, outcome=Outcome.SKIPPED, reason=reason)
-    reason = f"{count} client{'s' * (count != 1)} of tmux"
+    reason = f"{counted(count, 'client')} of tmux"
     return Tried(address=address, outcome=Outcome.SENT, reason=reason)
 
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.lookup import Liveness, SessionEntry, live, own_tmux, sessions_dir
+from agentmux.core.names.counts import counted
 from agentmux.errors import AgentmuxError, BlockedError, DataError
 from agentmux.ports.processes import LOCK_WAIT_S
 
@@ -147,10 +148,10 @@ def lost_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
     """Say what would be lost."""
     parts = []
     if found.changed:
-        files = "1 file" if len(found.changed) == 1 else f"{len(found.changed)} files"
+        files = counted(len(found.changed), "file")
         parts.append(f"{files} in {spec.path} not committed ({_some(found.changed)})")
     if found.commits:
-        many = "1 commit" if len(found.commits) == 1 else f"{len(found.commits)} commits"
+        many = counted(len(found.commits), "commit")
         parts.append(f"{many} on {spec.shown} not merged ({_some(found.commits)})")
     return ", and ".join(parts)
 

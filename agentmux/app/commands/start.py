@@ -45,6 +45,7 @@ from agentmux.core.journal.state import (
 )
 from agentmux.core.names import layout
 from agentmux.core.names.agent_names import is_for_tests
+from agentmux.core.names.counts import counted
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import CODER, ROLES, Phase
 from agentmux.core.pipeline.registry import TERMINAL
@@ -659,7 +660,7 @@ def _warnings(head: Head | None, options: Options, taken: Mapping[str, str]) -> 
         found.append("this is not a git repository: nothing will be committed")
     dirty = [path for path in options.dirty if not path.endswith("/")]
     if dirty and options.commit:
-        files = "1 file that is" if len(dirty) == 1 else f"{len(dirty)} files that are"
+        files = counted(len(dirty), "file that is", "files that are")
         found.append(f"the commit will leave out {files} changed already: " + ", ".join(dirty[:5]))
     ended = TERMINAL - {Phase.FAILED}
     others = [name for name, phase in taken.items() if phase not in ended]

@@ -17,6 +17,7 @@ from agentmux.core.decisions.workplace import (
     in_the_way_of,
     why_worktree,
 )
+from agentmux.core.names.counts import counted
 from agentmux.errors import AgentmuxError, MissingError, NotInstalledError, UsageError
 from agentmux.ports.worktrees import BaseCommit
 
@@ -304,7 +305,7 @@ def workplace_notes(world: World, worktree: NewWorktree, agents: Iterable[str]) 
         yield f"{place} from {began}, because {worktree.because}"
     dirty = len([path for path in world.repository.changes() if not path.endswith("/")])
     if dirty:
-        files = "1 changed file does" if dirty == 1 else f"{dirty} changed files do"
+        files = counted(dirty, "changed file does", "changed files do")
         yield f"{files} not come along: a worktree has only what is committed"
     steps = world.settings.git.setup
     if steps:

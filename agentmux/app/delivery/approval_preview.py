@@ -11,6 +11,7 @@ from agentmux.app.delivery.ways import goes
 from agentmux.app.session.changes import changes_of
 from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.core.documents.review import label
+from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import left_out_label
 from agentmux.core.names.statuses import CAPPED, MERGE
 from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
@@ -89,11 +90,6 @@ def destination(
     return where if obstacle is None else f"it cannot be merged now: {reason(obstacle)}"
 
 
-def files_label(count: int) -> str:
-    """Return a number of files in words: ``1 file``, ``4 files``."""
-    return "1 file" if count == 1 else f"{count} files"
-
-
 def summary_lines(files: SessionFiles, state: SessionState) -> Iterator[str]:
     """Yield the lines of the whole summary, rendered; none if there is no summary."""
     data, _ = files.read_artifact(summary_path(state), TEXT_MAX)
@@ -117,7 +113,7 @@ def verdict_lines(state: SessionState) -> Iterator[str]:
         said = next(rendered(str(reviews.get(role, {}).get("summary") or "")), "")
         yield f"review {label(role)}: {verdict}{f': {said}' if said else ''}"
     capped = [phase for phase, e in all_results(state).items() if e.outcome == CAPPED]
-    most = f"{state.max_review_iterations} iteration{'s' * (state.max_review_iterations != 1)}"
+    most = counted(state.max_review_iterations, "iteration")
     if state.pipeline is None and capped:
         yield f"the review did not pass within {most}"
     else:
@@ -139,11 +135,11 @@ def _files(
 ) -> Iterator[str]:
     now, count = found.uncommitted, len(found.paths)
     if not now:
-        yield f"the result is committed already: {files_label(count)}"
+        yield f"the result is committed already: {counted(count, 'file')}"
     else:
-        more = f" of the {files_label(count)} of the result" if len(now) < count else ""
+        more = f" of the {counted(count, 'file')} of the result" if len(now) < count else ""
         said = found.message.splitlines()[0]
-        yield f"to be committed: {files_label(len(now))}{more}, with the message “{said}”"
+        yield f"to be committed: {counted(len(now), 'file')}{more}, with the message “{said}”"
     yield from (f"  {line}" for line in _stat(world, files, state, found.paths))
     yield from map(left_out_label, found.left_out)
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.approval_preview import (
     destination,
-    files_label,
     outcome_lines,
     summary_preview,
 )
@@ -16,6 +15,7 @@ from agentmux.app.delivery.ways import way_of
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import Approved
+from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import left_out_label
 from agentmux.core.terminal.console import READ_S
 from agentmux.errors import AgentmuxError
@@ -119,6 +119,6 @@ def _doing(found: Deliverable, where: str) -> str:
         return f"approve; {left}{without}"
     now = found.uncommitted
     if not now:
-        return f"approve {files_label(len(found.paths))}, committed already{then}{without}"
+        return f"approve {counted(len(found.paths), 'file')}, committed already{then}{without}"
     named = ", ".join(now[:_NAMED]) + (", …" if len(now) > _NAMED else "")
-    return f"commit {files_label(len(now))}: {named}{then}{without}"
+    return f"commit {counted(len(now), 'file')}: {named}{then}{without}"

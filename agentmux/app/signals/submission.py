@@ -30,6 +30,7 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
+from agentmux.core.names.counts import counted
 from agentmux.core.names.statuses import RESEARCHED
 from agentmux.core.names.turn import Turn
 from agentmux.core.pipeline.work import is_under_way
@@ -261,8 +262,7 @@ def _check_session(state: SessionState, identity: Identity, path: Path) -> None:
 
 
 def _refusal(checked: Checked, path: Path) -> SubmitAnswer:
-    count = len(checked.problems)
-    what = "1 problem" if count == 1 else f"{count} problems"
+    what = counted(len(checked.problems), "problem")
     where = f" in `{path / checked.place}`" if checked.place else ""
     return SubmitAnswer(
         result=REFUSED,

@@ -16,6 +16,7 @@ from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.commands.orphan_agents import listed, outlived
+from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.errors import ExitCode, UsageError
 from agentmux.wiring import doctor as ward
@@ -134,7 +135,7 @@ def _summary(problems: int, warnings: int) -> str:
     if not problems and not warnings:
         return "everything is in order"
     parts = [
-        f"{count} {word}{'s' * (count != 1)}"
+        counted(count, word)
         for count, word in ((problems, "problem"), (warnings, "warning"))
         if count
     ]

@@ -13,6 +13,7 @@ from agentmux.app.session.pipeline_choice import PipelineError
 from agentmux.cli import render
 from agentmux.cli.commands.group import GroupJsonOpt, group
 from agentmux.core.definitions.drawing import WIDTH, drawn
+from agentmux.core.names.counts import counted
 from agentmux.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def _answer(views: tuple[PipelineView, ...], warnings: list[str]) -> dict[str, o
 
 def _row(view: PipelineView) -> tuple[str, str, str]:
     count = len(view.problems)
-    wrong = f"cannot be used: {'1 problem' if count == 1 else f'{count} problems'}"
+    wrong = f"cannot be used: {counted(count, 'problem')}"
     mark = "*" if view.is_default else " "
     return f"{mark} {view.name}", view.origin.value, wrong if count else view.says
 

@@ -10,6 +10,7 @@ from agentmux.app.session.lookup import SessionEntry, list_resumable_sessions, l
 from agentmux.cli import render
 from agentmux.cli.ask.consent import require_consent
 from agentmux.cli.commands.start import begun_fields, doing
+from agentmux.core.names.counts import counted
 from agentmux.errors import AgentmuxError, NotFoundError, UsageError, of_system
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def resume_all(face: Face, one: ResumeOne, *, yes: bool, json: bool) -> int:
     world = face.world()
     resting = _resting(world)
     names = ", ".join(each.name for each in resting)
-    count = "1 session" if len(resting) == 1 else f"{len(resting)} sessions"
+    count = counted(len(resting), "session")
     require_consent(face, f"Resume {count}: {names}?", yes=yes)
     begun: list[dict[str, Any]] = []
     problems: list[Problem] = []

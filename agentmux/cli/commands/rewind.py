@@ -14,6 +14,7 @@ from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.commands.sessions import SessionArg, one
 from agentmux.core.decisions.tree_checkpoints import checkpoint_words, checkpoints_label
+from agentmux.core.names.counts import counted
 from agentmux.errors import BlockedError, UsageError
 
 if TYPE_CHECKING:
@@ -78,9 +79,9 @@ def rewind_session(
 
 def _said(plan: RewindPlan) -> list[str]:
     """Return the lines that say what a rewind does."""
-    files = f"{len(plan.files)} file{'s' * (len(plan.files) != 1)}"
+    files = counted(len(plan.files), "file goes", "files go")
     lines = [f"to            work-tree checkpoint {checkpoint_words(plan.to)} ({plan.to.at})"]
-    lines.append(f"files         {files} {'go' if len(plan.files) != 1 else 'goes'} back")
+    lines.append(f"files         {files} back")
     lines += [f"              {path}" for path in plan.files[:_NAMED]]
     if len(plan.files) > _NAMED:
         lines.append(f"              and {len(plan.files) - _NAMED} more")

@@ -28,6 +28,7 @@ from agentmux.core.conversation.resume_record import (
     resolved,
 )
 from agentmux.core.conversation.seat_history import SeatHistory
+from agentmux.core.names.counts import counted
 
 # Most of an id that still tells conversations apart in a line of text.
 _SHORT: Final = 8
@@ -367,7 +368,7 @@ def choose_resume(history: SeatHistory, facts: ResumeFacts) -> ResumeChoice:
         why = check(found, facts)
         if why is not None:
             return Fresh(reason=why, guard=guard, warns=why == _has_checkpoint(found, facts))
-    reason = f"{_conversation(found)} got {_prompts(found.reached)}; every check passed"
+    reason = f"{_conversation(found)} got {counted(found.reached, 'prompt')}; every check passed"
     if history.standing is not history.record:
         reason += "; a later attempt, which no prompt reached, does not count"
     update = update_of(*_runtimes(found, facts))
@@ -461,10 +462,6 @@ def _clipped(value: object, longest: int = _LONGEST_VALUE) -> str:
 
 def _tail(path: str) -> str:
     return path if len(path) <= _LONGEST_PATH else "…" + path[-_LONGEST_PATH:]
-
-
-def _prompts(count: int) -> str:
-    return "1 prompt" if count == 1 else f"{count} prompts"
 
 
 def _times(count: int) -> str:

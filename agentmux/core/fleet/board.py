@@ -8,6 +8,7 @@ from typing import Any, Final
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fleet.routing import HostFacts
 from agentmux.core.fleet.statuses import DEAD_LETTER, ENDED
+from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import Colour
 from agentmux.core.terminal.text_width import printable
 
@@ -171,7 +172,9 @@ def host_words(host: HostFacts) -> str:
         state = "has ended"
     elif not host.is_alive:
         state = f"was not seen for {host.age_s:.0f} s"
-    return printable(f"host {host.name}: {state}, {host.busy} of {host.slots} slots taken")
+    return printable(
+        f"host {host.name}: {state}, {host.busy} of {counted(host.slots, 'slot')} taken"
+    )
 
 
 def board_of(found: Mapping[str, Any]) -> FleetBoard:

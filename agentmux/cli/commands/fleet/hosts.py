@@ -16,6 +16,7 @@ from agentmux.cli.commands.group import GroupJsonOpt
 from agentmux.cli.commands.start import read_text
 from agentmux.cli.face import absolute
 from agentmux.core.fleet.wish import Wish, require_wish
+from agentmux.core.names.counts import counted
 from agentmux.errors import UsageError
 from agentmux.wiring import machine
 
@@ -119,8 +120,7 @@ def drain(
         render.as_json({"schema": SCHEMA, "host": host, "begun": begun})
         return 0
     if begun:
-        what = "1 feature" if begun == 1 else f"{begun} features"
         left = "what is left goes on when its worker starts again"
-        render.out(f"host {host} has begun {what}: {left}")
+        render.out(f"host {host} has begun {counted(begun, 'feature')}: {left}")
     render.out(f"host {host} takes nothing more; its worker ends when nothing runs there")
     return 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agentmux.cli import render
 from agentmux.core.fleet.board import COLOURS, SHORT_ID, about, host_words
+from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import Colour
 from agentmux.core.terminal.text_width import printable
 
@@ -51,9 +52,9 @@ def stale_lines(view: FleetView) -> Iterator[str]:
 
 
 def _waits(count: int) -> str:
-    if count == 1:
-        return "1 feature waits for it"
-    return f"{count} features wait for it" if count else "nothing waits for it"
+    if not count:
+        return "nothing waits for it"
+    return counted(count, "feature waits for it", "features wait for it")
 
 
 def feature_lines(fields: Mapping[str, object], *, colours: bool) -> Iterator[str]:

@@ -1,0 +1,8 @@
+"""Numbers in words."""
+
+from agentmux.core.names.counts import counted
+
+
+def test_one_is_said_in_the_singular() -> None:
+    assert [counted(n, "file") for n in (0, 1, 2)] == ["0 files", "1 file", "2 files"]
+    assert [counted(n, "has", "have") for n in (1, 2)] == ["1 has", "2 have"]
