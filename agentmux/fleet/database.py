@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,12 +11,13 @@ from typing import Any, Final, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event
-from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from agentmux.core.names.version import VERSION
-from agentmux.errors import DataError, MissingError
+from agentmux.errors import DataError, MissingError, UsageError
 from agentmux.fleet.place import require_url, shown_url
+from agentmux.fleet.refusals import what_to_do
 from agentmux.fleet.tables import CONTRACT, CONTRACTS, META
 
 T = TypeVar("T")
@@ -61,7 +63,7 @@ def engine_for(url: str) -> sa.Engine:
         event.listen(made, "do_connect", _only_open)
         event.listen(made, "connect", _as_dbos_does)
         return made
-    parsed = sa.make_url(url.replace("postgresql://", "postgresql+psycopg://", 1))
+    parsed = _parsed(url.replace("postgresql://", "postgresql+psycopg://", 1))
     made = sa.create_engine(
         parsed,
         pool_pre_ping=True,
@@ -72,6 +74,14 @@ def engine_for(url: str) -> sa.Engine:
     )
     event.listen(made, "connect", _let_server_give_up)
     return made
+
+
+def _parsed(url: str) -> sa.URL:
+    try:
+        return sa.make_url(url)
+    except (ArgumentError, ValueError):
+        # What it says may hold a part of a password.
+        raise UsageError("the URL of the fleet's database has no sound host and port") from None
 
 
 def _let_server_give_up(connection: Any, _: object) -> None:  # noqa: ANN401 (of psycopg)
@@ -132,14 +142,27 @@ def explained(engine: sa.Engine) -> Iterator[None]:
     try:
         yield
     except SQLAlchemyError as error:
+        hint = _what_to_do(engine.url, error)
         if not is_passing(error):
-            raise DataError(f"the fleet's database: {_said(error)}") from error
+            hints = (hint,) if hint else ()
+            raise DataError(f"the fleet's database: {_said(error)}", hints=hints) from error
         url = engine.url.set(drivername=engine.url.get_backend_name())  # as it was given
         where = shown_url(url.render_as_string(hide_password=True))
+        how = "cannot be used" if hint else "does not answer"
+        usual = _FILE_HINT if engine.dialect.name == "sqlite" else _SERVER_HINT
         raise MissingError(
-            f"the fleet's database {where} does not answer: {_said(error)}",
-            hints=(_FILE_HINT if engine.dialect.name == "sqlite" else _SERVER_HINT,),
+            f"the fleet's database {where} {how}: {_said(error)}", hints=(hint or usual,)
         ) from error
+
+
+def _what_to_do(url: sa.URL, error: SQLAlchemyError) -> str | None:
+    name = url.database or ""
+    return what_to_do(
+        f"{_said(error)} {getattr(getattr(error, 'orig', None), 'sqlite_errorname', '')}",
+        role=url.username or "ROLE",
+        database=name or "DATABASE",
+        folder=shlex.quote(str(Path(name).parent)),
+    )
 
 
 def _said(error: SQLAlchemyError) -> str:

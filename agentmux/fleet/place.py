@@ -22,7 +22,9 @@ from agentmux.wiring import machine
 _URL_MAX: Final = 4096
 _SQLITE: Final = "sqlite:///"
 _SCHEMES: Final = (_SQLITE, "postgresql://")
-_SECRET: Final = re.compile(r"(?<=:)[^:@/]+(?=@)")
+_SECRET: Final = re.compile(r"(?<=://)([^:@/]*):[^@]*@")
+_ONE_AT: Final = re.compile(r"postgresql://([^@/?]*@)?[^@]*")
+"""A URL whose user and password end where everybody takes them to end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +136,11 @@ def require_url(text: str) -> str:
         raise UsageError(
             "the URL of the fleet's database is sqlite:///PATH or postgresql://…, on one line"
         )
+    if not text.startswith(_SQLITE) and _ONE_AT.fullmatch(text) is None:
+        raise UsageError(
+            "in the URL of the fleet's database, an @ that does not end the password is written as"
+            " %40; in the password, / as %2F and ? as %3F"
+        )
     path = text.removeprefix(_SQLITE)
     if path != text and not path.startswith("/"):
         raise UsageError("the path of a database of SQLite has to be absolute: sqlite:////PATH")
@@ -142,7 +149,7 @@ def require_url(text: str) -> str:
 
 def shown_url(url: str) -> str:
     """Return a URL without its password."""
-    return _SECRET.sub("…", url.partition("?")[0])
+    return _SECRET.sub(r"\1:…@", url.partition("?")[0])
 
 
 def is_private(path: Path) -> bool:

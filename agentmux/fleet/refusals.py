@@ -1,0 +1,63 @@
+"""What is said of a database that cannot be used as it is, and what to do then. Pure.
+
+PostgreSQL names no SQLSTATE to who cannot connect, so this goes by its words and those of libpq. A
+server that speaks another language is told apart by the severity alone.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_URL: Final = "in the URL: agentmux fleet init --url-file FILE"
+_REFUSALS: Final = (
+    (
+        "certificate verify failed|root certificate file",
+        "name the file of the authority that signed the server's certificate (sslrootcert=FILE) "
+        + _URL,
+    ),
+    ("resolve host", "check the name in the URL, and the network"),
+    ("does not match host name", f"name the server as its certificate does, {_URL}"),
+    ("server does not support SSL", "turn TLS on in the server's postgresql.conf: ssl = on"),
+    (
+        "password authentication failed|no password supplied",
+        f"write the right password of role {{role}} {_URL}",
+    ),
+    ("pg_hba.conf", "let role {role} in from this host, in the server's pg_hba.conf"),
+    ('role ".*" does not exist', "make the role at the server: createuser --pwprompt {role}"),
+    ("not permitted to log in", "let the role log in: ALTER ROLE {role} LOGIN"),
+    (
+        'database ".*" does not exist',
+        "make the database at the server: createdb --owner={role} {database}",
+    ),
+    (
+        "permission denied for (database|schema)",
+        "make the role its owner: ALTER DATABASE {database} OWNER TO {role}",
+    ),
+    (
+        "too many (connections|clients)|connection slots",
+        "raise max_connections in the server's postgresql.conf",
+    ),
+    ("No space left on device", "the server's disk is full: free some space, then try again"),
+    # The second one: the file beside the database cannot be made large enough.
+    (
+        "SQLITE_FULL|SQLITE_IOERR_SHMSIZE",
+        "its disk is full: free some space, then try again: df -h {folder}",
+    ),
+    ("the database system is|administrator command", "try again in a moment"),
+    ("FATAL:", "see the server's log"),
+)
+"""What is said, as a regular expression, and what to do; the first that is found counts."""
+
+
+def what_to_do(said: str, *, role: str, database: str, folder: str) -> str | None:
+    """Return what to do; None if nothing is known but that the database does not answer.
+
+    Args:
+        said: What the database said, or the library that asked it.
+        role: The role of the URL.
+        database: The name of the database.
+        folder: The folder of a database of SQLite, as a word of a shell.
+    """
+    found = next((hint for words, hint in _REFUSALS if re.search(words, said)), None)
+    return found and found.format(role=role, database=database, folder=folder)
