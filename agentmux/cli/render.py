@@ -63,10 +63,14 @@ def note(text: str) -> None:
 
 def failure(message: str, hints: Iterable[str] = ()) -> None:
     """Write an error to stderr, with one line for each hint."""
-    colours = _colours_errors()
-    note(f"{painted('error:', Colour.RED, colours=colours)} {message}")
-    for hint in hints:
-        note(f"{painted('hint:', Colour.YELLOW, colours=colours)} {hint}")
+    note(f"{painted('error:', Colour.RED, colours=_colours_errors())} {message}")
+    for each in hints:
+        hint(each)
+
+
+def hint(text: str) -> None:
+    """Write to stderr what to do, in one line."""
+    note(f"{painted('hint:', Colour.YELLOW, colours=_colours_errors())} {text}")
 
 
 def _colours_errors() -> bool:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Final
 
 import sqlalchemy as sa
 
+from agentmux.adapters.system import foreground
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fleet.wish import from_fields, session_slug
 from agentmux.core.names import layout
@@ -21,14 +21,24 @@ from agentmux.fleet.rows import Feature
 from agentmux.fleet.tables import HOSTS
 from agentmux.wiring import machine
 
+_SSH_HINTS: Final[Mapping[int, str]] = {
+    255: "{host} was not reached, or the connection ended: see whether `ssh {host}` works",
+    127: "{host} has no agentmux on the PATH of ssh's commands: ssh {host} agentmux --version",
+}
+"""What to do after ssh has ended with this exit code: its own, and that of a shell there."""
 _ADDRESS: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}")
 
 
 @dataclass(frozen=True, slots=True)
 class AttachWords:
-    """The command that shows a session."""
+    """The command that shows a session.
+
+    Attributes:
+        host: The host that ssh goes to; empty for this one.
+    """
 
     argv: tuple[str, ...]
+    host: str = ""
 
     @property
     def shown(self) -> str:
@@ -36,8 +46,16 @@ class AttachWords:
         return shlex.join(self.argv)
 
     def run(self, environ: Mapping[str, str]) -> int:
-        """Run it in this terminal; return its exit code."""
-        return subprocess.run(self.argv, check=False, env=dict(environ)).returncode
+        """Run it in this terminal; return its exit code.
+
+        Raises:
+            MissingError: There is no ssh.
+        """
+        return foreground.run(self.argv, environ)
+
+    def hint(self, code: int) -> str:
+        """Return what to do after it has ended with this exit code; empty for nothing."""
+        return _SSH_HINTS.get(code, "").format(host=self.host) if self.host else ""
 
 
 def attach_words(engine: sa.Engine, place: Place, row: Feature) -> AttachWords:
@@ -68,7 +86,7 @@ def attach_words(engine: sa.Engine, place: Place, row: Feature) -> AttachWords:
     if _ADDRESS.fullmatch(address) is None:
         raise DataError(f"the address of host {row.host} in the database of the fleet is none")
     remote = shlex.join(("agentmux", "attach", row.path))
-    return AttachWords(("ssh", "-t", "--", address, remote))
+    return AttachWords(("ssh", "-t", "--", address, remote), address)
 
 
 def _belongs(row: Feature) -> bool:

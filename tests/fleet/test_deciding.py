@@ -1,6 +1,8 @@
 """What a person decides on a feature, without a worker."""
 
+import re
 import shlex
+import sys
 import uuid
 
 import pytest
@@ -14,6 +16,7 @@ from agentmux.fleet.database import now_s
 from agentmux.fleet.deciding import Given
 from agentmux.fleet.submission import submit
 from agentmux.fleet.tables import HOSTS
+from tests.e2e.conftest import Client
 from tests.fleet.conftest import FleetHost
 
 QUESTION = {"cycle": 2, "digest": "abc", "lines": ["a line"], "obstacle": ""}
@@ -213,6 +216,56 @@ def test_a_session_elsewhere_is_shown_through_ssh(host: FleetHost, engine: sa.En
         assert "the address of host" in host.fails(5, "attach", feature), address
     host.change(feature, host=str(uuid.uuid4()))
     assert "no host of the fleet has" in host.fails(4, "attach", feature)
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        (255, "box was not reached, or the connection ended: see whether `ssh box` works"),
+        (127, "box has no agentmux on the PATH of ssh's commands: ssh box agentmux --version"),
+        (4, ""),
+        (0, ""),
+    ],
+)
+def test_what_ssh_could_not_do_is_told_with_its_host(
+    host: FleetHost, engine: sa.Engine, code: int, hint: str
+) -> None:
+    _host(engine, age_s=0)
+    feature = host.submit()
+    folder = f"/x/.agentmux/.sessions/20260101-101500-add-a-greeting-{feature[:8]}"
+    host.change(feature, **WAITING, path=folder)
+    programs = host.project.root / "programs"
+    programs.mkdir()
+    ssh = programs / "ssh"
+    ssh.write_text(f"#!/bin/sh\necho called with: $*\nexit {code}\n")
+    ssh.chmod(0o755)
+    host.project.env["PATH"] = f"{programs}:{host.project.env['PATH']}"
+    words = (sys.executable, "-m", "agentmux", "fleet", "attach", feature)
+    with Client(host.project, *words) as client:
+        said = client.ended(code)
+    assert "called with: -t -- box agentmux attach" in said
+    assert [each for each in _plain(said) if each.startswith("hint: ")] == (
+        [f"hint: {hint}"] if hint else []
+    )
+
+
+def _plain(said: str) -> list[str]:
+    return re.sub(r"\x1b\[[0-9;]*m", "", said).splitlines()
+
+
+def test_without_ssh_the_session_elsewhere_is_told_to_need_it(
+    host: FleetHost, engine: sa.Engine
+) -> None:
+    _host(engine, age_s=0)
+    feature = host.submit()
+    folder = f"/x/.agentmux/.sessions/20260101-101500-add-a-greeting-{feature[:8]}"
+    host.change(feature, **WAITING, path=folder)
+    path, host.project.env["PATH"] = host.project.env["PATH"], str(host.project.root)
+    client = Client(host.project, sys.executable, "-m", "agentmux", "fleet", "attach", feature)
+    host.project.env["PATH"] = path
+    with client:
+        said = _plain(client.ended(6))
+    assert said[0].startswith("error: ssh cannot be started: ")
 
 
 def test_every_host_that_was_abandoned_is_known(feature: str, engine: sa.Engine) -> None:

@@ -77,4 +77,7 @@ def attach(
     if prints or not face.on_screen:
         render.out(words.shown)
         return 0
-    return words.run(face.environ)
+    code = words.run(face.environ)
+    if hint := words.hint(code):
+        render.hint(hint)
+    return code
