@@ -1,13 +1,15 @@
 """A worker runs features as `start` would, and its crashes lose and repeat nothing."""
 
 import signal
+import subprocess
+import sys
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 import sqlalchemy as sa
 
-from agentmux.core.fleet.lease import decode
+from agentmux.core.fleet.lease import LAPSED, decode
 from agentmux.core.fleet.routing import HEARTBEAT_S
 from agentmux.fleet import deciding, listing, rows
 from agentmux.fleet.database import engine_for
@@ -128,13 +130,25 @@ def test_a_session_whose_lease_has_lapsed_does_not_act(
     session = host.session(feature)
     worker.signal(signal.SIGSTOP)
     wait_until(lambda: _has_lapsed(session.read("lease")))
-    host.project.run("approve", session.name, "--yes", "--timeout", "1")
+    errors = host.project.root / "approve.err"
+    with errors.open("wb") as told:
+        approving = subprocess.Popen(
+            [sys.executable, "-m", "agentmux", "approve", session.name, "--yes"],
+            cwd=host.project.path,
+            env=host.project.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=told,
+        )
+    wait_until(lambda: f"waits: {LAPSED}\n" in errors.read_text())
     wait_until(lambda: "lease" in host.project.run("status", session.name).stdout)
     assert host.commits() == []
     assert session.state["phase"] != "done"
 
     worker.signal(signal.SIGCONT)
     host.until(feature, "done")
+    assert approving.wait(60) == 0
+    assert errors.read_text().count("waits: ") == 1
     assert host.commits() == ["add a greeting"]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fold.apply import fold
@@ -66,6 +66,7 @@ def wait_delivered(
     *,
     timeout_s: float,
     monotonic: Callable[[], float],
+    say: Callable[[str], object],
 ) -> SessionState:
     """Return the state of the session once the result is delivered, and its files say so.
 
@@ -75,6 +76,7 @@ def wait_delivered(
         approval: The id of the approval.
         timeout_s: 0 looks once.
         monotonic: Returns the seconds of a clock that never goes back.
+        say: Is called with what the delivery waits for, in words, whenever that is another thing.
 
     Raises:
         DeliveryFailedError: A step failed.
@@ -87,6 +89,7 @@ def wait_delivered(
     found = _ended(seen) if seen.is_saved else None
     if found is not None:
         return found
+    said = ""
     for _ in site.follow(entry.path, timeout_s) if timeout_s > 0 else ():
         # Asked for before the look: the last that an orchestrator does is to save the state.
         is_driven = site.lock(entry.path).is_held()
@@ -96,9 +99,14 @@ def wait_delivered(
             return found
         if not is_driven:
             raise _unfinished(entry, seen)
+        obstacle = _obstacle(site, entry, seen.state)
+        if obstacle not in {"", said}:
+            said = obstacle
+            say(obstacle)
         if monotonic() >= deadline:
             break
-    doing = _doing(progress(site, entry, approval).state)
+    state = progress(site, entry, approval).state
+    doing = _obstacle(site, entry, state) or _DOING.get(open_step(state) or "", _DELIVERS)
     raise TimedOutError(
         f"session {entry.name} is still at work after {timeout_s:g} s: {doing}",
         hints=(f"agentmux status {entry.name}",),
@@ -121,11 +129,16 @@ def _unfinished(entry: SessionEntry, seen: Progress) -> AgentmuxError:
     )
 
 
-def _doing(state: SessionState) -> str:
-    """Return what a delivery does now, for people."""
+def _obstacle(site: Site, entry: SessionEntry, state: SessionState) -> str:
+    """Return what a delivery waits for, for people; empty for nothing."""
     if state.commit is not None and state.commit.status == DELAYED:
         return f"the commit waits: {state.commit.reason}"
-    return _DOING.get(open_step(state) or "", "it delivers the result")
+    noted, holder = site.folders.runtime(entry.path), site.lock(entry.path).holder() or {}
+    if noted.get("orchestrator_pid") != holder.get("pid"):  # of an earlier orchestrator
+        return ""
+    return str(noted.get("problem") or "")
 
 
 _DOING: Mapping[str, str] = {"commit": "it commits", "merge": "it merges", "push": "it pushes"}
+"""What a delivery does at each step, for people."""
+_DELIVERS: Final = "it delivers the result"

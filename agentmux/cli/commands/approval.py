@@ -210,7 +210,9 @@ def _approve(  # noqa: PLR0913 (all of it is one approval)
     if not json:
         _answer(made, entry, Approved.kind, json=False)
     try:
-        after = wait_delivered(world, entry, approval, timeout_s=timeout_s, monotonic=monotonic)
+        after = wait_delivered(
+            *(world, entry, approval), timeout_s=timeout_s, monotonic=monotonic, say=_waits
+        )
     except AgentmuxError as error:
         if json:
             seen = progress(world, entry, approval).state
@@ -221,6 +223,10 @@ def _approve(  # noqa: PLR0913 (all of it is one approval)
     for line in () if json else delivered_lines(world, after):
         render.out(line)
     return ExitCode.OK
+
+
+def _waits(obstacle: str) -> None:
+    render.note(f"waits: {obstacle}")
 
 
 def _delivery(state: SessionState) -> dict[str, object] | None:

@@ -1,7 +1,9 @@
 """Waiting for a delivery ends when the session's files say that it is done."""
 
+import json
 import os
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from agentmux.app.views.delivered import DeliveryFailedError, wait_delivered
 from agentmux.app.world import Site
 from agentmux.core.journal.events import Approved, CommitDelayed, CommitMade
 from agentmux.core.journal.state import Options, SessionState
+from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.errors import TimedOutError
 from agentmux.ports.processes import Lock
@@ -36,11 +39,18 @@ def site_at(root: Path) -> Site:
 
 
 def waits(
-    root: Path, session: OnDisk, approval: str, timeout_s: float = 0, site: Site | None = None
+    root: Path,
+    session: OnDisk,
+    approval: str,
+    timeout_s: float = 0,
+    site: Site | None = None,
+    say: Callable[[str], object] = print,
 ) -> SessionState:
     site = site or site_at(root)
     entry = entry_at(site, session.path)
-    return wait_delivered(site, entry, approval, timeout_s=timeout_s, monotonic=time.monotonic)
+    return wait_delivered(
+        *(site, entry, approval), timeout_s=timeout_s, monotonic=time.monotonic, say=say
+    )
 
 
 def test_a_delivery_is_over_when_the_state_is_saved(tmp_path: Path) -> None:
@@ -83,6 +93,35 @@ def test_an_orchestrator_that_saves_and_ends_between_two_looks_has_delivered(
     found = waits(tmp_path, session, approval, 3, replace(site, lock=ends))
     assert found.commit is not None
     assert found.commit.commit == "c" * 40
+
+
+def test_what_a_delivery_waits_for_is_said_once_and_only_by_the_orchestrator_at_work(
+    tmp_path: Path,
+) -> None:
+    session = approved(tmp_path)
+    approval = session.state.approval or ""
+    site, said = site_at(tmp_path), list[str]()
+    note = {"orchestrator_pid": os.getpid() + 1, "problem": "of an earlier one"}
+    (session.path / layout.RUNTIME).write_text(json.dumps(note))
+    held = site.lock(session.path)
+    held.acquire(1, {"pid": os.getpid()})
+
+    def follow(_: Path, __: float) -> Iterator[None]:
+        yield
+        noted = note | {"orchestrator_pid": os.getpid(), "problem": "its lease has lapsed"}
+        (session.path / layout.RUNTIME).write_text(json.dumps(noted))
+        yield
+        yield
+        session.tell(CommitDelayed(reason="the index is locked"))
+        session.commit()
+        yield
+        session.tell(CommitMade(commit="c" * 40))
+        session.commit()
+        yield
+
+    waits(tmp_path, session, approval, 60, replace(site, follow=follow), said.append)
+    held.release()
+    assert said == ["its lease has lapsed", "the commit waits: the index is locked"]
 
 
 def test_what_a_delivery_does_is_said_where_it_takes_too_long(tmp_path: Path) -> None:
