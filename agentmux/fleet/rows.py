@@ -164,6 +164,14 @@ def first_features(
     return tuple(_feature(row) for row in connection.execute(query))
 
 
+def last_changed(
+    connection: sa.Connection, *where: sa.ColumnElement[bool], most: int
+) -> tuple[Feature, ...]:
+    """Return at most ``most`` of them, the one that changed last first."""
+    query = sa.select(FEATURES).where(*where).order_by(FEATURES.c.updated_at.desc()).limit(most)
+    return tuple(_feature(row) for row in connection.execute(query))
+
+
 def change(
     connection: sa.Connection, feature_id: str, *where: sa.ColumnElement[bool], **values: object
 ) -> bool:

@@ -33,6 +33,7 @@ from agentmux.fleet.jobs import next_job
 from agentmux.fleet.leases import Leases
 from agentmux.fleet.log import log_to
 from agentmux.fleet.lost import stop_abandoned
+from agentmux.fleet.moves import Moves
 from agentmux.fleet.place import Place
 from agentmux.fleet.presence import Presence
 from agentmux.fleet.session import Sessions
@@ -119,6 +120,7 @@ class _Worker:
         )
         self._sessions: dict[Path, str] = {}
         self._dropped = Dropped()
+        self._moves = Moves()
         self._beat_at = 0.0
         self._busy = 0
         self._presence = Presence(self._host, options.slots)
@@ -199,6 +201,7 @@ class _Worker:
                 self._beat()
                 self._host.watching.look()
                 self._dropped.look(self._host)
+                self._moves.look(self._host)
             self._look()
             self._forget()
         except AWAY as error:

@@ -1,0 +1,82 @@
+"""Notes in the fleet that a session which had ended was exported from this host, or came back."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Final
+
+from agentmux.app.session.lookup import entry_at
+from agentmux.core.fleet.statuses import FleetStatus, outcome
+from agentmux.core.names import layout
+from agentmux.core.names.status_labels import SessionStatus
+from agentmux.fleet import rows
+from agentmux.fleet.deciding import same_row
+from agentmux.fleet.tables import FEATURES
+from agentmux.fleet.validated import session_of
+from agentmux.wiring import build
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agentmux.fleet.host import Host
+    from agentmux.fleet.rows import Feature
+
+logger = logging.getLogger(__name__)
+
+_LOOKED_AT: Final = 100
+"""So many features that ended last on this host are looked at."""
+
+
+class Moves:
+    """Knows what it has seen of these sessions, and reads only those that have changed."""
+
+    def __init__(self) -> None:
+        self._seen: dict[Path, int] = {}
+
+    def look(self, host: Host) -> None:
+        """Note each failed feature whose session was exported, and each moved one that is back.
+
+        Only sessions that are stopped can be exported, so their features have no drive.
+
+        Raises:
+            DBAPIError: The database is away.
+        """
+        with host.engine.connect() as connection:
+            found = rows.last_changed(
+                connection,
+                FEATURES.c.host == host.id,
+                FEATURES.c.status.in_([FleetStatus.FAILED, FleetStatus.MOVED]),
+                FEATURES.c.path != "",
+                most=_LOOKED_AT,
+            )
+        seen: dict[Path, int] = {}
+        for row in found:
+            path = session_of(host, row)
+            at = None if path is None else _changed_at(path)
+            if path is None or at is None:
+                continue
+            if self._seen.get(path) != at:
+                self._note(host, row, path)
+            seen[path] = at
+        self._seen = seen
+
+    @staticmethod
+    def _note(host: Host, row: Feature, path: Path) -> None:
+        site = build.site(path.parents[2], config=host.config, environ=host.environ)
+        is_moved = entry_at(site, path).is_moved
+        if is_moved is (row.status is FleetStatus.MOVED):
+            return
+        now = outcome(SessionStatus.MOVED if is_moved else SessionStatus.STOPPED, 0.0, "")
+        assert now is not None  # noqa: S101 (both have one)
+        values = {"status": now.status, "reason": now.reason}
+        with host.engine.begin() as connection:
+            written = rows.change(connection, row.id, *same_row(row), **values)
+        if written:
+            logger.info("%s is %s", path.name, now.status)
+
+
+def _changed_at(session: Path) -> int | None:
+    try:
+        return (session / layout.STATE).stat().st_mtime_ns
+    except OSError:  # it was removed
+        return None

@@ -1,0 +1,30 @@
+"""A session of the fleet that is exported on its host, and comes back."""
+
+from tests.fleet.conftest import FleetHost
+
+
+def test_a_feature_whose_session_was_exported_is_moved_until_it_is_back(host: FleetHost) -> None:
+    feature = host.submit()
+    worker = host.worker()
+    host.until(feature, "waiting")
+    name = host.show(feature)["session"]
+    host.project.ok("stop", name)
+    assert host.until(feature, "failed")["reason"] == "its session was stopped on its host"
+
+    file = str(host.project.root / "s.agentmux")
+    host.project.ok("export", name, file)
+    shown = host.until(feature, "moved")
+    assert shown["reason"] == "its session was exported to another host"
+    (row,) = (line for line in host.ok("list").splitlines() if line.startswith(feature[:8]))
+    assert row.split()[1] == "moved"
+    assert "is moved already" in host.fails(3, "cancel", feature)
+
+    worker.end()
+    host.project.ok("import", file)
+    host.worker()  # it looks at what happened while there was none
+    assert host.until(feature, "failed")["reason"] == "its session was stopped on its host"
+    host.ok("retry", feature)
+    host.until(feature, "waiting")
+    host.ok("approve", feature, "--yes")
+    host.until(feature, "done")
+    assert host.commits() == ["add a greeting"]
