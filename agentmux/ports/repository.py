@@ -211,6 +211,9 @@ class Repository(Protocol):
             IndexBusyError: The index is locked, or git cannot write it.
         """
 
+    def has_branch(self, name: str) -> bool:
+        """Return whether ``git switch`` finds a branch of this name: here, or at a remote."""
+
     def require_new_branch(self, name: str) -> None:
         """Check that a branch of this name can be created.
 

@@ -711,6 +711,9 @@ class NotedRepository:
     def settle_index(self, commit: str) -> None:
         pass
 
+    def has_branch(self, name: str) -> bool:
+        return True
+
     def require_new_branch(self, name: str) -> None:
         raise AssertionError("no test asks for a branch")
 

@@ -186,6 +186,10 @@ def test_a_worktree_that_shows_something_else_is_not_exported(project: Project, 
     assert f"but the session began on branch {branch}" in said
     assert project.tree() == before
     assert not file.exists()
+    way = said.partition("; go back: ")[2].splitlines()[0]
+    done = project.program("sh", "-c", way)
+    assert done.returncode == 0, done.stderr
+    project.ok("export", session.name, str(file))
 
 
 def test_a_session_without_a_commit_or_a_file_of_its_own(project: Project, away: Project) -> None:

@@ -328,6 +328,15 @@ class Git:
                 return commit
         return None
 
+    def has_branch(self, name: str) -> bool:
+        """Return whether ``git switch`` finds a branch of this name: here, or at a remote."""
+        reply = self._git.read("show-ref", "--", name)
+        found = {line.partition(" ")[2] for line in decoded(reply.out).splitlines()}
+        # As git looks for it, a remote whose own name has a slash aside.
+        return f"refs/heads/{name}" in found or any(
+            ref.startswith("refs/remotes/") and ref.split("/", 3)[3:] == [name] for ref in found
+        )
+
     def require_new_branch(self, name: str) -> None:
         """Check that a branch with this name can be created.
 

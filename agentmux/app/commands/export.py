@@ -12,6 +12,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from agentmux.app.session.left_branch import branch_left
 from agentmux.app.session.moved import require_here
 from agentmux.app.session.own_worktree import last_checkpoint, placed, worktree_of
 from agentmux.app.session.unfinished_rewind import archive_pending, finish_rewind, save_tree
@@ -19,7 +20,6 @@ from agentmux.app.session.workplace import where_inside
 from agentmux.app.session.writer import Session, stamp
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.decisions.tree_checkpoints import EXPORT
-from agentmux.core.decisions.workplace import left_branch
 from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import SessionMoved
 from agentmux.core.moving.arrival import unfit
@@ -147,8 +147,7 @@ def _works_there(world: World, entry: SessionEntry, state: SessionState) -> bool
 
 def _require_own_files(world: World, state: SessionState, name: str) -> None:
     """Check that the work tree shows the session's files; ``world`` is that of its workplace."""
-    head = world.head_at(world.tree)
-    said = left_branch(state, head.commit, head.branch) if head is not None else ""
+    said = branch_left(world, state)
     if said:
         raise BlockedError(
             f"session {name} cannot be exported: {said}",

@@ -16,6 +16,7 @@ from agentmux.app.session.came_along import require_own
 from agentmux.app.session.check_record import adoptable
 from agentmux.app.session.checkout import require_free, trial_in_the_way
 from agentmux.app.session.frozen_files import require_frozen
+from agentmux.app.session.left_branch import branch_left
 from agentmux.app.session.lookup import (
     Liveness,
     SessionEntry,
@@ -41,7 +42,6 @@ from agentmux.core.codec.records import to_fields
 from agentmux.core.conversation.resume_choice import Fresh
 from agentmux.core.decisions.inference import Inference, chosen_phase, infer
 from agentmux.core.decisions.next_actions import settlement
-from agentmux.core.decisions.workplace import left_branch
 from agentmux.core.definitions.definition import definition_from
 from agentmux.core.fold.apply import advance, apply
 from agentmux.core.fold.implied import implied, overlay
@@ -266,8 +266,7 @@ def _branch_news(world: World, plan: ResumePlan) -> Iterator[str]:
     if plan.phase == Phase.DONE or plan.news or plan.obstacle is not None:
         return
     with suppress(AgentmuxError, OSError):
-        head = world.head_at(world.tree)
-        said = left_branch(plan.state, head.commit, head.branch) if head is not None else ""
+        said = branch_left(world, plan.state)
         if said:
             yield said
 

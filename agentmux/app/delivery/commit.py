@@ -10,8 +10,10 @@ import shlex
 from contextlib import suppress
 from typing import Final
 
+from agentmux.app.session.left_branch import is_gone
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
+from agentmux.core.decisions.workplace import way_back
 from agentmux.core.documents.trailer import TRAILER
 from agentmux.core.journal.state import SessionState
 from agentmux.core.pipeline.result_text import message
@@ -57,7 +59,7 @@ def moved(world: World, state: SessionState) -> GitError | None:
     what = f"HEAD moved: the session began on {began.describe()}, HEAD is now {head.describe()}"
     return GitError(
         f"a {head.in_progress} is in progress in this repository" if stayed else what,
-        hints=(f"{_way_back(began, head)}, then approve again",),
+        hints=(f"{_way_back(world, began, head)}, then approve again",),
     )
 
 
@@ -114,9 +116,11 @@ def _left_branch(world: World, state: SessionState, head: Head) -> GitError | No
         )
     branch, base = state.branch or "", state.options.base or ""
     if head.branch != branch:
+        gone = is_gone(world, branch)
+        back = way_back(branch, base, worktree=state.worktree, is_gone=gone)
         return GitError(
             f"{state.worktree} is not on branch {branch}: HEAD is {head.describe()}",
-            hints=(f"go back: {git} switch {shlex.quote(branch)}, then approve again",),
+            hints=(f"go back: {back}, then approve again",),
         )
     if head.commit is not None and world.repository.contains(base):
         return None
@@ -127,12 +131,12 @@ def _left_branch(world: World, state: SessionState, head: Head) -> GitError | No
     )
 
 
-def _way_back(began: Head, head: Head) -> str:
+def _way_back(world: World, began: Head, head: Head) -> str:
     if head.in_progress:
         return f"finish the {head.in_progress}, or: git {head.in_progress} --abort"
     if head.branch != began.branch:
-        where = shlex.quote(began.branch) if began.branch else f"--detach {began.commit}"
-        return f"go back: git switch {where}"
+        gone = is_gone(world, began.branch)
+        return f"go back: {way_back(began.branch, began.commit, is_gone=gone)}"
     if began.commit is None:
         return "undo the first commit, and keep its changes: git update-ref -d HEAD"
     # Only the user knows whose commits these are: an agent's, or those of a `git pull`.

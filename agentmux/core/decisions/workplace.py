@@ -117,7 +117,32 @@ def in_the_way_of(branch: str, branches: Collection[str]) -> str | None:
     )
 
 
-def left_branch(state: SessionState, commit: str | None, branch: str | None) -> str:
+def way_back(
+    branch: str | None, commit: str | None, *, worktree: str | None = None, is_gone: bool = False
+) -> str:
+    """Return the git command that checks out what a session works on.
+
+    A branch that is gone is made again: in the session's own worktree where that is now, and in the
+    user's checkout at ``commit``.
+
+    Args:
+        branch: The session's; None for none.
+        commit: Where it began.
+        worktree: The path of the session's worktree; None if it works in the checkout.
+        is_gone: Whether the branch does not exist any more.
+    """
+    git = f"git -C {shlex.quote(worktree)}" if worktree else "git"
+    if not branch:
+        return f"{git} switch --detach {commit}"
+    if not is_gone:
+        return f"{git} switch {shlex.quote(branch)}"
+    at = "" if worktree or commit is None else f" {commit}"
+    return f"{git} switch -c {shlex.quote(branch)}{at}"
+
+
+def left_branch(
+    state: SessionState, commit: str | None, branch: str | None, *, is_gone: bool = False
+) -> str:
     """Say that another branch is checked out than the one on which a session works.
 
     Empty where it is the same one, or where the session does not work on a branch.
@@ -126,19 +151,20 @@ def left_branch(state: SessionState, commit: str | None, branch: str | None) -> 
         state: The session's.
         commit: HEAD's commit where the session works.
         branch: HEAD's branch there; None where it is detached.
+        is_gone: Whether the session's branch does not exist any more.
     """
     began, base = state.branch, state.options.base
     if branch == began and (began or base is None or commit == base):
         return ""
     if not began and base is None:
         return ""  # it did not begin in a git repository, or its older format does not say
-    place = f"git -C {shlex.quote(state.worktree)}" if state.worktree else "git"
-    back = f"switch {shlex.quote(began)}" if began else f"switch --detach {base}"
+    back = way_back(began, base, worktree=state.worktree, is_gone=is_gone)
     where = f"{state.worktree} is" if state.worktree else "your checkout is"
     cannot = " and nothing could be committed at the end" if state.commits else ""
+    gone = ", which is gone" if is_gone else ""
     return (
-        f"{where} on {_place(commit, branch)} now, but the session began on {_place(base, began)}:"
-        f" agents would work on other files{',' * bool(cannot)}{cannot}; go back: {place} {back}"
+        f"{where} on {_place(commit, branch)} now, but the session began on {_place(base, began)}"
+        f"{gone}: agents would work on other files{',' * bool(cannot)}{cannot}; go back: {back}"
     )
 
 

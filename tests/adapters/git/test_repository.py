@@ -153,6 +153,15 @@ def test_head_on_a_branch_and_detached(started: Path, git: Git, run: Run) -> Non
     assert git.head() == Head(commit=commit, branch=None)
 
 
+def test_a_branch_is_there_if_a_switch_would_find_it(started: Path, git: Git, run: Run) -> None:
+    run("branch", "one/two")
+    run("tag", "three")
+    run("update-ref", "refs/stash", "HEAD")
+    run("update-ref", "refs/remotes/origin/far/away", "HEAD")
+    names = ("one/two", "far/away", "two", "away", "origin/far/away", "three", "stash", "-q")
+    assert [name for name in names if git.has_branch(name)] == ["one/two", "far/away"]
+
+
 @pytest.mark.parametrize("operation", ["merge", "rebase", "cherry-pick", "revert"])
 def test_an_operation_in_progress_is_named(
     started: Path, git: Git, run: Run, operation: str

@@ -732,3 +732,12 @@ def test_another_branch_is_named(tmp_path: Path) -> None:
     git(project, "switch", "-qc", "other")
     (said,) = plan_resume(world, disk.files).warnings
     assert said.startswith("your checkout is on branch other now, but the session began on branch")
+    assert said.endswith("; go back: git switch main")
+    git(project, "commit", "-q", "--allow-empty", "-m", "more")
+    git(project, "branch", "-qD", "main")
+    (said,) = plan_resume(world, disk.files).warnings
+    assert "on branch main, which is gone: agents would" in said
+    _, found, way = said.partition("; go back: ")
+    assert found
+    subprocess.run(way, shell=True, check=True, cwd=project, capture_output=True)
+    assert plan_resume(world, disk.files).warnings == ()

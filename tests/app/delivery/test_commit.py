@@ -240,6 +240,24 @@ def test_what_came_from_the_base_meanwhile_is_not_of_the_result(
     assert deliverable(world, state).paths == ("agent.txt", "one.txt")
 
 
+@pytest.mark.parametrize("name", ["main", "one/main"])
+def test_the_way_back_to_a_branch_that_is_gone_makes_it_again(project: Path, name: str) -> None:
+    git(project, "checkout", "-q", "-B", name)
+    world = build.world(project, environ=dict(os.environ))
+    head = world.repository.head()
+    options = Options(commit=True, base=head.commit)
+    state = SessionState(phase=Phase.COMPLETING, branch=head.branch, options=options)
+    git(project, "checkout", "-q", "-b", "elsewhere")
+    git(project, "commit", "-q", "--allow-empty", "-m", "mine")
+    git(project, "branch", "-q", "-D", name)
+    git(project, "branch", "-q", f"x/{name}")  # which is another one
+    error = moved(world, state)
+    assert error is not None
+    way = error.hints[0].removeprefix("go back: ").removesuffix(", then approve again")
+    subprocess.run(way, shell=True, check=True, cwd=project, capture_output=True)
+    assert moved(world, state) is None
+
+
 def test_another_branch_or_a_rewritten_history_is_refused(
     apart: tuple[World, SessionState],
 ) -> None:
@@ -250,6 +268,13 @@ def test_another_branch_or_a_rewritten_history_is_refused(
     with pytest.raises(GitError, match="is not on branch agentmux/x") as caught:
         commit(world, state, APPROVAL)
     hint = caught.value.hints[0].removeprefix("go back: ").removesuffix(", then approve again")
+    subprocess.run(hint, shell=True, check=True, capture_output=True)
+    assert moved(world, state) is None
+    git(place, "checkout", "-q", "--detach")
+    git(place, "branch", "-q", "-D", "agentmux/x")
+    error = moved(world, state)
+    assert error is not None
+    hint = error.hints[0].removeprefix("go back: ").removesuffix(", then approve again")
     subprocess.run(hint, shell=True, check=True, capture_output=True)
     assert moved(world, state) is None
     git(place, "commit", "-q", "--amend", "-m", "Other")
