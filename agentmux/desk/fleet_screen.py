@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
+from rich.segment import Segment
+from rich.style import Style
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
+from textual.strip import Strip
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
@@ -26,9 +29,10 @@ from agentmux.core.fleet.board import (
 from agentmux.core.names.status_labels import Colour
 from agentmux.core.terminal import command_words
 from agentmux.core.terminal.fleet_keys import FLEET_KEYS
-from agentmux.core.terminal.text_width import clean
+from agentmux.core.terminal.text_width import clean, width
 from agentmux.desk.dialogs import Failure, Reading, Writing
-from agentmux.desk.styled import BOLD, DIM, PLAIN, Part, fill
+from agentmux.desk.listing import SELECTED
+from agentmux.desk.styled import BOLD, DIM, PLAIN, Part, fill, plain
 from agentmux.desk.widgets import OneLine
 from agentmux.errors import AgentmuxError, of_system
 from agentmux.threads import in_daemon_thread
@@ -46,8 +50,37 @@ _LOOK_S: Final = 10.0
 """How often it is read while it is shown: another host's database tells of no change."""
 
 _WIDEST: Final = 14
+_MOVES: Final = {
+    "down,j": "cursor_down",
+    "up,k": "cursor_up",
+    "pagedown": "page_down",
+    "pageup": "page_up",
+    "home,g": "first",
+    "end,G": "last",
+}
+"""The keys that move in a list, and what Textual calls that."""
 
 T = TypeVar("T")
+
+
+class MarkedList(OptionList):
+    """A list of lines that begin with two spaces; one is marked as in the list of sessions."""
+
+    def show(self, options: Iterable[str | Option], marked: int | None) -> None:
+        """Show these options from now on, scrolled as before; mark the one at this place."""
+        top = self.scroll_offset.y
+        self.clear_options().add_options(options)
+        self.scroll_to(y=top, animate=False, force=True, immediate=True)
+        self.highlighted = marked
+
+    def render_line(self, y: int) -> Strip:
+        """Return one line as it is drawn: each option has one."""
+        strip = super().render_line(y)
+        if self.scroll_offset.y + y != self.highlighted:
+            return strip
+        # Textual leaves `reverse` out of the styles of an option.
+        style = Style(reverse=True) if self.has_focus else Style(bold=True)
+        return Strip.join((Strip([Segment(SELECTED)]), strip.crop(1))).apply_style(style)
 
 
 class FleetScreen(Screen[None]):
@@ -64,22 +97,21 @@ class FleetScreen(Screen[None]):
     FleetScreen OptionList > .option-list--option { padding: 0; }
     FleetScreen OptionList > .option-list--option-highlighted,
     FleetScreen OptionList:focus > .option-list--option-highlighted {
-      color: ansi_default; background: ansi_default; text-style: reverse;
+      color: ansi_default; background: ansi_default; text-style: none;
     }
     FleetScreen OptionList > .option-list--option-disabled { color: ansi_default; }
     FleetScreen #hosts, FleetScreen #hosts:focus {
       height: auto; max-height: 8; border-top: solid ansi_bright_black;
     }
-    FleetScreen #hosts > .option-list--option-highlighted { text-style: none; }
-    FleetScreen #hosts:focus > .option-list--option-highlighted { text-style: reverse; }
     FleetScreen Static { height: auto; }
     FleetScreen OneLine { height: 1; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
         *(Binding(each.key, each.action, each.says, priority=True) for each in FLEET_KEYS),
         Binding("q,f", "back", "back", priority=True),
-        Binding("j", "move(1)", "down"),
-        Binding("k", "move(-1)", "up"),
+        # All have priority: else a key that acts could overtake one that selects.
+        Binding("tab,shift+tab", "other", "the other list", priority=True),
+        *(Binding(keys, f"move('{how}')", how, priority=True) for keys, how in _MOVES.items()),
     ]
 
     def __init__(
@@ -89,8 +121,9 @@ class FleetScreen(Screen[None]):
         super().__init__()
         self._tools, self._fleet, self._in_foreground = tools, fleet, in_foreground
         self._top, self._said, self._foot = OneLine("top"), OneLine("told"), OneLine("keys")
-        self._list, self._hosts = OptionList(markup=False), OptionList(markup=False, id="hosts")
+        self._list, self._hosts = MarkedList(markup=False), MarkedList(markup=False, id="hosts")
         self._trouble = Static("", markup=False)
+        self._head: tuple[Part, ...] = ()
         self._board: FleetBoard | None = None
         self._looking = self._busy = False
 
@@ -105,7 +138,7 @@ class FleetScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Look at the fleet, and again every ten seconds."""
-        self._top.show((("the fleet  ", BOLD), ("reading …", DIM)))
+        self._show_head(("reading …", DIM))
         parts: list[Part] = []
         for each in FLEET_KEYS:
             if each.action != "look":  # all others fit into 80 columns
@@ -138,7 +171,7 @@ class FleetScreen(Screen[None]):
             self._board = None
             known = of_system(error) if isinstance(error, OSError) else error
             self._trouble.update("\n".join(map(clean, (known.message, *known.hints))))
-            self._top.show((("the fleet  ", BOLD), ("cannot be read now", Colour.RED.value)))
+            self._show_head(("cannot be read now", Colour.RED.value))
         else:
             self._trouble.update("")
             self._show(board)
@@ -156,32 +189,47 @@ class FleetScreen(Screen[None]):
     def _show(self, board: FleetBoard) -> None:
         if board == self._board:
             return
-        selected = self._selected()
+        selected = self._list.highlighted_option
         self._board = board
-        parts: list[Part] = [("the fleet  ", BOLD)]
+        parts: list[Part] = []
         options: list[Option] = []
         widths = (
             max((len(each.status) for each in board.features), default=0),
-            min(max((len(each.phase) for each in board.features), default=0), _WIDEST),
+            min(max((len(each.listed_phase) for each in board.features), default=0), _WIDEST),
             min(max((len(each.host) for each in board.features), default=0), _WIDEST),
         )
         for group in board.groups:
             style = Colour.YELLOW.value if group.name in NEEDS_YOU else PLAIN
-            parts.append((f"{group.counted}  ", style))
+            parts.append((group.counted, style))
             head = f"{group.name} {group.count}"
             options.append(Option(Content.styled(head, BOLD), disabled=True))
             options += [Option(_line(each, widths), id=each.id) for each in group.shown]
         if not board.features:
             parts.append(("the fleet has no features: agentmux fleet submit …", DIM))
-        self._top.show(tuple(parts))
-        self._list.clear_options().add_options(options)
+        self._show_head(*parts)
         ids = [each.id for each in options]
         wanted = selected.id if selected is not None else None
         first = next((at for at, each in enumerate(ids) if each is not None), None)
-        self._list.highlighted = ids.index(wanted) if wanted in ids and wanted else first
-        at = self._hosts.highlighted or 0
-        self._hosts.clear_options().add_options(map(host_words, board.hosts))
-        self._hosts.highlighted = min(at, len(board.hosts) - 1) if board.hosts else None
+        self._list.show(options, ids.index(wanted) if wanted in ids and wanted else first)
+        at = min(self._hosts.highlighted or 0, len(board.hosts) - 1)
+        hosts = (f"  {host_words(each)}" for each in board.hosts)
+        self._hosts.show(hosts, at if board.hosts else None)
+
+    def _show_head(self, *parts: Part) -> None:
+        """Show how much there is of what: of the first as much as fits, each of them whole."""
+        self._head = (("the fleet", BOLD), *((f"  {text}", style) for text, style in parts))
+        self._fit_head()
+
+    def _fit_head(self) -> None:
+        parts = self._head
+        while len(parts) > 1 and width(plain(parts)) > self._top.size.width:
+            parts = parts[:-1]
+        self._top.show(parts)
+
+    def on_one_line_resized(self, event: OneLine.Resized) -> None:
+        """Fit the first line anew."""
+        if event.sender is self._top:
+            self._fit_head()
 
     def _selected(self) -> FleetFeature | None:
         at = self._list.highlighted
@@ -196,13 +244,14 @@ class FleetScreen(Screen[None]):
         """Show the sessions again."""
         self.dismiss(None)
 
-    def action_move(self, steps: int) -> None:
+    def action_other(self) -> None:
+        """Move in the other list from now on."""
+        self.set_focus(self._list if self.focused is self._hosts else self._hosts)
+
+    def action_move(self, how: str) -> None:
         """Move the selection."""
-        moved = self._hosts if self._hosts.has_focus else self._list
-        if steps > 0:
-            moved.action_cursor_down()
-        else:
-            moved.action_cursor_up()
+        moved = self._hosts if self.focused is self._hosts else self._list
+        getattr(moved, f"action_{how}")()
 
     def action_show(self) -> None:
         """Show what is to be decided on a feature."""
@@ -322,7 +371,7 @@ class FleetScreen(Screen[None]):
 
     async def _cancel(self, row: FleetFeature) -> None:
         if not row.can_be_cancelled:
-            self._say(f"it is {row.status} already")
+            self._say("it has ended already")
             return
         where = f": {row.phase or 'beginning'} on {row.host}" if row.session else ""
         lines = (
@@ -358,12 +407,12 @@ def _asked_lines(asked: FleetQuestion) -> tuple[str, ...]:
     attach = asked.feature.attach
     return (
         *(asked.lines or (asked.blocked,)),
-        *(("", f"o opens its session: {attach}") if attach else ()),
+        *(("", f"its session: o in the list, or {attach}") if attach else ()),
     )
 
 
 def _line(each: FleetFeature, widths: tuple[int, int, int]) -> Content:
-    phase, host = fill(each.phase, widths[1]), fill(each.host, widths[2])
+    phase, host = fill(each.listed_phase, widths[1]), fill(each.host, widths[2])
     return Content.assemble(
         f"  {each.id[:SHORT_ID]}  ",
         (fill(each.status, widths[0]), _style(each.status)),

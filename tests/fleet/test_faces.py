@@ -238,7 +238,7 @@ def test_the_desk_opens_cancels_and_drains(host: FleetHost, waiting: tuple[str, 
             await desk.press("x")
             await desk.shows("its host stops its session", "at work 1")
             await desk.press("down", "x")
-            await desk.shows("it is failed already")
+            await desk.shows("it has ended already")
             await desk.press("tab", "d")
             await desk.shows("Drain host box", "Drain it?")
             assert not _is_draining(host)

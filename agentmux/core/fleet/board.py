@@ -63,6 +63,11 @@ class FleetFeature:
     asks: bool
 
     @property
+    def listed_phase(self) -> str:
+        """Its phase; empty where its status says the same."""
+        return listed_phase(self.phase, self.status)
+
+    @property
     def about(self) -> str:
         """Its title, and the reason of its status."""
         return about(self.title, self.reason)
@@ -157,6 +162,11 @@ class FleetQuestion:
     def blocked(self) -> str:
         """Why nothing can be decided now, in words."""
         return self.obstacle or "nothing is to be decided now"
+
+
+def listed_phase(phase: str, status: str) -> str:
+    """Return the phase of a feature as lists have it: empty where its status says the same."""
+    return "" if phase == status else phase
 
 
 def about(title: str, reason: str) -> str:

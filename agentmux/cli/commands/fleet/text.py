@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from agentmux.cli import render
-from agentmux.core.fleet.board import COLOURS, SHORT_ID, about, host_words
+from agentmux.core.fleet.board import COLOURS, SHORT_ID, about, host_words, listed_phase
 from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import Colour
 from agentmux.core.terminal.text_width import printable
@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 def list_lines(view: FleetView, *, colours: bool) -> Iterator[str]:
     """Return the lines of `fleet list`."""
     found = [
-        (each.id[:SHORT_ID], each.status, each.phase, view.host_name(each), _about(each))
+        (
+            each.id[:SHORT_ID],
+            each.status,
+            listed_phase(each.phase, each.status),
+            view.host_name(each),
+            _about(each),
+        )
         for each in view.features
     ]
     rows = [tuple(map(printable, cells)) for cells in found]
