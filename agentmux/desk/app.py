@@ -526,8 +526,13 @@ class DeskApp(App[int]):
         self.push_screen(Reading("All keys of the desk", (*help_lines(), *fleet)))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Yield what the palette offers: the keys of the desk by their words."""
-        del screen
+        """Yield what the palette offers: the keys of what is shown, by their words."""
+        if self.tools.fleet is not None:
+            from agentmux.desk.fleet_screen import FleetScreen  # noqa: PLC0415 (few have a fleet)
+
+            if isinstance(screen, FleetScreen):
+                yield from screen.commands()
+                return
         for each in DESK_KEYS:
             if each.wish not in {*_MOVES, DeskWish.TAB}:
                 yield SystemCommand(

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.app import ComposeResult
+from textual.app import ComposeResult, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.screen import Screen
@@ -238,6 +238,12 @@ class FleetScreen(Screen[None]):
         name = self._list.get_option_at_index(at).id
         return next((each for each in self._board.features if each.id == name), None)
 
+    def commands(self) -> Iterator[SystemCommand]:
+        """Yield what the palette offers while this screen is open: its keys by their words."""
+        for each in FLEET_KEYS:
+            does = getattr(self, f"action_{each.action}")
+            yield SystemCommand(f"{each.action} ({each.shown})", each.says, does)
+
     # -- keys ----------------------------------------------------------------------------------
 
     def action_back(self) -> None:
@@ -393,6 +399,7 @@ class FleetScreen(Screen[None]):
             await self._run(command_words.fleet_drain(host.name))
 
     async def _run(self, words: Words, *, text: str | None = None) -> None:
+        self._say(f"agentmux {' '.join(words[:2])} …")
         said = await self._tools.commands.run(self._tools.here, words, text=text)
         if said.is_ok:
             self._say(said.words, Colour.GREEN)

@@ -74,6 +74,24 @@ def test_one_feature_and_one_host_are_marked_and_keys_are_about_them(project: Pa
     asyncio.run(look())
 
 
+def test_the_palette_has_the_keys_of_the_fleet_while_that_is_shown(project: Path) -> None:
+    async def look() -> None:
+        async with shown(_tools(project, Known(_feature(1))), SMALL) as desk:
+            await desk.press("f")
+            await desk.shows("> 00000001")
+            await desk.press("ctrl+p")
+            await desk.shows("approve (a)", "open (o)")
+            assert "answer (x)" not in desk.screen
+            await desk.press(*"drain")
+            await desk.shows("drain (d)", "let the host that is marked below")
+            await desk.press("enter", "enter")
+            await desk.shows("Drain host a")
+            await desk.press("escape", "escape", "ctrl+p")
+            await desk.shows("answer (x)")
+
+    asyncio.run(look())
+
+
 def test_what_is_marked_and_scrolled_to_stays_while_the_fleet_is_read_anew(project: Path) -> None:
     async def again(desk_looks: int, fleet: Known) -> None:
         while fleet.looks == desk_looks:
