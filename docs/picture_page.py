@@ -79,11 +79,16 @@ def browsers(link: str) -> Iterator[dict[str, Page]]:
         browser.close()
 
 
-def shot(page: Page, address: str, word: str, same: Callable[[str], str]) -> bytes:
-    """Return the picture of what the window shows of an address, which has this word."""
+def shot(
+    page: Page, address: str, word: str, same: Callable[[str], str], *, whole: bool = False
+) -> bytes:
+    """Return the picture of what the window shows of an address, which has this word.
+
+    With ``whole``, it is that of the whole page.
+    """
     page.goto(address)
     page.get_by_text(word).first.wait_for()
     page.evaluate(_WRITE, [same(each) for each in page.evaluate(_TEXTS)])
     # Named, since the types of Playwright are missing where it is not installed.
-    made: bytes = page.screenshot(animations="disabled", caret="hide")
+    made: bytes = page.screenshot(animations="disabled", caret="hide", full_page=whole)
     return made

@@ -57,13 +57,18 @@ def leave_at_signals() -> None:
 
 
 class Stage:
-    """A home with projects, of which nothing stays."""
+    """A home with projects, of which nothing stays.
+
+    Attributes:
+        told: What pictures show in the place of texts that are others each time, such as ids.
+    """
 
     def __init__(self) -> None:
         """Make the home; `close` ends all that runs in it and removes it."""
         self.root = Path(tempfile.mkdtemp(prefix="amx-", dir="/tmp"))  # short, for sockets
         self.home = self.root / "home"
         self.home.mkdir()
+        self.told: dict[str, str] = {}
         self.env = {key: text for key, text in os.environ.items() if not key.startswith(_FOREIGN)}
         self.env |= {
             "HOME": str(self.home),
@@ -143,6 +148,8 @@ class Stage:
         sockets = f"{self.root}/tmux-{os.getuid()}/default"
         capture = capture.replace(str(self.home), _HOME)
         capture = capture.replace(sockets, _SOCKETS.ljust(len(sockets)))
+        for each, told in self.told.items():
+            capture = capture.replace(each, told)
         if self.root.name in capture:
             raise StageError(f"a path of this machine is shown:\n{capture}")
         return capture

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from docs import picture_page
+from docs import picture_fleet, picture_page
 from docs.picture_file import same_clock, svg
 from docs.picture_stage import Stage, Terminal, leave_at_signals
 from docs.picture_story import Story
@@ -154,7 +154,7 @@ def picker(story: Story, gallery: Gallery) -> None:
 
 
 def stopped(story: Story, gallery: Gallery) -> None:
-    """The panes of a session that was resumed: each waits for a choice. This is the last scene."""
+    """The panes of a session that was resumed: each waits for a choice."""
     line = f"agentmux resume {story.names['dark']}"
     with story.stage.terminal(line, cwd=story.shop, size=_WINDOW) as terminal:
         terminal.shows("New conversation", "waits for your choice in its pane")
@@ -170,16 +170,39 @@ def page(story: Story, gallery: Gallery) -> None:
         ("decision", f"sessions/{story.names['export']}", "Your decision"),
         ("screens", f"sessions/{story.names['login']}/screens", "Working"),
     )
+    _shots(story, gallery, scenes, picture_page.WIDTHS)
+
+
+def _shots(
+    story: Story,
+    gallery: Gallery,
+    scenes: Sequence[tuple[str, str, str]],
+    widths: Iterable[str],
+    *,
+    whole: bool = False,
+) -> None:
+    """Take pictures of the page: each by its name, at an address, with a word that is seen."""
     if picture_page.chromium() is None:
         print("there is no chromium: the pictures of the page stay as they are", file=sys.stderr)
         return
     served, browsers = picture_page.served, picture_page.browsers
     with served(story.stage) as link, browsers(link) as pages:
         for name, path, word in scenes:
-            for width, window in pages.items():
+            for width in widths:
                 address = f"{link.partition('/login/')[0]}/{path}"
-                data = picture_page.shot(window, address, word, gallery.same)
+                data = picture_page.shot(pages[width], address, word, gallery.same, whole=whole)
                 gallery.write(f"page-{name}-{width}.png", data)
+
+
+def fleet(story: Story, gallery: Gallery) -> None:
+    """The fleet, in the desk and on the page. This is the last scene: it makes sessions."""
+    with picture_fleet.fleet(story):
+        with story.stage.terminal("agentmux", cwd=story.notes, size=(100, 26)) as terminal:
+            terminal.shows("f the fleet")
+            terminal.press("f")
+            terminal.shows("1 to decide", "2 of 2 slots")
+            gallery.take("desk-fleet", terminal, "agentmux")
+        _shots(story, gallery, (("fleet", "fleet", "2 of 2 slots"),), ("1280",), whole=True)
 
 
 _WINDOW: Final = (132, 32)
@@ -201,6 +224,7 @@ SCENES: Final[Mapping[Callable[[Story, Gallery], None], tuple[str, ...]]] = {
         for width in picture_page.WIDTHS
     ),
     stopped: ("stopped-panes.svg",),
+    fleet: ("desk-fleet.svg", "page-fleet-1280.png"),
 }
 """All pictures, by the scene that makes them."""
 
