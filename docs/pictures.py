@@ -126,7 +126,7 @@ def monitor(story: Story, gallery: Gallery) -> None:
     """A session's window: at work, with a question, at a decision, and after a resume."""
     scenes = (
         ("login", ("coder-1", "coder-2", "Working"), "work", ""),
-        ("mail", ("waits for you", "Do you want to proceed"), "question", ""),
+        ("mail", ("Your turn", "Do you want to proceed"), "question", ""),
         ("export", ("a approve",), "decision", ""),
         ("export", ("diff --git",), "diff", "d"),
         ("export", ("All keys of the monitor", "C-b d"), "keys", "?"),
