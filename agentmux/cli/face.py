@@ -115,7 +115,12 @@ def cwd() -> Path:
 
 def absolute(path: Path) -> Path:
     """Return ``path`` as an absolute path; a relative one starts at the current directory."""
-    return path if path.is_absolute() else cwd() / path
+    if path.is_absolute():
+        return path
+    place, words = cwd(), path.parts
+    while words[:1] == ("..",):  # no link is in the current directory's own name
+        place, words = place.parent, words[1:]
+    return place.joinpath(*words)
 
 
 def face_of(argv: Sequence[str], environ: Mapping[str, str]) -> tuple[Face, list[str]]:

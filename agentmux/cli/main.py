@@ -126,7 +126,7 @@ def _through_typer(face: Face, argv: Sequence[str]) -> int:
 
 _COMPLAINT: Final = "ClickException"
 _EXTRA: Final = "unexpected extra argument"
-_TEXTS: Final = ("start", "request-changes", "tell")
+_TEXTS: Final = ("start", "request-changes", "tell", "fleet submit", "fleet request-changes")
 """The commands that take a text, written by the user, as an argument."""
 
 
@@ -136,9 +136,8 @@ def _usage(error: Exception, argv: Sequence[str]) -> UsageError:
     if unknown is not None:
         return unknown
     said = str(getattr(error, "format_message", lambda: error)()).strip().rstrip(".")
-    command = next((word for word in argv if not word.startswith("-")), "")
-    known = getattr(getattr(error, "ctx", None), "info_name", "") == command
-    hint = f"agentmux {command} --help" if command and known else "agentmux --help"
+    path = str(getattr(getattr(error, "ctx", None), "command_path", "agentmux"))
+    command, hint = path.partition(" ")[2], f"{path} --help"
     option = str(getattr(error, "option_name", ""))
     near = getattr(error, "possibilities", None) or ()
     if near:

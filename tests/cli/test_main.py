@@ -14,7 +14,7 @@ import pytest
 import typer
 
 from agentmux.cli.command_table import app
-from agentmux.cli.face import Face, face_of
+from agentmux.cli.face import Face, absolute, face_of
 from agentmux.cli.main import main
 from agentmux.errors import (
     AgentmuxError,
@@ -163,6 +163,8 @@ def test_what_makes_no_sense_is_refused_in_our_words(
     [
         (("start", "Add", "a", "discount"), 'agentmux start "…"'),
         (("tell", "add-login", "coder-1", "Keep it short."), 'agentmux tell "…"'),
+        (("fleet", "submit", "Add", "a", "discount"), 'agentmux fleet submit "…"'),
+        (("fleet", "request-changes", "x", "use", "y"), 'agentmux fleet request-changes "…"'),
         (("status", "a", "b"), ""),
     ],
 )
@@ -194,6 +196,22 @@ def test_a_text_that_looks_like_an_option_is_told_where_to_go(
     assert told.startswith("error: no such option: -")
     assert f"hint: agentmux {argv[0]} --help\n" in told
     assert (f'hint: agentmux {argv[0]} [OPTIONS] -- "-text"\n' in told) == hinted
+
+
+def test_the_help_that_is_named_is_that_of_the_command_below_a_group(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("fleet", "worker", "--slots", "0") == ExitCode.USAGE
+    assert "hint: agentmux fleet worker --help\n" in capsys.readouterr().err
+    assert run("agents", "show") == ExitCode.USAGE
+    assert "hint: agentmux agents show --help\n" in capsys.readouterr().err
+
+
+def test_the_desk_is_no_command_and_who_types_it_is_told_how_it_opens(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run("desk") == ExitCode.USAGE
+    assert "hint: `agentmux` alone opens the desk, in a terminal\n" in capsys.readouterr().err
 
 
 def test_what_typer_raises_without_its_standalone_mode() -> None:
@@ -424,3 +442,19 @@ def test_a_prune_without_anything_to_remove_says_so(
         assert run(*argv) == 0
         shown = capsys.readouterr()
         assert (shown.out, shown.err[:17]) == ("", "nothing to remove")
+
+
+def test_a_file_above_the_current_directory_is_named_by_its_own_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "link").symlink_to(tmp_path / "a" / "b")
+    monkeypatch.chdir(tmp_path / "link")
+    for given, meant in (
+        ("../x", tmp_path / "a" / "x"),
+        ("../../link/../x", tmp_path / "link" / ".." / "x"),
+        ("..", tmp_path / "a"),
+        ("x", tmp_path / "a" / "b" / "x"),
+        (str(tmp_path / ".." / "x"), tmp_path / ".." / "x"),
+    ):
+        assert absolute(Path(given)) == meant

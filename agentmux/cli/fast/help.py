@@ -50,10 +50,14 @@ def _columns(environ: Mapping[str, str]) -> int:
     return (int(asked) if asked.isdecimal() else 0) or _PIPED
 
 
+_DESK: Final = "`agentmux` alone opens the desk, in a terminal"
+
+
 def no_such_command(path: Sequence[Command], word: str) -> UsageError:
     """Return the error for a word that is no command below the last one of ``path``."""
     known = [each.name for each in path[-1].commands]
-    hints = (*meant(word, known), f"{_typed(path)} --help")
+    otherwise = (_DESK,) if word == "desk" and len(path) == 1 else ()
+    hints = (*otherwise, *meant(word, known), f"{_typed(path)} --help")
     return UsageError(f"no such command `{word}`", hints=hints)
 
 
