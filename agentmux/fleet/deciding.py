@@ -46,10 +46,8 @@ def decide(engine: sa.Engine, row: Feature, given: Given) -> str:
     enqueuer = Enqueuer(engine)
     made = str(uuid.uuid4())
     with explained(engine), engine.begin() as connection:
-        now = rows.feature(connection, row.id)
-        asked = _asked(now)
-        if now is None or asked is None:
-            raise _nothing(now or row)
+        now = rows.feature(connection, row.id) or row
+        asked = require_asked(now)
         digest = str(asked.get("digest", ""))
         if given.digest != digest:
             raise BlockedError(
@@ -58,12 +56,8 @@ def decide(engine: sa.Engine, row: Feature, given: Given) -> str:
                 reason="not_waiting",
                 hints=(f"agentmux fleet show {row.id}",),
             )
-        if given.kind == rows.APPROVE and not digest:
-            raise BlockedError(
-                f"feature {row.id} cannot be approved now: {asked.get('obstacle')}",
-                reason="not_waiting",
-                hints=(f"agentmux fleet attach {row.id}",),
-            )
+        if given.kind == rows.APPROVE:
+            require_approvable(now)
         then = given.then or (str(now.wish.get("then", "")) if given.kind == rows.APPROVE else "")
         connection.execute(
             DECISIONS.insert().values(
@@ -84,9 +78,30 @@ def decide(engine: sa.Engine, row: Feature, given: Given) -> str:
     return made
 
 
-def _asked(row: Feature | None) -> dict[str, object] | None:
-    waits = row is not None and row.status is FleetStatus.WAITING
-    return dict(row.question) if waits and row is not None and row.question else None
+def require_asked(row: Feature) -> dict[str, object]:
+    """Return what is to be decided on a feature.
+
+    Raises:
+        BlockedError: Nothing is.
+    """
+    if row.status is not FleetStatus.WAITING or not row.question:
+        raise _nothing(row)
+    return dict(row.question)
+
+
+def require_approvable(row: Feature) -> None:
+    """Check that a feature can be approved now.
+
+    Raises:
+        BlockedError: It cannot.
+    """
+    asked = require_asked(row)
+    if not asked.get("digest"):
+        raise BlockedError(
+            f"feature {row.id} cannot be approved now: {asked.get('obstacle')}",
+            reason="not_waiting",
+            hints=(f"agentmux fleet attach {row.id}",),
+        )
 
 
 def _nothing(row: Feature) -> BlockedError:
@@ -126,11 +141,11 @@ def changed_meanwhile(row: Feature) -> BlockedError:
     )
 
 
-def cancel(engine: sa.Engine, row: Feature) -> str:
-    """Stop a feature's session, and run it no further; return what happens, in words.
+def require_unended(row: Feature) -> None:
+    """Check that there is something to cancel.
 
     Raises:
-        BlockedError: It has ended already.
+        BlockedError: The feature has ended already.
     """
     if row.status in ENDED:
         raise BlockedError(
@@ -138,6 +153,15 @@ def cancel(engine: sa.Engine, row: Feature) -> str:
             reason="not_running",
             hints=(f"agentmux fleet show {row.id}",),
         )
+
+
+def cancel(engine: sa.Engine, row: Feature) -> str:
+    """Stop a feature's session, and run it no further; return what happens, in words.
+
+    Raises:
+        BlockedError: It has ended already.
+    """
+    require_unended(row)
     enqueuer = Enqueuer(engine)
     with explained(engine), engine.begin() as connection:
         if row.status is FleetStatus.QUEUED:

@@ -17,11 +17,11 @@ from agentmux.fleet.rows import Feature
 from agentmux.fleet.tables import FEATURES, HOSTS
 
 
-def abandon(engine: sa.Engine, row: Feature) -> tuple[str, ...]:
-    """Start a feature anew whose host is gone for good; return what is lost, in words.
+def require_begun(row: Feature) -> str:
+    """Return the id of the host that can be abandoned for a feature.
 
     Raises:
-        BlockedError: It has not begun, or has ended; or its host may still act.
+        BlockedError: The feature has not begun, or has ended.
     """
     if row.host is None or row.status in {FleetStatus.QUEUED, FleetStatus.DONE, FleetStatus.MOVED}:
         raise BlockedError(
@@ -29,11 +29,21 @@ def abandon(engine: sa.Engine, row: Feature) -> tuple[str, ...]:
             reason="not_begun",
             hints=(f"agentmux fleet show {row.id}",),
         )
+    return row.host
+
+
+def abandon(engine: sa.Engine, row: Feature) -> tuple[str, ...]:
+    """Start a feature anew whose host is gone for good; return what is lost, in words.
+
+    Raises:
+        BlockedError: It has not begun, or has ended; or its host may still act.
+    """
+    gone = require_begun(row)
     enqueuer = Enqueuer(engine)
     with explained(engine), engine.begin() as connection:
         host = connection.execute(
             sa.select(HOSTS, (now_s(engine) - HOSTS.c.seen_at).label("age_s")).where(
-                HOSTS.c.id == row.host
+                HOSTS.c.id == gone
             )
         ).first()
         if host is not None and host.age_s < host.lease_s * _MARGIN:
@@ -51,14 +61,14 @@ def abandon(engine: sa.Engine, row: Feature) -> tuple[str, ...]:
             "status": FleetStatus.QUEUED, "drive": number, "epoch": row.epoch + 1, "host": None,
             "pinned": False, "session": "", "path": "", "phase": "", "question": None,
             "idle_drives": 0, "progress": 0, "cancelled": False,
-            "refused_by": sorted({*row.refused_by, row.host}),
-            "reason": f"begun anew: host {host.name if host else row.host} was abandoned",
+            "refused_by": sorted({*row.refused_by, gone}),
+            "reason": f"begun anew: host {host.name if host else gone} was abandoned",
             "wish": wish,
         }  # fmt: skip
         if not rows.change(connection, row.id, *same_row(row), **values):
             raise changed_meanwhile(row)
         enqueuer.enqueue(connection, next_job(row, ADMIT, None))
-    where = host.name if host is not None else row.host
+    where = host.name if host is not None else gone
     kept = f"it begins on branch {row.pushed}, which was pushed" if row.pushed else (
         "nothing of it was pushed: it begins where the first one began"
     )  # fmt: skip

@@ -172,6 +172,54 @@ def test_what_there_is_one_of_is_said_in_the_singular(host: FleetHost, engine: s
     assert "0 of 1 slot taken" in host.ok("list")
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("approve",), "nothing is to be decided"),
+        (("cancel",), "is done already"),
+        (("retry", "--abandon"), "there is no host to abandon"),
+    ],
+)
+def test_nobody_is_asked_about_what_would_be_refused(
+    host: FleetHost, words: tuple[str, ...], said: str
+) -> None:
+    feature = host.submit()
+    host.change(feature, status=FleetStatus.DONE)
+    with Client(host.project, sys.executable, "-m", "agentmux", "fleet", *words, feature) as client:
+        told = _plain(client.ended(3))
+    assert told[0].startswith("error: ")
+    assert said in told[0]
+
+
+def test_what_is_shown_of_a_feature_ends_with_what_can_be_done(host: FleetHost) -> None:
+    feature = host.submit()
+    host.change(feature, **WAITING)
+    assert host.ok("show", feature).splitlines()[-2:] == [
+        f"to approve it: agentmux fleet approve {feature[:8]}",
+        f'to ask for changes: agentmux fleet request-changes {feature[:8]} "…"',
+    ]
+    host.change(feature, question={**QUESTION, "digest": "", "lines": [], "obstacle": "HEAD moved"})
+    assert host.ok("show", feature).splitlines()[-2:] == [
+        "HEAD moved",
+        f"to see it: agentmux fleet attach {feature[:8]}",
+    ]
+    host.change(feature, question=None)
+    assert host.ok("show", feature).endswith(f"to see it: agentmux fleet attach {feature[:8]}\n")
+    host.change(feature, status=FleetStatus.FAILED, reason="cancelled")
+    assert host.ok("show", feature).endswith(
+        f"to go on with it: agentmux fleet retry {feature[:8]}\n"
+    )
+    result = {"branch": "agentmux/x", "commit": "0123abc", "request": {"url": "https://f/1"}}
+    host.change(feature, status=FleetStatus.DONE, reason="", result=result)
+    shown = host.ok("show", feature)
+    for name, value in (
+        ("branch", "agentmux/x"),
+        ("commit", "0123abc"),
+        ("request", "https://f/1"),
+    ):
+        assert re.search(rf"^  {name} +{re.escape(value)}$", shown, re.MULTILINE)
+
+
 def test_an_agent_decides_nothing(host: FleetHost) -> None:
     feature = host.submit()
     host.project.env["AGENTMUX_LAUNCH_ID"] = "0123456789ab"

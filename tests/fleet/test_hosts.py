@@ -104,6 +104,7 @@ def test_a_worker_that_has_ended_takes_no_slot(host: FleetHost, engine: sa.Engin
     with engine.begin() as connection:
         connection.execute(HOSTS.update().values(busy=2))  # as the last beat found it
     assert worker.end() == 0
+    assert "worker a has ended; its sessions live on in tmux" in worker.said()
     assert "host a: has ended, 0 of 2 slots taken" in host.ok("list")
 
 

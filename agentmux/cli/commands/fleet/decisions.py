@@ -75,17 +75,20 @@ def _decide(
     approves = given["kind"] == "approve"
     require_person(face, "fleet approve" if approves else "fleet request-changes")
     engine = engine_of(ctx)
-    from agentmux.fleet.deciding import Given, decide  # noqa: PLC0415 (an extra)
-    from agentmux.fleet.listing import find  # noqa: PLC0415 (as above)
+    from agentmux.fleet import deciding, listing  # noqa: PLC0415 (an extra)
 
-    row = find(engine, name)
-    asked = dict(row.question or {})
+    row = listing.find(engine, name)
+    asked = deciding.require_asked(row)
+    if approves:
+        deciding.require_approvable(row)
     asks = approves and face.interactive and not yes
     for line in _lines(asked) if approves and (asks or not json) else ():
         (render.note if json else render.out)(line)
     require_consent(face, "Approve?", yes=not asks)
     shown = given["digest"] or str(asked.get("digest", ""))
-    made = decide(engine, row, Given(**{**given, "digest": shown, "by": _person()}))
+    made = deciding.decide(
+        engine, row, deciding.Given(**{**given, "digest": shown, "by": _person()})
+    )
     said = f"{'approval' if approves else 'request'} recorded; its host delivers it"
     return _done(row, said, json=json, more={"decision": made})
 
@@ -129,6 +132,7 @@ def retry(
     row = listing.find(engine, feature)
     if not abandon:
         return _done(row, deciding.retry(engine, row), json=json)
+    giving_up.require_begun(row)
     require_consent(
         face, f"Begin `{row.title}` anew? What its host has of it is lost.", yes=yes or json
     )
@@ -146,6 +150,7 @@ def cancel(
     from agentmux.fleet import deciding, listing  # noqa: PLC0415 (an extra)
 
     row = listing.find(engine, feature)
+    deciding.require_unended(row)
     asks = face.interactive and not yes and not json
     require_consent(face, f"Cancel `{row.title}`?", yes=not asks)
     return _done(row, deciding.cancel(engine, row), json=json)

@@ -69,7 +69,10 @@ def worker(
         int, typer.Option("--slots", min=1, max=1000, metavar="N", help="Features at once.")
     ] = 2,
     name: Annotated[
-        str, typer.Option("--name", metavar="HOST", help="What to call it (default: its name).")
+        str,
+        typer.Option(
+            "--name", metavar="HOST", help="What the fleet calls this host (default: its name)."
+        ),
     ] = "",
     systemd: Annotated[
         bool, typer.Option("--systemd", help="Print a unit for systemd instead.")

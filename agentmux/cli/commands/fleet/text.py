@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agentmux.cli import render
 from agentmux.core.fleet.board import COLOURS, SHORT_ID, about, host_words, listed_phase
+from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import Colour
 from agentmux.core.terminal.text_width import printable
@@ -18,9 +19,11 @@ if TYPE_CHECKING:
 
 def list_lines(view: FleetView, *, colours: bool) -> Iterator[str]:
     """Return the lines of `fleet list`."""
+    keyed = any(each.key for each in view.features)
     found = [
         (
             each.id[:SHORT_ID],
+            *((_short(each.key or ""),) if keyed else ()),
             each.status,
             listed_phase(each.phase, each.status),
             view.host_name(each),
@@ -30,7 +33,7 @@ def list_lines(view: FleetView, *, colours: bool) -> Iterator[str]:
     ]
     rows = [tuple(map(printable, cells)) for cells in found]
     painted = {
-        (number, 1): COLOURS.get(each.status, Colour.NONE)
+        (number, 1 + keyed): COLOURS.get(each.status, Colour.NONE)
         for number, each in enumerate(view.features)
     }
     if not rows:
@@ -39,6 +42,17 @@ def list_lines(view: FleetView, *, colours: bool) -> Iterator[str]:
         yield from render.table(rows, painted if colours else None)
     for host in view.hosts.values():
         yield host_words(host)
+    queued = any(each.status is FleetStatus.QUEUED for each in view.features)
+    if queued and not any(each.is_alive for each in view.hosts.values()):
+        yield "no worker runs: agentmux fleet worker"
+
+
+_KEY: Final = 24
+"""A longer key is cut: a line also has to say what the feature is."""
+
+
+def _short(key: str) -> str:
+    return key if len(key) <= _KEY else f"{key[: _KEY - 1]}…"
 
 
 def _about(row: Feature) -> str:
@@ -68,19 +82,46 @@ def feature_lines(fields: Mapping[str, object], *, colours: bool) -> Iterator[st
     status = str(fields["status"])
     painted = render.paint(status, colours=colours)
     yield f"{printable(str(fields['id']))}  {painted}  {printable(str(fields['title']))}"
-    names = ("key", "host", "session", "path", "phase", "reason", "updated_at")
-    found = [(f"  {name}", printable(str(fields[name]))) for name in names if fields.get(name)]
+    names = ("key", "host", "session", "path", "phase", "reason", *_RESULT, "updated_at")
+    said = {**fields, **_result(fields.get("result"))}
+    found = [(f"  {name}", printable(str(said[name]))) for name in names if said.get(name)]
     yield from render.table(found) if found else ()
     decisions = fields.get("decisions")
     for each in decisions if isinstance(decisions, list) else ():
-        said = f": {each['answer']}" if each["answer"] else ""
-        yield printable(f"  {each['kind']} by {each['by']}, {each['status']}{said}")
+        answer = f": {each['answer']}" if each["answer"] else ""
+        yield printable(f"  {each['kind']} by {each['by']}, {each['status']}{answer}")
     question = fields.get("question")
     if isinstance(question, dict):
         yield ""
         lines = question.get("lines")
         shown = lines if isinstance(lines, list) and lines else [question.get("obstacle")]
         yield from (printable(str(each)) for each in shown)
-        yield ""
-        yield f"digest {question.get('digest')}"
-        yield f"to approve it: agentmux fleet approve {str(fields['id'])[:SHORT_ID]}"
+        if question.get("digest"):
+            yield ""
+            yield f"digest {question['digest']}"
+    yield from _to_do(fields)
+
+
+_RESULT: Final = ("branch", "commit", "request")
+
+
+def _result(found: object) -> dict[str, object]:
+    """Return where the result of a feature is, as it is shown."""
+    result = found if isinstance(found, dict) else {}
+    request = result.get("request")
+    url = request.get("url") if isinstance(request, dict) else None
+    return {**{name: result.get(name) for name in _RESULT}, "request": url}
+
+
+def _to_do(fields: Mapping[str, object]) -> Iterator[str]:
+    """Return the commands with which a person goes on."""
+    short, status, question = str(fields["id"])[:SHORT_ID], fields["status"], fields["question"]
+    if status == FleetStatus.FAILED:
+        yield f"to go on with it: agentmux fleet retry {short}"
+    elif status != FleetStatus.WAITING:
+        return
+    elif isinstance(question, dict) and question.get("digest"):
+        yield f"to approve it: agentmux fleet approve {short}"
+        yield f'to ask for changes: agentmux fleet request-changes {short} "…"'
+    else:
+        yield f"to see it: agentmux fleet attach {short}"
