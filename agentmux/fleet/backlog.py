@@ -11,7 +11,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.fleet.repositories import is_url
 from agentmux.core.fleet.wish import PRIORITIES, Wish, require_wish
 from agentmux.core.names.statuses import WAYS
-from agentmux.errors import UsageError
+from agentmux.errors import ConfigError, UsageError
 from agentmux.wiring import machine
 
 
@@ -45,7 +45,7 @@ def read_backlog(path: Path, usual: Wish) -> tuple[Wish, ...]:
 
     Raises:
         ConfigError: The file cannot be read, or has a mistake; the message names the line.
-        UsageError: Two features have the same key, or a value has the wrong form.
+        UsageError: There is no such file.
     """
     text = read_text(path, str(path))
     if text is None:
@@ -54,12 +54,18 @@ def read_backlog(path: Path, usual: Wish) -> tuple[Wish, ...]:
     if node is None:
         return ()
     found = schema.listing(_ENTRY, unique="key")(node, "backlog")
-    return tuple(_wish(each, usual, path.parent) for each in found)
+    items = node.value if isinstance(node.value, list) else []
+    return tuple(
+        _wish(entry, usual, path.parent, item.at) for entry, item in zip(found, items, strict=True)
+    )
 
 
-def _wish(entry: dict[str, Any], usual: Wish, folder: Path) -> Wish:
+def _wish(entry: dict[str, Any], usual: Wish, folder: Path, at: str) -> Wish:
     given = dict(entry)
     if "repo" in given and not is_url(given["repo"]):
         place = folder / given["repo"]
-        given["repo"] = str(machine.project_of(place) if place.is_dir() else place)
-    return require_wish(replace(usual, **given))
+        given["repo"] = str(machine.project_of(place) if place.is_dir() else place.resolve())
+    try:
+        return require_wish(replace(usual, **given))
+    except UsageError as error:
+        raise ConfigError(f"{at}: {error.message}", hints=error.hints) from None

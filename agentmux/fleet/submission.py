@@ -72,7 +72,7 @@ def _submit(connection: sa.Connection, enqueuer: Enqueuer, wish: Wish, number: i
             raise UsageError(
                 f"the key `{wish.key}` was submitted before, with other arguments: "
                 + "; ".join(differs),
-                hints=(f"agentmux fleet show {there.id}", "or choose another --key"),
+                hints=(f"agentmux fleet show {there.id}", "or choose another key"),
             )
         return Submitted(id=there.id, key=wish.key, title=there.title, new=False)
     host = rows.require_host(connection, wish.host) if wish.host else None

@@ -97,6 +97,11 @@ def test_a_backlog_is_a_list_of_features(backlog: Callable[[str], Path], tmp_pat
         ("- {key: a, featur: x}\n", r"backlog.yaml:1: unknown key `featur`"),
         ("- {key: a, feature: x, priority: 0}\n", "a whole number from 1 to 1000"),
         ("key: a\n", "must be a list"),
+        (
+            "- {key: a, feature: x}\n- {key: b c, feature: y}\n",
+            r"backlog.yaml:2: `b c` is not a key",
+        ),
+        ("- {key: a, feature: x}\n\n- {key: b}\n", r"backlog.yaml:3: say what to build"),
     ],
 )
 def test_a_mistake_in_a_backlog_names_its_line(
@@ -106,9 +111,7 @@ def test_a_mistake_in_a_backlog_names_its_line(
         read_backlog(backlog(text), Wish(repo="/r"))
 
 
-def test_a_feature_of_a_backlog_needs_something_to_build(backlog: Callable[[str], Path]) -> None:
-    with pytest.raises(UsageError, match="say what to build"):
-        read_backlog(backlog("- {key: a}\n"), Wish(repo="/r"))
+def test_a_backlog_is_a_file() -> None:
     with pytest.raises(UsageError, match="is not a file"):
         read_backlog(Path("/nonexistent/backlog.yaml"), Wish(repo="/r"))
 
@@ -133,6 +136,42 @@ def test_the_commands_submit_list_and_show(host: FleetHost) -> None:
     assert "two" in host.ok("show", "b")
     assert "matches `zz`" in host.fails(4, "show", "zz")
     assert "exclude" in host.fails(2, "approve", "a", "--push", "--merge")
+
+
+def test_a_repository_beside_a_backlog_that_is_not_there_is_named(host: FleetHost) -> None:
+    path = host.project.root / "lists" / "backlog.yaml"
+    path.parent.mkdir()
+    path.write_text("- {key: a, feature: one, repo: ../gone}\n")
+    gone = host.project.root.resolve() / "gone"
+    host.allow(str(gone))
+    if host.database.startswith("postgres"):  # it may be on another host
+        host.ok("submit", "--from", str(path))
+        assert host.show("a")["wish"]["repo"] == str(gone)
+        return
+    for words in (("--from", str(path)), ("x", "--repo", f"{path.parent}/../gone")):
+        said = host.fails(4, "submit", *words)
+        assert said.splitlines()[0] == f"error: the repository {gone} does not exist on this host"
+    assert host.json("list")["features"] == []
+
+
+def test_a_backlog_without_features_is_told_to_have_none(host: FleetHost) -> None:
+    path = host.project.root / "backlog.yaml"
+    path.write_text("# to be written\n")
+    done = host.run("submit", "--from", str(path))
+    assert (done.returncode, done.stderr) == (0, f"{path} has no features\n")
+
+
+def test_features_are_listed_with_their_keys_and_what_is_missing(host: FleetHost) -> None:
+    one = host.submit()
+    assert host.ok("list").splitlines() == [
+        f"{one[:8]}  queued      add a greeting",
+        "no worker runs: agentmux fleet worker",
+    ]
+    two = host.submit("--key", "greet")
+    assert host.ok("list").splitlines()[:2] == [
+        f"{one[:8]}         queued      add a greeting",
+        f"{two[:8]}  greet  queued      add a greeting",
+    ]
 
 
 def test_a_repository_that_this_host_may_not_run_is_refused(host: FleetHost) -> None:

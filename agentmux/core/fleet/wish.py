@@ -29,8 +29,8 @@ _PIPELINE: Final = re.compile(r"[a-z][a-z0-9-]{0,31}")
 _ISSUE: Final = re.compile(r"#?[0-9]{1,9}|https://[A-Za-z0-9._/#-]{1,500}")
 _HOST: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _FORMS: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
-    "key": (_KEY, "a key"),
-    "host": (_HOST, "a host's name"),
+    "key": (_KEY, "a key (letters, digits and `._:#/@-`)"),
+    "host": (_HOST, "a host's name (letters, digits and `._-`)"),
     "pipeline": (_PIPELINE, "the name of a pipeline"),
     "agent": (_NAME, "an agent's name"),
     "base": (_REF, "a commit, a branch or a tag"),

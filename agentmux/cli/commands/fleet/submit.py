@@ -15,7 +15,7 @@ from agentmux.cli.commands.start import read_roles, read_text
 from agentmux.cli.face import absolute
 from agentmux.core.fleet.repositories import is_allowed, is_url
 from agentmux.core.fleet.wish import NORMAL, Wish
-from agentmux.errors import ConfigError, UsageError
+from agentmux.errors import ConfigError, NotFoundError, UsageError
 from agentmux.wiring import machine
 
 if TYPE_CHECKING:
@@ -102,6 +102,8 @@ def submit(  # noqa: PLR0913, PLR0917 (typer)
         from agentmux.fleet.backlog import read_backlog  # noqa: PLC0415 (reads yaml)
 
         wishes = read_backlog(absolute(backlog), usual)
+        if not wishes and not json:
+            render.note(f"{absolute(backlog)} has no features")
     _require_allowed(face, engine, wishes)
     done = send(engine, wishes)
     if json:
@@ -121,7 +123,7 @@ def _repository(face: Face, text: str) -> str:
     if is_url(text):
         return text
     path = absolute(Path(text)) if text else face.project()
-    return str(machine.project_of(path) if path.is_dir() else path)
+    return str(machine.project_of(path) if path.is_dir() else path.resolve())
 
 
 def _require_allowed(face: Face, engine: sa.Engine, wishes: tuple[Wish, ...]) -> None:
@@ -129,6 +131,7 @@ def _require_allowed(face: Face, engine: sa.Engine, wishes: tuple[Wish, ...]) ->
 
     Raises:
         ConfigError: It may not.
+        NotFoundError: It has no such repository.
     """
     if engine.dialect.name != "sqlite":
         return
@@ -140,3 +143,5 @@ def _require_allowed(face: Face, engine: sa.Engine, wishes: tuple[Wish, ...]) ->
                 f"`fleet.repos` does not allow {each.repo} on this host",
                 hints=(f"add it in {own}: fleet: {{repos: ['{each.repo}']}}",),
             )
+        if not is_url(each.repo) and not Path(each.repo).is_dir():
+            raise NotFoundError(f"the repository {each.repo} does not exist on this host")
