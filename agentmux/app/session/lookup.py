@@ -229,8 +229,9 @@ def _updated(site: Site, path: Path, fields: Json) -> datetime:
     if said is not None:
         return said
     seconds = site.folders.changed_at(path)
-    if seconds:
-        return datetime.fromtimestamp(seconds, UTC)
+    with suppress(ValueError, OverflowError):  # a time that has no date
+        if seconds:
+            return datetime.fromtimestamp(seconds, UTC)
     stamp = layout.stamp_of(path.name)
     return stamp.astimezone(UTC) if stamp else _BEGINNING
 

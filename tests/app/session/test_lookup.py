@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import UTC
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -143,6 +144,20 @@ def test_without_a_word_in_the_state_the_files_time_counts(
     for name in (layout.STATE, layout.JOURNAL, ""):
         os.utime(path / name, (1_000_000, 1_000_000))
     assert entry_at(site, path).updated.timestamp() == 1_000_000
+
+
+def test_a_time_of_files_that_has_no_date_hides_nobody(
+    site: Site, make: Callable[..., Path]
+) -> None:
+    path = make()
+    edit(path, updated_at="yesterday")
+    late = 300_000_000_000  # seconds, in the year 11476
+    os.utime(path / layout.STATE, (late, late))
+    if (path / layout.STATE).stat().st_mtime != late:
+        pytest.skip("the file system keeps no such time")
+    stamp = layout.stamp_of(NAME)
+    assert stamp is not None
+    assert entry_at(site, path).updated == stamp.astimezone(UTC)
 
 
 def test_what_is_done_is_listed_but_not_resumable(site: Site, make: Callable[..., Path]) -> None:
