@@ -63,10 +63,10 @@ class Moves:
     @staticmethod
     def _note(host: Host, row: Feature, path: Path) -> None:
         site = build.site(path.parents[2], config=host.config, environ=host.environ)
-        is_moved = entry_at(site, path).is_moved
-        if is_moved is (row.status is FleetStatus.MOVED):
-            return
-        now = outcome(SessionStatus.MOVED if is_moved else SessionStatus.STOPPED, 0.0, "")
+        entry = entry_at(site, path)
+        if not entry.fields or entry.is_moved is (row.status is FleetStatus.MOVED):
+            return  # it cannot be read, or is as the fleet has it
+        now = outcome(SessionStatus.MOVED if entry.is_moved else SessionStatus.STOPPED, 0.0, "")
         assert now is not None  # noqa: S101 (both have one)
         values = {"status": now.status, "reason": now.reason}
         with host.engine.begin() as connection:

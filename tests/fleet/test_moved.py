@@ -19,6 +19,20 @@ def test_a_feature_whose_session_was_exported_is_moved_until_it_is_back(host: Fl
     assert row.split()[1] == "moved"
     assert "is moved already" in host.fails(3, "cancel", feature)
 
+    files = [each for each in host.session(feature).path.iterdir() if each.is_file()]
+    whole = {each: each.read_bytes() for each in files}
+    for each in whole:
+        each.write_bytes(b"damaged")
+    other = host.submit()
+    host.until(other, "waiting")
+    name = host.show(other)["session"]
+    host.project.ok("stop", name)
+    host.project.ok("export", name, str(host.project.root / "other.agentmux"))
+    host.until(other, "moved")
+    assert host.show(feature)["status"] == "moved"
+    for each, data in whole.items():
+        each.write_bytes(data)
+
     worker.end()
     host.project.ok("import", file)
     host.worker()  # it looks at what happened while there was none
