@@ -14,7 +14,7 @@ from filelock import FileLock
 from agentmux.adapters.disk import files
 from agentmux.adapters.git.program import GitProgram, decoded
 from agentmux.core.fleet.repositories import clone_name, is_url
-from agentmux.errors import AgentmuxError, UsageError
+from agentmux.errors import AgentmuxError, UsageError, of_system
 from agentmux.wiring import machine
 
 _CLONE_S: Final = 3600.0
@@ -25,14 +25,18 @@ def project_at(repository: str, clones: Path, environ: Mapping[str, str]) -> Pat
 
     Raises:
         UsageError: The folder does not exist on this host.
-        AgentmuxError: It could not be cloned.
+        AgentmuxError: It could not be cloned, or the system does not let us look.
     """
     folder = clones / clone_name(repository) if is_url(repository) else Path(repository)
     if is_url(repository):
         with _alone(folder):
             if not folder.is_dir():
                 _clone(repository, folder, environ)
-    if not folder.is_dir():
+    try:
+        is_here = folder.is_dir()
+    except OSError as error:  # such as a file system that is away
+        raise of_system(error) from None
+    if not is_here:
         raise UsageError(f"`{folder}` does not exist on this host")
     return machine.project_of(folder)
 

@@ -72,8 +72,8 @@ def project_of(host: Host, row: Feature) -> Path | None:
     """
     try:
         repo = from_fields(row.wish).repo
-    except UsageError:
+        folder = host.place.clones / clone_name(repo) if is_url(repo) else Path(repo)
+        is_here = is_allowed(repo, host.settings.repos) and folder.is_dir()
+        return machine.project_of(folder) if is_here else None
+    except (UsageError, OSError):  # of a folder, too, whose file system is away
         return None
-    folder = host.place.clones / clone_name(repo) if is_url(repo) else Path(repo)
-    allowed = is_allowed(repo, host.settings.repos) and folder.is_dir()
-    return machine.project_of(folder) if allowed else None

@@ -127,6 +127,11 @@ def test_a_decision_needs_words(engine: sa.Engine) -> None:
 def test_a_worker_runs_past_rows_that_are_none(host: FleetHost, engine: sa.Engine) -> None:
     me = host.place.identity()
     made = [_garbage(engine, me, **values) for values in GARBAGE.values()]
+    # To look at a path with such a name is an error, as where its file system is away.
+    away = {"wish": {"repo": f"{host.project.path}/{'x' * 300}", "feature": "x"}, "path": "/x"}
+    unreached, *_ = made[:0] = [
+        _garbage(engine, me, status=each, **away) for each in ("running", "waiting", "failed")
+    ]
     enqueuer = Enqueuer(engine)
     with engine.begin() as connection:
         for each in made:
@@ -137,6 +142,7 @@ def test_a_worker_runs_past_rows_that_are_none(host: FleetHost, engine: sa.Engin
     worker = host.worker()
     nowhere = host.submit("--repo", f"{host.project.path}/gone")
     assert "does not exist on this host" in host.until(nowhere, "failed")["reason"]
+    assert "name too long" in host.until(unreached, "parked", "failed")["reason"]
     assert not worker.ready().said().count("error: ")
     names = [path.name for path in host.place.folder.rglob("*")]
     assert not [each for each in names if "etc" in each]
