@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -63,8 +62,18 @@ def engine_for(url: str) -> sa.Engine:
         event.listen(made, "do_connect", _only_open)
         event.listen(made, "connect", _as_dbos_does)
         return made
-    parsed = _parsed(url.replace("postgresql://", "postgresql+psycopg://", 1))
-    made = sa.create_engine(
+    try:
+        made = _of_server(url.replace("postgresql://", "postgresql+psycopg://", 1))
+    except (ArgumentError, ValueError):
+        # What it says may hold a part of a password.
+        raise UsageError("the URL of the fleet's database has no sound host and port") from None
+    event.listen(made, "connect", _let_server_give_up)
+    return made
+
+
+def _of_server(url: str) -> sa.Engine:
+    parsed = sa.make_url(url)
+    return sa.create_engine(
         parsed,
         pool_pre_ping=True,
         # A worker at rest needs five; a server that serves many workers has few to give.
@@ -72,16 +81,6 @@ def engine_for(url: str) -> sa.Engine:
         max_overflow=35,
         connect_args={k: each for k, each in _CONNECTING.items() if k not in parsed.query},
     )
-    event.listen(made, "connect", _let_server_give_up)
-    return made
-
-
-def _parsed(url: str) -> sa.URL:
-    try:
-        return sa.make_url(url)
-    except (ArgumentError, ValueError):
-        # What it says may hold a part of a password.
-        raise UsageError("the URL of the fleet's database has no sound host and port") from None
 
 
 def _let_server_give_up(connection: Any, _: object) -> None:  # noqa: ANN401 (of psycopg)
@@ -161,7 +160,7 @@ def _what_to_do(url: sa.URL, error: SQLAlchemyError) -> str | None:
         f"{_said(error)} {getattr(getattr(error, 'orig', None), 'sqlite_errorname', '')}",
         role=url.username or "ROLE",
         database=name or "DATABASE",
-        folder=shlex.quote(str(Path(name).parent)),
+        folder=str(Path(name).parent),
     )
 
 

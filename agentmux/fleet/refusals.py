@@ -7,6 +7,7 @@ server that speaks another language is told apart by the severity alone.
 from __future__ import annotations
 
 import re
+import shlex
 from typing import Final
 
 _URL: Final = "in the URL: agentmux fleet init --url-file FILE"
@@ -16,6 +17,7 @@ _REFUSALS: Final = (
         "name the file of the authority that signed the server's certificate (sslrootcert=FILE) "
         + _URL,
     ),
+    ("invalid [a-z_]+ value", f"correct it {_URL}"),
     ("resolve host", "check the name in the URL, and the network"),
     ("does not match host name", f"name the server as its certificate does, {_URL}"),
     ("server does not support SSL", "turn TLS on in the server's postgresql.conf: ssl = on"),
@@ -24,15 +26,15 @@ _REFUSALS: Final = (
         f"write the right password of role {{role}} {_URL}",
     ),
     ("pg_hba.conf", "let role {role} in from this host, in the server's pg_hba.conf"),
-    ('role ".*" does not exist', "make the role at the server: createuser --pwprompt {role}"),
-    ("not permitted to log in", "let the role log in: ALTER ROLE {role} LOGIN"),
+    ('role ".*" does not exist', "make the role at the server: createuser --pwprompt {role_word}"),
+    ("not permitted to log in", "let the role log in: ALTER ROLE {role_name} LOGIN"),
     (
         'database ".*" does not exist',
-        "make the database at the server: createdb --owner={role} {database}",
+        "make the database at the server: createdb --owner={role_word} {database_word}",
     ),
     (
         "permission denied for (database|schema)",
-        "make the role its owner: ALTER DATABASE {database} OWNER TO {role}",
+        "make the role its owner: ALTER DATABASE {database_name} OWNER TO {role_name}",
     ),
     (
         "too many (connections|clients)|connection slots",
@@ -42,12 +44,15 @@ _REFUSALS: Final = (
     # The second one: the file beside the database cannot be made large enough.
     (
         "SQLITE_FULL|SQLITE_IOERR_SHMSIZE",
-        "its disk is full: free some space, then try again: df -h {folder}",
+        "its disk is full: free some space, then try again: df -h {folder_word}",
     ),
     ("the database system is|administrator command", "try again in a moment"),
     ("FATAL:", "see the server's log"),
 )
-"""What is said, as a regular expression, and what to do; the first that is found counts."""
+"""What is said, as a regular expression, and what to do; the first that is found counts.
+
+A ``_word`` is quoted for a shell, and a ``_name`` for SQL.
+"""
 
 
 def what_to_do(said: str, *, role: str, database: str, folder: str) -> str | None:
@@ -57,7 +62,20 @@ def what_to_do(said: str, *, role: str, database: str, folder: str) -> str | Non
         said: What the database said, or the library that asked it.
         role: The role of the URL.
         database: The name of the database.
-        folder: The folder of a database of SQLite, as a word of a shell.
+        folder: The folder of a database of SQLite.
     """
     found = next((hint for words, hint in _REFUSALS if re.search(words, said)), None)
-    return found and found.format(role=role, database=database, folder=folder)
+    return found and found.format(
+        role=role,
+        role_word=shlex.quote(role),
+        role_name=_name(role),
+        database_word=shlex.quote(database),
+        database_name=_name(database),
+        folder_word=shlex.quote(folder),
+    )
+
+
+def _name(text: str) -> str:
+    """Return a name as SQL has it."""
+    quoted = text.replace('"', '""')
+    return f'"{quoted}"'

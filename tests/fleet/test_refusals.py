@@ -15,6 +15,7 @@ from sqlalchemy import event
 from agentmux.errors import MissingError
 from agentmux.fleet.database import engine_for, explained
 from agentmux.fleet.place import shown_url
+from agentmux.fleet.refusals import what_to_do
 from tests.fleet.conftest import FleetHost, init_fleet
 from tests.fleet.postgres import PROGRAMS, Postgres
 
@@ -139,7 +140,7 @@ def _refusals(server: Server, tmp_path: Path) -> dict[str, tuple[str, str, str]]
         "login": (
             server.local("idle", "postgres"),
             "is not permitted to log in",
-            "let the role log in: ALTER ROLE idle LOGIN",
+            'let the role log in: ALTER ROLE "idle" LOGIN',
         ),
         "database": (
             server.local("fleet", "gone"),
@@ -149,7 +150,7 @@ def _refusals(server: Server, tmp_path: Path) -> dict[str, tuple[str, str, str]]
         "connect": (
             server.local("guest", "private"),
             "permission denied for database",
-            "make the role its owner: ALTER DATABASE private OWNER TO guest",
+            'make the role its owner: ALTER DATABASE "private" OWNER TO "guest"',
         ),
     }
 
@@ -167,7 +168,7 @@ def test_a_refusal_of_postgresql_is_told_with_what_to_do(
 
 
 def test_a_role_that_may_make_no_tables_is_told_so(server: Server, tmp_path: Path) -> None:
-    with pytest.raises(AssertionError, match="hint: make the role its owner: ALTER DATABASE empty"):
+    with pytest.raises(AssertionError, match='ALTER DATABASE "empty" OWNER TO "guest"'):
         init_fleet(tmp_path, server.local("guest", "empty"))
 
 
@@ -176,8 +177,22 @@ def test_a_server_that_is_not_there_is_to_be_started(host: FleetHost) -> None:
     said = host.fails(6, "list")
     assert "does not answer: " in said
     assert said.endswith("\nhint: start it, then try again\n")
+    host.place.keep_url(f"postgresql://me:{SECRET}@127.0.0.1:1/fleet?sslmode=full")
+    assert "hint: correct it in the URL: agentmux fleet init" in host.fails(6, "list")
     host.place.keep_url(f"postgresql://me:{SECRET}@db.invalid/fleet")
     assert "hint: check the name in the URL, and the network\n" in host.fails(6, "list")
+
+
+def test_a_hint_quotes_the_names_as_their_command_wants_them() -> None:
+    names = {"role": 'my "r"', "database": "fleet-1 {x}", "folder": "/x"}
+    hints = {
+        'FATAL:  role "x" does not exist': """createuser --pwprompt 'my "r"'""",
+        'FATAL:  role "x" is not permitted to log in': 'ALTER ROLE "my ""r""" LOGIN',
+        'FATAL:  database "x" does not exist': """createdb --owner='my "r"' 'fleet-1 {x}'""",
+        "permission denied for schema public": 'ALTER DATABASE "fleet-1 {x}" OWNER TO "my ""r"""',
+    }
+    for said, hint in hints.items():
+        assert (what_to_do(said, **names) or "").endswith(f": {hint}")
 
 
 @pytest.mark.parametrize(
@@ -187,6 +202,7 @@ def test_a_server_that_is_not_there_is_to_be_started(host: FleetHost) -> None:
         "postgresql://me:s3/cret@127.0.0.1:1/db",
         "postgresql://me:s3?cret@127.0.0.1:1/db",
         "postgresql://me:s3cret@127.0.0.1:port/db",
+        "postgresql://me@/db?host=127.0.0.1&port=s3cret",
     ],
 )
 def test_no_part_of_a_password_is_shown_of_a_url_that_is_none(
