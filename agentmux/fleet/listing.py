@@ -75,6 +75,13 @@ def find(engine: sa.Engine, name: str) -> Feature:
     raise NotFoundError(f"no feature of the fleet matches `{name}`", hints=("agentmux fleet list",))
 
 
+def idle_host(engine: sa.Engine, row: Feature) -> str:
+    """Return the name of the host that has a feature if no worker runs there; else nothing."""
+    with explained(engine), engine.connect() as connection:
+        host = rows.hosts(connection).get(row.host or "")
+    return "" if host is None or host.is_alive else host.name
+
+
 def feature_fields(view: FleetView, row: Feature) -> dict[str, object]:
     """Return a feature as in JSON."""
     return {

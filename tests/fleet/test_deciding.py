@@ -191,6 +191,33 @@ def test_nobody_is_asked_about_what_would_be_refused(
     assert said in told[0]
 
 
+def test_changes_that_say_nothing_are_refused_at_once(host: FleetHost) -> None:
+    feature = host.submit()
+    host.change(feature, **WAITING)
+    for text in ("", " \n"):
+        assert "what should change?" in host.fails(2, "request-changes", feature, text)
+    host.ok("request-changes", feature, "", "--from", "fixing")  # a conflict needs no words
+
+
+def test_two_ways_of_an_approval_name_the_help_of_this_command(host: FleetHost) -> None:
+    said = host.fails(2, "approve", "x", "--pr", "--keep")
+    assert said.splitlines()[1] == "hint: agentmux fleet approve --help"
+
+
+def test_who_decides_is_told_that_no_worker_delivers_it(host: FleetHost, engine: sa.Engine) -> None:
+    feature = host.submit()
+    _host(engine, age_s=0)
+    for age_s, more in ((0, ""), (40, ", once its worker runs: agentmux fleet worker, on box")):
+        with engine.begin() as connection:
+            connection.execute(HOSTS.update().values(seen_at=now_s(engine) - age_s, running=True))
+        host.change(feature, **WAITING)
+        done = host.ok("approve", feature, "--yes")
+        assert done.endswith(f"approval recorded; its host delivers it{more}\n")
+        assert host.ok("cancel", feature) == f"its host stops its session{more}\n"
+        host.change(feature, status=FleetStatus.FAILED)
+        assert host.ok("retry", feature) == f"its host resumes its session{more}\n"
+
+
 def test_what_is_shown_of_a_feature_ends_with_what_can_be_done(host: FleetHost) -> None:
     feature = host.submit()
     host.change(feature, **WAITING)

@@ -177,8 +177,8 @@ def _show_result(
         render.note(f"warning: {reason(IndexBusyError(lock))}")
 
 
-def one_way(flags: Mapping[str, bool]) -> str:
-    """Return the way that the one flag names; empty without a flag.
+def one_way(flags: Mapping[str, bool], command: str = "approve") -> str:
+    """Return the way that the one flag of a command names; empty without a flag.
 
     Raises:
         UsageError: There are several.
@@ -186,7 +186,7 @@ def one_way(flags: Mapping[str, bool]) -> str:
     named = [name for name, given in flags.items() if given]
     if len(named) > 1:
         flags_named = " and ".join(f"--{name}" for name in named)
-        raise UsageError(f"{flags_named} exclude each other", hints=("agentmux approve --help",))
+        raise UsageError(f"{flags_named} exclude each other", hints=(f"agentmux {command} --help",))
     return named[0] if named else ""
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import getpass
 import platform
+import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,8 +20,11 @@ from agentmux.cli.commands.group import GroupJsonOpt
 from agentmux.cli.commands.start import read_text
 from agentmux.core.names.statuses import KEEP, MERGE, PR, PUSH
 from agentmux.core.terminal.text_width import printable
+from agentmux.errors import UsageError
 
 if TYPE_CHECKING:
+    import sqlalchemy as sa
+
     from agentmux.cli.face import Face
     from agentmux.fleet.rows import Feature
 
@@ -43,7 +47,7 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
     json: GroupJsonOpt = False,
 ) -> int:
     """Approve the result of a feature, wherever it runs."""
-    way = one_way({KEEP: keep, MERGE: merge, PUSH: push, PR: pr})
+    way = one_way({KEEP: keep, MERGE: merge, PUSH: push, PR: pr}, "fleet approve")
     given = {"kind": "approve", "then": way, "digest": digest}
     return _decide(ctx, feature, given, yes=yes, json=json)
 
@@ -63,6 +67,9 @@ def request_changes(
 ) -> int:
     """Request changes of a feature, wherever it runs."""
     text = read_text(changes, what="what to change")
+    if not text.strip() and not begins:
+        command = f'fleet request-changes {shlex.quote(feature)} "…"'
+        raise UsageError("what should change?", hints=(f"agentmux {command}",))
     given = {"kind": "changes", "begins": begins, "text": text, "digest": digest}
     return _decide(ctx, feature, given, yes=True, json=json)
 
@@ -90,12 +97,20 @@ def _decide(
         engine, row, deciding.Given(**{**given, "digest": shown, "by": _person()})
     )
     said = f"{'approval' if approves else 'request'} recorded; its host delivers it"
-    return _done(row, said, json=json, more={"decision": made})
+    return _done(row, _by_host(engine, row, said), json=json, more={"decision": made})
 
 
 def _lines(asked: dict[str, object]) -> list[str]:
     found = asked.get("lines")
     return [printable(str(each)) for each in found] if isinstance(found, list) else []
+
+
+def _by_host(engine: sa.Engine, row: Feature, said: str) -> str:
+    """Return what a feature's host does, with what that needs if its worker does not run."""
+    from agentmux.fleet.listing import idle_host  # noqa: PLC0415 (an extra)
+
+    idle = idle_host(engine, row) if row.session else ""
+    return f"{said}, once its worker runs: agentmux fleet worker, on {idle}" if idle else said
 
 
 def _person() -> str:
@@ -131,7 +146,7 @@ def retry(
 
     row = listing.find(engine, feature)
     if not abandon:
-        return _done(row, deciding.retry(engine, row), json=json)
+        return _done(row, _by_host(engine, row, deciding.retry(engine, row)), json=json)
     giving_up.require_begun(row)
     require_consent(
         face, f"Begin `{row.title}` anew? What its host has of it is lost.", yes=yes or json
@@ -153,4 +168,4 @@ def cancel(
     deciding.require_unended(row)
     asks = face.interactive and not yes and not json
     require_consent(face, f"Cancel `{row.title}`?", yes=not asks)
-    return _done(row, deciding.cancel(engine, row), json=json)
+    return _done(row, _by_host(engine, row, deciding.cancel(engine, row)), json=json)
