@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 import sqlalchemy as sa
 
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.shape import writable
 from agentmux.core.fleet.routing import STALE_S, HostFacts
 from agentmux.core.fleet.statuses import ENDED
 from agentmux.errors import NotFoundError
@@ -61,6 +62,7 @@ def find(engine: sa.Engine, name: str) -> Feature:
     Raises:
         NotFoundError: None is, or several are.
     """
+    name = writable(name)
     with explained(engine), engine.connect() as connection:
         found = rows.features(connection, FEATURES.c.key == name) or rows.features(
             connection, sa.func.substr(FEATURES.c.id, 1, len(name)) == name

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
+from agentmux.core.codec.shape import writable
 from agentmux.core.fleet.routing import HostFacts
 from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.core.fleet.wish import NORMAL, PRIORITIES
@@ -196,6 +197,7 @@ def require_host(connection: sa.Connection, name: str) -> str:
     Raises:
         NotFoundError: It has not been seen by this fleet.
     """
+    name = writable(name)
     found = connection.execute(sa.select(HOSTS.c.id).where(HOSTS.c.name == name)).scalar()
     if found is None:
         known = [each.name for each in hosts(connection).values()]

@@ -135,6 +135,10 @@ def test_the_commands_submit_list_and_show(host: FleetHost) -> None:
     assert "queued" in host.ok("list")
     assert "two" in host.ok("show", "b")
     assert "matches `zz`" in host.fails(4, "show", "zz")
+    for words in (("show", "\udcff"), ("drain", "\udcff")):  # a byte that is no UTF-8
+        assert "`?`" in host.fails(4, *words)
+    odd = host.json("submit", "\udcff", "--key", "odd")["features"][0]["id"]
+    assert host.show(odd)["title"] == "?"
     assert "exclude" in host.fails(2, "approve", "a", "--push", "--merge")
 
 

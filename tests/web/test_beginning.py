@@ -94,6 +94,7 @@ def test_a_checkout_that_is_taken_is_not_shared(page: Page) -> None:
     [
         ({"agent": "nobody"}, "nobody"),
         ({"agent": "demo", "pipeline": "none"}, "none"),
+        ({"agent": "demo", "pipeline": "a\0b"}, "a\ufffdb"),
         ({"agent": "demo", "issue": "7"}, "Not done"),
         ({"agent": "demo", "text": "  "}, "Not done"),
         ({"agent": "--yes", "pipeline": "--help"}, "Not done"),

@@ -36,6 +36,7 @@ from agentmux.cli.fast.given_text import given_text
 from agentmux.core.agents.environment import handed_on
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import to_fields
+from agentmux.core.codec.shape import writable
 from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.documents.review import seat_named
 from agentmux.core.journal.state import issue_fields
@@ -320,7 +321,7 @@ def read_text(words: str | None, file: Path | None = None, *, what: str) -> str:
     if words == "-":
         return given_text(None, FEATURE_MAX + 1)
     path = file if words is None else Path(words[1:]) if words.startswith("@") else None
-    return (words or "") if path is None else given_text(path, FEATURE_MAX + 1)
+    return writable(words or "") if path is None else given_text(path, FEATURE_MAX + 1)
 
 
 def read_roles(words: Sequence[str]) -> dict[str, tuple[str, str | None]]:
