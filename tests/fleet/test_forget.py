@@ -13,9 +13,8 @@ from tests.fleet.conftest import FleetHost
 def test_what_has_ended_is_forgotten_and_what_waits_is_not(
     host: FleetHost, engine: sa.Engine, wait_until: WaitUntil
 ) -> None:
-    host.allow(str(host.project.path), f"{host.project.path}/*")
     worker = host.worker()
-    ended = host.submit("--repo", f"{host.project.path}/gone")
+    ended = host.submit(agent="no-such-agent")
     host.until(ended, "failed")
     enqueuer, day = Enqueuer(engine), timedelta(days=1)
     assert enqueuer.forget(machine.now() - day) == 0
