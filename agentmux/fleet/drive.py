@@ -135,14 +135,25 @@ class _Drive:
     def __init__(self, host: Host, row: Feature, wish: Wish, sessions: Sessions) -> None:
         self._host, self._row, self._wish, self._sessions = host, row, wish, sessions
         self._slug = session_slug(row.id, wish, row.epoch)
-        self._path = sessions.find(self._slug)
+        self._path: Path | None = None
         self._delivered = False
         self._idle = 0
         self._phase = ""
 
     def run(self) -> Ended:
+        try:
+            return self._run()
+        except AgentmuxError as error:  # such as a configuration that is wrong
+            said = _words(error)
+            if self._row.cancelled:
+                reason = f"{_CANCELLED}; its session: {said}"
+                return Ended(Outcome(status=FleetStatus.FAILED, reason=reason), path=self._path)
+            return self._again(said, lasting=error.lasting)
+
+    def _run(self) -> Ended:
         with self._host.commands.alone(self._row.id) as lock:
-            self._path = self._sessions.find(self._slug)  # a killed worker's start may have ended
+            # Not before: what a killed worker has begun to start may be there only now.
+            self._path = self._sessions.find(self._slug)
             ended = self._prepared(lock)
         if ended is not None or self._path is None:
             return ended or Ended(Outcome(status=FleetStatus.FAILED, reason="no session"))
@@ -214,9 +225,12 @@ class _Drive:
         """Return how the drive ends after a start or resume that failed; None if it did not."""
         if done is None or done.code == ExitCode.OK:
             return None
-        logger.warning("%s: %s", self._slug, done.said)
-        pauses_s = () if done.lasting else _AGAIN_S
-        return _tried(done.said, self._idle, FleetStatus.RUNNING, pauses_s, self._path)
+        return self._again(done.said, lasting=done.lasting)
+
+    def _again(self, said: str, *, lasting: bool) -> Ended:
+        logger.warning("%s: %s", self._slug, said)
+        pauses_s = () if lasting else _AGAIN_S
+        return _tried(said, self._idle, FleetStatus.RUNNING, pauses_s, self._path)
 
     def _deliver(self, path: Path, decision: Decision, lock: int) -> None:
         """Give the session a decision that was made elsewhere, and note its answer."""

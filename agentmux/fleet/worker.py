@@ -260,7 +260,10 @@ class _Worker:
         self._sessions = resting
         self._host.watching.rest(frozenset(resting))
         for path in new:
-            self._moved(path)
+            try:
+                self._moved(path)
+            except (AgentmuxError, OSError) as error:  # one session keeps nothing from the others
+                logger.warning("could not look at %s: %s", path.name, error)
         if drained:
             self._host.draining.set()
 

@@ -138,10 +138,10 @@ def test_a_worker_runs_past_rows_that_are_none(host: FleetHost, engine: sa.Engin
             enqueuer.enqueue(
                 connection, Job(kind=DRIVE, feature=each, number=1, priority=1, host=me)
             )
-    host.allow(f"{host.project.path}/*")
+    host.allow(str(host.project.path), f"{host.project.path}/*")
     worker = host.worker()
-    nowhere = host.submit("--repo", f"{host.project.path}/gone")
-    assert "does not exist on this host" in host.until(nowhere, "failed")["reason"]
+    sound = host.submit(agent="no-such-agent")
+    assert "is not installed" in host.until(sound, "failed")["reason"]
     assert "name too long" in host.until(unreached, "parked", "failed")["reason"]
     assert not worker.ready().said().count("error: ")
     names = [path.name for path in host.place.folder.rglob("*")]
@@ -187,6 +187,36 @@ def test_a_session_that_was_deleted_is_begun_anew_only_when_a_person_says_so(
     host.ok("retry", feature)
     host.until_session(feature)
     assert host.until(feature, "waiting", "failed")["status"] in {"waiting", "failed"}
+
+
+def test_a_project_whose_configuration_is_wrong_fails_its_features_and_ends_no_worker(
+    host: FleetHost,
+) -> None:
+    feature = host.submit()
+    worker = host.worker()
+    session = host.until_session(feature)
+    worker.kill()
+    session.wait()
+    config = host.project.path / ".agentmux" / "config.yaml"
+    config.write_text("version: [")
+    worker = host.worker()
+    reason = host.until(feature, "failed", "waiting")["reason"]
+    assert str(reason).startswith(".agentmux/config.yaml:")
+    config.unlink()
+    host.ok("retry", feature)
+    host.until(feature, "waiting")
+
+    worker.kill()
+    host.project.ok("stop", session.name)
+    for each in session.path.iterdir():
+        if each.is_file():
+            each.write_bytes(b"damaged")
+    config.write_text("version: [")
+    worker = host.worker()
+    host.ok("cancel", feature)
+    reason = host.until(feature, "failed")["reason"]
+    assert reason.startswith("cancelled; its session: .agentmux/config.yaml:")
+    assert not worker.has_ended()
 
 
 def test_a_worker_ends_when_its_database_is_replaced(
