@@ -20,6 +20,7 @@ TRACE: Final = "demo_trace.jsonl"
 
 SOCKET_NAME: Final = "demo"
 MARK: Final = "AGENTMUX_DEMO_HOME"
+_FOLDERS: Final = ("home", "config", "state", "data", "cache", "tmux", "tmp")
 """An environment variable that every process of the demo has; its value is different in each run of
 the demo."""
 
@@ -85,7 +86,7 @@ def make_home(folder: Path, environ: Mapping[str, str], argv0: Path) -> DemoHome
     Raises:
         MissingError: ``folder`` is too long for a tmux socket.
     """
-    private = {name: folder / name for name in ("home", "config", "state", "data", "cache", "tmux")}
+    private = {name: folder / name for name in _FOLDERS}
     for each in private.values():
         each.mkdir(mode=0o700)
     socket = socket_path(name=SOCKET_NAME, tmux_tmpdir=str(private["tmux"]))
@@ -120,6 +121,8 @@ def _environment(
         "XDG_DATA_HOME": str(private["data"]),
         "XDG_CACHE_HOME": str(private["cache"]),
         "TMUX_TMPDIR": str(private["tmux"]),
+        # A process that is killed at the end leaves its temporary files.
+        "TMPDIR": str(private["tmp"]),
         MARK: str(folder / "data" / "demo-agent"),
         "AGENTMUX_DEMO_TRACE": TRACE,
         "GIT_AUTHOR_NAME": "AgentMux demo",

@@ -20,8 +20,10 @@ DEADLINE_S = 200
 DEMO = (sys.executable, "-m", "agentmux", "demo", "--fleet")
 
 
-def nothing_is_left(test_id: str, scratch: Path) -> bool:
-    return carriers(f"{TEST_ID}={test_id}") == () and list(scratch.iterdir()) == []
+def left(test_id: str, scratch: Path) -> list[object]:
+    """Return the command lines of the processes, and the files, that are left of the demo."""
+    found = [Path(f"/proc/{pid}/cmdline") for pid, _ in carriers(f"{TEST_ID}={test_id}")]
+    return [*(each.read_bytes() for each in found if each.exists()), *scratch.iterdir()]
 
 
 def test_a_backlog_survives_a_killed_worker(scratch: Path, isolated: str) -> None:
@@ -48,7 +50,7 @@ def test_a_backlog_survives_a_killed_worker(scratch: Path, isolated: str) -> Non
     ):
         assert re.search(said, done.stdout, re.MULTILINE), f"{said} is not in:\n{done.stdout}"
     assert "WRONG" not in done.stdout
-    assert nothing_is_left(isolated, scratch)
+    assert left(isolated, scratch) == []
 
 
 def test_whoever_stops_it_finds_nothing_left(scratch: Path, isolated: str) -> None:
@@ -66,7 +68,7 @@ def test_whoever_stops_it_finds_nothing_left(scratch: Path, isolated: str) -> No
     assert demo.returncode == 130, said + errors
     assert said.endswith("\ninterrupted: deleting everything\n")
     assert "Traceback" not in errors
-    assert nothing_is_left(isolated, scratch)
+    assert left(isolated, scratch) == []
 
 
 @pytest.mark.parametrize("missing", ["dbos", "sqlalchemy"])
