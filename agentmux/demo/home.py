@@ -20,9 +20,9 @@ TRACE: Final = "demo_trace.jsonl"
 
 SOCKET_NAME: Final = "demo"
 MARK: Final = "AGENTMUX_DEMO_HOME"
-_FOLDERS: Final = ("home", "config", "state", "data", "cache", "tmux", "tmp")
 """An environment variable that every process of the demo has; its value is different in each run of
 the demo."""
+_FOLDERS: Final = ("home", "config", "state", "data", "cache", "tmux", "tmp")
 
 # Variables of another session's pane, in which the demo may have been started; they are removed.
 _PANE: Final = (

@@ -15,5 +15,7 @@ def test_temporary_files_are_made_in_the_home_which_is_deleted() -> None:
         home = make_home(Path(folder).resolve(), os.environ, Path("/usr/bin/agentmux"))
         line = "import tempfile; print(tempfile.gettempdir())"
         argv = (sys.executable, "-c", line)
-        said = subprocess.run(argv, env=home.environment, check=True, capture_output=True, text=True)
+        said = subprocess.run(
+            argv, env=home.environment, check=True, capture_output=True, text=True
+        )
         assert Path(said.stdout.strip()).parent == home.folder
