@@ -24,5 +24,6 @@ def log_to(place: Place) -> Iterator[logging.Handler]:
     try:
         yield handler
     finally:
-        ours.removeHandler(handler)
+        for each in (ours, logging.getLogger("dbos")):  # DBOS keeps what it was given
+            each.removeHandler(handler)
         stream.close()

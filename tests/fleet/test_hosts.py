@@ -172,6 +172,11 @@ def test_the_unit_runs_the_worker_and_leaves_the_sessions(host: FleetHost) -> No
     assert f'Environment="XDG_STATE_HOME={state}"' in unit
 
 
+def test_commands_after_an_init_in_the_same_process_do_not_use_its_log(host: FleetHost) -> None:
+    host.ok("init")
+    assert host.run("submit", "add a greeting", "--repo", str(host.project.path)).stderr == ""
+
+
 def test_a_host_changes_its_fleet_only_while_no_worker_runs(
     host: FleetHost, tmp_path: Path
 ) -> None:
