@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -32,8 +33,10 @@ def project_at(repository: str, clones: Path, environ: Mapping[str, str]) -> Pat
         with _alone(folder):
             if not folder.is_dir():
                 _clone(repository, folder, environ)
-    try:
-        is_here = folder.is_dir()
+    try:  # `is_dir` hides such errors since Python 3.14
+        is_here = stat.S_ISDIR(folder.stat().st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        is_here = False
     except OSError as error:  # such as a file system that is away
         raise of_system(error) from None
     if not is_here:
