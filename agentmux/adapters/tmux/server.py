@@ -200,16 +200,21 @@ class TmuxTerminal:
     def _create(self, words: Sequence[str], uuid: str) -> TmuxReply:
         """Run the words that make the session ``uuid``; return the reply, also that of a failure.
 
-        If a server at the socket was just ending and dropped the call, try again a few times,
-        unless the session exists.
+        Try again a few times, unless the session exists, if a server at the socket was just ending
+        and dropped the call, or if the session was gone before it was marked: with the user's
+        ``destroy-unattached`` it ends when a client leaves while a hook of the user still runs.
         """
         limit = max(self._client.timeout_s, _CREATE_WAIT_S)
         reply = self._client.say(*words, timeout_s=limit)
         for _ in range(_CREATE_TRIES):
-            if not reply.says(SERVER_WENT):
+            if reply.says(SERVER_WENT):
+                time.sleep(0.05)  # noqa: TID251 (no event for the end of the old server's socket)
+                gone = ""
+            elif reply.returncode != 0 and reply.stdout.startswith("$"):
+                gone = reply.stdout.partition("\t")[0]
+            else:
                 break
-            time.sleep(0.05)  # noqa: TID251 (no event for the end of the old server's socket)
-            if any(session.uuid == uuid for session in self.sessions()):
+            if any(each.uuid == uuid or each.id == gone for each in self.sessions()):
                 break
             reply = self._client.say(*words, timeout_s=limit)
         return reply

@@ -31,7 +31,7 @@ from agentmux.ports.terminal import (
     TerminalGoneError,
     TerminalUnreachableError,
 )
-from tests.conftest import WaitUntil
+from tests.conftest import WaitUntil, end_server
 from tests.fakes.bench import Bench as TmuxTerminal
 
 SLEEP = ("sleep", "1000")
@@ -91,6 +91,33 @@ def test_words_reach_the_program_as_they_are(
 
     wait_until(lambda: (tmp_path / "words").exists() and (tmp_path / "words").read_text())
     assert (tmp_path / "words").read_text() == repr(words)
+
+
+def test_a_session_that_is_gone_before_it_is_marked_is_made_again(
+    short_dir: Path, tmp_path: Path, wait_until: WaitUntil
+) -> None:
+    """Between a new session and its options a hook of the user may run, and a client leave."""
+    config = tmp_path / "tmux.conf"
+    terminal = TmuxTerminal(str(short_dir / "s"), config_file=str(config), timeout_s=10)
+    config.write_text("")
+    terminal.create_session(name="first", uuid="v", cwd=tmp_path, size=(80, 24), argv=SLEEP)
+    began, go = tmp_path / "began", tmp_path / "go"
+    hook = f"touch {began}; until [ -e {go} ]; do sleep 0.05; done"
+    terminal.run("set-option", "-g", "destroy-unattached", "on")
+    terminal.run("set-hook", "-g", "after-new-session", f"run-shell '{hook}'")
+
+    def leave() -> None:
+        wait_until(began.exists)
+        wait_until(lambda: "agentmux-a" not in terminal.run("list-sessions").stdout)
+        go.touch()
+
+    leaving = threading.Thread(target=leave)
+    leaving.start()
+    made = create(terminal, tmp_path)
+    leaving.join()
+    assert {each.name for each in terminal.sessions()} == {"first", "agentmux-a"}
+    assert ask(terminal, made.pane, "#{pane_dead}") == "0"
+    end_server(terminal)
 
 
 def test_no_text_of_ours_runs_a_command(
