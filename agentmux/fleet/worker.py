@@ -8,7 +8,6 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Final, NoReturn
@@ -300,8 +299,7 @@ class _Worker:
             self._presence.end()
         except AWAY as error:
             logger.warning("the database did not answer: %s", error)
-        with suppress(OSError):  # its terminal was closed
-            self._options.said(f"worker {self._host.name} has ended; its sessions live on in tmux")
+        self._options.said(f"worker {self._host.name} has ended; its sessions live on in tmux")
         return self._exit(ExitCode.OK)
 
     def _failed(self, error: AgentmuxError) -> int:

@@ -10,7 +10,7 @@ from agentmux.core.fleet.board import COLOURS, SHORT_ID, about, host_words, list
 from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import Colour
-from agentmux.core.terminal.text_width import printable
+from agentmux.core.terminal.text_width import cut, printable
 
 if TYPE_CHECKING:
     from agentmux.fleet.listing import FleetView
@@ -23,7 +23,7 @@ def list_lines(view: FleetView, *, colours: bool) -> Iterator[str]:
     found = [
         (
             each.id[:SHORT_ID],
-            *((_short(each.key or ""),) if keyed else ()),
+            *((cut(printable(each.key or ""), _KEY),) if keyed else ()),
             each.status,
             listed_phase(each.phase, each.status),
             view.host_name(each),
@@ -49,10 +49,6 @@ def list_lines(view: FleetView, *, colours: bool) -> Iterator[str]:
 
 _KEY: Final = 24
 """A longer key is cut: a line also has to say what the feature is."""
-
-
-def _short(key: str) -> str:
-    return key if len(key) <= _KEY else f"{key[: _KEY - 1]}…"
 
 
 def _about(row: Feature) -> str:
