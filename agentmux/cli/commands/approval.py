@@ -211,7 +211,7 @@ def _approve(  # noqa: PLR0913 (all of it is one approval)
         _answer(made, entry, Approved.kind, json=False)
     try:
         after = wait_delivered(
-            *(world, entry, approval), timeout_s=timeout_s, monotonic=monotonic, say=_waits
+            world, entry, approval, timeout_s=timeout_s, monotonic=monotonic, say=_waits
         )
     except AgentmuxError as error:
         if json:
