@@ -2,7 +2,8 @@
 
 The report is a JSON object: on standard input in the form of Claude Code's hooks (``session_id``,
 ``hook_event_name``), which other agents follow, or as the only argument in the form of codex's
-``notify``. An agent may stop if its hook fails, so this command never fails and prints nothing.
+``notify``; the program in the user's own ``notify`` is then run, too. An agent may stop if its hook
+fails, so this command never fails and prints nothing.
 Source: https://code.claude.com/docs/en/hooks.
 """
 
@@ -16,6 +17,7 @@ from typing import Any, BinaryIO, Final
 
 from agentmux.adapters.disk.signal_files import FileSignals
 from agentmux.adapters.system.clock import utc_now
+from agentmux.adapters.system.codex_notify import run_own_notify
 from agentmux.adapters.system.ids import new_id
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.signals.submission import identity_from, is_conversation, note_turn, report
@@ -45,6 +47,8 @@ def main(argv: Sequence[str], stdin: BinaryIO, environ: Mapping[str, str]) -> in
     # The agent must not suffer from a missing pane or session, a full disk, or a bug of ours.
     with suppress(Exception):
         _record(argv[0].encode() if argv else stdin.read(INPUT_MAX), environ)
+    if argv:
+        run_own_notify(argv[0], environ)
     return 0
 
 

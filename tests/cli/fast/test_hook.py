@@ -2,6 +2,9 @@
 
 import io
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +13,7 @@ import pytest
 from agentmux.cli.fast.hook import main
 from agentmux.core.names.turn import Turn
 from tests.app.on_disk import OnDisk
+from tests.conftest import WaitUntil
 
 LAUNCH = "launch-architect"
 
@@ -110,3 +114,73 @@ def test_what_else_lies_there_tells_nothing(agent: Agent) -> None:
     place = agent.disk.path / "launches" / LAUNCH / "turn"
     place.write_text("over and out\n")
     assert agent.turn() is Turn.UNKNOWN
+
+
+class Notified:
+    """A home of codex, and a program for its ``notify`` that writes what it is told to a file."""
+
+    def __init__(self, path: Path, name: str = ".codex") -> None:
+        self.home = path / name
+        self.home.mkdir(parents=True)
+        self.told = path / "told"
+        self.environ = {"HOME": str(path)}
+        self.argv = ["sh", "-c", f'printf "%s\\n" "$*" >> {self.told}', "own", "a b"]
+
+    def set(self, text: str) -> None:
+        (self.home / "config.toml").write_text(text)
+
+    def hook(self, report: str, **env: str) -> None:
+        """Run ``agentmux hook`` as codex does, and see that it says nothing and does not fail."""
+        argv = (sys.executable, "-m", "agentmux", "hook", report)
+        environ = {**os.environ, **env, **self.environ}
+        done = subprocess.run(argv, env=environ, capture_output=True, check=True, timeout=20)
+        assert (done.stdout, done.stderr) == (b"", b"")
+
+    def lines(self) -> list[str]:
+        return self.told.read_text().splitlines() if self.told.exists() else []
+
+
+REPORT = json.dumps({"type": "agent-turn-complete", "thread-id": "c-1"})
+
+
+@pytest.fixture
+def notified(tmp_path: Path) -> Notified:
+    return Notified(tmp_path)
+
+
+def test_the_users_own_notify_of_codex_runs_as_well(
+    agent: Agent, notified: Notified, wait_until: WaitUntil
+) -> None:
+    notified.set(f"model = 'm'\nnotify = {json.dumps(notified.argv)}\n[tui]\nx = 1\n")
+    said = json.loads(REPORT) | {"input-messages": [agent.ours]}
+    notified.hook(json.dumps(said), **agent.environ)
+    wait_until(lambda: notified.lines() == [f"a b {json.dumps(said)}"])
+    assert agent.turn() is Turn.ENDED
+
+
+def test_the_users_notify_is_that_of_the_agents_home(
+    tmp_path: Path, notified: Notified, wait_until: WaitUntil
+) -> None:
+    other = Notified(tmp_path / "other", "codex-home")
+    for each in (notified, other):
+        each.set(f"notify = {json.dumps(each.argv)}")
+    notified.hook(REPORT, CODEX_HOME=str(other.home))
+    wait_until(lambda: other.lines() == [f"a b {REPORT}"])
+    assert notified.lines() == []
+
+
+def test_a_users_notify_that_calls_our_hook_ends(notified: Notified, wait_until: WaitUntil) -> None:
+    ours = f'"{sys.executable}" -m agentmux hook "$1"; echo "$1" >> {notified.told}'
+    notified.set(f"notify = {json.dumps(['sh', '-c', ours, 'own'])}")
+    notified.hook(REPORT)
+    wait_until(lambda: notified.lines() == [REPORT])
+
+
+@pytest.mark.parametrize(
+    "text", ["", "notify = 1", "notify = []", "notify = [1]", 'notify = ["gone-0"]', "[", "é = 1"]
+)
+def test_a_notify_that_cannot_be_run_is_none(notified: Notified, text: str) -> None:
+    notified.set(text)
+    notified.hook(REPORT)
+    (notified.home / "config.toml").unlink()
+    notified.hook(REPORT)

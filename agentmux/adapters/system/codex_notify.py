@@ -1,0 +1,47 @@
+"""Run the program in the user's own setting ``notify`` of codex.
+
+Codex runs one such program at the end of each turn. At our launches it is ours, which therefore
+runs the user's. Nothing else of codex' configuration is used.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+RUNS: Final = "AGENTMUX_NOTIFY_RUNS"
+"""Set for the user's program: if that calls ``agentmux hook``, it is not run once more."""
+
+
+def run_own_notify(report: str, environ: Mapping[str, str]) -> None:
+    """Start the user's program with ``report`` as its last argument, as codex does; do not wait.
+
+    Nothing happens if the setting is missing or cannot be read, or if the program cannot be run.
+
+    Args:
+        report: What codex reports, as JSON.
+        environ: The environment of codex. ``CODEX_HOME`` in it names the folder of its
+            configuration, by default ``~/.codex``.
+    """
+    argv = () if RUNS in environ else _own_notify(environ)
+    with suppress(OSError):
+        if argv:
+            ours = {**environ, RUNS: "1"}
+            # Python ignores this signal, and a program would inherit that.
+            os.posix_spawnp(argv[0], (*argv, report), ours, setsigdef=(signal.SIGPIPE,))
+
+
+def _own_notify(environ: Mapping[str, str]) -> tuple[str, ...]:
+    import tomllib  # noqa: PLC0415 (other hooks do without it)
+
+    home = environ.get("CODEX_HOME") or Path(environ.get("HOME", ""), ".codex")
+    try:
+        said = tomllib.loads(Path(home, "config.toml").read_text(encoding="utf-8")).get("notify")
+    except (OSError, ValueError):
+        return ()
+    words = said if isinstance(said, list) else []
+    return tuple(words) if all(isinstance(word, str) and word for word in words) else ()
