@@ -47,9 +47,14 @@ BUILT_IN: Final = Path(__file__).parent.parent.parent / "agents.yaml"
 PROBE_TIMEOUT_S: Final = 10.0
 _NOT_ASKED: Final = "it was not asked what it can do: this project is not trusted"
 _MOST_OUTPUT: Final = 200_000
+_MOST_SAID: Final = 160
 _ANSI: Final = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|.\x08")
 
 Values = Mapping[str, Any]
+
+
+class _NoAnswerError(Exception):
+    """A program did not say what it can do; the text says why, after the name of the program."""
 
 
 def load_registry(settings: Settings) -> Mapping[str, AgentSpec]:
@@ -162,9 +167,9 @@ def probe(
         cache_dir: Where outputs are cached; None: nowhere. A cache that cannot be read or written
             is ignored.
         keep: False: read the cache, but write nothing to it.
-        timeout_s: How long to wait for the output; 0: do not run the program. On a timeout, the
-            cached output of an earlier version at the same path is used; if there is none, the
-            result says nothing about the program's features.
+        timeout_s: How long to wait for the output; 0: do not run the program. If the program does
+            not end in time, or fails, the cached output of an earlier version at the same path is
+            used; if there is none, the result says nothing about the program's features.
     """
     program = find_program(spec.command[0], path_env)
     if program is None:
@@ -180,8 +185,8 @@ def probe(
         if not is_current:
             output = _ask(argv, path_env, timeout_s)
             _keep(cache_dir if keep else None, key, output)
-    except TimeoutError:
-        problem = f"`{' '.join(argv)}` did not end within {timeout_s or PROBE_ANSWER_S:g} s"
+    except _NoAnswerError as error:
+        problem = f"`{' '.join(argv)}` {error}"
         if output is None:
             return ProbeResult(installed=True, path=str(program), problem=problem)
         problem += ": what an earlier version said counts"
@@ -290,10 +295,11 @@ def _ask(argv: Sequence[str], path_env: str, timeout_s: float) -> str:
     Afterwards its whole process group is killed, since some programs leave children behind.
 
     Raises:
-        TimeoutError: The program did not end in time, or ``timeout_s`` is 0.
+        _NoAnswerError: The program failed or did not end in time, or ``timeout_s`` is 0.
     """
+    late = _NoAnswerError(f"did not end within {timeout_s or PROBE_ANSWER_S:g} s")
     if timeout_s <= 0:
-        raise TimeoutError
+        raise late
     import tempfile  # noqa: PLC0415 (loads `random`; a kept answer needs no folder)
 
     env = {**os.environ, "PATH": path_env, "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"}  # noqa: TID251 (the program gets the user's environment)
@@ -307,15 +313,25 @@ def _ask(argv: Sequence[str], path_env: str, timeout_s: float) -> str:
             start_new_session=True,
         )
         try:
-            wait_child(process, timeout_s)
+            status = wait_child(process, timeout_s)
         except subprocess.TimeoutExpired:
-            raise TimeoutError from None
+            raise late from None
         finally:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
         output.seek(0)
-        return _ANSI.sub("", output.read(_MOST_OUTPUT).decode(errors="replace"))
+        said = _ANSI.sub("", output.read(_MOST_OUTPUT).decode(errors="replace"))
+    if status != 0:
+        raise _NoAnswerError(_failure(status, said))
+    return said
+
+
+def _failure(status: int, said: str) -> str:
+    """Return how a program ended that failed, with the last line that it printed."""
+    how = f"was ended by signal {-status}" if status < 0 else f"failed with exit code {status}"
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    return f"{how}: {lines[-1][:_MOST_SAID]}" if lines else how
 
 
 def _key(program: Path, argv: Sequence[str]) -> dict[str, object]:
@@ -325,7 +341,7 @@ def _key(program: Path, argv: Sequence[str]) -> dict[str, object]:
     """
     facts = program.stat()
     return {
-        "v": 1,
+        "v": 2,
         "argv": list(argv),
         "real": str(program.resolve()),
         "size": facts.st_size,
@@ -352,7 +368,8 @@ def _recall(cache_dir: Path | None, key: Mapping[str, object]) -> tuple[str | No
     if not isinstance(kept, dict) or not isinstance(its := kept.get("key"), dict):
         return None, False
     output = kept.get("output")
-    if not isinstance(output, str) or its.get("argv") != key["argv"]:
+    same = all(its.get(name) == key[name] for name in ("v", "argv"))
+    if not isinstance(output, str) or not same:
         return None, False
     return output, its == key
 

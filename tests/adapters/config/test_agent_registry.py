@@ -408,7 +408,7 @@ def test_a_cache_that_cannot_be_written_is_as_none(machine: Machine) -> None:
 def test_a_program_sees_no_terminal_and_nothing_to_read(machine: Machine) -> None:
     machine.install(
         "[ -t 0 ] || [ -t 1 ] || [ -t 2 ] || printf '\\033[1m  --session-id\\033[0m x\\n' >&2\n"
-        "cat\necho '  -r, --resume'\nexit 3"
+        "cat\necho '  -r, --resume'"
     )
 
     assert machine.probe().strategies["assign"]
@@ -439,6 +439,42 @@ def test_what_an_earlier_version_said_counts_while_a_new_one_says_nothing(machin
     assert result.strategies["assign"]
     assert result.problem is not None
     assert "an earlier version" in result.problem
+
+
+NODE_CRASH = """printf 'file:///lib/robot.js:3\\n--session-id -r, --resume\\n\\n' >&2
+printf 'robot 22.23.3\\nNode.js v22.23.3\\n\\n' >&2
+exit 1"""
+
+
+def test_a_program_that_fails_has_not_answered(machine: Machine) -> None:
+    machine.install(NODE_CRASH)
+    result = machine.probe()
+    assert (result.installed, result.version, dict(result.strategies)) == (True, "", {})
+    assert result.problem == f"`{machine.program} --help` failed with exit code 1: Node.js v22.23.3"
+    assert choose_strategy(ROBOT, result).kind is StrategyKind.ASSIGN  # the default
+    machine.probe()
+    assert len(machine.counted()) == 2, "a failure is no answer to keep"
+
+
+def test_what_an_earlier_version_said_counts_while_a_new_one_fails(machine: Machine) -> None:
+    machine.install(shows(HELP))
+    machine.probe()
+    machine.install("kill -9 $$")
+    result = machine.probe()
+    assert result.strategies["assign"]
+    assert result.problem is not None
+    assert "was ended by signal 9: what an earlier version said counts" in result.problem
+
+
+def test_what_a_release_kept_that_took_a_failure_for_an_answer_does_not_count(
+    machine: Machine,
+) -> None:
+    machine.install(shows(HELP))
+    machine.probe()
+    (kept,) = (machine.cache / "probes").iterdir()
+    kept.write_text(kept.read_text().replace('"v": 2', '"v": 1'))
+    machine.install("exit 1")
+    assert machine.probe().is_open
 
 
 def test_nobody_waits_longer_than_a_moment_for_a_program_that_is_being_asked(

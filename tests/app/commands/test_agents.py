@@ -63,6 +63,14 @@ def test_what_is_installed_is_asked_once_for_help_and_once_for_its_version(
     assert sorted(calls) == ["--help", "--version"]
 
 
+def test_a_program_that_crashes_has_no_version(
+    tmp_path: Path, install: Callable[..., Path]
+) -> None:
+    crash = "[ \"$1\" = --help ] || { echo 'Node.js v22.23.3'; exit 1; }"
+    install("claude", HELP).write_text(f"#!/bin/sh\n{crash}\ncat <<'END'\n{HELP}\nEND\n")
+    assert listed(world(tmp_path))["claude"].version == ""
+
+
 def test_a_program_without_a_feature_gets_the_next_strategy(
     tmp_path: Path, install: Callable[..., Path]
 ) -> None:
