@@ -190,6 +190,14 @@ class Repository(Protocol):
     def tracked(self, paths: Collection[Path]) -> tuple[str, ...]:
         """Return the files at or below these places that came with the repository, or will go."""
 
+    def protect_from_clean(self, sessions: Path) -> bool:
+        """Have ``git clean -fdx`` spare the folder of the project's sessions; safe to repeat.
+
+        Returns:
+            Whether git spares it: not outside of a repository, and not where the user's own files
+            or rights keep us from that.
+        """
+
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
         """Return the files of `dirty` that are not in ``dirty_at_start``."""
 

@@ -656,6 +656,9 @@ class NotedRepository:
     def tracked(self, _: Collection[Path]) -> tuple[str, ...]:
         return ()
 
+    def protect_from_clean(self, _: Path) -> bool:
+        return False
+
     def head(self) -> Head:
         return Head(commit=self.commits()[-1]["id"], branch="main")
 

@@ -188,7 +188,7 @@ class Project:
         """Return every entry in the sessions' folder, also incomplete sessions."""
         folder = self.path / ".agentmux" / ".sessions"
         found = folder.iterdir() if folder.is_dir() else ()
-        ours = (".gitignore", "agentmux.lock", "agentmux.lock.json")
+        ours = (".git", ".gitignore", "agentmux.lock", "agentmux.lock.json")
         return sorted(each for each in found if each.name not in ours)
 
     def tree(self) -> str:

@@ -13,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.disk import files
+from agentmux.adapters.disk import files, inner_repository
 from agentmux.adapters.disk.artifacts import read_artifacts
 from agentmux.adapters.disk.handover import discard_pipes
 from agentmux.adapters.disk.journal import encode_line
@@ -186,12 +186,14 @@ class FileSession(FileSignals):
         self._discard_around()
 
     def _discard_around(self) -> None:
-        """Remove the parent folders and ``.gitignore`` that `make` made, unless others use them."""
+        """Remove what `make` and `protect_from_clean` made around it, unless others use that."""
+        ours = {_IGNORE, inner_repository.NAME}
         with suppress(OSError):
             for path in reversed(self._made_around):
                 if path.name != _IGNORE:
                     path.rmdir()
-                elif [*path.parent.iterdir()] == [path]:
+                elif ours.issuperset(each.name for each in path.parent.iterdir()):
+                    inner_repository.remove_repository(path.parent)
                     path.unlink()
 
     # -- writing -----------------------------------------------------------------------------

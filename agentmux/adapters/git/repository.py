@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.disk.scratch import scratch_folder
+from agentmux.adapters.git.clean_protection import protect_from_clean
 from agentmux.adapters.git.program import (
     READ_TIMEOUT_S,
     GitProgram,
@@ -287,6 +288,13 @@ class Git:
         reply = self._git.read("ls-files", "-z", "--", *words, cwd=top)
         # Git refuses for files of a submodule, which came with the repository, too.
         return tuple(map(str, names)) if reply.status else tuple(split(reply.out))
+
+    def protect_from_clean(self, sessions: Path) -> bool:
+        """Have ``git clean -fdx`` spare the folder of the project's sessions.
+
+        It starts git only where something is missing. The result says whether git spares it.
+        """
+        return protect_from_clean(self._git, sessions)
 
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
         """Return the paths of `dirty` without those that were dirty at the session's start, sorted.

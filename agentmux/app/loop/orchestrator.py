@@ -29,6 +29,7 @@ from agentmux.app.loop.tools import Tools
 from agentmux.app.loop.tree_saver import TreeSaver
 from agentmux.app.loop.watcher import Watcher
 from agentmux.app.loop.way_out import WayOut
+from agentmux.app.session.clean_protection import protect_from_clean
 from agentmux.app.session.lookup import short_name
 from agentmux.app.session.own_worktree import has_lost_worktree, lost_worktree
 from agentmux.app.session.writer import Session
@@ -96,6 +97,7 @@ class Orchestrator:
         self._finished = False
         self._problems: dict[str, str] = {}
         self._unanswered: set[str] = set()
+        self._is_protected = True
         self._alarm: asyncio.TimerHandle | None = None
         self._watcher = watcher
         self._options = TmuxOptions(tools.terminal)
@@ -226,6 +228,12 @@ class Orchestrator:
         self._name = path.name
         with suppress(AgentmuxError, OSError):
             self._name = short_name(self._world, path)
+
+    def _protect_again(self) -> None:
+        """Put back what keeps `git clean` from deleting the session, where somebody removed it."""
+        if self._is_protected:  # what could not be done is not tried again
+            path = self._session.files.path
+            self._is_protected = protect_from_clean(self._world, path)
 
     @contextmanager
     def reporting(self, what: str) -> Iterator[None]:
@@ -394,6 +402,7 @@ class Orchestrator:
                 if self._has_lost_session():
                     return
                 self._find_name()
+                self._protect_again()
                 await self._watcher.tick()
                 self._performer.arrange_again()
                 self._set_alarm()

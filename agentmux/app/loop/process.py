@@ -24,6 +24,7 @@ from agentmux.app.loop.orchestrator import Orchestrator
 from agentmux.app.loop.tools import SessionGoneError, Tools
 from agentmux.app.loop.watcher import Watcher
 from agentmux.app.session.check_record import adopt_checks
+from agentmux.app.session.clean_protection import protect_from_clean
 from agentmux.app.session.first_texts import first_texts
 from agentmux.app.session.moved import require_here
 from agentmux.app.session.own_worktree import make_worktree, placed, without_checkpoints
@@ -118,9 +119,13 @@ async def drive(
 def _take_place(
     world: World, session: Session, request: OrchestratorRequest
 ) -> tuple[World, WorktreeMade | None, tuple[str, ...]]:
-    """Make the session's worktree, if it has one; return its world, a fact to record, warnings."""
+    """Protect the session's directory, and make its worktree, if it has one.
+
+    Return its world, a fact to record, warnings.
+    """
     state = fold(session.loaded.state, session.loaded.tail)
     require_here(state, session.files.path.name)
+    protect_from_clean(world, session.files.path)
     given = without_checkpoints(state) if request.without_checkpoint else state
     made, told = make_worktree(world, given, session.files.path)
     return placed(world, state), made, told

@@ -1,0 +1,60 @@
+"""The empty git repository in the folder of a project's sessions.
+
+``git clean -fdx`` spares an untracked folder that is a repository of its own.
+`adapters/git/clean_protection.py` says when the folder may be one.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+from typing import Final
+
+from agentmux.adapters.disk import files
+from agentmux.adapters.disk.session_folders import MAKING
+from agentmux.adapters.system.ids import new_id
+
+NAME: Final = ".git"
+
+_DESCRIPTION: Final = (
+    "This repository is empty. AgentMux made it so that `git clean -fdx` in the repository around"
+    " it spares the sessions in this folder.\n"
+)
+_FILES: Final = {
+    "HEAD": "ref: refs/heads/agentmux-sessions\n",
+    "config": "[core]\n\trepositoryformatversion = 0\n\tbare = false\n",
+    "description": _DESCRIPTION,
+    "info/exclude": "*\n",
+}
+_FOLDERS: Final = ("info", "objects", "refs")
+
+
+def has_repository(sessions: Path) -> bool:
+    """Return whether anything has the repository's name in the folder of the sessions."""
+    return os.path.lexists(sessions / NAME)
+
+
+def make_repository(sessions: Path) -> None:
+    """Make the repository under a temporary name, then rename it.
+
+    Raises:
+        DataError: A folder cannot be made.
+        OSError: A file cannot be written, or the name is taken.
+    """
+    made = sessions / f"{MAKING}{new_id()}"
+    try:
+        for name in _FOLDERS:
+            files.make_dir(made / name)
+        for name, text in _FILES.items():
+            (made / name).write_text(text, encoding="utf-8")
+        made.rename(sessions / NAME)
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
+def remove_repository(sessions: Path) -> None:
+    """Remove the repository, if it is the one that `make_repository` made."""
+    found = files.read_limited(sessions / NAME / "description", 1 << 12)
+    if found == _DESCRIPTION.encode():
+        shutil.rmtree(sessions / NAME, ignore_errors=True)
