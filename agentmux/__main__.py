@@ -33,12 +33,30 @@ def main() -> NoReturn:
         code = dispatch(sys.argv[1:], os.environ)  # noqa: TID251 (read here, and passed down)
     except KeyboardInterrupt:
         code = INTERRUPTED
+    except ImportError:
+        replaced = _report_other_project()
+        if replaced is None:
+            raise
+        code = replaced
     finally:
         _flush_streams()
         scratch = sys.modules.get("agentmux.adapters.disk.scratch")
         if scratch is not None:  # else nobody has made such a folder
             scratch.delete_scratch_folders()
     os._exit(code)
+
+
+def _report_other_project() -> int | None:
+    """Say whose files are among ours, and return the exit code; return None if all are ours."""
+    from agentmux.adapters.system.distributions import require_own_package
+    from agentmux.cli import render
+    from agentmux.errors import AgentmuxError
+
+    try:
+        require_own_package()
+    except AgentmuxError as error:
+        return render.error(error)
+    return None
 
 
 def _open_streams() -> None:

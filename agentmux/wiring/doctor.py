@@ -62,6 +62,8 @@ def checks(patient: Patient) -> Mapping[str, Check]:
 
 
 def _installation(patient: Patient) -> Iterator[Finding]:
+    from agentmux.adapters.system.distributions import require_own_package  # noqa: PLC0415 (the doctor's)
+
     yield fine("installation", f"agentmux {VERSION} in {machine.PACKAGE}")
     ours = machine.scripts() / "agentmux"
     found = shutil.which("agentmux", path=patient.environ.get("PATH"))
@@ -71,6 +73,7 @@ def _installation(patient: Patient) -> Iterator[Finding]:
     elif ours.is_file() and not Path(found).samefile(ours):
         text = f"`agentmux` is another installation: {found}; this one is {ours}"
         yield warning("installation", text, "type -a agentmux")
+    require_own_package()
 
 
 def _tmux(patient: Patient) -> Iterable[Finding]:

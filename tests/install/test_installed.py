@@ -15,7 +15,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 
 from agentmux.core.journal.events import SIGNALS
-from agentmux.core.names.version import VERSION
+from agentmux.core.names.version import DISTRIBUTION, VERSION
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import QUICK, Project, Session, make_root
 from tests.install.conftest import WHEELS
@@ -48,19 +48,19 @@ def installer(name: str, wheel: str, home: Path) -> Installer:
         "uv": Installer(
             (uv, "tool", "install", "--python", sys.executable, wheel),
             (uv, "tool", "install", "--python", sys.executable, "--reinstall", wheel),
-            (uv, "tool", "uninstall", "agentmux"),
+            (uv, "tool", "uninstall", DISTRIBUTION),
             ".local/bin",
         ),
         "pipx": Installer(
             (pipx, "install", wheel),
             (pipx, "install", "--force", wheel),
-            (pipx, "uninstall", "agentmux"),
+            (pipx, "uninstall", DISTRIBUTION),
             ".local/bin",
         ),
         "pip": Installer(
             (pip, "install", wheel),
             (pip, "install", "--force-reinstall", "--no-deps", wheel),
-            (pip, "uninstall", "-y", "agentmux"),
+            (pip, "uninstall", "-y", DISTRIBUTION),
             "agentmux/bin",
         ),
     }[name]
@@ -71,7 +71,7 @@ class Installed:
 
     def __init__(self, name: str, project: Project) -> None:
         self.project = project
-        (wheel,) = WHEELS.glob("agentmux-*.whl")
+        (wheel,) = WHEELS.glob("agentmux_cli-*.whl")
         self._installer = installer(name, str(wheel), project.home)
         shutil.rmtree(project.home / "cache")
         decoys = project.root / "decoys"

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.system.extras import APPRISE, DBOS, has_modules, install_command
+from agentmux.core.names.version import DISTRIBUTION
 
 ROOT = Path(__file__).parents[3]
 
@@ -14,12 +15,12 @@ ROOT = Path(__file__).parents[3]
     ("left", "command"),
     [
         ("uv-receipt.toml", "uv pip install --python '/a b/python' apprise"),
-        ("pipx_metadata.json", "pipx inject agentmux apprise"),
+        ("pipx_metadata.json", "pipx inject agentmux-cli apprise"),
         ("pyvenv.cfg", "'/a b/python' -m pip install apprise"),
     ],
 )
 def test_the_command_suits_who_installed_agentmux(left: str, command: str, tmp_path: Path) -> None:
-    prefix = tmp_path / "agentmux"
+    prefix = tmp_path / DISTRIBUTION
     prefix.mkdir()
     (prefix / left).touch()
     assert install_command(APPRISE, prefix, "/a b/python") == command
