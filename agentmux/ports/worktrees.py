@@ -133,6 +133,19 @@ class Worktrees(Protocol):
     def is_made(self, spec: WorktreeSpec) -> bool:
         """Return whether the worktree exists, complete and belonging to the session."""
 
+    def is_there(self, spec: WorktreeSpec) -> bool:
+        """Return whether the worktree exists, so that `make` does not begin a new one.
+
+        Unlike in `is_made`, git may not know it any more, because the repository was moved.
+        """
+
+    def place(self, spec: WorktreeSpec) -> Path:
+        """Return where the worktree is now.
+
+        That is ``spec.path``, unless the repository was moved since the session last ran, and the
+        worktree with it.
+        """
+
     def reserve(self, spec: WorktreeSpec) -> None:
         """Keep other sessions from taking the branch's name, before it is made."""
 
@@ -175,7 +188,8 @@ class Worktrees(Protocol):
         A worktree that is made again has the files of ``spec.checkpoint``. If the branch has moved
         since then, it has the branch's files, with the changes of the checkpoint applied to them.
 
-        A call that is killed at any point is completed by the next one.
+        A worktree that is there is kept as it is; it is linked to its repository again where that
+        was moved. A call that is killed at any point is completed by the next one.
 
         Args:
             again: The worktree was made before: the branch must exist.
@@ -201,6 +215,7 @@ class Worktrees(Protocol):
             merged: A commit that was merged elsewhere, and so is not lost; None for none.
 
         Raises:
+            BlockedError: The repository was moved, so that git does not know the worktree.
             GitError: Git cannot tell.
         """
 

@@ -404,6 +404,86 @@ def test_a_branch_that_has_moved_in_conflict_refuses_the_resume(
     assert (place / "half.py").read_text() == "the other half\n"
 
 
+# -- a resume whose repository was moved ---------------------------------------------------------
+
+
+def renamed(project: Project, session: Session) -> Session:
+    """Move the folder of the repository and of its worktrees; return the session there."""
+    old, new = project.root / "old", project.root / "new"
+    inside = session.path.relative_to(project.path)
+    old.mkdir()
+    for name in (project.path.name, "calc-worktrees"):
+        (project.root / name).rename(old / name)
+    old.rename(new)
+    project.path = new / project.path.name
+    return Session(project, project.path / inside)
+
+
+def test_a_session_goes_on_in_a_worktree_that_moved_along(project: Project) -> None:
+    session = stopped_at_work(project)
+    old = place_of(session)
+    (old / "byhand.txt").write_text("by hand\n")
+    session = renamed(project, session)
+    place = project.root / "new" / "calc-worktrees" / "x"
+
+    before = project.tree()
+    unlinked = f"the project was moved, and the worktree {place} is not linked to it yet"
+    assert unlinked in project.run("diff", session.name).stderr
+    # Who does not resume first loses nothing of what only the worktree has.
+    assert unlinked in project.fails(3, "export", session.name, str(project.root / "s.agentmux"))
+    assert unlinked in project.fails(3, "rewind", session.name, "--to", "1")
+    said = project.fails(3, "remove", "--force", session.name, "--yes")
+    assert f"link it: git worktree repair {place}" in said
+    (plan,) = project.json("resume", session.name, "--dry-run")["sessions"]
+    assert plan["panes"][0]["cwd"] == str(place)
+    assert f"the repository was moved: the session goes on in {place}" in plan["warnings"]
+    assert project.tree() == before
+
+    project.ok("resume", session.name, "--detach", "--yes")
+    session.wait()
+    assert place_of(session) == place
+    assert [each["payload"] for each in session.events if each["event"] == "worktree_moved"] == [
+        {"path": str(place)}
+    ]
+    project.ok("approve", session.name, "--merge", "--yes")
+    assert not old.parent.exists()
+    assert "By an agent" in project.git("log", "--format=%s")
+    assert {"byhand.txt", "half.py"} <= set(project.git("ls-files").split())
+
+
+def test_a_session_goes_on_in_a_worktree_whose_repository_alone_was_renamed(
+    project: Project,
+) -> None:
+    session = stopped_at_work(project)
+    place, inside = place_of(session), session.path.relative_to(project.path)
+    (place / "byhand.txt").write_text("by hand\n")
+    project.path = project.path.rename(project.root / "renamed")
+    session = Session(project, project.path / inside)
+    assert "a resume links it" in project.fails(3, "rewind", session.name, "--to", "1")
+    project.ok("resume", session.name, "--detach", "--yes")
+    session.wait()
+    assert place_of(session) == place
+    project.ok("approve", session.name, "--merge", "--yes")
+    assert {"byhand.txt", "half.py"} <= set(project.git("ls-files").split())
+
+
+def test_what_a_refusal_at_the_place_of_a_worktree_hints_at_loses_nothing(
+    project: Project,
+) -> None:
+    session = stopped_at_work(project)
+    place = place_of(session)
+    text = (place / ".git").read_text()
+    (place / ".git").write_text(text.replace(str(project.path), "/somewhere/else"))
+    said = refuses(project, session, "worktree_taken")
+    assert "a worktree of a repository that is gone (/somewhere/else/.git/worktrees/x)" in said
+    away = said.partition("else move it away: ")[2].splitlines()[0]
+    project.program("sh", "-c", away)
+    project.ok("resume", session.name, "--detach", "--yes")
+    session.wait()
+    assert (place.with_name("x.old") / "half.py").read_text() == "half\n"
+    assert (place / "half.py").read_text() == "half\n"
+
+
 def test_the_ref_of_a_detached_head_goes_with_the_session(project: Project) -> None:
     project.scenario(WAITS)
     session = project.start("x").until_seat("architect")

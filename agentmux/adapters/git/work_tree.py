@@ -12,7 +12,8 @@ MARKER: Final = "agentmux-session"
 """The file in the git directory of a session's worktree: the session's directory, and its uuid."""
 
 _LINK_MAX: Final = 1 << 14
-_GITDIR: Final = "gitdir: "
+GITDIR: Final = "gitdir: "
+"""What the file ``.git`` of a linked worktree begins with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,15 +59,26 @@ def work_tree(folder: Path) -> WorkTree | None:
     return None
 
 
+def linked_git_dir(link: Path) -> Path | None:
+    """Return the git directory that the file ``link`` names as ``gitdir: PATH``; None for none.
+
+    It need not exist.
+    """
+    try:
+        if not link.is_file() or link.stat().st_size > _LINK_MAX:
+            return None
+        text = link.read_bytes().decode("utf-8", "surrogateescape")
+    except OSError:
+        return None
+    if not text.startswith(GITDIR):
+        return None
+    return link.parent / text.removeprefix(GITDIR).rstrip("\n")
+
+
 def _git_dir(path: Path) -> Path | None:
     """Return the git directory that ``path`` is, or names as ``gitdir: PATH``."""
-    found = path
     try:
-        if path.is_file() and path.stat().st_size <= _LINK_MAX:
-            text = path.read_bytes().decode("utf-8", "surrogateescape")
-            if not text.startswith(_GITDIR):
-                return None
-            found = path.parent / text.removeprefix(_GITDIR).rstrip("\n")
-        return found if os.path.lexists(found / "HEAD") else None
+        found = linked_git_dir(path) if path.is_file() else path
+        return found if found is not None and os.path.lexists(found / "HEAD") else None
     except OSError:
         return None

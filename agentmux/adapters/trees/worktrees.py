@@ -31,7 +31,14 @@ from agentmux.adapters.git.program import (
 )
 from agentmux.adapters.git.repository import Git
 from agentmux.adapters.git.submodules import actual_top, modules_with_work, superproject
-from agentmux.adapters.git.work_tree import MARKER, marker_of, work_tree
+from agentmux.adapters.git.work_tree import (
+    GITDIR,
+    MARKER,
+    WorktreeMarker,
+    linked_git_dir,
+    marker_of,
+    work_tree,
+)
 from agentmux.adapters.trees.restoration import (
     restored_tree,
     why_not_restored,
@@ -145,6 +152,27 @@ class LinkedWorktrees:
         marker = marker_of(tree.git_dir)
         return marker is not None and marker.session == spec.session and marker.home == spec.home
 
+    def is_there(self, spec: WorktreeSpec) -> bool:
+        """Return whether the worktree exists; a move may have broken its link or its marker."""
+        return self.is_made(spec) or self._is_marked(spec) or self._unlinked(spec) is not None
+
+    def place(self, spec: WorktreeSpec) -> Path:
+        """Return where the worktree is now: it may have moved along with its repository."""
+        if self.is_made(spec) or self._is_marked(spec):
+            return spec.path
+        for admin in self._own(spec):
+            marker = marker_of(admin)
+            if marker is None or marker.home == spec.home:
+                continue
+            beside = _moved_along(spec.path, marker.home, spec.home)
+            for each in (spec.path, beside):
+                if _has_lost(each, _moved_along(admin, spec.home, marker.home)):
+                    return each
+            link = _link_of(admin)
+            if _links_to(link, admin):
+                return link.parent
+        return spec.path
+
     def make(self, spec: WorktreeSpec, *, again: bool) -> tuple[str, ...]:
         """Make the branch and the worktree, or what is missing of them; return warnings."""
         if self.is_made(spec):
@@ -153,7 +181,10 @@ class LinkedWorktrees:
         busy = f"another process is making the worktree {spec.path}"
         with inherited_lock(spec.home / _MAKING, busy) as held:
             said: tuple[str, ...] = ()
-            if not self._is_marked(spec):
+            unlinked = self._unlinked(spec)
+            if unlinked is not None:
+                _link_again(spec.path, unlinked)
+            elif not self._is_marked(spec):
                 error = self.obstacle(spec, again=again)
                 if error is not None:
                     raise error
@@ -167,14 +198,29 @@ class LinkedWorktrees:
             return said
 
     def _is_marked(self, spec: WorktreeSpec) -> bool:
-        """Whether the worktree is complete, but its session's directory was moved."""
-        tree = work_tree(spec.path)
-        marker = marker_of(tree.git_dir) if tree is not None and tree.top == spec.path else None
-        return marker is not None and marker.session == spec.session
+        """Whether the worktree is complete, but its session's directory was moved.
+
+        One of another clone is not meant: a copy of a session names the worktree of the original.
+        """
+        marker = _marker_at(spec.path)
+        return marker is not None and marker.session == spec.session and self._is_here(spec)
+
+    def _unlinked(self, spec: WorktreeSpec) -> Path | None:
+        """Return the git directory of the worktree if that still names the repository's old place.
+
+        None where the worktree is linked, or is not the session's.
+        """
+        for admin in self._own(spec):
+            marker = marker_of(admin)
+            if marker is not None and _has_lost(
+                spec.path, _moved_along(admin, spec.home, marker.home)
+            ):
+                return admin
+        return None
 
     def obstacle(self, spec: WorktreeSpec, *, again: bool) -> BlockedError | None:
         """Return why `make` would refuse; None where it would not; only reads."""
-        if self._is_marked(spec):
+        if self.is_there(spec):
             return None
         taken = self._moved(spec) or self._occupied(spec)
         error = taken or self._on_its_branch(spec, again=again)
@@ -198,10 +244,7 @@ class LinkedWorktrees:
         begun = (_link_of(each) for each in self._own(spec) if _links_to(_link_of(each), each))
         if any(link.parent == spec.path for link in begun):
             return None
-        return WorktreeTakenError(
-            f"something else is at {spec.path}, the place of this session's worktree",
-            hints=(f"move it away: mv {shlex.quote(str(spec.path))} OTHER",),
-        )
+        return _taken(spec)
 
     def _on_its_branch(self, spec: WorktreeSpec, *, again: bool) -> BlockedError | None:
         """Return an error if the branch is another session's or the user's, or is gone."""
@@ -374,6 +417,7 @@ class LinkedWorktrees:
         self, spec: WorktreeSpec, base: str | None, *, merged: str | None = None
     ) -> WorktreeLoss:
         """Return what `take_away` would lose; ``base`` is the branch that the session began on."""
+        self._require_linked(spec)
         tip = self._commit(f"refs/heads/{spec.branch}") if spec.branch else None
         changed: tuple[str, ...] = ()
         heads = [tip]
@@ -392,6 +436,19 @@ class LinkedWorktrees:
             reply = self._git.must_read("list the commits", *words, *lost, *known)
             commits = tuple(decoded(reply.out).splitlines())
         return WorktreeLoss(changed=changed, commits=commits, tip=tip)
+
+    def _require_linked(self, spec: WorktreeSpec) -> None:
+        """Check that git can tell what is in the worktree, if there is one.
+
+        Raises:
+            BlockedError: The repository was moved, and nobody has linked the worktree to it again.
+        """
+        if self._unlinked(spec) is not None:
+            raise BlockedError(
+                f"the repository was moved, and the worktree {spec.path} is not linked to it yet",
+                reason="worktree_unlinked",
+                hints=(f"link it: git worktree repair {shlex.quote(str(spec.path))}",),
+            )
 
     def _changed(self, spec: WorktreeSpec) -> tuple[str, ...]:
         """Return what is not committed; also repositories in the worktree, which no commit has."""
@@ -425,16 +482,14 @@ class LinkedWorktrees:
         return set(split(self._git.must_read("compare commits", *words, old, new).out))
 
     def take_away(self, spec: WorktreeSpec, tip: str | None) -> None:
-        """Remove the worktree with all files in it, and the branch if it is still at ``tip``.
-
-        One of another clone stays: a copy of a session names the worktree of the original.
-        """
+        """Remove the worktree with all files in it, and the branch if it is still at ``tip``."""
+        self._require_linked(spec)
         # Renamed first, so that a removal that is killed leaves no worktree with half of its files.
         trash = spec.path.with_name(f"{_REMOVING}{spec.session}")
         with files.explained(spec.path):
             if trash.is_dir():
                 shutil.rmtree(trash)
-            if self._is_marked(spec) and self._is_here(spec):
+            if self._is_marked(spec):
                 spec.path.rename(trash)
             self._clear(spec)
             if trash.is_dir():
@@ -586,6 +641,58 @@ def _read(path: Path) -> str:
     return ""
 
 
+def _marker_at(path: Path) -> WorktreeMarker | None:
+    """Return the marker of the worktree whose top is ``path``; None where there is none."""
+    tree = work_tree(path)
+    return marker_of(tree.git_dir) if tree is not None and tree.top == path else None
+
+
+def _taken(spec: WorktreeSpec) -> WorktreeTakenError:
+    """Return the error for what is in the place of the worktree; it says what that is."""
+    marker, named = _marker_at(spec.path), linked_git_dir(spec.path / ".git")
+    if marker is not None and marker.session == spec.session:
+        return WorktreeTakenError(
+            f"the worktree {spec.path} is that of the session in {marker.home}, and this one is a"
+            " copy of it",
+            hints=(f"go on with that one: agentmux resume {shlex.quote(str(marker.home))}",),
+        )
+    away = files.move_away(spec.path)
+    place = f"{spec.path}, the place of this session's worktree"
+    if named is None or os.path.lexists(named / "HEAD"):
+        return WorktreeTakenError(f"something else is at {place}", hints=(away,))
+    repair = f"git worktree repair {shlex.quote(str(spec.path))}"
+    return WorktreeTakenError(
+        f"a worktree of a repository that is gone ({named}) is at {place}",
+        hints=(f"if it is this session's, link it to this repository: {repair}", f"else {away}"),
+    )
+
+
+def _moved_along(path: Path, old: Path, new: Path) -> Path:
+    """Return where ``path`` is if it was moved in the same way as the directory ``old``."""
+    return Path(os.path.normpath(new / os.path.relpath(path, old)))
+
+
+def _has_lost(top: Path, git_dir: Path) -> bool:
+    """Whether a worktree names the git directory ``git_dir``, and nothing is there any more."""
+    named = linked_git_dir(top / ".git")
+    return (
+        named is not None
+        and os.path.normpath(named) == str(git_dir)
+        and not os.path.lexists(git_dir / "HEAD")
+    )
+
+
+def _link_again(top: Path, admin: Path) -> None:
+    """Link a worktree and its git directory to each other.
+
+    ``git worktree repair`` writes the same two files, but also those of every other worktree that
+    the repository knows; in a copy of a repository, those are the worktrees of the original.
+    """
+    for path, text in ((admin / "gitdir", f"{top}/.git"), (top / ".git", f"{GITDIR}{admin}")):
+        mode = stat.S_IMODE(path.stat().st_mode)
+        files.replace(path, f"{text}\n".encode("utf-8", "surrogateescape"), mode)
+
+
 def _is_of(admin: Path, spec: WorktreeSpec) -> bool:
     """Whether the git directory of a worktree belongs to the session."""
     marker = marker_of(admin)
@@ -595,7 +702,8 @@ def _is_of(admin: Path, spec: WorktreeSpec) -> bool:
 
 def _link_of(admin: Path) -> Path:
     """Return the ``.git`` file of the worktree with this git directory."""
-    return Path(_read(admin / "gitdir").rstrip("\n") or os.devnull)
+    text = _read(admin / "gitdir").rstrip("\n")
+    return Path(os.path.normpath(admin / text)) if text else Path(os.devnull)
 
 
 def _links_to(link: Path, admin: Path) -> bool:
@@ -603,7 +711,8 @@ def _links_to(link: Path, admin: Path) -> bool:
     tree = work_tree(link.parent)
     if tree is None or tree.top != link.parent:
         # Git may have been killed before the directory was a repository.
-        return os.path.realpath(_read(link).removeprefix("gitdir: ").strip()) == str(admin)
+        named = linked_git_dir(link)
+        return named is not None and os.path.realpath(named) == str(admin)
     return os.path.realpath(tree.git_dir) == str(admin)
 
 

@@ -14,7 +14,12 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.left_branch import branch_left
 from agentmux.app.session.moved import require_here
-from agentmux.app.session.own_worktree import last_checkpoint, placed, worktree_of
+from agentmux.app.session.own_worktree import (
+    last_checkpoint,
+    missing_worktree,
+    placed,
+    worktree_of,
+)
 from agentmux.app.session.unfinished_rewind import archive_pending, finish_rewind, save_tree
 from agentmux.app.session.workplace import where_inside
 from agentmux.app.session.writer import Session, stamp
@@ -140,9 +145,17 @@ def _require_exportable(world: World, entry: SessionEntry, state: SessionState) 
 
 
 def _works_there(world: World, entry: SessionEntry, state: SessionState) -> bool:
-    """Whether the work tree is there: not that of a worktree that was deleted, or not made yet."""
+    """Whether the work tree is there: not that of a worktree that was deleted, or not made yet.
+
+    Raises:
+        BlockedError: It is there, but its repository was moved: what it has would stay behind.
+    """
     spec = worktree_of(world, state, entry.path)
-    return spec is None or world.worktrees.is_made(spec)
+    if spec is None or world.worktrees.is_made(spec):
+        return True
+    if world.worktrees.is_there(spec):
+        raise missing_worktree(world, spec, entry.path)
+    return False
 
 
 def _require_own_files(world: World, state: SessionState, name: str) -> None:

@@ -28,8 +28,10 @@ from agentmux.app.session.lookup import (
 )
 from agentmux.app.session.moved import require_here
 from agentmux.app.session.own_worktree import (
+    located,
     obstacle,
     placed,
+    relocation,
     without_checkpoints,
     worktree_news,
 )
@@ -153,11 +155,11 @@ def plan_resume(
     state, added = _folded(loaded.state, loaded.tail)
     require_here(state, files.path.name)
     require_own(world, state, files.path)
+    recorded, state = state, located(world, state, files.path)
     world = placed(world, state)
     added = (*loaded.open, *added)
     changed = changed_settings(world, state, files) if state.phase != Phase.DONE else ()
     state, texts = _pinned(world, files, state, repin=repin and bool(changed))
-    is_rewinding = state.rewind is not None
     state, more = _found(world, files, state)
     added = (*added, *more)
     artifacts = overlay(files.artifacts(state), added, state)
@@ -196,8 +198,15 @@ def plan_resume(
     )
     ahead = steps_ahead(world, state, files, takes=repin and bool(changed), anew=bool(plan.news))
     plan = replace(plan, setup=ahead if plan.phase != Phase.DONE else ())
-    told = (*loaded.warnings, *((_REWINDING,) if is_rewinding else ()))
+    told = (*loaded.warnings, *(said for said, holds in _first_news(recorded, plan) if holds))
     return replace(plan, warnings=(*told, *_warnings(world, plan, artifacts)))
+
+
+def _first_news(recorded: SessionState, plan: ResumePlan) -> Iterator[tuple[str, bool]]:
+    """Yield what a resume does before anything else, and whether it does that."""
+    moved = f"the repository was moved: the session goes on in {plan.state.worktree}"
+    yield _REWINDING, recorded.rewind is not None
+    yield moved, relocation(recorded, plan.state) is not None
 
 
 def _pinned(

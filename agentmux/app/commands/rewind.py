@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentmux.app.session.moved import require_here
-from agentmux.app.session.own_worktree import placed, worktree_of
+from agentmux.app.session.own_worktree import missing_worktree, placed, worktree_of
 from agentmux.app.session.unfinished_rewind import finish_rewind, save_tree
 from agentmux.app.session.writer import Session, stamp
 from agentmux.core.codec.frozen import dataclass
@@ -137,11 +137,7 @@ def require_rewindable(world: World, entry: SessionEntry, state: SessionState) -
             hints=(f"see it: agentmux diff {entry.name}",),
         )
     if not world.worktrees.is_made(spec):
-        raise BlockedError(
-            f"the worktree {spec.path} is gone",
-            reason="worktree_gone",
-            hints=(f"a resume makes it again: agentmux resume {entry.name}",),
-        )
+        raise missing_worktree(world, spec, entry.path)
 
 
 def rewind(world: World, entry: SessionEntry, name: str) -> RewoundSession:

@@ -27,7 +27,13 @@ from agentmux.app.session.check_record import adopt_checks
 from agentmux.app.session.clean_protection import protect_from_clean
 from agentmux.app.session.first_texts import first_texts
 from agentmux.app.session.moved import require_here
-from agentmux.app.session.own_worktree import make_worktree, placed, without_checkpoints
+from agentmux.app.session.own_worktree import (
+    located,
+    make_worktree,
+    placed,
+    relocation,
+    without_checkpoints,
+)
 from agentmux.app.session.succeeded_step import adopt_step
 from agentmux.app.session.unfinished_rewind import finish_rewind
 from agentmux.app.session.writer import Session, resumed_values
@@ -36,7 +42,7 @@ from agentmux.core.codec.records import Json
 from agentmux.core.config.settings import Policy
 from agentmux.core.decisions.inference import chosen_phase
 from agentmux.core.fold.apply import fold
-from agentmux.core.journal.events import Event, Resumed, SessionReattached, WorktreeMade
+from agentmux.core.journal.events import Event, Fact, Resumed, SessionReattached
 from agentmux.core.journal.signal_messages import signal_message
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.work import is_setting_up
@@ -84,8 +90,8 @@ async def drive(
     try:
         begin(world, session, request, tools.terminal.target.server.socket)
         _require_own(tools, session)
-        if made is not None:
-            session.record(made)
+        for fact in made:
+            session.record(fact)
         watcher = Watcher(world, session, tools, identity=identity)
         manner = PaneManner(
             fresh=frozenset(request.fresh), stopped=request.policy == Policy.CONFIRM
@@ -118,17 +124,20 @@ async def drive(
 
 def _take_place(
     world: World, session: Session, request: OrchestratorRequest
-) -> tuple[World, WorktreeMade | None, tuple[str, ...]]:
+) -> tuple[World, tuple[Fact, ...], tuple[str, ...]]:
     """Protect the session's directory, and make its worktree, if it has one.
 
-    Return its world, a fact to record, warnings.
+    Return its world, facts to record, warnings.
     """
-    state = fold(session.loaded.state, session.loaded.tail)
-    require_here(state, session.files.path.name)
-    protect_from_clean(world, session.files.path)
+    home = session.files.path
+    known = fold(session.loaded.state, session.loaded.tail)
+    require_here(known, home.name)
+    protect_from_clean(world, home)
+    state = located(world, known, home)
     given = without_checkpoints(state) if request.without_checkpoint else state
-    made, told = make_worktree(world, given, session.files.path)
-    return placed(world, state), made, told
+    made, told = make_worktree(world, given, home)
+    facts = (relocation(known, state), made)
+    return placed(world, state), tuple(each for each in facts if each is not None), told
 
 
 def _announce(session: Session, orchestrator: Orchestrator) -> None:

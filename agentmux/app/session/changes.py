@@ -5,7 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentmux.app.session.own_worktree import last_checkpoint, placed, worktree_of
+from agentmux.app.session.own_worktree import (
+    last_checkpoint,
+    missing_worktree,
+    placed,
+    worktree_of,
+)
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.decisions.tree_checkpoints import checkpoint_words, named_checkpoint
 from agentmux.core.names.phase import Phase
@@ -98,7 +103,8 @@ def _until_now(world: World, state: SessionState, home: Path, whole: ChangeRange
         return _delivered(world, state, whole)
     spec = worktree_of(world, state, home)
     if spec is not None and not world.worktrees.is_made(spec):
-        return _without_worktree(world, spec, whole)
+        why = missing_worktree(world, spec, home).message
+        return _without_worktree(world, spec, whole, f"{why}: this is")
     dirty = (*whole.leave_out, *state.options.dirty)
     return SessionChanges(
         repository=placed(world, state).repository, range=replace(whole, leave_out=dirty)
@@ -134,8 +140,10 @@ def _delivered(world: World, state: SessionState, whole: ChangeRange) -> Session
     )
 
 
-def _without_worktree(world: World, spec: WorktreeSpec, whole: ChangeRange) -> SessionChanges:
-    gone, saved = f"the worktree {spec.path} is gone: this is", spec.checkpoint
+def _without_worktree(
+    world: World, spec: WorktreeSpec, whole: ChangeRange, gone: str
+) -> SessionChanges:
+    saved = spec.checkpoint
     if saved is None:
         until = f"refs/heads/{spec.branch}" if spec.branch else spec.commit
         note = f"{gone} what {spec.shown} has"

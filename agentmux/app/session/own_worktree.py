@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.session.workplace import inner, workplace
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.tree_checkpoints import checkpoint_words
-from agentmux.core.journal.events import WorktreeMade
+from agentmux.core.journal.events import WorktreeMade, WorktreeMoved
 from agentmux.errors import BlockedError
 from agentmux.ports.worktrees import WorktreeSpec
 
@@ -20,13 +20,17 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _NAMED: Final = 5
+_IF_MOVED: Final = " (if you have moved it, first: git worktree repair PATH)"
 
 
 def worktree_of(world: World, state: SessionState, home: Path) -> WorktreeSpec | None:
-    """Return the worktree of the session at ``home``; None where it works in the checkout."""
+    """Return the worktree of the session at ``home``; None where it works in the checkout.
+
+    If the repository was moved since the session last ran, it has the place where the worktree is.
+    """
     if not state.worktree or state.base is None:
         return None
-    return WorktreeSpec(
+    spec = WorktreeSpec(
         path=Path(state.worktree),
         branch=state.branch or "",
         commit=state.base.commit,
@@ -36,6 +40,20 @@ def worktree_of(world: World, state: SessionState, home: Path) -> WorktreeSpec |
         checkpoint=last_checkpoint(state) if state.worktree_made else None,
         is_continued=state.continued,
     )
+    return replace(spec, path=world.worktrees.place(spec)) if state.worktree_made else spec
+
+
+def located(world: World, state: SessionState, home: Path) -> SessionState:
+    """Return the state with the place where the worktree is now; it may have moved."""
+    spec = worktree_of(world, state, home)
+    return state if spec is None else replace(state, worktree=str(spec.path))
+
+
+def relocation(before: SessionState, after: SessionState) -> WorktreeMoved | None:
+    """Return the fact to record if the worktree was found at another place; None if it was not."""
+    if after.worktree is None or after.worktree == before.worktree:
+        return None
+    return WorktreeMoved(path=after.worktree)
 
 
 def last_checkpoint(state: SessionState) -> TreeCheckpoint | None:
@@ -86,23 +104,43 @@ def require_worktree(world: World, state: SessionState, home: Path) -> None:
     """Check that the session at ``home`` has its worktree, so that its files can be decided on.
 
     Raises:
-        BlockedError: It was deleted, or the session was imported and not resumed since; the reason
-            is ``worktree_gone``.
+        BlockedError: It was deleted, or the session was imported and not resumed since (the reason
+            is ``worktree_gone``); or its repository was moved (``worktree_unlinked``).
     """
     spec = worktree_of(world, state, home)
-    if spec is None or spec.path.exists():
+    if spec is None or world.worktrees.is_made(spec):
         return
+    error = missing_worktree(world, spec, home)
     raise BlockedError(
-        f"the worktree {spec.path} is not there, so nothing can be decided on yet",
-        reason="worktree_gone",
-        hints=(f"a resume makes it: agentmux resume {home.name}",),
+        f"{error.message}, so nothing can be decided on yet",
+        reason=error.reason,
+        hints=error.hints,
+    )
+
+
+def missing_worktree(world: World, spec: WorktreeSpec, home: Path) -> BlockedError:
+    """Return the error for a worktree that only a resume makes usable again: it `is_made` not.
+
+    It is gone, or the repository was moved, and git does not know it any more.
+    """
+    name = home.name
+    if not world.worktrees.is_there(spec):
+        return BlockedError(
+            f"the worktree {spec.path} is gone",
+            reason="worktree_gone",
+            hints=(f"a resume makes it again: agentmux resume {name}",),
+        )
+    return BlockedError(
+        f"the project was moved, and the worktree {spec.path} is not linked to it yet",
+        reason="worktree_unlinked",
+        hints=(f"a resume links it: agentmux resume {name}",),
     )
 
 
 def worktree_news(world: World, state: SessionState, home: Path) -> str:
     """Say what a worktree that is gone will have, and what is lost; empty where it exists."""
     spec = worktree_of(world, state, home)
-    if spec is None or not state.worktree_made or world.worktrees.is_made(spec):
+    if spec is None or not state.worktree_made or world.worktrees.is_there(spec):
         return ""
     if spec.path.exists():
         return ""
@@ -111,11 +149,11 @@ def worktree_news(world: World, state: SessionState, home: Path) -> str:
         return f"the worktree {spec.path} is made, on {spec.shown}, with the files as they arrived"
     gone = f"the worktree {spec.path} is gone: it is made again from"
     if saved is None:
-        return f"{gone} {spec.shown}; what was not committed there is lost"
+        return f"{gone} {spec.shown}; what was not committed there is lost{_IF_MOVED}"
     without = f", and {_some(saved.missing)}" if saved.missing else ""
     return (
         f"{gone} {spec.shown} and work-tree checkpoint {checkpoint_words(saved)}, "
-        f"uncommitted work included; what was done after {saved.at}{without} is lost"
+        f"uncommitted work included; what was done after {saved.at}{without} is lost{_IF_MOVED}"
     )
 
 
@@ -144,7 +182,7 @@ def make_worktree(
     spec = worktree_of(world, state, home)
     if spec is None:
         return None, ()
-    was_there = world.worktrees.is_made(spec)
+    was_there = world.worktrees.is_there(spec)
     warnings = world.worktrees.make(spec, again=state.worktree_made)
     for warning in warnings:
         logger.warning("%s", warning)

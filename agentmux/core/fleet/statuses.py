@@ -69,6 +69,7 @@ _BOOKKEEPING: Final = frozenset(
         "session_interrupted",
         "agent_launched",
         "worktree_made",
+        "worktree_moved",
         "checkpoint_taken",
     }
 )

@@ -106,6 +106,7 @@ from agentmux.core.journal.events import (
     SummaryDone,
     WebResearchDispatched,
     WorktreeMade,
+    WorktreeMoved,
 )
 from agentmux.core.journal.state import (
     AGENT_MODES,
@@ -143,6 +144,7 @@ from agentmux.core.pipeline.work import wanted
 from agentmux.errors import AgentmuxError
 
 _AT_ANY_TIME: Final = (CheckpointTaken, SeatTold, SeatAnswered, InputStarted, InputEnded)
+_OF_A_RESUME: Final = (SessionInterrupted, SessionReattached, WorktreeMade, WorktreeMoved)
 
 FoldStep = Callable[[SessionState, Event, Any], SessionState]
 
@@ -223,8 +225,7 @@ def _last_event(state: SessionState, event: Event) -> str:
     """
     if isinstance(event.fact, _AT_ANY_TIME):
         return state.last_event
-    changed_nothing = isinstance(event.fact, SessionInterrupted | SessionReattached | WorktreeMade)
-    if changed_nothing and state.last_event == Resumed.kind:
+    if isinstance(event.fact, _OF_A_RESUME) and state.last_event == Resumed.kind:
         return Resumed.kind
     return event.fact.kind
 
@@ -762,6 +763,7 @@ _STEPS: Final[Mapping[type[Fact], FoldStep]] = {
     SeatRestarted: _restarted,
     ArtifactsArchived: _archived,
     WorktreeMade: _worktree_made,
+    WorktreeMoved: moving.worktree_moved,
     SetupDone: _setup_done,
     ChecksBegan: checks_began,
     CheckDone: check_done,

@@ -1,9 +1,17 @@
-"""A session that is exported, comes back, or arrives from another machine."""
+"""A session that is exported, comes back, or arrives from elsewhere; and a moved worktree."""
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 from agentmux.core.codec.frozen import replace
-from agentmux.core.journal.events import Event, SessionArrived, SessionMoved, SessionReturned
+from agentmux.core.journal.events import (
+    Event,
+    SessionArrived,
+    SessionMoved,
+    SessionReturned,
+    WorktreeMoved,
+)
 from agentmux.core.journal.state import Arrived, Moved, SessionState, decode
 from agentmux.core.names import layout
 
@@ -27,3 +35,16 @@ def arrived(state: SessionState, event: Event, fact: SessionArrived) -> SessionS
     given = decode(fact.state, where=f"`{fact.kind}` event")
     come = Arrived(host=fact.host, session=fact.session, at=event.at)
     return replace(given, journal_id=state.journal_id, moved=None, arrived=come)
+
+
+def worktree_moved(state: SessionState, _event: Event, fact: WorktreeMoved) -> SessionState:
+    """Return the state of a session whose worktree moved along with its repository.
+
+    The worktree of its base, beside it, goes along.
+    """
+    base, there = state.base_checks, PurePath(fact.path)
+    if base is not None and base.path and state.worktree:
+        beside = PurePath(base.path)
+        if beside.parent == PurePath(state.worktree).parent:
+            base = replace(base, path=str(there.with_name(beside.name)))
+    return replace(state, worktree=fact.path, base_checks=base)

@@ -517,6 +517,18 @@ class WorktreeMade:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WorktreeMoved:
+    """The session's worktree was found at another place: it has moved along with its repository.
+
+    Attributes:
+        path: Where its top is now.
+    """
+
+    kind: ClassVar[str] = "worktree_moved"
+    path: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SetupDone:
     """All steps of the setup have succeeded; they have created or changed the files ``changed``."""
 
@@ -811,6 +823,7 @@ Fact: TypeAlias = (
     | SeatRestarted
     | ArtifactsArchived
     | WorktreeMade
+    | WorktreeMoved
     | SetupDone
     | ChecksBegan
     | CheckDone

@@ -249,6 +249,173 @@ def test_a_worktree_that_was_moved_is_named(project: Path, tmp_path: Path) -> No
     check(project, spec)
 
 
+# -- a repository that was moved -----------------------------------------------------------------
+
+
+def moved(old: Path, new: Path, spec: WorktreeSpec) -> WorktreeSpec:
+    """Return the worktree as a session knows it whose repository was moved."""
+    return replace(spec, home=new / spec.home.relative_to(old))
+
+
+def edited(spec: WorktreeSpec) -> None:
+    """Leave a commit, a staged file and one that git does not know in the worktree."""
+    for name in ("committed.txt", "staged.txt", "new.txt"):
+        (spec.path / name).write_text(f"{name}\n")
+    git(spec.path, "add", "committed.txt")
+    git(spec.path, "commit", "-qm", "Committed")
+    git(spec.path, "add", "staged.txt")
+
+
+def check_edits(path: Path) -> None:
+    assert git(path, "log", "--format=%s", "-1") == "Committed\n"
+    assert git(path, "status", "--porcelain") == "A  staged.txt\n?? new.txt\n"
+
+
+def found(project: Path, spec: WorktreeSpec) -> WorktreeSpec:
+    return replace(spec, path=worktrees(project).place(spec))
+
+
+@pytest.mark.parametrize("how", ["both", "repository only", "both, repaired by its owner"])
+def test_a_worktree_whose_repository_was_moved_is_found_and_linked(
+    tmp_path: Path, how: str
+) -> None:
+    old, new = tmp_path / "code", tmp_path / "src"
+    project = make_project(old / "project")
+    spec = spec_of(project)
+    if how == "repository only":
+        spec = replace(spec, path=tmp_path / "elsewhere" / "x")
+    worktrees(project).make(spec, again=False)
+    edited(spec)
+    old.rename(new)
+    project = new / "project"
+    known = moved(old, new, spec)
+    place = spec.path if how == "repository only" else new / "project-worktrees" / "x"
+    if how == "both, repaired by its owner":
+        git(project, "worktree", "repair", str(place))
+
+    now = found(project, known)
+    assert now.path == place
+    assert worktrees(project).is_there(now)
+    assert not worktrees(project).is_made(now)
+    assert worktrees(project).obstacle(now, again=True) is None
+    for _ in range(2):
+        assert worktrees(project).make(now, again=True) == ()
+        assert worktrees(project).is_made(now)
+        check_edits(place)
+        listed = git(project, "worktree", "list", "--porcelain")
+        assert f"worktree {place}\n" in listed
+    assert not old.exists()
+
+
+def test_a_worktree_that_was_moved_along_is_not_removed_before_git_can_tell_what_it_has(
+    tmp_path: Path,
+) -> None:
+    old, new = tmp_path / "code", tmp_path / "src"
+    project = make_project(old / "project")
+    spec = spec_of(project)
+    worktrees(project).make(spec, again=False)
+    edited(spec)
+    old.rename(new)
+    project = new / "project"
+    now = found(project, moved(old, new, spec))
+    tip = git(project, "rev-parse", spec.branch).strip()
+    with pytest.raises(BlockedError, match="is not linked to it yet"):
+        worktrees(project).take_away(now, tip)
+    with pytest.raises(BlockedError, match="is not linked to it yet") as caught:
+        worktrees(project).loss(now, "main")
+    assert (now.path / "new.txt").exists()
+    (hint,) = caught.value.hints
+    subprocess.run(
+        hint.removeprefix("link it: "), shell=True, check=True, cwd=project, capture_output=True
+    )
+    assert found(project, moved(old, new, spec)).path == now.path
+    loss = worktrees(project).loss(now, "main")
+    assert loss.changed == ("new.txt", "staged.txt")
+    assert len(loss.commits) == 1
+    worktrees(project).take_away(now, tip)
+    assert not now.path.exists()
+
+
+def test_a_copy_of_a_repository_never_takes_the_worktree_of_the_original(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "project")
+    spec = spec_of(project)
+    worktrees(project).make(spec, again=False)
+    edited(spec)
+    copy = tmp_path / "copy"
+    shutil.copytree(project, copy, symlinks=True)
+    shutil.copytree(spec.path.parent, tmp_path / "copy-worktrees", symlinks=True)
+    known = moved(project, copy, spec)
+    assert found(copy, known).path == spec.path
+    with pytest.raises(WorktreeTakenError, match="this one is a copy of it") as caught:
+        worktrees(copy).make(known, again=True)
+    assert caught.value.hints == (f"go on with that one: agentmux resume {spec.home}",)
+    # To remove the copy takes nothing of the original.
+    assert worktrees(copy).loss(known, "main").changed == ()
+    worktrees(copy).take_away(known, None)
+    assert worktrees(project).is_made(spec)
+    check_edits(spec.path)
+
+
+@pytest.mark.parametrize("link", [True, False])
+def test_what_is_at_the_place_of_a_worktree_is_named_and_no_hint_loses_it(
+    tmp_path: Path, link: bool
+) -> None:
+    old, new = tmp_path / "project", tmp_path / "renamed"
+    project = make_project(old)
+    spec = spec_of(project)
+    worktrees(project).make(spec, again=False)
+    edited(spec)
+    text = (spec.path / ".git").read_text()
+    # Somebody has moved the repository twice, so that nobody can tell where it was at first.
+    (spec.path / ".git").write_text(text.replace(str(old), str(tmp_path / "once")))
+    old.rename(new)
+    known = moved(old, new, spec)
+    with pytest.raises(
+        WorktreeTakenError, match=f"gone \\({tmp_path}/once/.git/worktrees/x\\)"
+    ) as caught:
+        worktrees(new).make(known, again=True)
+    repair, away = caught.value.hints
+    said = repair.partition(": ")[2] if link else away.removeprefix("else move it away: ")
+    subprocess.run(said, shell=True, check=True, cwd=new, capture_output=True)
+    worktrees(new).make(known, again=True)
+    assert worktrees(new).is_made(known)
+    place = spec.path if link else spec.path.with_name("x.old")
+    if link:
+        check_edits(place)
+    assert [(place / name).read_text() for name in ("staged.txt", "new.txt")] == [
+        "staged.txt\n",
+        "new.txt\n",
+    ]
+    assert git(spec.path, "log", "--format=%s", "-1") == "Committed\n"
+
+
+def test_other_worktrees_of_a_moved_repository_stay_as_they_are(tmp_path: Path) -> None:
+    old, new = tmp_path / "project", tmp_path / "renamed"
+    project = make_project(old)
+    spec = spec_of(project)
+    worktrees(project).make(spec, again=False)
+    theirs = tmp_path / "theirs"
+    git(project, "worktree", "add", "-q", str(theirs))
+    old.rename(new)
+    again = make_project(old)
+    (theirs / ".git").write_text(f"gitdir: {again}/.git\n")
+    worktrees(new).make(moved(old, new, spec), again=True)
+    assert (theirs / ".git").read_text() == f"gitdir: {again}/.git\n"
+
+
+def test_a_worktree_with_relative_links_is_known(project: Path) -> None:
+    """As git makes them from 2.48 on, if it is configured so."""
+    spec = spec_of(project)
+    worktrees(project).make(spec, again=False)
+    admin = project / ".git" / "worktrees" / "x"
+    (admin / "gitdir").write_text(f"{os.path.relpath(spec.path, admin)}/.git\n")
+    (spec.path / ".git").write_text(f"gitdir: {os.path.relpath(admin, spec.path)}\n")
+    assert worktrees(project).is_made(spec)
+    there = spec.path.with_name("there")
+    with pytest.raises(WorktreeTakenError, match=f"was moved to {spec.path}"):
+        worktrees(project).make(replace(spec, path=there), again=True)
+
+
 def test_a_hook_that_fails_when_all_is_there_is_a_warning(project: Path) -> None:
     hook = project / ".git" / "hooks" / "post-checkout"
     hook.parent.mkdir(exist_ok=True)

@@ -373,7 +373,7 @@ def test_the_outlook_of_one_whose_worktree_cannot_be_made_says_so(
     found = outlook(world, entry, live(world, [entry])[entry.path], read_limited)
     assert (found.phase, found.kind) == ("architecting", "worktree_taken")
     assert found.refused == f"something else is at {place}, the place of this session's worktree"
-    assert found.hints == (f"move it away: mv {place} OTHER",)
+    assert found.hints == (f"move it away: mv {place} {place}.old",)
 
 
 def test_the_wanted_ones_are_looked_at_first_and_the_bell_rings() -> None:
