@@ -41,12 +41,36 @@ class Face:
     interactive: bool = False
     on_screen: bool = False
 
+    def place(self) -> Path:
+        """Return what `project` returns, or the directory that it refuses.
+
+        For commands that are about the user or the machine.
+        """
+        return machine.project_of(self.here(), self.environ)
+
     def project(self) -> Path:
         """Return the project's directory, absolute and without symbolic links.
 
         The directory of ``--project``, else the current directory, belongs to that project.
+
+        Raises:
+            ConfigError: It would be ``/`` or the home directory, and neither ``--project`` nor the
+                session in whose pane this command runs says so.
         """
-        return machine.project_of(Path(self.given) if self.given else cwd())
+        found = self.known_project()
+        if found is None:
+            raise machine.no_project(self.place())
+        return found
+
+    def known_project(self) -> Path | None:
+        """Return what `project` returns; None where it raises `ConfigError`."""
+        place = self.place()
+        is_named = bool(self.given) or self._is_of_pane(place)
+        return place if is_named or not machine.holds_all(place, self.environ) else None
+
+    def here(self) -> Path:
+        """Return the directory of ``--project``, else the current directory."""
+        return Path(self.given) if self.given else cwd()
 
     def site(self, project: Path | None = None) -> Site:
         """Return a `Site`: what a command needs to look at the sessions of a project.
@@ -95,8 +119,12 @@ class Face:
         if worktree is not None:
             return worktree
         named = self.environ.get("AGENTMUX_SESSION_DIR", "")
-        ours = named and Path(named).parent == self.project() / layout.SESSIONS_DIR
-        return Path(named) if ours else None
+        return Path(named) if self._is_of_pane(self.place()) else None
+
+    def _is_of_pane(self, project: Path) -> bool:
+        """Whether ``project`` is that of the session in whose pane this process runs."""
+        named = self.environ.get("AGENTMUX_SESSION_DIR", "")
+        return bool(named) and Path(named).parent == project / layout.SESSIONS_DIR
 
 
 def cwd() -> Path:

@@ -89,8 +89,9 @@ def _standing(face: Face, argv: Sequence[str]) -> int:
     if not argv and face.opens_desk:
         from agentmux.desk.main import open_desk  # noqa: PLC0415 (as above)
 
-        place, config = face.project(), face.config
-        return open_desk(place, face.environ, config=config, colours=face.colours)
+        return open_desk(
+            face.known_project(), face.environ, config=face.config, colours=face.colours
+        )
     from agentmux.cli.fast import standing  # noqa: PLC0415 (as above)
 
     return standing.run(face, json="--json" in argv)

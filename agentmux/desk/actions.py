@@ -81,7 +81,7 @@ class Desk(Protocol):
     def in_background(self, action: Coroutine[None, None, None]) -> None:
         """Run an action, which may ask."""
 
-    def in_foreground(self, project: Path, words: Words) -> int:
+    def in_foreground(self, project: Path | None, words: Words) -> int:
         """Run a command in this terminal, in the desk's place; return its exit code."""
 
 
@@ -432,7 +432,12 @@ class Actions:
 
     async def _new(self) -> None:
         here = self._app.tools.here
-        known = tuple(dict.fromkeys((here, *(e.project for e in self._app.listing.rows.values()))))
+        first = () if here is None else (here,)
+        rows = self._app.listing.rows.values()
+        known = tuple(dict.fromkeys((*first, *(each.project for each in rows))))
+        if not known:
+            self._app.say("no project is known here: go to yours, and open the desk there")
+            return
         made = await self._app.ask(Describing(known, self._offer))
         if made is not None:
             with TemporaryDirectory(prefix="agentmux-") as folder:

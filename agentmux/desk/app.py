@@ -295,7 +295,7 @@ class DeskApp(App[int]):
         """Run an action, which may ask."""
         self.run_worker(action)
 
-    def in_foreground(self, project: Path, words: Words) -> int:
+    def in_foreground(self, project: Path | None, words: Words) -> int:
         """Run a command in this terminal, in the desk's place; return its exit code."""
         with self.suspend():
             code = self.tools.foreground(self.tools.commands.argv(project, words))

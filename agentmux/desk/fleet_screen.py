@@ -115,7 +115,7 @@ class FleetScreen(Screen[None]):
     ]
 
     def __init__(
-        self, tools: DeskTools, fleet: Fleet, in_foreground: Callable[[Path, Words], int]
+        self, tools: DeskTools, fleet: Fleet, in_foreground: Callable[[Path | None, Words], int]
     ) -> None:
         """Take what is shown, and what runs a command in this terminal."""
         super().__init__()

@@ -24,12 +24,13 @@ if TYPE_CHECKING:
 
 
 def open_desk(
-    project: Path, environ: Mapping[str, str], *, config: Path | None, colours: bool
+    project: Path | None, environ: Mapping[str, str], *, config: Path | None, colours: bool
 ) -> int:
     """Show the sessions of all projects until the person leaves; return the exit code.
 
     Args:
-        project: The project of the current directory; it is shown, also if it is new here.
+        project: The project of the current directory; it is shown, also if it is new here. None
+            where none is.
         environ: Environment of this process.
         config: The file of ``--config``; None without one.
         colours: Whether to use colours.
@@ -70,7 +71,7 @@ def open_desk(
         feed.close()
 
 
-def _fleet(commands: CommandRuns, project: Path) -> Fleet | None:
+def _fleet(commands: CommandRuns, project: Path | None) -> Fleet | None:
     """Return the fleet; None where it is not set up, which costs one look at a file."""
     if not machine.fleet_url(commands.environ).is_file():
         return None
@@ -80,12 +81,13 @@ def _fleet(commands: CommandRuns, project: Path) -> Fleet | None:
 
 
 def _feed(
-    project: Path, environ: Mapping[str, str], config: Path | None
+    project: Path | None, environ: Mapping[str, str], config: Path | None
 ) -> tuple[SessionFeed, SessionReader]:
     register = machine.project_register(environ)
 
     def projects() -> tuple[Path, ...]:
-        return tuple(dict.fromkeys((project, *known_projects(register))))
+        here = () if project is None else (project,)
+        return tuple(dict.fromkeys((*here, *known_projects(register))))
 
     reader = SessionReader(
         partial(build.site, config=config, environ=environ),

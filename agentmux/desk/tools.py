@@ -20,7 +20,7 @@ class DeskTools:
     Attributes:
         commands: Runs the commands behind the keys.
         foreground: Runs an argv in this terminal, and returns its exit code.
-        here: The project of the current directory; new sessions begin there.
+        here: The project of the current directory, where new sessions begin; None where none is.
         fleet: The fleet; None where it is not set up.
         agent: Who runs the desk, if it is an agent, in words; empty for a person.
     """
@@ -30,6 +30,6 @@ class DeskTools:
     commands: CommandRuns
     foreground: Callable[[tuple[str, ...]], int]
     now: Callable[[], datetime]
-    here: Path
+    here: Path | None
     fleet: Fleet | None = None
     agent: str = ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -40,8 +41,10 @@ _ENTRY: Final[schema.Schema] = {
 }
 
 
-def read_backlog(path: Path, usual: Wish) -> tuple[Wish, ...]:
+def read_backlog(path: Path, usual: Wish, environ: Mapping[str, str]) -> tuple[Wish, ...]:
     """Return the features of a backlog; what a line does not say is as in ``usual``.
+
+    ``environ`` says where the user's home directory is.
 
     Raises:
         ConfigError: The file cannot be read, or has a mistake; the message names the line.
@@ -56,15 +59,20 @@ def read_backlog(path: Path, usual: Wish) -> tuple[Wish, ...]:
     found = schema.listing(_ENTRY, unique="key")(node, "backlog")
     items = node.value if isinstance(node.value, list) else []
     return tuple(
-        _wish(entry, usual, path.parent, item.at) for entry, item in zip(found, items, strict=True)
+        _wish(entry, usual, path.parent, item.at, environ)
+        for entry, item in zip(found, items, strict=True)
     )
 
 
-def _wish(entry: dict[str, Any], usual: Wish, folder: Path, at: str) -> Wish:
+def _wish(
+    entry: dict[str, Any], usual: Wish, folder: Path, at: str, environ: Mapping[str, str]
+) -> Wish:
     given = dict(entry)
     if "repo" in given and not is_url(given["repo"]):
         place = folder / given["repo"]
-        given["repo"] = str(machine.project_of(place) if place.is_dir() else place.resolve())
+        given["repo"] = str(
+            machine.project_of(place, environ) if place.is_dir() else place.resolve()
+        )
     try:
         return require_wish(replace(usual, **given))
     except UsageError as error:

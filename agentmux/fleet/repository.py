@@ -41,7 +41,7 @@ def project_at(repository: str, clones: Path, environ: Mapping[str, str]) -> Pat
         raise of_system(error) from None
     if not is_here:
         raise UsageError(f"`{folder}` does not exist on this host")
-    return machine.project_of(folder)
+    return machine.project_of(folder, environ)
 
 
 def fetched_base(project: Path, repository: str, base: str, environ: Mapping[str, str]) -> str:

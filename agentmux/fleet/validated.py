@@ -74,6 +74,6 @@ def project_of(host: Host, row: Feature) -> Path | None:
         repo = from_fields(row.wish).repo
         folder = host.place.clones / clone_name(repo) if is_url(repo) else Path(repo)
         is_here = is_allowed(repo, host.settings.repos) and folder.is_dir()
-        return machine.project_of(folder) if is_here else None
+        return machine.project_of(folder, host.environ) if is_here else None
     except (UsageError, OSError):  # of a folder, too, whose file system is away
         return None

@@ -56,7 +56,7 @@ class Options:
         behind_proxy: A proxy in front of the server does TLS.
         cert: The file with the TLS certificate; None without TLS.
         key: The file with its key.
-        project: The project here.
+        project: The project here; None where none is.
     """
 
     host: str
@@ -66,7 +66,7 @@ class Options:
     behind_proxy: bool
     cert: Path | None
     key: Path | None
-    project: Path
+    project: Path | None
     config: Path | None
     environ: Mapping[str, str]
 
@@ -233,7 +233,8 @@ def made_application(
     register = machine.project_register(options.environ)
 
     def projects() -> tuple[Path, ...]:
-        return tuple(dict.fromkeys((options.project, *known_projects(register))))
+        here = () if options.project is None else (options.project,)
+        return tuple(dict.fromkeys((*here, *known_projects(register))))
 
     @functools.cache
     def site(project: Path) -> Site:

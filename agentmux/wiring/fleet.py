@@ -10,6 +10,6 @@ from agentmux.ports.fleet import Fleet
 from agentmux.wiring import machine
 
 
-def fleet_of(commands: CommandRuns, project: Path) -> Fleet:
+def fleet_of(commands: CommandRuns, project: Path | None) -> Fleet:
     """Return the fleet of this host, which may not be set up."""
     return FleetCommand(commands, machine.fleet_url(commands.environ), project)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -10,8 +11,9 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.disk import files
+from agentmux.adapters.git.work_tree import is_top, marker_of, work_tree
 from agentmux.core.names import layout
-from agentmux.errors import UsageError, of_system
+from agentmux.errors import ConfigError, UsageError, of_system
 
 PACKAGE: Final = Path(__file__).resolve().parent.parent
 
@@ -32,12 +34,17 @@ def tell_libraries(*, colours: bool) -> None:
         os.environ["NO_COLOR"] = "1"  # noqa: TID251 (as above)
 
 
-def project_of(folder: Path) -> Path:
+def project_of(folder: Path, environ: Mapping[str, str]) -> Path:
     """Return the project that ``folder`` belongs to.
 
     Inside a session, or in the worktree of one, that is the session's project. Otherwise it is the
-    nearest directory upwards with ``.agentmux/``, else the top of the git work tree, else
-    ``folder``.
+    first directory upwards that has ``.agentmux/`` or is the top level of a git work tree, else
+    ``folder``. The result may be a directory that `holds_all`.
+
+    Args:
+        folder: A directory.
+        environ: Says where the user's home directory is. That directory and ``/`` contain all
+            others, so they are the result only for themselves.
 
     Raises:
         UsageError: The directory does not exist or cannot be entered.
@@ -56,9 +63,28 @@ def project_of(folder: Path) -> Path:
     session = session_of_worktree(start)
     if session is not None:
         return session.parents[2]
-    own = (each for each in upwards if (each / layout.PROJECT_FOLDER).is_dir())
-    git = (each for each in upwards if (each / ".git").exists())
-    return next(own, None) or next(git, None) or start
+    for each in upwards:
+        if is_top(each) or os.path.isdir(each / layout.PROJECT_FOLDER):  # noqa: PTH112 (raises nothing)
+            return start if holds_all(each, environ) else each
+    return start
+
+
+def no_project(folder: Path) -> ConfigError:
+    """Return the error for a directory that `holds_all`."""
+    what = "the root directory `/`" if folder == Path("/") else f"your home directory `{folder}`"
+    return ConfigError(
+        f"{what} is no project, because it contains all others",
+        hints=(
+            "go to your project: cd PROJECT",
+            f"or, if you mean all of it: agentmux --project {shlex.quote(str(folder))} …",
+        ),
+    )
+
+
+def holds_all(folder: Path, environ: Mapping[str, str]) -> bool:
+    """Whether ``folder`` is ``/`` or the user's home directory: no project unless it is named."""
+    home = environ.get("HOME", "")
+    return folder == Path("/") or (bool(home) and folder == Path(home).resolve())
 
 
 def session_of_worktree(folder: Path) -> Path | None:
@@ -69,8 +95,6 @@ def session_of_worktree(folder: Path) -> Path | None:
     for top in (folder, *folder.parents):
         if not (top / ".git").is_file():
             continue
-        from agentmux.adapters.git.work_tree import marker_of, work_tree  # noqa: PLC0415 (rarely)
-
         tree = work_tree(top)
         marker = marker_of(tree.git_dir) if tree is not None else None
         if marker is not None and marker.home.is_dir():

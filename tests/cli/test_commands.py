@@ -148,29 +148,7 @@ def test_a_mistyped_name_gets_the_nearest(
     assert hint in capsys.readouterr().err
 
 
-# -- finding the project -------------------------------------------------------------------------
-
-
-def test_the_project_is_found_upwards(tmp_path: Path) -> None:
-    top = tmp_path / "top"
-    deep = top / "a" / "b"
-    deep.mkdir(parents=True)
-    assert machine.project_of(deep) == deep.resolve()
-    (top / ".git").mkdir()
-    assert machine.project_of(deep) == top
-    (top / "a" / ".agentmux").mkdir()
-    assert machine.project_of(deep) == top / "a"
-    inside = top / ".agentmux/.sessions/20260101-101500-x/03_research"
-    inside.mkdir(parents=True)
-    assert machine.project_of(inside) == top
-    (inside / ".agentmux").mkdir()
-    assert machine.project_of(inside) == top
-
-
-def test_a_relative_folder_in_the_environment_is_passed_over() -> None:
-    environ = {"XDG_STATE_HOME": "relative", "HOME": "/home/me"}
-    assert machine.state_dir(environ) == Path("/home/me/.local/state/agentmux")
-    assert machine.state_dir({"XDG_STATE_HOME": "/x"}) == Path("/x/agentmux")
+# -- the world ----------------------------------------------------------------------------------
 
 
 def test_the_world_has_what_an_operation_needs(project: Path) -> None:
@@ -778,7 +756,7 @@ def test_a_half_removed_session_is_gone_with_the_next_list(
     path = make().path
     path.rename(path.with_name(f".removing-{path.name}"))
     assert run("list") == ExitCode.OK
-    assert list(sessions_dir(project).iterdir()) == []
+    assert list(project.iterdir()) == []  # it was the last one
 
 
 # -- init ----------------------------------------------------------------------------------------

@@ -215,9 +215,9 @@ def test_the_desk_shows_the_fleet_and_approves(host: FleetHost, waiting: tuple[s
 def test_the_desk_opens_cancels_and_drains(host: FleetHost, waiting: tuple[str, str]) -> None:
     one, two = waiting
     host.change(one, question=None, reason="an agent asks something on its host", path="/x/s")
-    opened: list[tuple[Path, tuple[str, ...]]] = []
+    opened: list[tuple[Path | None, tuple[str, ...]]] = []
 
-    def opens(project: Path, words: tuple[str, ...]) -> int:
+    def opens(project: Path | None, words: tuple[str, ...]) -> int:
         opened.append((project, words))
         return 0
 

@@ -81,7 +81,7 @@ def test_a_backlog_is_a_list_of_features(backlog: Callable[[str], Path], tmp_pat
         "- {key: a, feature: 'one', priority: 5, then: merge}\n"
         "- {key: b, issue: 7, repo: repo, agent: codex}\n"
     )
-    first, second = read_backlog(path, Wish(repo="/r", agent="demo", pipeline="quick"))
+    first, second = read_backlog(path, Wish(repo="/r", agent="demo", pipeline="quick"), {})
     assert first == Wish(
         repo="/r", feature="one", key="a", priority=5, then="merge", agent="demo", pipeline="quick"
     )
@@ -108,12 +108,12 @@ def test_a_mistake_in_a_backlog_names_its_line(
     backlog: Callable[[str], Path], text: str, said: str
 ) -> None:
     with pytest.raises(ConfigError, match=said):
-        read_backlog(backlog(text), Wish(repo="/r"))
+        read_backlog(backlog(text), Wish(repo="/r"), {})
 
 
 def test_a_backlog_is_a_file() -> None:
     with pytest.raises(UsageError, match="is not a file"):
-        read_backlog(Path("/nonexistent/backlog.yaml"), Wish(repo="/r"))
+        read_backlog(Path("/nonexistent/backlog.yaml"), Wish(repo="/r"), {})
 
 
 def test_the_commands_submit_list_and_show(host: FleetHost) -> None:

@@ -59,6 +59,16 @@ def work_tree(folder: Path) -> WorkTree | None:
     return None
 
 
+def is_top(folder: Path) -> bool:
+    """Whether ``folder`` is the top level of a git work tree, or looks like one.
+
+    A file ``.git`` counts even if what it names is gone, as after a move: git stops there, too.
+    A directory ``.git`` that is not a repository does not count. Raises nothing.
+    """
+    path = f"{folder}/.git"
+    return os.path.isfile(path) or os.path.lexists(f"{path}/HEAD")  # noqa: PTH113 (raises nothing)
+
+
 def linked_git_dir(link: Path) -> Path | None:
     """Return the git directory that the file ``link`` names as ``gitdir: PATH``; None for none.
 

@@ -62,16 +62,19 @@ class CommandRuns:
     environ: Mapping[str, str]
     config: Path | None = None
 
-    def argv(self, project: Path, words: Words) -> Words:
-        """Return the argv of a command in a project."""
+    def argv(self, project: Path | None, words: Words) -> Words:
+        """Return the argv of a command in a project; None for a command that is about none."""
+        place = ("--project", str(project)) if project is not None else ()
         config = ("--config", str(self.config)) if self.config is not None else ()
-        return (*self.program, "--project", str(project), *config, *words)
+        return (*self.program, *place, *config, *words)
 
-    async def run(self, project: Path, words: Words, *, text: str | None = None) -> CommandEnd:
+    async def run(
+        self, project: Path | None, words: Words, *, text: str | None = None
+    ) -> CommandEnd:
         """Run a command, which can ask nothing; return what it said.
 
         Args:
-            project: The project that it is about.
+            project: The project that it is about; None for none.
             words: What is typed after ``agentmux``.
             text: What it reads from its standard input; None for nothing. A person's words go this
                 way: argv is visible to all users, and gives a leading ``@`` or dash a meaning.
@@ -80,7 +83,7 @@ class CommandRuns:
         process = await asyncio.create_subprocess_exec(
             *self.argv(project, words),
             env=dict(self.environ),
-            cwd=project if project.is_dir() else None,
+            cwd=project if project is not None and project.is_dir() else None,
             stdin=nothing,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

@@ -30,7 +30,7 @@ _KEPT_S: Final = 3.0
 class FleetCommand:
     """The fleet of this host, for one face."""
 
-    def __init__(self, commands: CommandRuns, url: Path, project: Path) -> None:
+    def __init__(self, commands: CommandRuns, url: Path, project: Path | None) -> None:
         """Take what runs commands, the file with the fleet's URL, and a project to run them in."""
         self._commands, self._url, self._project = commands, url, project
         self._lock = threading.Lock()

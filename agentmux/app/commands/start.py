@@ -212,7 +212,11 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
     agents = _agents(world, state)
     warnings = request.issue.warnings if request.issue is not None else ()
     warnings += _warnings(head, options, _in_checkout(beside, taken) if own is None else {})
-    warnings += (*network_warnings(world), *((place.warning,) if place.warning else ()))
+    warnings += (
+        *network_warnings(world),
+        *_in_home(world, top),
+        *((place.warning,) if place.warning else ()),
+    )
     if request.unwatched:
         warnings += tuple(_unattended(world, options, _unasked(request, agents)))
     return StartPlan(
@@ -672,6 +676,14 @@ def _warnings(head: Head | None, options: Options, taken: Mapping[str, str]) -> 
             f"{others[0]}; see them: agentmux list"
         )
     return tuple(found)
+
+
+def _in_home(world: World, top: Path | None) -> tuple[str, ...]:
+    """Return a warning if the project is in the repository of the user's whole home directory."""
+    home = world.environment.get("HOME")
+    if not home or top is None or top == world.project or top != Path(home).resolve():
+        return ()
+    return (f"this is in the git repository of your home directory, {top}; its own: git init",)
 
 
 def _in_checkout(beside: Iterable[SessionEntry], taken: Mapping[str, str]) -> Mapping[str, str]:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import Problem, problem_of
+from agentmux.app.session.further_up import hints_further_up
 from agentmux.app.session.orchestrator_version import other_version
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.times import time_of
@@ -258,18 +259,27 @@ def resolve(site: Site, name: str, *, command: str = STATUS) -> SessionEntry:
     if path is not None:
         return entry_at(site, path)
     names = site.folders.names(sessions_dir(site.project)) if name else ()
-    exact = [each for each in names if layout.slug_of(each) == name]
-    begun = [each for each in names if each.startswith(name)]
-    begun += [each for each in names if layout.slug_of(each).startswith(name) and each not in begun]
-    found = exact or begun
+    found = _matching(name, names)
     if len(found) == 1:
         return entry_at(site, sessions_dir(site.project) / found[0])
     if found:
         entries = [entry_at(site, sessions_dir(site.project) / each) for each in found]
         entries.sort(key=lambda entry: entry.name, reverse=True)
         raise _several(f"several sessions match `{name}`", entries, command)
-    hints = (*_meant(name, names, command), "agentmux list")
+    typed = command.replace("SESSION", shlex.quote(name), 1)
+    above = hints_further_up(site, typed, lambda _, names: bool(name and _matching(name, names)))
+    hints = (*above, *_meant(name, names, command), "agentmux list")
     raise NotFoundError(f"no session matches `{name}`", hints=hints)
+
+
+def _matching(name: str, names: Sequence[str]) -> list[str]:
+    """Return those of ``names`` with the slug ``name``, else those that begin with ``name``."""
+    slugs = {each: layout.slug_of(each) for each in names}
+    exact = [each for each in names if slugs[each] == name]
+    begun = [each for each in names if each.startswith(name)]
+    return exact or begun + [
+        each for each in names if slugs[each].startswith(name) and each not in begun
+    ]
 
 
 def short_name(site: Site, path: Path) -> str:
@@ -341,8 +351,14 @@ def home_of(site: Site, entry: SessionEntry) -> Path:
     folder, ours = entry.path.parent, sessions_dir(site.project)
     if folder in {ours, ours.resolve()}:
         return site.project
+    return project_around(entry.path) or site.project
+
+
+def project_around(session: Path) -> Path | None:
+    """Return the project in whose sessions directory ``session`` is; None if it is in none."""
+    folder = session.parent
     project = Path(*folder.parts[:-2])
-    return project if sessions_dir(project) == folder else site.project
+    return project if sessions_dir(project) == folder else None
 
 
 def select_session(entries: Sequence[SessionEntry], *, command: str = STATUS) -> SessionEntry:

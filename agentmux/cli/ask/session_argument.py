@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import os
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentmux.app.session.further_up import hints_further_up
 from agentmux.app.session.lookup import (
     SessionEntry,
+    entry_at,
     home_of,
     list_resumable_sessions,
     live,
+    project_around,
     resolve,
     select_session,
 )
 from agentmux.errors import NotFoundError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from agentmux.app.world import Site, World
     from agentmux.cli.face import Face
@@ -36,10 +41,20 @@ def named(face: Face, name: str, *, command: str) -> tuple[Site, SessionEntry]:
     Raises:
         NotFoundError: No session matches, or several do.
     """
-    site = face.site()
+    site = face.site(_project_in(name))
     entry = resolve(site, name, command=command)
     home = home_of(site, entry)
     return site if home == site.project else face.site(home), entry
+
+
+def _project_in(name: str) -> Path | None:
+    """Return the project that a session's path names; None if ``name`` is no such path.
+
+    So a session can be named from anywhere.
+    """
+    if not name.startswith("/") or "\0" in name:
+        return None
+    return project_around(Path(os.path.realpath(name)))
 
 
 def meant(
@@ -72,8 +87,16 @@ def require_resumable(world: World) -> tuple[SessionEntry, ...]:
     """
     entries = list_resumable_sessions(world)
     if not entries:
-        raise NotFoundError("nothing to resume", hints=('agentmux start "FEATURE"',))
+        above = hints_further_up(
+            world, "resume", lambda folder, names: _is_open(world, folder, names)
+        )
+        raise NotFoundError("nothing to resume", hints=(*above, 'agentmux start "FEATURE"'))
     return entries
+
+
+def _is_open(world: World, folder: Path, names: Iterable[str]) -> bool:
+    """Return whether one of the sessions in ``folder`` is not done."""
+    return any(not entry_at(world, folder / name).is_done for name in names)
 
 
 def chosen_session(world: World, entry: SessionEntry | None, *, command: str) -> SessionEntry:

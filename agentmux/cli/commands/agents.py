@@ -44,7 +44,7 @@ def agents(
     if ctx.invoked_subcommand is not None:
         return 0
     face: Face = ctx.obj
-    world = trusted_world(face, face.world(), _every, trust=trust)
+    world = trusted_world(face, face.world(face.place()), _every, trust=trust)
     result = list_agents(world, load_registry(world.settings))
     if json:
         render.as_json(envelope(result.data, result.problems))
@@ -89,7 +89,7 @@ def _is_shown(report: AgentReport) -> bool:
 def probe_(ctx: typer.Context, name: NameArg, json: GroupJsonOpt = False) -> int:
     """Ask an installed agent what it can do."""
     face: Face = ctx.obj
-    world = trusted_world(face, face.world(), _one(name))
+    world = trusted_world(face, face.world(face.place()), _one(name))
 
     def look(spec: AgentSpec) -> ProbeResult:
         return probe(spec, path_env=world.programs.path, cache_dir=None)
@@ -108,7 +108,7 @@ def probe_(ctx: typer.Context, name: NameArg, json: GroupJsonOpt = False) -> int
 def show(ctx: typer.Context, name: NameArg, json: GroupJsonOpt = False) -> int:
     """Show how an agent is launched and resumed."""
     face: Face = ctx.obj
-    world = trusted_world(face, face.world(), _one(name))
+    world = trusted_world(face, face.world(face.place()), _one(name))
     found = show_agent(world, name)
     if json:
         render.as_json(envelope((found,), ()))

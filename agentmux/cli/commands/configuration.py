@@ -35,7 +35,7 @@ def show(
 ) -> int:
     """Show every setting that is in effect."""
     face: Face = ctx.obj
-    values, left_out = build.configuration(face.project(), config=face.config, environ=face.environ)
+    values, left_out = build.configuration(face.place(), config=face.config, environ=face.environ)
     if json:
         found = [each.as_json() for each in values]
         render.as_json({"schema": SCHEMA, "values": found, "untrusted": [*left_out]})
@@ -77,7 +77,7 @@ def schema() -> int:
 def path(ctx: typer.Context, json: GroupJsonOpt = False) -> int:
     """Show which files and folders are used, and which of them exist."""
     face: Face = ctx.obj
-    places = build.config_paths(face.project(), config=face.config, environ=face.environ)
+    places = build.config_paths(face.place(), config=face.config, environ=face.environ)
     if json:
         found = [
             {"name": name, "path": str(place), "exists": place.exists()} for name, place in places

@@ -51,7 +51,7 @@ def doctor(
         require_person(face, "doctor --fix")
         if json and not yes:
             raise UsageError("`--fix` asks first, which `--json` cannot", hints=("add --yes",))
-    patient = ward.Patient(project=face.project(), config=face.config, environ=face.environ)
+    patient = ward.Patient(project=face.place(), config=face.config, environ=face.environ)
     found = _examined(patient)
     fixed = repairs_of(found) if fix else ()
     if fixed:

@@ -44,7 +44,7 @@ def notify(
     it may hold a token. The exit code is 1 if a message to an address failed.
     """
     face: Face = ctx.obj
-    settings = face.world(read_only=True).settings
+    settings = face.world(face.place(), read_only=True).settings
     found = settings.places
     tried = send_test([*found], _ways(face, timeout)) if test else ()
     if json:
@@ -58,7 +58,7 @@ def notify(
 def _ways(face: Face, limit_s: float) -> Ways:
     return Ways(
         ring=_ring,
-        announce=lambda text: announce(face.site().terminal(None).socket, text),
+        announce=lambda text: announce(face.site(face.place()).terminal(None).socket, text),
         notifier=HelperProcess(face.environ, limit_s=limit_s),
     )
 

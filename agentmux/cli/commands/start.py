@@ -199,7 +199,7 @@ def start_feature(
         world, request, {each.name: each.phase or "" for each in list_sessions(world)}
     )
     plan = replace(plan, warnings=(*told, *plan.warnings))
-    _tell(plan, person=face.interactive and not json)
+    _tell(plan, _where(face, plan, world.project), person=face.interactive and not json)
     if dry_run:
         _show_plan(plan, json=json)
         return 0
@@ -220,12 +220,20 @@ def _pipeline_name(name: str | None, *, quick: bool) -> str | None:
     return QUICK if quick else name
 
 
-def _tell(plan: StartPlan, *, person: bool) -> None:
+def _tell(plan: StartPlan, where: Iterator[str], *, person: bool) -> None:
     """Print warnings and notes; to a person also which pipeline the session takes."""
     for warning in plan.warnings:
         render.note(f"warning: {warning}")
-    for said in (*plan.notes, *(_about(plan) if person else ())):
+    for said in (*where, *plan.notes, *(_about(plan) if person else ())):
         render.note(said)
+
+
+def _where(face: Face, plan: StartPlan, project: Path) -> Iterator[str]:
+    """Yield a line that names the project, if it is not the directory that the user means."""
+    here = face.here().resolve()
+    if project != here:
+        is_there = "works in" if plan.worktree is None else "belongs to the project"
+        yield f"the session {is_there} {project}, not {here}"
 
 
 def _about(plan: StartPlan) -> Iterator[str]:

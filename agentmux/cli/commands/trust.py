@@ -162,7 +162,7 @@ def trusted_world(face: Face, world: World, effect: Effect, *, trust: bool = Fal
 
 def _command(face: Face, world: World) -> str:
     """Return the ``agentmux trust`` command for the project, to be typed in this directory."""
-    here = face.given is None and face.project() == world.project
+    here = face.given is None and face.place() == world.project
     return (
         "agentmux trust" if here else f"agentmux --project {shlex.quote(str(world.project))} trust"
     )

@@ -65,7 +65,7 @@ def web(  # noqa: PLR0913, PLR0917 (typer)
         behind_proxy=behind_proxy,
         cert=_file(tls_cert),
         key=_file(tls_key),
-        project=face.project(),
+        project=face.known_project(),
         config=face.config,
         environ=face.environ,
     )

@@ -67,9 +67,13 @@ class Place:
     word: str
     command: str = ""
 
+    def project_dir(self) -> Path:
+        """Return the project's directory."""
+        return project_of(Path(self.project), self.environ)
+
     def sessions_dir(self) -> Path:
         """Return the folder of the project's sessions."""
-        return project_of(Path(self.project)) / layout.SESSIONS_DIR
+        return self.project_dir() / layout.SESSIONS_DIR
 
 
 def sessions(place: Place) -> Iterator[Candidate]:
@@ -159,7 +163,7 @@ def role_agents(place: Place) -> Iterator[Candidate]:
 
 def pipelines(place: Place) -> Iterator[Candidate]:
     """Yield the pipelines: built in, of the project and of the user."""
-    project = project_of(Path(place.project)) / layout.PROJECT_FOLDER
+    project = place.project_dir() / layout.PROJECT_FOLDER
     for folder, says in (
         (PACKAGE, "built in"),
         (project, "of this project"),
@@ -271,7 +275,7 @@ def _checkpoints(state: Mapping[str, Any]) -> Iterable[str]:
 def _configured(place: Place, section: str) -> Iterator[str]:
     """Yield the keys below ``section:`` in the configuration files, as its lines show them."""
     try:
-        project = project_of(Path(place.project)) / layout.PROJECT_CONFIG
+        project = place.project_dir() / layout.PROJECT_CONFIG
     except AgentmuxError:
         project = Path(os.devnull)
     files = (config_dir(place.environ) / "config.yaml", project, Path(place.config or os.devnull))

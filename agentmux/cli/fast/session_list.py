@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.commands.remove import finish_removals
+from agentmux.app.session.further_up import listed_further_up
 from agentmux.app.session.lookup import (
     SessionEntry,
     list_sessions,
@@ -51,6 +52,8 @@ def run(face: Face, *, everything: bool, json: bool) -> int:
         render.out(line)
     if not listed:
         render.note(f'no sessions in {site.project}: agentmux start "…"')
+    for said in listed_further_up(site):
+        render.note(said)
     if len(listed) < count:
         render.note(f"and {count - len(listed)} older: agentmux list --all")
     render.show_problems(result.problems)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import envelope
+from agentmux.app.session.further_up import listed_further_up
 from agentmux.app.views.rows import session_row
 from agentmux.app.views.session_words import next_step
 from agentmux.app.views.standing import Standing, standing
@@ -54,6 +55,8 @@ def run(face: Face, *, json: bool) -> int:
     cols = render.columns()
     for line in lines(found, site.project, cols=cols, colours=face.colours):
         render.out(line)
+    for said in listed_further_up(site):
+        render.note(said)
     render.show_problems(found.problems)
     return found.exit_code
 

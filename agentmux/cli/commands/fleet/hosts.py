@@ -58,7 +58,7 @@ def init(
     render.out(f"the fleet is set up: {shown_url(url)}")
     if not face.world(anywhere(face), read_only=True).settings.fleet.repos:
         render.note("name the repositories that this host may run in your configuration, such as")
-        render.note(f"  fleet: {{repos: ['{face.project()}']}}")
+        render.note(f"  fleet: {{repos: ['{face.place()}']}}")
     render.note("then: agentmux fleet worker")
     return 0
 

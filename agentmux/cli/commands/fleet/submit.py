@@ -101,7 +101,7 @@ def submit(  # noqa: PLR0913, PLR0917 (typer)
             raise UsageError("--from takes features, issues and keys from its file")
         from agentmux.fleet.backlog import read_backlog  # noqa: PLC0415 (reads yaml)
 
-        wishes = read_backlog(absolute(backlog), usual)
+        wishes = read_backlog(absolute(backlog), usual, face.environ)
         if not wishes and not json:
             render.note(f"{absolute(backlog)} has no features")
     _require_allowed(face, engine, wishes)
@@ -123,7 +123,7 @@ def _repository(face: Face, text: str) -> str:
     if is_url(text):
         return text
     path = absolute(Path(text)) if text else face.project()
-    return str(machine.project_of(path) if path.is_dir() else path.resolve())
+    return str(machine.project_of(path, face.environ) if path.is_dir() else path.resolve())
 
 
 def _require_allowed(face: Face, engine: sa.Engine, wishes: tuple[Wish, ...]) -> None:
