@@ -67,6 +67,16 @@ class SessionFolders(Protocol):
             DataError: It cannot be renamed; nothing was changed.
         """
 
+    def leave(self, folder: Path, /) -> bool:
+        """Remove the sessions' directory ``folder``, and the ``.agentmux/`` that it is in.
+
+        A directory that holds anything of the user, or a session, stays; that is no error. Call it
+        with `one_at_a_time`.
+
+        Returns:
+            Whether ``.agentmux/`` is removed.
+        """
+
     def delete(self, buried: Path, /) -> None:
         """Delete a directory that `bury` returned; one that is gone already is no error.
 

@@ -17,7 +17,7 @@ from agentmux.adapters.disk import files, inner_repository
 from agentmux.adapters.disk.artifacts import read_artifacts
 from agentmux.adapters.disk.handover import discard_pipes
 from agentmux.adapters.disk.journal import encode_line
-from agentmux.adapters.disk.session_folders import MAKING
+from agentmux.adapters.disk.session_folders import IGNORE, IGNORED, MAKING
 from agentmux.adapters.disk.signal_files import BLANK, FileSignals, lines_version
 from agentmux.adapters.system.ids import new_id
 from agentmux.core.checks.tail import KEEP_BYTES
@@ -39,7 +39,6 @@ from agentmux.errors import NAME_TAKEN, BlockedError, DataError
 from agentmux.ports.session_files import LaunchRecord
 
 _DIGEST_MAX: Final = 64 << 20
-_IGNORE: Final = ".gitignore"
 
 _WRAPPER_S: Final = 60.0
 """A temporary file of this age was left by a killed wrapper (the program in an agent's pane):
@@ -154,12 +153,12 @@ class FileSession(FileSignals):
             BlockedError: Another process has just taken the name (reason `NAME_TAKEN`).
         """
         sessions = self._path.parent
-        around = (sessions.parent, sessions, sessions / _IGNORE)
+        around = (sessions.parent, sessions, sessions / IGNORE)
         self._made_around = tuple(each for each in around if not os.path.lexists(each))
         made = FileSession(sessions / f"{MAKING}{new_id()}")
         try:
             files.make_dir(sessions)
-            files.put(sessions / _IGNORE, b"*\n")
+            files.put(sessions / IGNORE, IGNORED)
             files.make_dir(made.path)
             version = lines_version(fold(BLANK, ((event, 0) for event in events)))
             made.journal.create(*(encode(event, version) for event in events))
@@ -190,7 +189,7 @@ class FileSession(FileSignals):
         ours = {_IGNORE, inner_repository.NAME}
         with suppress(OSError):
             for path in reversed(self._made_around):
-                if path.name != _IGNORE:
+                if path.name != IGNORE:
                     path.rmdir()
                 elif ours.issuperset(each.name for each in path.parent.iterdir()):
                     inner_repository.remove_repository(path.parent)

@@ -37,6 +37,12 @@ BURIED: Final = ".removing-"
 MAKING: Final = ".making-"
 """How the name of a session's directory begins until it is whole."""
 
+IGNORE: Final = ".gitignore"
+IGNORED: Final = b"*\n"
+"""The name and the content of the file that hides the sessions from git."""
+
+_OURS: Final = frozenset({IGNORE, layout.TREE_LOCK, layout.TREE_LOCK_HOLDER})
+
 _READY: Final = re.compile(r"ready-(\d+)-(\d+)-[0-9a-f]+\.fifo")
 _SIGNS: Final = (layout.STATE, layout.JOURNAL, layout.STATE_BACKUP)
 
@@ -207,6 +213,26 @@ def bury(path: Path) -> Path:
         path.rename(target)
         files.sync_dir(target.parent)
     return target
+
+
+def leave(folder: Path) -> bool:
+    """Remove the sessions' directory, and ``.agentmux/`` around it, where they hold nothing else.
+
+    ``folder`` is ``.agentmux/.sessions``. What we made there, beside sessions, counts as nothing; a
+    file of the user keeps both. Nobody may make a session there meanwhile (`one_at_a_time`).
+
+    Returns:
+        Whether ``.agentmux/`` is removed.
+    """
+    with suppress(OSError):
+        made = set(os.listdir(folder))  # noqa: PTH208 (names)
+        if made <= _OURS and (IGNORE not in made or (folder / IGNORE).read_bytes() == IGNORED):
+            for name in made:
+                (folder / name).unlink()
+        folder.rmdir()
+        folder.parent.rmdir()
+        return True
+    return False
 
 
 def delete(buried: Path) -> None:

@@ -176,12 +176,18 @@ def ways_to_keep(entry: SessionEntry, found: WorktreeLoss, spec: WorktreeSpec) -
 
 def remove_session(
     site: Site, entry: SessionEntry, take_away: Callable[[], object] = lambda: None
-) -> None:
+) -> bool:
     """Remove the session with everything in its directory.
 
     Args:
+        site: The project.
+        entry: The session.
         take_away: Removes what the session has elsewhere, before its directory; if it raises an
             error, the session stays.
+
+    Returns:
+        Whether it was the last session, and the project's ``.agentmux/`` is removed, too, as it
+        held nothing else.
 
     Raises:
         AgentmuxError: As in `require_removable`; nothing was changed.
@@ -197,6 +203,7 @@ def remove_session(
     finally:
         lock.release()
     site.folders.delete(buried)
+    return _leave(site)
 
 
 def finish_removals(site: Site) -> None:
@@ -204,6 +211,19 @@ def finish_removals(site: Site) -> None:
 
     What cannot be deleted stays for the next call; that is no error.
     """
-    for buried in site.folders.leftovers(sessions_dir(site.project)):
+    left = site.folders.leftovers(sessions_dir(site.project))
+    for buried in left:
         with suppress(DataError):
             site.folders.delete(buried)
+    if left:
+        _leave(site)
+
+
+def _leave(site: Site) -> bool:
+    """Remove ``.agentmux/`` if it holds nothing any more; return whether it is removed."""
+    with (
+        suppress(AgentmuxError, OSError),  # a start holds it, or nobody may look
+        site.folders.one_at_a_time(site.tree_lock(site.project).top),
+    ):
+        return site.folders.leave(sessions_dir(site.project))
+    return False

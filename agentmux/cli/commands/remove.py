@@ -21,6 +21,7 @@ from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.ask.session_argument import named
 from agentmux.cli.face import Face
+from agentmux.core.names.layout import PROJECT_FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -96,8 +97,9 @@ def _removed(face: Face, site: Site, entry: SessionEntry, take_away: Callable[[]
         _remove_base(face, site, entry)
         _forget_ref(face, site, entry)
 
-    remove_session(site, entry, take_all)
-    return f"removed {entry.path}"
+    was_last = remove_session(site, entry, take_all)
+    also = f", and {site.project / PROJECT_FOLDER}, which held nothing else" if was_last else ""
+    return f"removed {entry.path}{also}"
 
 
 def _remove_base(face: Face, site: Site, entry: SessionEntry) -> None:

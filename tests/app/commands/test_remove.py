@@ -39,9 +39,43 @@ def entry(site: Site, tmux: TmuxTerminal) -> SessionEntry:
 
 
 def test_nothing_stays(site: Site, entry: SessionEntry) -> None:
-    remove_session(site, entry)
-    assert list(sessions_dir(site.project).iterdir()) == []
+    assert remove_session(site, entry)
+    assert list(site.project.iterdir()) == []
     assert list_sessions(site) == ()
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ({".sessions/.gitignore": "*\n", ".sessions/agentmux.lock": ""}, {}),
+        ({".sessions/.gitignore": "*\n"}, {"config.yaml": ""}),
+        ({".sessions/.gitignore": "*\n"}, {"prompts/coder.md": "Be kind.\n"}),
+        ({}, {".sessions/.gitignore": "*\n!kept\n"}),
+        ({}, {".sessions/notes.txt": "mine"}),
+    ],
+)
+def test_the_last_session_takes_the_folder_unless_something_of_the_user_is_there(
+    site: Site,
+    entry: SessionEntry,
+    tmux: TmuxTerminal,
+    ours: dict[str, str],
+    theirs: dict[str, str],
+) -> None:
+    around = site.project / ".agentmux"
+    for name, text in {**ours, **theirs}.items():
+        (around / name).parent.mkdir(exist_ok=True)
+        (around / name).write_text(text)
+    path = sessions_dir(site.project) / "20260101-101500-other"
+    other = OnDisk(path, tmux_socket=tmux.socket).path
+    assert not remove_session(site, entry)
+    assert entry_at(site, other).problem is None
+    assert remove_session(site, entry_at(site, other)) == (not theirs)
+    left = {str(each.relative_to(around)): each.read_text() for each in files_in(around)}
+    assert left == theirs
+
+
+def files_in(folder: Path) -> list[Path]:
+    return [each for each in folder.rglob("*") if each.is_file()]
 
 
 def test_a_session_that_cannot_be_read_can_be_removed(site: Site, entry: SessionEntry) -> None:
@@ -87,7 +121,7 @@ def test_a_removal_that_was_interrupted_is_no_session_and_is_finished(
     site.folders.bury(entry.path)
     assert len(site.folders.leftovers(sessions_dir(site.project))) == 2
     finish_removals(site)
-    assert list(sessions_dir(site.project).iterdir()) == []
+    assert list(site.project.iterdir()) == []
 
 
 def test_only_what_was_buried_is_deleted(site: Site, entry: SessionEntry) -> None:
