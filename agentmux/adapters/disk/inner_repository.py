@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.disk import files
-from agentmux.adapters.disk.session_folders import MAKING
 from agentmux.adapters.system.ids import new_id
+from agentmux.core.names import layout
 
 NAME: Final = ".git"
 
@@ -42,7 +42,7 @@ def make_repository(sessions: Path) -> None:
         DataError: A folder cannot be made.
         OSError: A file cannot be written, or the name is taken.
     """
-    made = sessions / f"{MAKING}{new_id()}"
+    made = sessions / f"{layout.MAKING}{new_id()}"
     try:
         for name in _FOLDERS:
             files.make_dir(made / name)

@@ -17,7 +17,7 @@ from agentmux.adapters.disk import files, inner_repository
 from agentmux.adapters.disk.artifacts import read_artifacts
 from agentmux.adapters.disk.handover import discard_pipes
 from agentmux.adapters.disk.journal import encode_line
-from agentmux.adapters.disk.session_folders import IGNORE, IGNORED, MAKING
+from agentmux.adapters.disk.session_folders import IGNORE, IGNORED
 from agentmux.adapters.disk.signal_files import BLANK, FileSignals, lines_version
 from agentmux.adapters.system.ids import new_id
 from agentmux.core.checks.tail import KEEP_BYTES
@@ -155,7 +155,7 @@ class FileSession(FileSignals):
         sessions = self._path.parent
         around = (sessions.parent, sessions, sessions / IGNORE)
         self._made_around = tuple(each for each in around if not os.path.lexists(each))
-        made = FileSession(sessions / f"{MAKING}{new_id()}")
+        made = FileSession(sessions / f"{layout.MAKING}{new_id()}")
         try:
             files.make_dir(sessions)
             files.put(sessions / IGNORE, IGNORED)
@@ -186,7 +186,7 @@ class FileSession(FileSignals):
 
     def _discard_around(self) -> None:
         """Remove what `make` and `protect_from_clean` made around it, unless others use that."""
-        ours = {_IGNORE, inner_repository.NAME}
+        ours = {IGNORE, inner_repository.NAME}
         with suppress(OSError):
             for path in reversed(self._made_around):
                 if path.name != IGNORE:

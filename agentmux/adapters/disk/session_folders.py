@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from agentmux.adapters.disk import files
+from agentmux.adapters.disk import files, inner_repository
 from agentmux.core.journal.state import has_phase
 from agentmux.core.names import layout
 from agentmux.errors import BlockedError
@@ -34,14 +34,12 @@ BEGIN_WAIT_S: Final = 10.0
 
 _POLL_S: Final = 0.02
 BURIED: Final = ".removing-"
-MAKING: Final = ".making-"
-"""How the name of a session's directory begins until it is whole."""
-
 IGNORE: Final = ".gitignore"
 IGNORED: Final = b"*\n"
 """The name and the content of the file that hides the sessions from git."""
 
-_OURS: Final = frozenset({IGNORE, layout.TREE_LOCK, layout.TREE_LOCK_HOLDER})
+_OURS: Final = frozenset({IGNORE, inner_repository.NAME, layout.TREE_LOCK, layout.TREE_LOCK_HOLDER})
+"""What we make beside the sessions in their folder."""
 
 _READY: Final = re.compile(r"ready-(\d+)-(\d+)-[0-9a-f]+\.fifo")
 _SIGNS: Final = (layout.STATE, layout.JOURNAL, layout.STATE_BACKUP)
@@ -84,7 +82,7 @@ def half_made(folder: Path, now_s: float) -> tuple[Path, ...]:
     A start takes seconds; what is younger than `STARTING_S` may still be made.
     """
     found = []
-    for path in sorted(folder.glob(f"{MAKING}*")):
+    for path in sorted(folder.glob(f"{layout.MAKING}*")):
         with suppress(OSError):
             if path.lstat().st_mtime < now_s - STARTING_S:
                 found.append(path)
@@ -225,9 +223,10 @@ def leave(folder: Path) -> bool:
         Whether ``.agentmux/`` is removed.
     """
     with suppress(OSError):
-        made = set(os.listdir(folder))  # noqa: PTH208 (names)
+        made = frozenset(os.listdir(folder))  # noqa: PTH208 (names)
         if made <= _OURS and (IGNORE not in made or (folder / IGNORE).read_bytes() == IGNORED):
-            for name in made:
+            inner_repository.remove_repository(folder)
+            for name in made - {inner_repository.NAME}:
                 (folder / name).unlink()
         folder.rmdir()
         folder.parent.rmdir()

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 PROJECT_FOLDER: Final = ".agentmux"
 PROJECT_CONFIG: Final = f"{PROJECT_FOLDER}/config.yaml"
 SESSIONS_DIR: Final = f"{PROJECT_FOLDER}/.sessions"
+MAKING: Final = ".making-"
+"""How the name of a folder among the sessions begins until it is whole."""
 
 SCHEMA_VERSION: Final = 3
 """The newest version of the form of ``state.json``; a higher one comes from a newer AgentMux."""

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from agentmux.adapters.disk.inner_repository import make_repository
 from agentmux.adapters.disk.lock import SessionLock
 from agentmux.app.commands.remove import (
     base_to_remove,
@@ -67,15 +68,13 @@ def test_the_last_session_takes_the_folder_unless_something_of_the_user_is_there
         (around / name).write_text(text)
     path = sessions_dir(site.project) / "20260101-101500-other"
     other = OnDisk(path, tmux_socket=tmux.socket).path
+    make_repository(sessions_dir(site.project))
     assert not remove_session(site, entry)
     assert entry_at(site, other).problem is None
     assert remove_session(site, entry_at(site, other)) == (not theirs)
-    left = {str(each.relative_to(around)): each.read_text() for each in files_in(around)}
+    left = {name: (around / name).read_text() for name in theirs}
     assert left == theirs
-
-
-def files_in(folder: Path) -> list[Path]:
-    return [each for each in folder.rglob("*") if each.is_file()]
+    assert around.exists() == bool(theirs)
 
 
 def test_a_session_that_cannot_be_read_can_be_removed(site: Site, entry: SessionEntry) -> None:
