@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.exc import OperationalError
 
 from agentmux.fleet.database import engine_for, persistent
 from tests.fleet.postgres import PROGRAMS, Postgres
@@ -27,6 +28,14 @@ def test_what_the_url_says_of_the_connection_comes_first(postgres: Postgres) -> 
         engine.dispose()
         found.append((given["connect_timeout"], given["tcp_user_timeout"], server))
     assert found == [("10", "10000", "20s"), ("3", "10000", "7s")]
+
+
+def test_to_look_at_a_database_that_is_missing_makes_none(tmp_path: Path) -> None:
+    engine = engine_for(f"sqlite:///{tmp_path / 'fleet.sqlite'}")
+    with pytest.raises(OperationalError, match="unable to open"):
+        engine.connect()
+    engine.dispose()
+    assert list(tmp_path.iterdir()) == [tmp_path / "home"]
 
 
 def test_a_call_waits_while_others_have_all_connections(tmp_path: Path) -> None:

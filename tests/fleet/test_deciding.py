@@ -71,8 +71,11 @@ def test_an_approval_takes_what_was_shown_and_goes_where_it_was_submitted_to_go(
 
 def test_a_decision_on_something_else_is_refused(engine: sa.Engine, feature: str) -> None:
     row = _row(engine, feature, **WAITING)
-    with pytest.raises(BlockedError, match="not what was shown"):
-        deciding.decide(engine, row, Given(kind=rows.APPROVE, digest="older"))
+    for digest in ("older", "", "a", "ab", "abcd", "ABC"):
+        for kind in (rows.APPROVE, rows.CHANGES):
+            with pytest.raises(BlockedError, match="not what was shown"):
+                deciding.decide(engine, row, Given(kind=kind, digest=digest))
+    assert _row(engine, feature) == row
     blocked = {**QUESTION, "digest": "", "obstacle": "HEAD has moved"}
     row = _row(engine, feature, question=blocked)
     with pytest.raises(BlockedError, match="cannot be approved now: HEAD has moved"):

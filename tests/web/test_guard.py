@@ -7,7 +7,8 @@ from tests.web.conftest import HOST, ORIGIN, Page
 
 PAGES = (
     *("/", "/start", "/sessions/x", "/sessions/x/screens", "/sessions/x/documents"),
-    "/sessions/x/diff",
+    *("/sessions/x/diff", "/sessions/x/login/y", "/sessions/x/documents/login/a.md"),
+    *("/sessions/x/static/y", "/fleet/static/x", "/x/login/"),
     *("/sessions/x/documents/a.md", "/sessions/x/why", "/sessions/x/journal", "/events"),
     *("/api/sessions", "/api/sessions/x", "/api/sessions/x/screens"),
 )
@@ -54,6 +55,7 @@ def test_the_cookie_is_kept_from_scripts_and_from_other_sites(lone: Page) -> Non
     [
         *("evil.example", "localhost:4321", "127.0.0.1:4321", "agentmux-0123456789.localhost"),
         *("agentmux-0123456789.localhost:80", "x.agentmux-0123456789.localhost:4321", ""),
+        *(f"{HOST}0", f"{HOST}.evil.example", f"{HOST}@evil.example", HOST[:-1]),
     ],
 )
 @pytest.mark.parametrize("path", ["/", "/login/x", "/static/web.js"])

@@ -541,6 +541,22 @@ def test_a_lock_that_a_killed_process_of_ours_left_is_in_nobodys_way(
     assert not (started / ".git/index.lock").exists()
 
 
+def test_a_lock_of_the_user_stays_beside_what_a_killed_process_of_ours_left(
+    started: Path, git: Git
+) -> None:
+    (started / "agent.txt").write_text("x\n")
+    made = git.commit("Add", ["agent.txt"], trailer=TRAILER)
+    left, lock = started / ".git/agentmux-commit-killed", started / ".git/index.lock"
+    left.mkdir()
+    (left / "lock").touch()
+    lock.touch()
+    assert git.index_lock() == lock
+    with pytest.raises(IndexBusyError):
+        git.settle_index(made)
+    assert not left.exists(), "it was swept"
+    assert lock.exists()
+
+
 def test_a_git_that_is_killed_leaves_no_index_behind(
     started: Path, environment: dict[str, str], run: Run, tmp_path: Path
 ) -> None:

@@ -183,6 +183,47 @@ def test_a_checkpoint_is_written_back_any_number_of_times(project: Path, home: P
     assert not (project / "sub").is_dir()
 
 
+def test_neither_repositories_inside_nor_our_own_files_are_written_back(
+    project: Path, home: Path
+) -> None:
+    nested, config = make_project(project / "nested"), project / ".agentmux" / "config.yaml"
+    config.write_text("version: 1\n")
+    git(project, "add", "-f", "nested", ".agentmux/config.yaml")
+    git(project, "commit", "-qm", "More")
+    first = taken(project, home)
+    git(nested, "commit", "-q", "--allow-empty", "-m", "Later")
+    config.write_text("version: 1 # later\n")
+    later = git(nested, "rev-parse", "HEAD")
+    git(project, "commit", "-qam", "Later")
+    second = taken(project, home)
+    store = checkpoints(project, home)
+    trees = (f"{each.commit}^{{tree}}" for each in (first, second))
+    named = inside(project, home, "diff-tree", "-r", "--name-only", *trees).split()
+    assert named == [".agentmux/config.yaml", "nested"]
+    assert store.differing(first.commit, second.commit) == ()
+    assert store.write_files(second.commit, first.commit, leave=()) == ()
+    assert git(nested, "rev-parse", "HEAD") == later
+    assert config.read_text() == "version: 1 # later\n"
+
+
+def test_nothing_is_deleted_behind_a_link_out_of_the_work_tree(
+    project: Path, home: Path, tmp_path: Path
+) -> None:
+    first = taken(project, home)
+    (project / "sub" / "deep").mkdir(parents=True)
+    (project / "sub" / "new.txt").write_text("new\n")
+    (project / "sub" / "deep" / "new.txt").write_text("new\n")
+    second = taken(project, home)
+    outside = tmp_path / "outside"
+    shutil.move(project / "sub", outside)
+    (project / "sub").symlink_to(outside)
+    before = digests(outside)
+    checkpoints(project, home).write_files(second.commit, first.commit, leave=())
+    assert before.keys() == {"new.txt", "deep/new.txt"}
+    assert digests(outside) == before
+    assert (project / "sub").is_symlink()
+
+
 def test_what_cannot_be_saved_is_named(project: Path, home: Path) -> None:
     (project / ".gitattributes").write_text("*.big filter=lfs\n*.odd filter=odd\n")
     git(project, "config", "filter.lfs.clean", "no-such-program clean %f")

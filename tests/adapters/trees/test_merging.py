@@ -80,6 +80,18 @@ def files(project: Path) -> dict[str, str]:
     }
 
 
+def racing(tmp_path: Path, command: str, first: str) -> str:
+    """Return a PATH with a git that runs ``first`` right before one of its commands."""
+    script, real = tmp_path / "racing/git", shutil.which("git")
+    script.parent.mkdir()
+    script.write_text(
+        f"#!/bin/sh\nPATH=${{PATH#*:}}\n"
+        f'case " $* " in *\' {command} \'*) {first};; esac\nexec {real} "$@"\n'
+    )
+    script.chmod(0o755)
+    return f"{script.parent}{os.pathsep}{os.environ['PATH']}"
+
+
 # -- computing -----------------------------------------------------------------------------------
 
 
@@ -200,6 +212,17 @@ def test_the_loser_of_a_race_merges_on_top(project: Path) -> None:
     assert merges(project).is_merged(again)
 
 
+def test_a_commit_between_the_look_and_the_move_is_not_lost(project: Path, tmp_path: Path) -> None:
+    leave_main(project)
+    plan = planned(project)
+    tree = f"{plan.old}^{{tree}}"
+    theirs = git(project, "commit-tree", "-m", "Theirs", "-p", plan.old, tree).strip()
+    path = racing(tmp_path, "update-ref", f"git branch -f main {theirs}")
+    with pytest.raises(BaseMovedError):
+        merges(project, PATH=path).move(plan)
+    assert tip(project, "main") == theirs
+
+
 def test_a_base_that_was_just_checked_out_is_not_moved_under_its_files(project: Path) -> None:
     plan = planned(project)
     with pytest.raises(BaseMovedError):
@@ -306,6 +329,22 @@ def test_an_ignored_file_in_the_way_is_not_overwritten(project: Path) -> None:
     plan = planned(project)
     with pytest.raises(CheckoutDirtyError, match=r"local\.env"):
         merges(project).fast_forward(plan, project)
+    assert (project / "local.env").read_text() == "SECRET=1\n"
+    assert tip(project, "main") == plan.old
+
+
+def test_an_ignored_file_that_is_made_meanwhile_is_not_overwritten(
+    project: Path, tmp_path: Path
+) -> None:
+    git(project, "checkout", "-q", "work")
+    (project / "local.env").write_text("THEIRS=1\n")
+    git(project, "add", "-f", "local.env")
+    git(project, "commit", "-qm", "Oops")
+    git(project, "checkout", "-q", "main")
+    plan = planned(project)
+    path = racing(tmp_path, "merge", f"echo SECRET=1 >'{project}/local.env'")
+    with pytest.raises(GitError):
+        merges(project, PATH=path).fast_forward(plan, project)
     assert (project / "local.env").read_text() == "SECRET=1\n"
     assert tip(project, "main") == plan.old
 

@@ -17,6 +17,7 @@ from agentmux.core.names.layout import COPIED
 from agentmux.errors import BlockedError
 from agentmux.ports.repository import GitError
 from agentmux.ports.worktrees import WorktreeSpec, WorktreeTakenError
+from tests.adapters.trees.test_merging import racing
 from tests.app.driver import git, make_project
 from tests.faults.operations import Operation, Operations
 
@@ -684,6 +685,62 @@ def test_nothing_is_copied_through_a_link_out_of_the_worktree(
     (spec.home / COPIED).write_text("*.env\n")
     (warning,) = worktrees(project).make(spec, again=False)
     assert "sub/x.env was not copied" in warning
+    assert list(outside.iterdir()) == []
+
+
+def test_a_branch_that_is_made_meanwhile_is_not_taken(project: Path, tmp_path: Path) -> None:
+    git(project, "commit", "-q", "--allow-empty", "-m", "More")
+    spec = spec_of(project)
+    older = git(project, "rev-parse", "HEAD~").strip()
+    path = racing(tmp_path, "update-ref", f"git branch {spec.branch} {older}")
+    with pytest.raises(GitError, match="could not create branch"):
+        LinkedWorktrees(GitProgram(project, {**os.environ, "PATH": path})).make(spec, again=False)
+    assert git(project, "rev-parse", spec.branch).strip() == older
+    assert not spec.path.exists()
+
+
+def test_a_worktree_that_was_moved_is_not_taken_away(project: Path, tmp_path: Path) -> None:
+    spec, there = spec_of(project), tmp_path / "there"
+    worktrees(project).make(spec, again=False)
+    git(project, "worktree", "move", "-f", "-f", str(spec.path), str(there))
+    (there / "new.txt").write_text("new\n")
+    with pytest.raises(WorktreeTakenError, match="was moved to"):
+        worktrees(project).take_away(spec, spec.commit)
+    assert git(there, "status", "--porcelain") == "?? new.txt\n"
+    assert git(there, "symbolic-ref", "--short", "HEAD").strip() == spec.branch
+
+
+def test_a_branch_of_an_imported_session_is_made_once_and_takes_none(project: Path) -> None:
+    git(project, "commit", "-q", "--allow-empty", "-m", "More")
+    spec, tip = spec_of(project), git(project, "rev-parse", "HEAD").strip()
+    for _ in range(2):
+        worktrees(project).adopt(spec, tip)
+        assert git(project, "rev-parse", spec.branch).strip() == tip
+        assert worktrees(project).owned(SESSION) == spec.branch
+    git(project, "branch", "-f", spec.branch, "HEAD~")
+    with pytest.raises(WorktreeTakenError, match="at another commit"):
+        worktrees(project).adopt(spec, tip)
+    assert git(project, "rev-parse", spec.branch) == git(project, "rev-parse", "HEAD~")
+    theirs = replace(spec, branch="theirs")
+    git(project, "branch", "theirs")
+    with pytest.raises(WorktreeTakenError, match="exists already"):
+        worktrees(project).adopt(theirs, tip)
+    worktrees(project).adopt(replace(theirs, is_continued=True), tip)
+
+
+@pytest.mark.parametrize("inner", ["sub", "sub/deep/project"])
+def test_a_project_behind_a_link_out_of_the_worktree_is_refused(
+    project: Path, tmp_path: Path, inner: str
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (project / "sub").symlink_to(outside)
+    git(project, "add", "sub")
+    git(project, "commit", "-qm", "A link")
+    spec = spec_of(project, inner=Path(inner))
+    with pytest.raises(GitError, match=f"{inner} leads out of the worktree"):
+        worktrees(project).make(spec, again=False)
+    assert not worktrees(project).is_made(spec)
     assert list(outside.iterdir()) == []
 
 

@@ -134,6 +134,21 @@ def test_a_head_that_moves_at_the_last_moment_is_not_committed_on(
     assert git(project, "log", "--format=%s") == "mine\nBegin\n"
 
 
+def test_while_another_operation_is_in_progress_nothing_is_committed(
+    project: Path, world: World, state: SessionState
+) -> None:
+    (project / ".git/MERGE_HEAD").write_text(f"{state.options.base}\n")
+    error = moved(world, state)
+    assert error is not None
+    assert error.message == "a merge is in progress in this repository"
+    assert "git merge --abort" in error.hints[0]
+    with pytest.raises(GitError, match="a merge is in progress"):
+        commit(world, state, APPROVAL)
+    assert git(project, "log", "--format=%s") == "Begin\n"
+    (project / ".git/MERGE_HEAD").unlink()
+    assert moved(world, state) is None
+
+
 def test_without_git_the_reason_is_told(
     tmp_path: Path, project: Path, world: World, state: SessionState
 ) -> None:
@@ -282,6 +297,22 @@ def test_another_branch_or_a_rewritten_history_is_refused(
         commit(world, state, APPROVAL)
     assert "reset" not in str(caught.value.hints)
     git(place, "reset", "-q", "--soft", str(state.options.base))
+    assert commit(world, state, APPROVAL)[0]
+
+
+def test_while_another_operation_is_in_progress_in_the_worktree_nothing_is_committed(
+    apart: tuple[World, SessionState],
+) -> None:
+    world, state = apart
+    place = Path(str(state.worktree))
+    (place / "one.txt").write_text("1\n")
+    head = Path(git(place, "rev-parse", "--absolute-git-dir").strip()) / "MERGE_HEAD"
+    head.write_text(f"{state.options.base}\n")
+    with pytest.raises(GitError, match=f"a merge is in progress in {place}") as caught:
+        commit(world, state, APPROVAL)
+    assert f"git -C {place} merge --abort" in caught.value.hints[0]
+    assert git(place, "log", "--format=%s") == "Begin\n"
+    head.unlink()
     assert commit(world, state, APPROVAL)[0]
 
 

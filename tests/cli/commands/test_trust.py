@@ -404,3 +404,23 @@ def test_what_came_in_while_the_user_wrote_is_not_trusted(project: Path) -> None
     configure(project, TWO_PARTS)  # only its first line is from the user
     keep_written(before, world(project), ("defaults.agent",))
     assert set(world(project).trust.known()) == {"defaults.agent"}
+
+
+def test_what_was_not_trusted_before_the_user_wrote_stays_so(project: Path) -> None:
+    configure(project, TWO_PARTS)  # by somebody else
+    before = world(project)
+    configure(project, "defaults: {agent: codex}\nroles: {coder: {agent: demo}}\n")
+    keep_written(before, world(project), ("defaults.agent",))
+    assert world(project).trust.known() == {}
+    assert "defaults.agent" in asked(project)
+
+
+def test_what_was_trusted_before_the_user_wrote_is_trusted_as_it_is_now(
+    project: Path, run: Run
+) -> None:
+    configure(project, TWO_PARTS)
+    assert run("trust", "--yes") == 0
+    before = world(project)
+    configure(project, "defaults: {agent: codex}\nroles: {coder: {agent: demo}}\n")
+    keep_written(before, world(project), ("defaults.agent",))
+    assert asked(project) == []
