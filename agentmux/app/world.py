@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from agentmux.ports.repository import Head, Repository
     from agentmux.ports.session_files import SessionFiles
     from agentmux.ports.session_folders import SessionFolders
+    from agentmux.ports.session_traces import SessionTraces
     from agentmux.ports.templates import Templates
     from agentmux.ports.terminal import Terminal
     from agentmux.ports.trials import Trials
@@ -52,6 +53,7 @@ class Site:
         is_alive: Returns whether the process with this pid and start time (0: any) runs.
         default_name: Returns the configured name of tmux sessions, for a session whose state has
             no name.
+        traces: What is known of unfinished sessions outside of their directories.
         nested: Returns the repositories inside that around a directory, as `Repository.nested`
             does; empty if git fails.
         remotes: Takes a directory, where hooks run, and the environment of git. Returns the
@@ -69,6 +71,7 @@ class Site:
     tree_lock: Callable[[Path], TreeLock]
     is_alive: Callable[[int, int], bool]
     default_name: Callable[[], str]
+    traces: SessionTraces
     nested: Callable[[Path], tuple[str, ...]]
     remotes: Callable[[Path, Mapping[str, str]], Remotes]
 

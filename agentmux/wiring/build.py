@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.disk import session_folders
+from agentmux.adapters.disk.session_traces import TraceFolder
 from agentmux.adapters.system.ids import new_id
 from agentmux.app.world import OwnCommands, Site, World
 from agentmux.core.codec.frozen import replace
@@ -147,6 +148,7 @@ def site(project: Path, *, config: Path | None, environ: Mapping[str, str]) -> S
         tree_lock=_tree_lock,
         is_alive=_is_alive,
         default_name=lambda: chosen().defaults.session_name,
+        traces=TraceFolder(state_dir(environ) / "sessions"),
         nested=lambda folder: _nested(folder, environ),
         remotes=_remotes,
     )
@@ -232,6 +234,7 @@ def world(
         tree_lock=_tree_lock,
         is_alive=_is_alive,
         default_name=lambda: chosen.defaults.session_name,
+        traces=TraceFolder(state_dir(environ) / "sessions"),
         nested=lambda folder: _nested(folder, environ),
         repository=Git(project, environ),
         repository_at=lambda folder: Git(folder, environ),

@@ -1,5 +1,7 @@
 """Somebody cleans the checkout with git while sessions are in it."""
 
+import shutil
+
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
 
@@ -42,3 +44,58 @@ def test_a_line_that_somebody_removed_is_put_back(project: Project, wait_until: 
     wait_until(lambda: exclude.read_text().endswith(before.splitlines()[-1] + "\n"), 30)
     project.git("add", "-A")
     project.ok("stop", session.name)
+
+
+def begin_and_lose(project: Project, wait_until: WaitUntil, *words: str) -> Session:
+    """Delete all sessions while one runs; wait until nothing of it runs any more."""
+    project.scenario(STAY)
+    session = project.start("add a greeting", *words).until_seat("architect").settled("architect")
+    project.git("clean", "-ffdxq")
+    assert not session.path.exists()
+    wait_until(lambda: not project.processes(), 30)
+    return session
+
+
+def test_who_loses_a_session_is_told_what_ended_and_what_is_left(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    session = begin_and_lose(project, wait_until)
+    ended = f"session {session.name} ended in phase architecting, because its directory"
+    assert f"{ended} {session.path} was deleted" in project.run("list").stderr
+    for words in (("status",), ("resume",), ("resume", session.name), ("status", "add")):
+        said = project.fails(4, *words)
+        assert ended in said
+        assert "what it changed in the checkout is left: git status" in said
+        assert f"the conversation of architect is left: cd {project.path} && " in said, said
+        assert "agentmux start 'add a greeting'" in said
+    assert ended in project.run("doctor").stdout
+    removed = project.run("remove", session.name, "--yes")
+    assert (removed.returncode, ended in removed.stderr) == (0, True)
+    assert ended not in project.run("list").stderr
+    assert "there is no session" in project.fails(4, "status")
+
+
+def test_a_worktree_that_a_lost_session_had_is_named(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    session = begin_and_lose(project, wait_until, "--worktree")
+    said = project.fails(4, "status", session.name)
+    (tree,) = (project.root / "calc-worktrees").iterdir()
+    assert f"its worktree is left, on branch agentmux/add-a-greeting: git -C {tree} status" in said
+    assert "add-a-greeting" in project.git_at(tree, "status", "--branch", "--short")
+
+
+def test_a_stopped_session_that_somebody_deletes_is_named_and_a_removed_one_is_not(
+    project: Project,
+) -> None:
+    project.scenario(STAY)
+    session = project.start().until_seat("architect").settled("architect")
+    project.ok("stop", session.name)
+    shutil.rmtree(project.path / ".agentmux")
+    assert "was deleted" in project.fails(4, "resume")
+    other = project.start("subtract").until_seat("architect")
+    assert "was deleted" in project.run("list").stderr
+    project.ok("stop", other.name)
+    project.ok("remove", session.name, "--yes")
+    project.ok("remove", other.name, "--yes")
+    assert "was deleted" not in project.run("list").stderr

@@ -274,6 +274,7 @@ def _exported(
         made = world.archives.write(target, packed, force=force)
     if not copy:
         _move(session, target, made)
+        world.traces.forget(state.session_id, entry.path)
     missing = saved.missing if saved is not None else ()
     return ExportedSession(
         name=entry.name,

@@ -200,6 +200,7 @@ def remove_session(
     try:
         take_away()
         buried = site.folders.bury(entry.path)
+        site.traces.forget(entry.text("session_id"), entry.path)
     finally:
         lock.release()
     site.folders.delete(buried)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.kept_remote import kept_remote
 from agentmux.app.delivery.steps import TAKEN_BY
@@ -13,6 +13,9 @@ from agentmux.core.pipeline.delivery import kept_commands
 if TYPE_CHECKING:
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
+
+LOST: Final = "its directory was deleted"
+"""The cause of the end of a session whose directory somebody deleted while it ran."""
 
 
 def delivered_lines(world: World, state: SessionState) -> tuple[str, ...]:
@@ -39,6 +42,8 @@ def last_words(state: SessionState, name: str, cause: str | None) -> str:
         name: Of the session, as commands take it.
         cause: Why it ended, in words, unless it is done.
     """
+    if cause == LOST:
+        return f"session {name} ended: {cause}; see what is left: agentmux status {name}"
     if state.phase != Phase.DONE:
         # The command comes first: tmux cuts its messages at the width of the terminal.
         return f"to go on: agentmux resume {name} (it ended: {cause or 'unknown'})"

@@ -11,6 +11,7 @@ from agentmux.app.commands.agents import list_agents
 from agentmux.app.commands.remove import lost_words, removable_worktree, ways_to_keep
 from agentmux.app.doctor.finding import Finding, Repair, failed, fine, problem, warning
 from agentmux.app.session.lookup import list_sessions, live, sessions_dir
+from agentmux.app.session.lost_sessions import lost_sessions, what_ended
 from agentmux.app.session.orchestrator_version import other_version_label
 from agentmux.core.agents.spec import how_to_install
 from agentmux.core.config.settings import OWN_ADDRESSES
@@ -90,6 +91,9 @@ def session_findings(site: Site) -> Iterator[Finding]:
     yield fine("sessions", f"{len(entries)} in this project")
     for entry in entries:
         yield from _session(site, entry, alive[entry.path])
+    for trace in lost_sessions(site):
+        name = Path(trace.path).name
+        yield warning("leftovers", what_ended(trace), f"agentmux status {name}")
     yield from _halves(site)
     yield from _strangers(site)
 

@@ -90,6 +90,10 @@ class Notices:
             if about:
                 self._notify(on, about)
 
+    def tell_of_loss(self) -> None:
+        """Notify the user that the session's directory is gone; nothing can be recorded there."""
+        self._notify(Occasion.FAILED, [Notice(key="lost", on=Occasion.FAILED)])
+
     def _lasts(self, notice: Notice) -> bool:
         """Whether a person should hear of it: a problem that is soon over is no reason."""
         if notice.key != TROUBLE:

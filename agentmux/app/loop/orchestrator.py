@@ -18,6 +18,7 @@ from functools import partial
 from typing import Final
 
 from agentmux.app.commands.stop import STOPPED_BY_USER
+from agentmux.app.delivery.outcome import LOST
 from agentmux.app.launch.stopped_pane import PaneManner
 from agentmux.app.loop.background_tasks import give_way
 from agentmux.app.loop.monitor_keys import MonitorKeys
@@ -37,6 +38,7 @@ from agentmux.app.world import World
 from agentmux.core.decisions.attention import Attention, attention
 from agentmux.core.decisions.limits import next_wake
 from agentmux.core.decisions.next_actions import next_actions
+from agentmux.core.decisions.session_trace import SessionTrace, trace_of
 from agentmux.core.fold.phase_times import PhaseTimes, blank_before, phase_times
 from agentmux.core.journal.events import (
     SessionInterrupted,
@@ -98,6 +100,7 @@ class Orchestrator:
         self._problems: dict[str, str] = {}
         self._unanswered: set[str] = set()
         self._is_protected = True
+        self._trace: SessionTrace | None = None
         self._alarm: asyncio.TimerHandle | None = None
         self._watcher = watcher
         self._options = TmuxOptions(tools.terminal)
@@ -175,8 +178,12 @@ class Orchestrator:
         """
         if self._tools.lock.still_mine():
             return False
+        if self._ending.is_set():
+            return True
         if self._tools.lock.is_deleted():
-            self.end("the session's directory was deleted", kill_session=True)
+            self._keep_trace()
+            self.end(LOST, kill_session=True)
+            self._notices.tell_of_loss()
         else:
             self.end("another process has taken the session over")
         return True
@@ -197,9 +204,19 @@ class Orchestrator:
             actions = next_actions(self._session.state, facts)
             if not await self._performer.perform(actions, facts):
                 self._watcher.write_runtime()
+                self._keep_trace()
                 self._set_alarm()
                 return
         raise AgentmuxError("the session repeats the same actions without end; this is a bug")
+
+    def _keep_trace(self) -> None:
+        """Keep what is to be said of the session if somebody deletes its directory."""
+        trace = trace_of(self._session.state, str(self._session.files.path))
+        if trace == self._trace or not trace.session:
+            return
+        self._trace = trace  # what cannot be written once is not tried again and again
+        with suppress(AgentmuxError, OSError):
+            self._world.traces.keep(trace)
 
     def _set_alarm(self) -> None:
         """Wake the loop when the next parked agent is to be woken.
@@ -258,6 +275,7 @@ class Orchestrator:
             self._finished = True
             await self._performer.end_all()
             self._session.files.sweep(all_ended=True)
+            self._world.traces.forget(self._session.state.session_id, self._session.files.path)
             self.say("done; press any key to close")
         if not self._is_watched():
             self.end("done", kill_session=True)
@@ -476,6 +494,7 @@ class Orchestrator:
             if self._tools.lock.still_mine():
                 self._session.catch_up()
                 self._session.record(SessionInterrupted(cause=self._cause or "unknown"))
+                self._keep_trace()
 
     @property
     def cause(self) -> str | None:

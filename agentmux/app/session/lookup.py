@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import Problem, problem_of
 from agentmux.app.session.further_up import hints_further_up
+from agentmux.app.session.lost_sessions import require_not_lost
 from agentmux.app.session.orchestrator_version import other_version
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.times import time_of
@@ -266,6 +267,7 @@ def resolve(site: Site, name: str, *, command: str = STATUS) -> SessionEntry:
         entries = [entry_at(site, sessions_dir(site.project) / each) for each in found]
         entries.sort(key=lambda entry: entry.name, reverse=True)
         raise _several(f"several sessions match `{name}`", entries, command)
+    require_not_lost(site, name)
     typed = command.replace("SESSION", shlex.quote(name), 1)
     above = hints_further_up(site, typed, lambda _, names: bool(name and _matching(name, names)))
     hints = (*above, *_meant(name, names, command), "agentmux list")

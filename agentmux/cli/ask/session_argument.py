@@ -18,6 +18,7 @@ from agentmux.app.session.lookup import (
     resolve,
     select_session,
 )
+from agentmux.app.session.lost_sessions import require_none_lost
 from agentmux.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def require_resumable(world: World) -> tuple[SessionEntry, ...]:
     """
     entries = list_resumable_sessions(world)
     if not entries:
+        require_none_lost(world)
         above = hints_further_up(
             world, "resume", lambda folder, names: _is_open(world, folder, names)
         )

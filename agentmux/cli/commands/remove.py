@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -16,6 +17,7 @@ from agentmux.app.commands.remove import (
     worktree_to_remove,
 )
 from agentmux.app.session.lookup import SessionEntry, list_sessions, select_session
+from agentmux.app.session.lost_sessions import LostSessionError
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
@@ -51,13 +53,25 @@ def remove(
     """
     face: Face = ctx.obj
     require_person(face, "remove")
+    try:
+        site, entry = _chosen(face, session)
+    except LostSessionError as error:
+        return _forget(face, error, yes=yes)
+    return _remove(face, site, entry, force=force, yes=yes)
+
+
+def _chosen(face: Face, session: str | None) -> tuple[Site, SessionEntry]:
+    """Return the session to remove, and the site of its project."""
     if session is not None:
         site, entry = named(face, session, command=_REMOVE)
         finish_removals(site)
-    else:
-        site = face.site()
-        finish_removals(site)
-        entry = select_session(list_sessions(site), command=_REMOVE)
+        return site, entry
+    site = face.site()
+    finish_removals(site)
+    return site, select_session(list_sessions(site), command=_REMOVE)
+
+
+def _remove(face: Face, site: Site, entry: SessionEntry, *, force: bool, yes: bool) -> int:
     require_removable(site, entry)
     world = face.world(site.project) if entry.text("worktree") else None
     spec = worktree_to_remove(world, entry) if world is not None else None
@@ -80,6 +94,16 @@ def remove(
             render.note(f"removed {spec.path}{_branch(spec, tip)}")
 
     render.note(_removed(face, site, entry, take_away))
+    return 0
+
+
+def _forget(face: Face, lost: LostSessionError, *, yes: bool) -> int:
+    """Forget a session whose directory is gone; what is left of it stays where it is."""
+    *left, _ = lost.hints
+    for line in (lost.message, *left):
+        render.note(line)
+    require_consent(face, "Do not name it any more? What is left of it stays.", yes=yes)
+    face.site().traces.forget(lost.trace.session, Path(lost.trace.path))
     return 0
 
 

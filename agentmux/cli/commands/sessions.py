@@ -23,6 +23,7 @@ from agentmux.app.session.lookup import (
     live,
     select_session,
 )
+from agentmux.app.session.lost_sessions import require_none_lost
 from agentmux.app.views.decision import with_digest
 from agentmux.app.views.rows import session_row
 from agentmux.app.views.seat_screens import with_screens
@@ -246,6 +247,8 @@ def _named_or_going(
     if own is not None:
         return site, (entry_at(site, own),)
     entries = list_sessions(site)
+    if not entries:
+        require_none_lost(site)
     going = tuple(entry for entry in entries if not entry.is_done)
     return site, going or entries[:1] or (select_session(()),)
 

@@ -1,0 +1,71 @@
+"""The traces of unfinished sessions, a file each in ``$XDG_STATE_HOME/agentmux/sessions``."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from agentmux.adapters.disk import files
+from agentmux.errors import AgentmuxError
+
+if TYPE_CHECKING:
+    from agentmux.core.decisions.session_trace import SessionTrace
+
+_MOST: Final = 1 << 18
+_ENDING: Final = ".json"
+
+
+class TraceFolder:
+    """The folder of the traces; implements `ports.session_traces.SessionTraces`."""
+
+    def __init__(self, folder: Path) -> None:
+        """Take the folder, which `keep` makes."""
+        self._folder = folder
+
+    def keep(self, trace: SessionTrace) -> None:
+        """Write the trace of a session in place of the old one.
+
+        Raises:
+            DataError: It cannot be written.
+        """
+        from agentmux.core.codec.records import to_fields  # noqa: PLC0415 (only an orchestrator)
+
+        files.make_dir(self._folder)
+        files.replace(self._file(trace.session), files.json_bytes(to_fields(trace)))
+
+    def missing(self, folder: Path) -> tuple[SessionTrace, ...]:
+        """Return the traces of the sessions in ``folder`` whose directories are gone, by path."""
+        try:
+            names = os.listdir(self._folder)  # noqa: PTH208 (quick)
+        except OSError:
+            return ()
+        found = (self._read(name) for name in names if name.endswith(_ENDING))
+        gone = [
+            trace
+            for trace in found
+            if trace and Path(trace.path).parent == folder and not os.path.lexists(trace.path)
+        ]
+        return tuple(sorted(gone, key=lambda trace: trace.path))
+
+    def forget(self, session: str, path: Path) -> None:
+        """Remove the trace of the session with this uuid in this directory; there may be none."""
+        trace = self._read(self._file(session).name)
+        if trace is not None and Path(trace.path) == path:
+            with suppress(AgentmuxError, OSError):
+                files.remove(self._file(session))
+
+    def _file(self, session: str) -> Path:
+        return self._folder / f"{os.path.basename(session)}{_ENDING}"  # noqa: PTH119 (a name)
+
+    def _read(self, name: str) -> SessionTrace | None:
+        data = files.read_limited(self._folder / name, _MOST)
+        if data is None:
+            return None
+        from agentmux.core.codec.records import from_fields  # noqa: PLC0415 (there are seldom any)
+        from agentmux.core.decisions.session_trace import SessionTrace  # noqa: PLC0415 (as above)
+
+        with suppress(AgentmuxError, ValueError):
+            return from_fields(SessionTrace, files.json_fields(data), where="trace")
+        return None

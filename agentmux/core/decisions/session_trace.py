@@ -1,0 +1,65 @@
+"""What is known of an unfinished session outside of its directory; pure.
+
+Somebody may delete the directory of a session (``git clean -ffdx``, ``rm -rf``). Its worktree, its
+branch and the agents' own conversations are then still there, and this says which they are.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.conversation.resume_record import decode_record, resolved
+
+if TYPE_CHECKING:
+    from agentmux.core.journal.state import SessionState
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionTrace:
+    """What is known of a session outside of its directory.
+
+    Attributes:
+        session: Its uuid.
+        path: The absolute path of its directory.
+        feature: The first line of what the user asked for.
+        phase: The phase that it was in.
+        worktree: The absolute path of its own worktree; empty if it works in the checkout.
+        branch: The branch that its result is on; empty for none.
+        conversations: For each conversation that a prompt reached, the seat, a tab, and the
+            command line that resumes it.
+    """
+
+    session: str
+    path: str
+    feature: str = ""
+    phase: str = ""
+    worktree: str = ""
+    branch: str = ""
+    conversations: tuple[str, ...] = ()
+
+
+def trace_of(state: SessionState, path: str) -> SessionTrace:
+    """Return the trace of the session in the directory ``path``."""
+    return SessionTrace(
+        session=state.session_id,
+        path=path,
+        feature=state.subject.strip().partition("\n")[0],
+        phase=state.phase,
+        worktree=state.worktree or "",
+        branch=state.branch or "",
+        conversations=tuple(_conversations(state)),
+    )
+
+
+def _conversations(state: SessionState) -> Iterator[str]:
+    for seat, fields in sorted(state.agents.items()):
+        record = decode_record(fields)
+        if record is None or not record.reached or not record.session_ref or record.rejected:
+            continue
+        words = [f"{name}={value}" for name, value in sorted(record.env.items())]
+        argv = [*(("env", *words) if words else ()), *resolved(record).resume_argv]
+        if record.resume_argv:
+            yield f"{seat}\tcd {shlex.quote(record.cwd)} && {shlex.join(argv)}"
