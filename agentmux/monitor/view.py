@@ -278,7 +278,7 @@ def _seats(picture: Picture, cols: int) -> Iterator[_Ranked]:
 
 def _seat(picture: Picture, number: int, name: str, seat: Seat, cols: int) -> Iterator[_Ranked]:
     status = _status(name, picture)
-    attention = status.status in _TURNS
+    attention = _turn(status) is not None
     mark = ATTENTION if attention else " "
     place = f"{number} " if number <= _NUMBERED else ""  # the key that goes there
     called = f"{mark} {place}{clean(name)}"
@@ -298,6 +298,9 @@ def _seat(picture: Picture, number: int, name: str, seat: Seat, cols: int) -> It
         yield from _text(f"resets {status.resets}", cols, ranks=why, lines=1, indent="    ")
     if status.trouble:
         yield from _text(status.trouble, cols, Style.PROBLEM, ranks=why, lines=2, indent="    ")
+    if status.unsent:
+        no_prompt = f"its prompt has not arrived: {status.unsent}"
+        yield from _text(no_prompt, cols, Style.PROBLEM, ranks=why, lines=2, indent="    ")
     if needs_reason(seat.mode, seat.reason):
         yield from _text(seat.reason, cols, Style.DIM, ranks=why, lines=2, indent="    ")
     # Of an agent that has ended it would be a question that nobody can answer any more.
@@ -384,6 +387,9 @@ _TURNS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
+_UNSENT: Final = f"{_GO}; t types the prompt now, whatever its screen shows"
+
+
 def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
     turns = [*_failure(picture), *_decision(picture.state), *_askers(picture)]
     if turns or picture.question or picture.note or picture.draft is not None:
@@ -462,16 +468,23 @@ _DECIDE: Final = "a approve (shows it first), c ask for changes, d the diff, s t
 def _askers_of(picture: Picture) -> frozenset[str]:
     """Return the seats that wait for the user."""
     found = ((name, _status(name, picture)) for name in picture.state.seats)
-    return frozenset(name for name, each in found if each.status in _TURNS)
+    return frozenset(name for name, each in found if _turn(each) is not None)
 
 
 def _askers(picture: Picture) -> Iterator[tuple[str, ...]]:
     session = _typed(picture)
     for name in picture.state.seats:
-        what, hint = _TURNS.get(_status(name, picture).status, ("", ""))
-        if what:
-            hints = (hint.format(session=session, seat=name),) if hint else ()
-            yield (f"{name} {what}{_more(_status(name, picture))}", *hints)
+        status = _status(name, picture)
+        turn = _turn(status)
+        if turn is not None:
+            hints = (turn[1].format(session=session, seat=name),) if turn[1] else ()
+            yield (f"{name} {turn[0]}{_more(status)}", *hints)
+
+
+def _turn(status: SeatStatus) -> tuple[str, str] | None:
+    """Return what is shown of a seat that waits for the user, as in `_TURNS`; None for others."""
+    unsent = ("has not got its prompt", _UNSENT) if status.unsent else None
+    return _TURNS.get(status.status, unsent)
 
 
 def _more(status: SeatStatus) -> str:

@@ -30,6 +30,7 @@ class SeatStatus:
         until: When a parked agent is to be woken: UTC, ISO 8601; empty if it is not parked.
         trouble: The agent's last message about trouble with its own service (an error, a
             retry); empty for none.
+        unsent: Why its prompt, which is to be typed, has not arrived; empty if it has.
     """
 
     status: str
@@ -38,6 +39,7 @@ class SeatStatus:
     resets: str = ""
     until: str = ""
     trouble: str = ""
+    unsent: str = ""
 
 
 @dataclass(frozen=True, slots=True)

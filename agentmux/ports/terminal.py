@@ -448,6 +448,10 @@ class OwnSession(Panes, Protocol):
         """
 
 
+NO_FIELD: Final = "no input field was recognised on its screen"
+"""The evidence if a text was not typed because the screen does not show where to."""
+
+
 class DeliveryResult(StrEnum):
     """What happened to a text or to keys that were to be sent to a pane.
 
@@ -468,10 +472,14 @@ class DeliveryResult(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """The result of typing into a pane, and the evidence for it in words."""
+    """The result of typing into a pane, and the evidence for it in words.
+
+    ``typed`` is False only if it is certain that nothing was typed.
+    """
 
     result: DeliveryResult
     evidence: str
+    typed: bool = True
 
 
 class Typist(Protocol):

@@ -256,6 +256,14 @@ def test_what_went_wrong_before_an_agent_went_quiet_is_told() -> None:
     assert "coder has gone quiet (API Error: 500)" in shown
 
 
+def test_a_seat_without_its_prompt_is_the_users_turn() -> None:
+    mute = replace(seen("unknown"), unsent="its input field is not known")
+    shown = " ".join(text_of(picture(seats={"coder": seat()}, statuses={"coder": mute})).split())
+    assert "coder has not got its prompt" in shown
+    assert "t types the prompt now" in shown
+    assert "its prompt has not arrived: its input field is not known" in shown
+
+
 @pytest.mark.parametrize("name", WHOLE)
 def test_a_whole_picture(name: str) -> None:
     shown, expected = WHOLE[name]

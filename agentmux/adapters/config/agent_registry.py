@@ -24,6 +24,7 @@ from zlib import crc32
 
 from agentmux.adapters.system.processes import wait_child
 from agentmux.core.agents.spec import (
+    ANY_SCREEN,
     PROBE_ANSWER_S,
     AddDir,
     AgentSpec,
@@ -37,6 +38,7 @@ from agentmux.core.agents.spec import (
     Strategy,
     StrategyKind,
     TurnEnd,
+    typed_blind,
 )
 from agentmux.core.codec.frozen import replace
 from agentmux.core.config.settings import Settings
@@ -128,7 +130,8 @@ def _spec(name: str, values: Values) -> AgentSpec:
         ),
     }
     plain = {key: value for key, value in values.items() if key != "like"}
-    return AgentSpec(name=name, **{**plain, "command": command, **parts})
+    spec = AgentSpec(name=name, **{**plain, "command": command, **parts})
+    return typed_blind(spec) if spec.ready == ANY_SCREEN else spec
 
 
 def _hooks(given: Values) -> Hooks:

@@ -1,9 +1,10 @@
 """Type a text into an agent's pane, with proof that it arrived.
 
-The composer is the agent's input field. The rules: nothing is typed over a person's draft or into a
-dialog; a text is typed only once; Enter is pressed only after the text was seen in the composer;
-the text counts as submitted only if the composer is empty afterwards. Programs that do not check
-this report messages as sent which never arrive.
+The composer is the agent's input field. The rules: a text is typed only if the composer is
+recognised on the screen now, or a person has agreed to type blind; nothing is typed over a person's
+draft or into a dialog; a text is typed only once; Enter is pressed only after the text was seen in
+the composer; the text counts as submitted only if the composer is empty afterwards. Programs that
+do not check this report messages as sent which never arrive, or answer questions with them.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ from typing import Final
 
 from agentmux.core.agents.screens import ScreenMark, read_screen, shows_limit_menu
 from agentmux.core.agents.spec import AgentSpec
-from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.ports.terminal import (
     LINE_MAX,
+    NO_FIELD,
     Delivery,
     DeliveryResult,
     Panes,
@@ -113,18 +115,18 @@ class Composer:
 def find_composer(screen: Screen, spec: AgentSpec) -> Composer | None:
     """Find the agent's input field on a screen; None if the screen does not show it.
 
-    The field begins after the last match of the agent's ``ready`` pattern. If the agent has no such
-    pattern, the field is taken to be at the cursor: ``body`` is then the text of up to ten rows
-    that end with the cursor's row (empty if the row is blank before the cursor), and ``draft`` and
-    ``above`` are empty.
+    The field begins after the last match of the agent's ``ready`` pattern; an agent without such a
+    pattern shows none. Where texts are typed ``blind``, the field is taken to be at the cursor:
+    ``body`` is then the text of up to ten rows that end with the cursor's row (empty if the row is
+    blank before the cursor), and ``draft`` and ``above`` are empty.
     """
     text = undimmed(screen.ansi)
-    if spec.ready is None:
+    if spec.blind:
         rows = text.split("\n")[: screen.cursor_row + 1]
         at_rest = not rows[-1][: screen.cursor_col].strip()
         body = "" if at_rest else _squeezed("\n".join(rows[-10:]))
         return Composer(draft="", body=body, above="")
-    found = list(re.finditer(spec.ready, text, re.MULTILINE))
+    found = list(re.finditer(spec.ready, text, re.MULTILINE)) if spec.ready is not None else []
     if not found:
         return None
     last = found[-1]
@@ -213,7 +215,7 @@ class _Typing:
         return self.holds_tail(composer) or bool(_PASTED.search(composer.draft))
 
     def holds_tail(self, composer: Composer) -> bool:
-        if self.spec.ready is None:
+        if self.spec.blind:
             return composer.body.endswith(self.tail)
         # A few characters can stand anywhere, such as in the hints below the input field.
         return self.tail in (composer.body if self.is_long else _squeezed(composer.draft))
@@ -239,7 +241,7 @@ class _Typing:
     async def run(self) -> Delivery:
         try:
             await self.take_hands()
-            return await self.type()
+            return replace(await self.type(), typed=self.typed)
         finally:
             self.free_hands()
 
@@ -270,7 +272,7 @@ class _Typing:
             if screen is None:
                 return _said(DeliveryResult.PANE_GONE, "the pane is gone; nothing was typed")
             found = self.judge(screen)
-            if found == last and found[1] != _NO_COMPOSER:
+            if found == last and found[1] != NO_FIELD:
                 self.was_busy = self.mark(screen) is ScreenMark.BUSY
                 self.begun = found[1] == _BEGUN
                 self.count_above(screen)
@@ -282,7 +284,7 @@ class _Typing:
                 )
             last = found
             # A person's keys may be what the agent waits for before it shows its composer.
-            await self.rest(free=found[1] == _NO_COMPOSER)
+            await self.rest(free=found[1] == NO_FIELD)
 
     def count_above(self, screen: Screen) -> None:
         """Remember how often the text is above the input field before it is typed."""
@@ -308,12 +310,14 @@ class _Typing:
             return DeliveryResult.REFUSED_DIALOG, f"the screen shows a dialog ({mark})"
         if shows_limit_menu(self.spec, screen.text):
             self.leave_menu()
-            return None, _NO_COMPOSER
+            return None, NO_FIELD
+        if self.spec.ready is None and not self.spec.blind:
+            return DeliveryResult.UNKNOWN, _NO_PATTERN.format(self.spec.name)
         composer = find_composer(screen, self.spec)
         # A program that has drawn nothing yet must not be typed at: text that waits for it may
         # answer its first dialog.
         if composer is None or not screen.text.strip():
-            return None, _NO_COMPOSER
+            return None, NO_FIELD
         if self.once and self.holds_tail(composer):
             return None, _BEGUN
         if self.once and self.tail in _squeezed(undimmed(screen.ansi)):
@@ -372,9 +376,11 @@ class _Typing:
         """Press Enter once more if the text has stayed in the input field for `_STILL_THERE_S`.
 
         The caller looks at the screen again and again, and says each time by ``holds`` whether
-        the input field has the text. Enter is pressed at most once here.
+        the input field has the text. Enter is pressed at most once here, and only if the screen of
+        the agent would show that it works: else a text that stands there may have been taken, and
+        Enter would answer the agent's next question.
         """
-        if not holds:
+        if not holds or self.spec.busy is None:
             self.held_since = None
         elif self.held_since is None:
             self.held_since = self.clock()
@@ -398,7 +404,7 @@ class _Typing:
                 DeliveryResult.SUBMITTED, "the composer is empty, the text is in the transcript"
             )
         if emptied > 1 and self.spec.busy is None:
-            return _said(DeliveryResult.SUBMITTED, "the text has left the composer")
+            return _gone_from(self.spec)
         return None
 
     def unproved(self, screen: Screen, *, holds: bool) -> Delivery:
@@ -408,8 +414,15 @@ class _Typing:
         return _said(DeliveryResult.UNKNOWN, f"Enter was sent; the screen shows {mark}")
 
 
+def _gone_from(spec: AgentSpec) -> Delivery:
+    """Return what it means that the text is not where it was typed, and the agent shows no work."""
+    if spec.blind:
+        return _said(DeliveryResult.UNKNOWN, "it was typed; nothing on the screen can prove more")
+    return _said(DeliveryResult.SUBMITTED, "the text has left the composer")
+
+
 _DIALOGS: Final = frozenset({ScreenMark.TRUST, ScreenMark.WAITING, ScreenMark.LIMIT})
-_NO_COMPOSER: Final = "no composer was seen"
+_NO_PATTERN: Final = "its input field is not known (no `agents.{}.ready` in the configuration)"
 _BEGUN: Final = "the text is in the composer already"
 
 
@@ -470,12 +483,13 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
     try:
         return await typing.run()
     except TerminalUnreachableError as error:
-        return _said(DeliveryResult.UNKNOWN, error.message + _typed(typing))
+        return _failed(typing, DeliveryResult.UNKNOWN, error)
     except TerminalError as error:
         gone = pane not in panes.capture([pane])
         result = DeliveryResult.PANE_GONE if gone else DeliveryResult.UNKNOWN
-        return _said(result, error.message + _typed(typing))
+        return _failed(typing, result, error)
 
 
-def _typed(typing: _Typing) -> str:
-    return "; the text may have been typed" if typing.typed else "; nothing was typed"
+def _failed(typing: _Typing, result: DeliveryResult, error: TerminalError) -> Delivery:
+    what = "the text may have been typed" if typing.typed else "nothing was typed"
+    return Delivery(result=result, evidence=f"{error.message}; {what}", typed=typing.typed)

@@ -10,37 +10,44 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.app.loop.background_tasks import Loop
+from agentmux.app.loop.sight import Unsent
 from agentmux.app.loop.tools import Tools
 from agentmux.app.loop.watcher import Watcher
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
+from agentmux.core.agents.spec import typed_blind
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.next_actions import Tell
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import AgentNudged, PromptReached, ResearchTold
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
-from agentmux.core.names.statuses import LAUNCHED, WAITING
+from agentmux.core.names.statuses import LAUNCHED
 from agentmux.core.pipeline.registry import pipeline_of
 from agentmux.core.prompts import prompt as prompts
 from agentmux.core.prompts.prompt import PromptInputs
-from agentmux.ports.terminal import Delivery, DeliveryResult
+from agentmux.ports.terminal import NO_FIELD, Delivery, DeliveryResult
 
 logger = logging.getLogger(__name__)
 
 _TYPE_S: Final = 30.0
 # A program may show nothing for long after its start, such as opencode without a network.
 _FIRST_S: Final = 120.0
-_NOT_NOW: Final = frozenset({DeliveryResult.REFUSED_DRAFT, DeliveryResult.REFUSED_DIALOG})
+# Seconds after which the user is told that a prompt waits.
+_TOLD_S: Final = 15.0
 _REACHED: Final = frozenset({DeliveryResult.SUBMITTED, DeliveryResult.QUEUED})
 _WHY_NOT: Final[Mapping[DeliveryResult, str]] = {
     DeliveryResult.TYPED_NOT_SUBMITTED: "it was typed, but Enter did not submit it",
     DeliveryResult.REFUSED_DRAFT: "there is a draft in its composer",
     DeliveryResult.REFUSED_DIALOG: "it shows a dialog",
     DeliveryResult.PANE_GONE: "its pane is gone",
-    DeliveryResult.UNKNOWN: "its screen does not show what happened to it",
 }
-"""Why a message did not reach its agent, for people."""
+"""Why a message did not reach its agent, for people; for other results the evidence says it."""
+
+
+def _why_not(delivery: Delivery) -> str:
+    said = delivery.evidence.removesuffix("; nothing was typed")
+    return _WHY_NOT.get(delivery.result, said)
 
 
 class Messenger:
@@ -56,9 +63,12 @@ class Messenger:
         self._loop = loop
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._hands: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._attempts: dict[str, asyncio.Task[Delivery]] = {}
 
     async def prompt(self, seat: str, launch: str, pane: str, prompt: str) -> None:
         """Type the line that names a launch's prompt into its pane, unless it is there already.
+
+        If it does not arrive, `Sight.unsent` says why.
 
         Args:
             seat: The seat.
@@ -69,19 +79,87 @@ class Messenger:
         if not self._awaits_prompt(seat, launch):
             return
         path = self._session.files.path / prompt
-        # The line names the launch, so that it is recognised, whoever typed it.
-        result = await self._type(seat, pane, prompts.launch_line(str(path)), once=True)
-        if not self._awaits_prompt(seat, launch):
-            return  # it has ended, or its screen already proved that the prompt arrived
-        if result in _REACHED:
-            self._session.record(
-                PromptReached(evidence=f"typed: {result}"), seat=seat, launch=launch
+        known = self._unsent.get(launch)
+        why, limit_s = ("", _FIRST_S) if known is None else (known.why, _TYPE_S)
+        before = Unsent(why, typed=False, digest=self._watcher.sight.digest(launch))
+        self._unsent[launch] = before
+        told = asyncio.get_running_loop().call_later(_TOLD_S, self._tell_user, seat, launch)
+        try:
+            # The line names the launch, so that it is recognised, whoever typed it.
+            line = prompts.launch_line(str(path))
+            delivery = await self._attempt(seat, launch, pane, line, deadline_s=limit_s)
+        except BaseException:
+            self._unsent.pop(launch, None)
+            raise
+        finally:
+            told.cancel()
+        if self._awaits_prompt(seat, launch):
+            self._note_prompt(seat, launch, delivery, before)
+        else:  # it has ended, or its screen already proved that the prompt arrived
+            self._unsent.pop(launch, None)
+
+    @property
+    def _unsent(self) -> dict[str, Unsent]:
+        return self._watcher.sight.unsent
+
+    async def _attempt(
+        self, seat: str, launch: str, pane: str, line: str, *, deadline_s: float
+    ) -> Delivery:
+        """Type a prompt; begin again, blind, as soon as a person wants it typed at once."""
+
+        def begin() -> None:
+            known = self._unsent[launch]
+            self._unsent[launch] = Unsent(known.why, typed=True, digest=known.digest)
+
+        at_once = self._watcher.sight.at_once
+        while True:
+            blind = launch in at_once
+            at_once.discard(launch)
+            typing = self.type(
+                seat, pane, line, once=True, begins=begin, blind=blind, deadline_s=deadline_s
             )
-        else:
-            self._loop.say(
-                f"{seat}: its prompt did not arrive ({_WHY_NOT[result]}); look at its pane"
-            )
-            self._watcher.note(seat, WAITING, "delivery")
+            self._attempts[launch] = asyncio.ensure_future(typing)
+            try:
+                return await self._attempts[launch]
+            except asyncio.CancelledError:
+                if launch not in at_once:
+                    raise
+
+    def type_at_once(self, launch: str) -> None:
+        """Have the attempt that waits to type this prompt begin again, as a person wants it."""
+        attempt, unsent = self._attempts.get(launch), self._unsent.get(launch)
+        if attempt is not None and unsent is not None and not unsent.typed:
+            attempt.cancel()
+
+    def _tell_user(self, seat: str, launch: str) -> None:
+        """Say that the screen of a prompt that waits still shows no input field."""
+        unsent = self._unsent.get(launch)
+        if unsent is not None and not unsent.typed and self._awaits_prompt(seat, launch):
+            self._say_unsent(seat, unsent.why, NO_FIELD, typed=False)
+            self._unsent[launch] = Unsent(NO_FIELD, typed=False, digest=unsent.digest)
+            self._watcher.look_at((launch,), final=False)
+            self._loop.wake()
+
+    def _say_unsent(self, seat: str, before: str, why: str, *, typed: bool) -> None:
+        if why != before:
+            what = "did not arrive" if typed else "waits"
+            self._loop.say(f"{seat}: its prompt {what}: {why}; look at its pane")
+
+    def _note_prompt(self, seat: str, launch: str, delivery: Delivery, before: Unsent) -> None:
+        """Record what became of a prompt that was to be typed, and say it."""
+        told = self._unsent.get(launch, before).why
+        if delivery.result in _REACHED:
+            self._unsent.pop(launch, None)
+            fact = PromptReached(evidence=f"typed: {delivery.result}")
+            self._session.record(fact, seat=seat, launch=launch)
+            return
+        if delivery.result is DeliveryResult.PANE_GONE:
+            self._unsent.pop(launch, None)
+            return  # its end is recorded, and what follows from that
+        why = _why_not(delivery)
+        self._say_unsent(seat, told, why, typed=delivery.typed)
+        self._unsent[launch] = Unsent(why, typed=delivery.typed, digest=before.digest)
+        self._watcher.look_at((launch,), final=False)
 
     async def tell(self, action: Tell) -> None:
         """Tell the seat that asked for research that the research is done."""
@@ -89,17 +167,18 @@ class Messenger:
         path = str(self._session.files.path / folder / "summary.md")
         inputs = self._message_inputs(action.seat, inputs=(path,), topic=action.topic)
         text = self._message(prompts.TOLD, inputs)
-        result = await self._type(action.seat, self._watcher.sight.pane_id(action.launch), text)
-        told = ResearchTold(research=action.research, topic=action.topic, result=result)
+        pane = self._watcher.sight.pane_id(action.launch)
+        delivery = await self.type(action.seat, pane, text)
+        told = ResearchTold(research=action.research, topic=action.topic, result=delivery.result)
         self._session.record(told, seat=action.seat, launch=action.launch)
-        if result not in _REACHED:
+        if delivery.result not in _REACHED:
             what = f"the research on `{action.topic}` is done"
-            self._loop.say(f"{action.seat}: could not be told that {what} ({_WHY_NOT[result]})")
+            self._loop.say(f"{action.seat}: could not be told that {what} ({_why_not(delivery)})")
 
     async def nudge(self, seat: str) -> None:
         """Remind an agent that has gone quiet of its work, unless its launch was reminded before.
 
-        If its pane shows a draft of the user or a dialog, the reminder is put off.
+        If nothing can be typed into its pane now, the reminder is put off.
         """
         held = self._session.state.seats.get(seat)
         if held is None or held.nudged:
@@ -107,12 +186,16 @@ class Messenger:
         path = self._session.files.path / layout.launch(held.launch) / "prompt.md"
         inputs = self._message_inputs(seat, instruction_file=str(path))
         text = self._message(prompts.NUDGE, inputs)
-        result = await self._type(seat, self._watcher.sight.pane_id(held.launch), text)
-        if result in _NOT_NOW and self._watcher.quiet.put_off(seat):
-            return
-        self._session.record(AgentNudged(result=result), seat=seat, launch=held.launch)
-        failed = f"could not be reminded ({_WHY_NOT[result]})" if result in _WHY_NOT else ""
-        self._loop.say(f"{seat}: {failed or 'reminded, since it had gone quiet'}")
+        delivery = await self.type(seat, self._watcher.sight.pane_id(held.launch), text)
+        if delivery.typed:
+            nudged = AgentNudged(result=delivery.result)
+            self._session.record(nudged, seat=seat, launch=held.launch)
+        else:
+            self._watcher.quiet.put_off(seat)
+        said = "reminded, since it had gone quiet"
+        if delivery.result not in _REACHED:
+            said = f"could not be reminded ({_why_not(delivery)})"
+        self._loop.say(f"{seat}: {said}")
 
     async def go_on(self, seat: str) -> None:
         """Tell a woken agent, once, to go on with its work."""
@@ -123,9 +206,9 @@ class Messenger:
         path = self._session.files.path / layout.launch(held.launch) / "prompt.md"
         inputs = self._message_inputs(seat, instruction_file=str(path))
         text = self._message(prompts.GO_ON, inputs)
-        result = await self._type(seat, self._watcher.sight.pane_id(held.launch), text)
-        if result in _WHY_NOT:
-            self._loop.say(f"{seat}: could not be told to go on ({_WHY_NOT[result]})")
+        delivery = await self.type(seat, self._watcher.sight.pane_id(held.launch), text)
+        if delivery.result not in _REACHED:
+            self._loop.say(f"{seat}: could not be told to go on ({_why_not(delivery)})")
 
     def _awaits_prompt(self, seat: str, launch: str) -> bool:
         held = self._session.state.seats.get(seat)
@@ -133,11 +216,7 @@ class Messenger:
             return False
         return held.status == LAUNCHED and not held.reached
 
-    async def _type(self, seat: str, pane: str, text: str, *, once: bool = False) -> DeliveryResult:
-        limit_s = _FIRST_S if once else _TYPE_S
-        return (await self.type(seat, pane, text, once=once, deadline_s=limit_s)).result
-
-    async def type(
+    async def type(  # noqa: PLR0913 (what a delivery needs)
         self,
         seat: str,
         pane: str,
@@ -145,12 +224,14 @@ class Messenger:
         *,
         once: bool = False,
         begins: Callable[[], object] | None = None,
+        blind: bool = False,
         deadline_s: float = _TYPE_S,
     ) -> Delivery:
         """Type ``text`` to the agent of a seat, and return what happened to it.
 
         A second message to the same seat waits for the first. With ``once`` nothing is
         typed if the text is on the screen already; ``begins`` is called right before it is typed.
+        ``blind`` says that a person wants it typed though no input field is recognised.
 
         Raises:
             LeaseLapsedError: The session must not act now.
@@ -164,11 +245,12 @@ class Messenger:
                 if begins is not None:
                     begins()
 
+            spec = self._watcher.typing_spec(seat)
             delivery = await self._tools.type_into(
                 self._tools.terminal,
                 pane,
                 text,
-                self._watcher.typing_spec(seat),
+                typed_blind(spec) if blind else spec,
                 deadline_s=deadline_s,
                 once=once,
                 begins=begin,

@@ -120,6 +120,7 @@ class MonitorKeys:
             Wish.RESUME: lambda _: self._hand_over(partial(self._resume, self._named)),
             Wish.RESTART: lambda _: self._hand_over(partial(self._restart, self._named)),
             Wish.SKIP: lambda _: self._hand_over(partial(self._skip, self._named)),
+            Wish.TYPE: lambda _: self._hand_over(partial(self._type, self._named)),
         }
 
     def cancel(self) -> None:
@@ -307,6 +308,10 @@ class MonitorKeys:
             case Wish.RESTART:
                 none = "no seat has failed or ended"
                 self._ask_about("r", restartable(state), "start {} again", none)
+            case Wish.TYPE:
+                none = "no prompt waits for an input field that is not recognised"
+                does = "type the prompt of {} at the cursor, and Enter: look at the pane first"
+                self._ask_about("t", self._untyped(), does, none)
             case _:
                 none = "there is no check that could not run"
                 self._ask_about("x", skippable(state), "go on without {}", none)
@@ -497,6 +502,20 @@ class MonitorKeys:
         for name in _still(restartable(self._session.state), named):
             restart(self._world, self._session.files, name, fresh=None, poke=_listening)
             self._loop.say(f"user: starts {name} again")
+
+    def _untyped(self) -> tuple[str, ...]:
+        """Return the seats whose prompts wait, and whose screens show nothing that is known."""
+        return tuple(
+            name
+            for name, seat in self._session.state.seats.items()
+            if self._sight.is_untyped(seat) and self._sight.status(name) == statuses.UNKNOWN
+        )
+
+    def _type(self, named: tuple[str, ...]) -> None:
+        """Have the loop type these prompts though nobody knows where they go."""
+        for name in _still(self._untyped(), named):
+            self._sight.at_once.add(self._session.state.seats[name].launch)
+            self._loop.say(f"user: has the prompt of {name} typed")
 
     def _skip(self, named: tuple[str, ...]) -> None:
         for name in _still(skippable(self._session.state), named):

@@ -326,6 +326,7 @@ class Orchestrator:
             self._session.state,
             {name: seat.status for name, seat in seats.items()},
             troubled=self._watcher.runtime.problem is not None,
+            unsent=[name for name, seat in seats.items() if seat.unsent],
         )
 
     # -- what wakes it -----------------------------------------------------------------------

@@ -308,14 +308,23 @@ class Performer:
         except LeaseLapsedError:
             self._prompted.discard(launch)  # it is typed once the lease holds again
             raise
+        if launch in self._watcher.sight.unsent:
+            self._prompted.discard(launch)  # it is typed once the screen allows it
 
     def _take_over(self, facts: Facts) -> None:
-        """Make sure that the prompts of launches by an earlier orchestrator arrive."""
+        """Make sure that prompts arrive that could not be typed at first.
+
+        So do those of launches by an earlier orchestrator.
+        """
         for name, seat in self._session.state.seats.items():
             fact = facts.launches.get(seat.launch, LaunchFact())
+            if seat.launch in self._watcher.sight.at_once:
+                self._messenger.type_at_once(seat.launch)
             begun = seat.launch in self._prompted or seat.reached
             plays = seat.status == LAUNCHED and seat.mode in AGENT_MODES
             if begun or not plays or not fact.alive or fact.pane is None:
+                continue
+            if not self._watcher.sight.may_try(seat.launch):
                 continue
             self._watcher.look_at((seat.launch,))
             prompt = fact.choice.prompt if fact.choice is not None else "prompt.md"

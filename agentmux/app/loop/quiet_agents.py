@@ -40,7 +40,7 @@ class QuietAgents:
         stall = self._world.settings.stall
         return patience(
             quiet_s,
-            nudged=seat.nudged,
+            nudged=seat.nudged or self._is_put_off(seat),
             stalled=seat.stalled,
             nudge_after_s=nudge_after(
                 self._turn(name, seat),
@@ -56,7 +56,7 @@ class QuietAgents:
         status = self._sight.status(name)
         if pane is None or pane.dead or seat.status != LAUNCHED or not status:
             return 0.0
-        if seat.mode not in AGENT_MODES:
+        if seat.mode not in AGENT_MODES or self._sight.why_unsent(seat):
             return 0.0
         if status in {BUSY, WAITING, LIMIT} or self._awaits_research(name):
             return 0.0
@@ -69,19 +69,15 @@ class QuietAgents:
         if last_look is not None:
             last_look.still_since = asyncio.get_running_loop().time()
 
-    def put_off(self, seat: str) -> bool:
+    def put_off(self, seat: str) -> None:
         """Put off the reminder of a seat, which could not be typed, until its screen changes.
 
-        Returns:
-            False if the seat has been quiet for too long: the reminder then counts as given.
+        The seat is reported as stalled in time, as if it had been reminded.
         """
         held = self._session.state.seats.get(seat)
-        last_look = None if held is None else self._sight.last_look(held.launch)
-        if held is None or last_look is None:
-            return False
-        quiet_s = asyncio.get_running_loop().time() - last_look.still_since
-        self._put_off[held.launch] = last_look.digest
-        return quiet_s < self._world.settings.stall.nudge_after_s
+        digest = None if held is None else self._sight.digest(held.launch)
+        if held is not None and digest is not None:
+            self._put_off[held.launch] = digest
 
     def _turn(self, name: str, seat: Seat) -> Turn:
         """Return what is known about the turn of a quiet agent, from its hooks or its screen."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from agentmux.core.journal.state import Seat
 from agentmux.core.names.statuses import BUSY
 from agentmux.ports.display import SeatStatus
 from agentmux.ports.terminal import Pane
@@ -21,6 +22,21 @@ class LastLook:
     saved: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Unsent:
+    """A prompt that was to be typed, and has not arrived.
+
+    Attributes:
+        why: Why not, for people.
+        typed: Whether it may be in the pane: then it is never typed again.
+        digest: As in `LastLook`, of the screen before it was tried; None where there was no look.
+    """
+
+    why: str
+    typed: bool
+    digest: str | None
+
+
 @dataclass(slots=True)
 class Sight:
     """The panes, what each seat does, and how each screen last looked.
@@ -31,6 +47,8 @@ class Sight:
         last_looks: How each screen last looked, by pane id.
         last_lines: The last line of each seat's screen, by seat.
         worked: The launches whose agents were seen at work.
+        unsent: The prompts that have not arrived, by launch.
+        at_once: The launches whose prompts a person wants to be typed whatever the screen shows.
     """
 
     panes: dict[str, Pane] = field(default_factory=dict)
@@ -38,10 +56,13 @@ class Sight:
     last_lines: dict[str, str] = field(default_factory=dict)
     last_looks: dict[str, LastLook] = field(default_factory=dict)
     worked: set[str] = field(default_factory=set)
+    unsent: dict[str, Unsent] = field(default_factory=dict)
+    at_once: set[str] = field(default_factory=set)
 
     def see(self, panes: tuple[Pane, ...]) -> None:
         """Take ``panes`` for those that there are now."""
         self.panes = {pane.launch: pane for pane in panes if pane.launch}
+        self.unsent = {each: known for each, known in self.unsent.items() if each in self.panes}
 
     def pane_id(self, launch: str) -> str:
         """Return the id of a launch's pane; empty where none was seen."""
@@ -72,6 +93,32 @@ class Sight:
     def last_look(self, launch: str) -> LastLook | None:
         """Return how the screen of a launch last looked; None where it was not looked at."""
         return self.last_looks.get(self.pane_id(launch))
+
+    def digest(self, launch: str) -> str | None:
+        """Return the digest of the last screen of a launch; None where it was not looked at."""
+        last_look = self.last_look(launch)
+        return None if last_look is None else last_look.digest
+
+    def may_try(self, launch: str) -> bool:
+        """Return whether the prompt of a launch may be typed now, as far as is known.
+
+        One that did not arrive may be if nothing was typed and the screen has changed since, or if
+        a person wants it.
+        """
+        unsent = self.unsent.get(launch)
+        if unsent is None or launch in self.at_once:
+            return True
+        return not unsent.typed and self.digest(launch) != unsent.digest
+
+    def why_unsent(self, seat: Seat) -> str:
+        """Return why the prompt of a seat has not arrived; empty if it has, or is being typed."""
+        unsent = self.unsent.get(seat.launch)
+        return "" if unsent is None or seat.reached else unsent.why
+
+    def is_untyped(self, seat: Seat) -> bool:
+        """Return whether the prompt of a seat waits, and nothing of it was typed."""
+        unsent = self.unsent.get(seat.launch)
+        return unsent is not None and not unsent.typed and bool(self.why_unsent(seat))
 
     def forgive(self, pause_s: float) -> None:
         """Subtract a time from the silence of every agent: nobody could show anything."""

@@ -30,9 +30,11 @@ _NO: Final = ""
 def waits(status: SeatStatus) -> bool:
     """Return whether the agent of a seat waits for the user, who has to look at its pane.
 
+    So does one whose prompt has not arrived.
+
     An agent at its usage limit does not: it is told to go on when the limit should be over.
     """
-    return status.status in _URGENT or status.status in _CHOICE
+    return bool(status.unsent) or status.status in _URGENT or status.status in _CHOICE
 
 
 def marked(state: SessionState, name: str, seen: SeatStatus | None) -> bool:

@@ -289,6 +289,8 @@ class Watcher:
             last_look = self.sight.last_looks.get(pane.id)
             if last_look is None or last_look.digest != digest:
                 last_look = self.sight.last_looks[pane.id] = LastLook(digest, now)
+                if pane.launch in self.sight.unsent:
+                    self.wake()  # it may show now where to type
             if final or (saves and not last_look.saved):
                 self._keep(pane, screen)
                 last_look.saved = True
@@ -336,6 +338,8 @@ class Watcher:
     def _starts(self, name: str) -> bool:
         """Whether the seat's agent began so short a time ago that its screen may say nothing."""
         before = self.sight.statuses.get(name)
+        if before is not None and before.unsent:
+            return False
         began = time_of(before.since) if before is not None and before.status == STARTING else None
         return began is not None and (self._world.now() - began).total_seconds() < _STARTS_S
 
@@ -372,7 +376,9 @@ class Watcher:
         return heard or strategy != StrategyKind.ASSIGN
 
     def _note_arrival(self, name: str, seat: Seat, mark: ScreenMark, screen: Screen) -> None:
-        evidence = _ARRIVED.get(mark, "")
+        unsent = self.sight.unsent.get(seat.launch)
+        # What was not typed yet has not arrived, whatever the agent does.
+        evidence = _ARRIVED.get(mark, "") if unsent is None or unsent.typed else ""
         if shows_prompt(self.spec(name), screen.text, seat.launch):
             evidence = "prompt on screen, composer empty"
         if evidence:
@@ -388,9 +394,11 @@ class Watcher:
         """
         state = self._session.state
         until = state.parked[seat].until if status == LIMIT and is_parked(state, seat) else ""
+        held = state.seats.get(seat)
+        why = "" if held is None else self.sight.why_unsent(held)
         since = stamp(self._world.now())
         self.sight.note(seat, SeatStatus(status=status, source=source, since=since, resets=resets,
-                                         until=until, trouble=trouble))  # fmt: skip
+                                         until=until, trouble=trouble, unsent=why))  # fmt: skip
 
     def _keep(self, pane: Pane, screen: Screen) -> None:
         text = snapshot(self._session, pane, screen)

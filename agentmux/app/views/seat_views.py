@@ -66,6 +66,7 @@ def seat_views(
             fresh_prompt_bytes=number(seat, "fresh_prompt_bytes", 0),
             resets=text(told, "resets") or None,
             trouble=text(told, "trouble") or None,
+            unsent=text(told, "unsent") or None,
             parked_until=text(mapping(parked, name), "until") if until is not None else None,
             label=_seat_label(status, until, now),
             model=text(mapping(records, name), "model"),

@@ -35,6 +35,8 @@ class SeatView:
         fresh_prompt_bytes: Size of the prompt that a fresh start would have sent.
         resets: When its usage limit ends, in the agent's words; None without a limit, or unknown.
         trouble: The agent's last message about its service, such as an error; None for none.
+        unsent: Why its prompt, which is to be typed, has not arrived; None if it has; not in
+            JSON, where ``problems`` says it.
         parked_until: When it is to be woken, if it waits for the end of its usage limit (UTC, ISO
             8601); None for all others.
         screen: ``digest`` and ``captured_at`` of its last screen; None where nobody has looked for
@@ -56,6 +58,7 @@ class SeatView:
     fresh_prompt_bytes: int
     resets: str | None = None
     trouble: str | None = None
+    unsent: str | None = None
     parked_until: str | None = None
     screen: Json | None = None
     label: str = ""
@@ -183,7 +186,7 @@ class SessionView:
         return made
 
 
-_NOT_SHOWN: Final = frozenset({"model", "label", "digest", "outdated", "summary"})
+_NOT_SHOWN: Final = frozenset({"model", "label", "digest", "outdated", "summary", "unsent"})
 
 
 def _shown_fields(view: SeatView | SessionView) -> dict[str, object]:

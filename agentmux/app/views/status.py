@@ -290,7 +290,7 @@ def _at_work(entry: SessionEntry, noted: Json, seats: tuple[SeatView, ...]) -> S
     seen = {seat.status for seat in seats}
     if wants_decision(entry.fields):
         seen.add(SessionStatus.DECISION)
-    if _waits_for_choice(entry.fields) or any(seat.holds_up for seat in seats):
+    if _waits_for_choice(entry.fields) or any(seat.holds_up or seat.unsent for seat in seats):
         seen.add(WAITING)
     if noted.get("problem") or mapping(entry.fields, "commit").get("status") == DELAYED:
         seen.add(STALLED)
@@ -342,6 +342,8 @@ def _told_by_seats(seats: Iterable[SeatView]) -> Iterator[str]:
     for seat in seats:
         if seat.trouble:
             yield f"{seat.seat} says: {seat.trouble}"
+        if seat.unsent:
+            yield f"the prompt of {seat.seat} has not arrived: {seat.unsent}"
         if seat.status == BROKEN:
             yield f"{seat.seat} could not run: it says nothing of the result"
         if seat.left:

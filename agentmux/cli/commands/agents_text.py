@@ -124,6 +124,14 @@ def _screens(report: AgentReport) -> Iterator[str]:
         yield f"  screens missing: {', '.join(known.missing)}"
 
 
+def _typing(spec: AgentSpec) -> Iterator[str]:
+    """Yield a line about an agent whose input field is not recognised."""
+    if spec.blind:
+        yield "  typing      at the cursor, whatever its screen shows (ready: any)"
+    elif spec.ready is None and spec.prompt is not PromptBy.SHOWN:
+        yield f"  typing      none: its input field is not known; agents.{spec.name}.ready says it"
+
+
 def show_lines(found: AgentCommands) -> Iterator[str]:
     """Yield the lines that ``agentmux agents show`` prints for one agent."""
     report, spec = found.report, found.report.spec
@@ -134,6 +142,7 @@ def show_lines(found: AgentCommands) -> Iterator[str]:
     yield f"  strategy    {mark}{found.used.kind.value}: {EXPLAINED[found.used.kind]}"
     yield from _command_lines(found.used)
     yield f"  prompt      {_PROMPTS[spec.prompt]}{_at_resume(spec)}"
+    yield from _typing(spec)
     yield f"  unattended  {unattended(spec)}"
     for each in found.strategies:
         if not each.used:

@@ -264,7 +264,9 @@ class AgentSpec:
             worktree; None if it cannot be told.
         unattended_args: What the user may set as ``permission_args`` for a run without a person.
         turn_end: How AgentMux learns that the agent has finished a turn.
-        ready: Pattern: the agent's input field waits for input.
+        ready: Pattern: the agent's input field waits for input. Without it no text is typed.
+        blind: The user has agreed that texts are typed at the cursor although no input field can be
+            recognised: ``ready: any`` in the configuration, or *type it now* for one prompt.
         busy: Pattern: the agent is at work.
         waiting: Pattern: the agent asks its user something.
         trust: Pattern: a first-run dialog (trust, login, terms).
@@ -304,6 +306,7 @@ class AgentSpec:
     hooks: Hooks | None = None
     turn_end: TurnEnd = TurnEnd.SCREEN
     ready: str | None = None
+    blind: bool = False
     busy: str | None = None
     waiting: str | None = None
     trust: str | None = None
@@ -355,8 +358,16 @@ class ProbeResult:
         return self.installed and self.problem is not None and not self.strategies
 
 
+ANY_SCREEN: Final = "any"
+"""The value of ``ready`` in a configuration that sets `AgentSpec.blind`; it is no pattern."""
+
 Registry = Mapping[str, AgentSpec]
 Commands = Mapping[str, tuple[str, ...]]
+
+
+def typed_blind(spec: AgentSpec) -> AgentSpec:
+    """Return ``spec`` for a person who says that a text be typed at the cursor, come what may."""
+    return replace(spec, ready=None, blind=True)
 
 
 def is_session_ref(text: str) -> bool:

@@ -6,7 +6,7 @@ remembers its key until it does not hold any more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
@@ -77,17 +77,26 @@ class Attention:
         return row.occasion or "" if row.group is Group.NEEDS_YOU else ""
 
 
-def attention(state: SessionState, statuses: Mapping[str, str], *, troubled: bool) -> Attention:
+def attention(
+    state: SessionState,
+    statuses: Mapping[str, str],
+    *,
+    troubled: bool,
+    unsent: Collection[str] = (),
+) -> Attention:
     """Return what a session with an orchestrator wants of a person.
 
     Args:
         state: The session.
         statuses: What each seat's screen shows, as `ports.display.SeatStatus.status`.
         troubled: Whether a problem is shown that has not been solved.
+        unsent: The seats whose prompts have not arrived.
     """
     if state.phase in {Phase.DONE, Phase.FAILED}:
         return _ended(state)
-    notices = tuple(_notices(state, statuses, troubled=troubled))
+    # An agent without its prompt waits for the user, like one that asks something.
+    asks = {**statuses, **dict.fromkeys(unsent, WAITING)}
+    notices = tuple(_notices(state, asks, troubled=troubled))
     # Two statuses mean PARKED: the seats say which.
     wanted = {each.on for each in notices} - {Occasion.PARKED}
     seen = {status for status, row in STATUS_TABLE.items() if row.occasion in wanted}

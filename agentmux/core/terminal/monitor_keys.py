@@ -32,6 +32,7 @@ class Wish(Enum):
     RESUME = "resume"
     RESTART = "restart"
     SKIP = "skip"
+    TYPE = "type"
     # What follows changes the console alone.
     WRITE = "write"
     KEYS = "keys"
@@ -90,6 +91,7 @@ MONITOR_KEYS: Final = (
     _line(_A, Wish.RESUME, ("R",), "R", "resume all panes that wait for your choice (asks)"),
     _line(_A, Wish.RESTART, ("r",), "r", "start a seat again that failed or ended (asks)"),
     _line(_A, Wish.SKIP, ("x",), "x", "go on without a check that could not run (asks)"),
+    _line(_A, Wish.TYPE, ("t",), "t", "type a waiting prompt, whatever the screen shows (asks)"),
     _line(_A, Wish.KEYS, ("?",), "?", "all keys"),
     _line(_A, Wish.BACK, (Key.ESCAPE, "q"), "Esc q", "close a text; take back a question"),
     _line(_A, Wish.END, (Key.INTERRUPT,), "Ctrl-C", "end the orchestrator (asks); agents go on"),
@@ -110,7 +112,9 @@ MONITOR_KEYS: Final = (
 DETACH: Final = "detach: prefix d"
 """How to leave a session while nobody knows how the keys of tmux are set."""
 
-CONFIRMED: Final = frozenset({Wish.APPROVE, Wish.END, Wish.RESUME, Wish.RESTART, Wish.SKIP})
+CONFIRMED: Final = frozenset(
+    {Wish.APPROVE, Wish.END, Wish.RESUME, Wish.RESTART, Wish.SKIP, Wish.TYPE}
+)
 """The wishes that a second press of their key has to confirm."""
 
 READS: Final = frozenset({Wish.DIFF, Wish.SUMMARY, Wish.KEYS})

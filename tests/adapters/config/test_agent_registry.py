@@ -229,10 +229,14 @@ def test_the_configuration_changes_and_adds_agents(tmp_path: Path) -> None:
             "  claude: {permission_args: [--permission-mode, plan], ready: null}\n"
             "  robot: {command: [/opt/robot, --tty], prompt: argv, mcp: {args: ['{mcp_file}']}}\n"
             "  shy: {like: robot, prompt: paste, strategies: [{kind: continue, resume: [-c]}]}\n"
-            "  bare: {}\n",
+            "  bare: {}\n"
+            "  willing: {like: codex, ready: any}\n"
+            "  careful: {like: willing, ready: '^> '}\n",
         )
     )
 
+    assert (registry["willing"].ready, registry["willing"].blind) == (None, True)
+    assert (registry["careful"].ready, registry["careful"].blind) == ("^> ", False)
     assert registry["claude"].permission_args == ("--permission-mode", "plan")
     assert registry["claude"].ready is None
     assert registry["claude"].strategies == REGISTRY["claude"].strategies

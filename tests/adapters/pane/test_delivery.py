@@ -15,7 +15,7 @@ from agentmux.adapters.pane.delivery import (
     find_composer,
     undimmed,
 )
-from agentmux.core.agents.spec import AgentSpec, spec_for
+from agentmux.core.agents.spec import AgentSpec, spec_for, typed_blind
 from agentmux.ports.terminal import (
     LINE_MAX,
     Delivery,
@@ -40,6 +40,7 @@ SPEC = AgentSpec(
     limit="usage limit",
 )
 UNKNOWN = spec_for("unknown", {})
+BLIND = typed_blind(UNKNOWN)
 TEXT = "Read the file /tmp/a b/prompt.md and do what it says; then #(stop)."
 
 
@@ -235,7 +236,25 @@ def test_copy_mode_is_left_first(start: Start) -> None:
     assert agent.deliver().result is DeliveryResult.SUBMITTED
 
 
-def test_without_any_pattern_the_cursor_tells(
+ASKS = "printf 'Add .gitignore? (Y)es/(N)o [Yes]: '; read x; echo got $x; exec sleep 1000"
+
+
+@pytest.mark.parametrize("known", [UNKNOWN, replace(SPEC, ready="^> $", waiting=None)])
+def test_what_cannot_be_recognised_as_an_input_field_gets_nothing(
+    tmux: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil, known: AgentSpec
+) -> None:
+    made = tmux.create_session(
+        name="agentmux-d", uuid="u", cwd=tmp_path, size=(120, 40), argv=("sh", "-c", ASKS)
+    )
+    wait_until(lambda: "[Yes]:" in tmux.capture([made.pane])[made.pane].text)
+    agent = Agent(tmux, made.pane, tmp_path)
+    delivery = agent.deliver("hello there", spec=known, deadline_s=0.3)
+    assert (delivery.result, delivery.typed) == (DeliveryResult.UNKNOWN, False)
+    assert "nothing was typed" in delivery.evidence
+    assert agent.text().strip().endswith("[Yes]:")
+
+
+def test_typed_blind_the_cursor_tells_and_proves_nothing(
     tmux: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil
 ) -> None:
     made = tmux.create_session(
@@ -247,9 +266,18 @@ def test_without_any_pattern_the_cursor_tells(
     )
     wait_until(lambda: "?" in tmux.capture([made.pane])[made.pane].text)
     agent = Agent(tmux, made.pane, tmp_path)
-    delivery = agent.deliver("hello there", spec=UNKNOWN)
-    assert delivery.result is DeliveryResult.SUBMITTED, delivery
+    delivery = agent.deliver("hello there", spec=BLIND)
+    assert (delivery.result, delivery.typed) == (DeliveryResult.UNKNOWN, True), delivery
+    assert "nothing on the screen can prove more" in delivery.evidence
     assert "got hello there" in agent.text()
+
+
+def test_no_second_enter_for_an_agent_that_shows_no_work(start: Start) -> None:
+    """Its text may stand while it works: Enter would answer its next question."""
+    agent = start("deaf")
+    still = agent.deliver(spec=replace(SPEC, busy=None), deadline_s=2)
+    assert still.result is DeliveryResult.TYPED_NOT_SUBMITTED
+    assert agent.read() == [framed(TEXT), "\r"]
 
 
 def test_a_program_that_has_drawn_nothing_yet_gets_nothing(
@@ -263,14 +291,14 @@ def test_a_program_that_has_drawn_nothing_yet_gets_nothing(
         argv=("sh", "-c", "while [ ! -e up ]; do :; done; printf '? '; read x; echo got $x; cat"),
     )
     agent = Agent(tmux, made.pane, tmp_path)
-    delivery = agent.deliver("hello there", spec=UNKNOWN, deadline_s=0.5)
+    delivery = agent.deliver("hello there", spec=BLIND, deadline_s=0.5)
     assert delivery.result is DeliveryResult.UNKNOWN
     assert "nothing was typed" in delivery.evidence
     assert agent.text().strip() == ""
 
     (tmp_path / "up").touch()
     wait_until(lambda: "?" in agent.text())
-    assert agent.deliver("now", spec=UNKNOWN).result is DeliveryResult.SUBMITTED
+    assert agent.deliver("now", spec=BLIND).typed
     assert "got now" in agent.text()
 
 
@@ -304,7 +332,7 @@ def test_what_has_no_width_ends_no_text() -> None:
     """Qwen draws its cursor after the text as a zero-width character."""
     row = "* and what it says.\u200b "
     screen = Screen(ansi=row, text=row, cols=40, rows=1, cursor_row=0, cursor_col=21)
-    composer = find_composer(screen, UNKNOWN)
+    composer = find_composer(screen, BLIND)
     assert composer is not None
     assert composer.body.endswith("whatitsays.")
 
@@ -419,6 +447,14 @@ class Frames:
     def deliver(self) -> Delivery:
         typing = deliver(self, "%1", "go on", self.spec, deadline_s=0.3)  # type: ignore[arg-type]  # all it asks
         return asyncio.run(typing)
+
+
+def test_a_busy_mark_proves_what_was_typed_blind() -> None:
+    frames = Frames("?\n  ", "?\n  ", "?\ngo on", "go on\n* (esc to interrupt)\n  ")
+    frames.spec = replace(BLIND, busy=SPEC.busy)
+    delivery = frames.deliver()
+    assert (delivery.result, delivery.typed) == (DeliveryResult.SUBMITTED, True), delivery
+    assert frames.done == ["paste", "enter"]
 
 
 def test_one_look_at_an_empty_composer_is_not_enough() -> None:

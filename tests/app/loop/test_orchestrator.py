@@ -592,6 +592,70 @@ def test_who_asks_its_user_is_left_alone(impatient: Stage, dialog: str) -> None:
     assert not (stage.path / layout.ARCHITECTING / "done").exists()
 
 
+SOON = StallSettings(nudge_after_s=0.6, report_after_s=1.2)
+MUTE = "agents: {mute: {like: demo-paste, ready: null, busy: null, waiting: null, trust: null}}"
+"""An agent that takes its prompts through its composer, and of whose screen nothing is known."""
+
+
+@pytest.mark.parametrize("dialog", ["trust", "unknown"])
+def test_a_prompt_waits_until_the_user_has_answered_what_is_in_its_way(
+    tmp_path: Path, agents: None, tmux: TmuxTerminal, dialog: str
+) -> None:
+    stage = Stage(tmp_path, tmux, stall=SOON, interval_s=0.1, agent="demo-paste")
+    stage.scenario({"architect": {"dialog": dialog}, **STAY})
+
+    async def play() -> None:
+        async with stage.driven():
+            await stage.until(lambda: "architect: its prompt waits: " in stage.messages())
+            await stage.until(lambda: stage.status("architect") == "waiting_for_user")
+            await asyncio.sleep(1.5)  # the reminder would be due, and the report
+            assert stage.facts("prompt_reached") == []
+            pane = stage.pane("architect").id
+            for key in ("1", "Enter"):  # the user, in the pane
+                stage.terminal.press_keys(pane, [key])
+            await stage.until(lambda: stage.state().phase == Phase.PLANNING)
+
+    asyncio.run(play())
+    assert [e.evidence for e in stage.facts("prompt_reached", "architect")] == ["typed: submitted"]
+    assert stage.facts("agent_nudged", "architect") == []
+    assert stage.facts("agent_stalled", "architect") == []
+
+
+@pytest.mark.usefixtures("agents")
+def test_an_agent_of_whose_screen_nothing_is_known_gets_its_prompt_when_a_person_says_so(
+    tmp_path: Path, tmux: TmuxTerminal
+) -> None:
+    user = Path(os.environ["XDG_CONFIG_HOME"]) / "agentmux" / "config.yaml"
+    user.parent.mkdir(parents=True)
+    user.write_text(f"version: 1\n{MUTE}\n")
+    stage = Stage(tmp_path, tmux, stall=SOON, interval_s=0.1, agent="mute")
+    stage.scenario({**STAY})
+    stage.display = keyboard = Keyboard()
+
+    def seat() -> Any:
+        return json.loads((stage.path / layout.RUNTIME).read_text())["statuses"]["architect"]
+
+    async def play() -> None:
+        async with stage.driven():
+            await stage.until(lambda: stage.drawn("architect"))
+            await stage.until(lambda: "architect: its prompt waits: " in stage.messages())
+            await stage.until(lambda: stage.status("architect") == "unknown")
+            assert "agents.mute.ready" in seat()["unsent"]
+            await asyncio.sleep(1.5)  # as above
+            assert stage.facts("prompt_reached") == stage.facts("agent_nudged") == []
+            pane = stage.pane("architect").id
+            assert "prompt.md" not in stage.terminal.capture([pane])[pane].text
+            keyboard.press("t")
+            await stage.until(lambda: "press t again" in question(stage))
+            await asyncio.sleep(REST_S)
+            keyboard.press("t")
+            await stage.until(lambda: stage.state().phase == Phase.PLANNING)
+
+    asyncio.run(play())
+    assert len([text for text in stage.typed if "launches" in text]) >= 2
+    assert stage.facts("agent_nudged", "architect") == []
+
+
 TURNS = StallSettings(turn_ended_after_s=0.3)
 
 
