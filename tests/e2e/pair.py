@@ -181,7 +181,7 @@ class Pair:
                 _wait_until(lambda: not is_alive(driver, 0), 20)  # until then it holds the lock
                 refused = self.project.fails(3, "resume", "--yes", "--detach")
                 assert (
-                    "its orchestrator is gone: start that again, or stop the session first"
+                    "its orchestrator is gone, start it again: agentmux resume --reattach"
                     in refused
                 )
                 self.project.ok("stop")

@@ -174,7 +174,7 @@ def _settled_tree(live: Session) -> str:
 def test_the_message_of_a_live_session(live: Session) -> None:
     said = live.project.fails(3, "resume")
     name = live.state["session_name"]
-    assert f"session {live.name} is live (tmux session {name}): go there, or stop it first" in said
+    assert f"tmux session {name} is still active. Detach or kill it before resuming.\n" in said
     assert f"agentmux attach {live.name}" in said
     assert f"agentmux stop {live.name}" in said
     (plan,) = live.project.json("resume", "--dry-run", code=3)["sessions"]

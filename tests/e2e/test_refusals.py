@@ -115,8 +115,9 @@ def test_a_live_session(project: Project, wait_until: WaitUntil) -> None:
     before, running = durable(), set(project.processes())
     for words in (("resume", "--yes"), ("resume", "--yes", "--detach", "--fresh")):
         said = project.fails(3, *words)
-        assert f"is live (tmux session {pair.session.state['session_name']})" in said
-        assert f"agentmux attach {pair.session.name}" in said
+        name = pair.session.state["session_name"]
+        agreed = f"tmux session {name} is still active. Detach or kill it before resuming."
+        assert f"error: {agreed}\nhint: agentmux attach {pair.session.name}\n" in said
     found = project.json("resume", "--dry-run", code=3)["sessions"][0]
     assert found["blocked"]["reason"] == "session_live"
     assert durable() == before

@@ -524,7 +524,7 @@ def blocked(site: Site, entry: SessionEntry, liveness: Liveness) -> BlockedError
     name = liveness.tmux.name if liveness.tmux is not None else entry.text("session_name")
     if liveness.live:
         return BlockedError(
-            _live_message(entry, liveness, name),
+            f"tmux session {name} is still active. Detach or kill it before resuming.",
             reason="session_live",
             hints=_live_hints(entry, liveness),
         )
@@ -536,16 +536,6 @@ def blocked(site: Site, entry: SessionEntry, liveness: Liveness) -> BlockedError
             hints=(f"see it: agentmux status {entry.name}",),
         )
     return None
-
-
-def _live_message(entry: SessionEntry, liveness: Liveness, name: str) -> str:
-    """Say why a session is not resumed while its tmux session ``name`` is there."""
-    if liveness.tmux is not None and liveness.target is None:
-        return f"tmux session {name} is not of session {entry.name}, but has its name"
-    there = f"session {entry.name} is live (tmux session {name})"
-    if liveness.is_left_alone:
-        return f"{there}, but its orchestrator is gone: start that again, or stop the session first"
-    return f"{there}: go there, or stop it first"
 
 
 def starting(entry: SessionEntry, starter: int) -> BlockedError:
@@ -561,11 +551,15 @@ def _live_hints(entry: SessionEntry, liveness: Liveness) -> tuple[str, ...]:
     if liveness.tmux is None:
         return (liveness.because, *liveness.way_back)
     if liveness.target is None:
-        return stranger_hints(liveness)
+        whose = (
+            f"tmux session {liveness.tmux.name} is not of session {entry.name}, but has its name"
+        )
+        return tuple(f"{whose}; {hint}" for hint in stranger_hints(liveness))
     hints = (f"agentmux attach {entry.name}", f"agentmux stop {entry.name}")
     if liveness.locked or liveness.moved_from is not None:
         return hints
-    return (f"agentmux resume --reattach {entry.name}", *hints)
+    gone = f"its orchestrator is gone, start it again: agentmux resume --reattach {entry.name}"
+    return (gone, *hints)
 
 
 def _twin(site: Site, entry: SessionEntry) -> BlockedError | None:

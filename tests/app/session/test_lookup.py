@@ -363,6 +363,27 @@ def test_live_by_its_uuid(site: Site, make: Callable[..., Path], tmux: TmuxTermi
     assert liveness(site, path).live is True
 
 
+@pytest.mark.parametrize("uuid", [SESSION_ID, "another"])
+def test_whatever_is_live_blocks_with_the_same_words(
+    site: Site, make: Callable[..., Path], tmux: TmuxTerminal, uuid: str
+) -> None:
+    path = make(tmux_socket=tmux.socket)
+    begin(tmux, path, uuid=uuid)
+    name = layout.tmux_name(path.name)
+    block = blocked(site, entry_at(site, path), liveness(site, path))
+    assert block is not None
+    assert block.message == (
+        f"tmux session {name} is still active. Detach or kill it before resuming."
+    )
+    if uuid == SESSION_ID:
+        assert block.hints[0].endswith(f": agentmux resume --reattach {path.name}")
+        assert block.hints[1:] == (f"agentmux attach {path.name}", f"agentmux stop {path.name}")
+    else:
+        (hint,) = block.hints
+        assert "is not of session" in hint
+        assert hint.endswith(f"kill-session -t ={name}")
+
+
 def test_while_a_command_waits_for_its_orchestrator_the_session_starts(
     site: Site, make: Callable[..., Path]
 ) -> None:
