@@ -69,6 +69,7 @@ class StartRequest:
     Attributes:
         name: Replaces the slug in the directory's name.
         agent: Plays every role that ``roles`` does not name.
+        model: The model of ``agent``; None: as configured.
         roles: Role to (agent, model).
         branch: Name of a new branch; empty derives a name; None stays on the current branch. A
             worktree always has a new branch.
@@ -89,6 +90,7 @@ class StartRequest:
     name: str | None = None
     product_manager: bool = False
     agent: str | None = None
+    model: str | None = None
     roles: Mapping[str, tuple[str, str | None]] = field(default_factory=dict)
     branch: str | None = None
     worktree: bool | None = None
@@ -575,7 +577,7 @@ def _options(
     world: World, request: StartRequest, head: Head | None, dirty: tuple[str, ...]
 ) -> Options:
     settings = world.settings
-    agents, models = flags(request.agent, request.roles, settings.own_roles)
+    agents, models = flags(request.agent, request.model, request.roles, settings.own_roles)
     return Options(
         agents=agents,
         models=models,
@@ -587,13 +589,26 @@ def _options(
     )
 
 
+def named_agent(world: World, text: str) -> tuple[str, str | None]:
+    """Return agent and model of ``AGENT[:MODEL]``; the model is None where none is named.
+
+    A command may contain a colon: only what follows the name of an agent is a model.
+    """
+    agent, _, model = text.partition(":")
+    return (agent, model or None) if agent in world.agents() else (text, None)
+
+
 def flags(
-    agent: str | None, roles: Mapping[str, tuple[str, str | None]], own: tuple[str, ...]
+    agent: str | None,
+    model: str | None,
+    roles: Mapping[str, tuple[str, str | None]],
+    own: tuple[str, ...],
 ) -> tuple[dict[str, str], dict[str, str]]:
     """Return the agents and the models that the user chose, each by role.
 
     Args:
         agent: The agent of all other roles, returned under ``*``; None for none.
+        model: Its model, returned likewise; None for none.
         roles: Role to (agent, model).
         own: The roles that exist beside the built-in ones.
 
@@ -609,6 +624,7 @@ def flags(
         raise UsageError(f"no role `{unknown[0]}`", hints=hints)
     if agent is not None:
         agents["*"] = agent
+        models |= {"*": model} if model else {}
     return agents, models
 
 

@@ -18,6 +18,7 @@ from agentmux.app.commands.start import (
     StartPlan,
     StartRequest,
     flags,
+    named_agent,
     plan_start,
     start,
     to_be_agreed_to,
@@ -32,7 +33,7 @@ from agentmux.cli.commands import attachment
 from agentmux.cli.commands.sessions import JsonOpt
 from agentmux.cli.commands.trust import TrustOpt, foreseen, trust_own_edit, trusted_world
 from agentmux.cli.face import absolute
-from agentmux.cli.fast.given_text import given_text
+from agentmux.cli.fast.given_text import given_text, given_words
 from agentmux.core.agents.environment import handed_on
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import to_fields
@@ -94,7 +95,9 @@ def start_feature(
     ] = False,
     agent: Annotated[
         str | None,
-        typer.Option(metavar="AGENT", help="Agent of every role that --role does not name."),
+        typer.Option(
+            metavar="AGENT[:MODEL]", help="Agent of every role that --role does not name."
+        ),
     ] = None,
     role: Annotated[
         list[str] | None,
@@ -169,12 +172,14 @@ def start_feature(
     taken = _pipeline_name(pipeline, quick=quick) or (REVIEW if of is not None else None)
     taken = taken or world.settings.defaults.pipeline
     found = None if issue is None else read_issue(world, issue, words=text, comments=comments)
+    agent, model = (None, None) if agent is None else named_agent(world.preview(), agent)
     request = StartRequest(
         feature=text,
         issue=found,
         name=name,
         product_manager=product_manager,
         agent=agent,
+        model=model,
         roles=read_roles(role or ()),
         branch="" if branch == "auto" else branch,
         worktree=worktree,
@@ -253,7 +258,9 @@ def _playing(world: World, request: StartRequest, pipeline: str) -> Effect:
     roles = pipeline_roles(whole, pipeline)
     if not request.product_manager:
         roles = tuple(role for role in roles if role != PRODUCT_MANAGER)
-    return playing(*flags(request.agent, request.roles, whole.settings.own_roles), roles)
+    return playing(
+        *flags(request.agent, request.model, request.roles, whole.settings.own_roles), roles
+    )
 
 
 def _words(
@@ -328,8 +335,8 @@ def read_text(words: str | None, file: Path | None = None, *, what: str) -> str:
         raise UsageError(f"say {what}{once}: as a text, @FILE, or - for stdin")
     if words == "-":
         return given_text(None, FEATURE_MAX + 1)
-    path = file if words is None else Path(words[1:]) if words.startswith("@") else None
-    return writable(words or "") if path is None else given_text(path, FEATURE_MAX + 1)
+    most = FEATURE_MAX + 1
+    return given_text(file, most) if words is None else writable(given_words(words, most))
 
 
 def read_roles(words: Sequence[str]) -> dict[str, tuple[str, str | None]]:

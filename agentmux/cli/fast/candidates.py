@@ -198,7 +198,7 @@ KINDS: Final[Mapping[str, frozenset[str]]] = {
     "point": frozenset({"PHASE|N"}),
     "beginning": frozenset({"START_PHASE"}),
     "moment": frozenset({"PHASE|END"}),
-    "agent": frozenset({"AGENT"}),
+    "agent": frozenset({"AGENT", "AGENT[:MODEL]"}),
     "role_agent": frozenset({"ROLE=AGENT[:MODEL]"}),
     "pipeline": frozenset({"PIPELINE"}),
     FILE: frozenset({"FILE", "PATH"}),

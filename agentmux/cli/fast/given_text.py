@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from pathlib import Path
+from typing import Final
 
 from agentmux.errors import UsageError, reason_of
+
+_ENDING: Final = re.compile(r"\.[A-Za-z0-9]{1,5}$")
 
 
 def given_text(path: Path | None, limit: int) -> str:
@@ -27,3 +32,23 @@ def given_text(path: Path | None, limit: int) -> str:
         reason = reason_of(error) if isinstance(error, OSError) else str(error).lower()
         raise UsageError(f"cannot read {place}: {reason}") from None
     return data.decode("utf-8", "replace")
+
+
+def given_words(words: str, limit: int) -> str:
+    """Return ``words``, or for ``@PATH`` the first ``limit`` bytes of that file.
+
+    Several words that begin with ``@someone`` are a text, unless there is such a file, or they end
+    as the name of one.
+
+    Raises:
+        UsageError: The file cannot be read.
+    """
+    path = words.removeprefix("@")
+    is_text = path == words or not path[:1].strip() or "\0" in path
+    if is_text or (len(path.split()) > 1 and not (os.path.lexists(path) or _ENDING.search(path))):
+        return words
+    try:
+        return given_text(Path(path), limit)
+    except UsageError as error:
+        hints = ("if it is a text, type a space before the `@`",)
+        raise UsageError(error.message, hints=hints) from None

@@ -18,7 +18,7 @@ from agentmux.adapters.system.ids import new_id
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.signals.checks import QUESTION_MAX, Submission
 from agentmux.app.signals.submission import REFUSED, SubmitAnswer, identity_from, submit
-from agentmux.cli.fast.given_text import given_text
+from agentmux.cli.fast.given_text import given_text, given_words
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.nearest import suggestion
 from agentmux.errors import AgentmuxError, ExitCode, UsageError, of_system
@@ -232,9 +232,7 @@ def _subplan(text: str | None) -> int | None:
 def _question(words: list[str]) -> str:
     if words == ["-"]:
         return given_text(None, _QUESTION_BYTES)
-    if len(words) != 1 or not words[0].startswith("@"):
-        return " ".join(words)
-    return given_text(Path(words[0][1:]), _QUESTION_BYTES)
+    return given_words(words[0], _QUESTION_BYTES) if len(words) == 1 else " ".join(words)
 
 
 def _show(answer: SubmitAnswer, *, as_json: bool) -> None:

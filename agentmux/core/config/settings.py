@@ -364,15 +364,16 @@ class Settings:
         Args:
             role: The name of the role.
             agents: Agents by role from the options; ``*`` stands for every other role.
-            models: Models by role from the options.
+            models: Models by role from the options, likewise.
         """
         configured = self.agent_for(role)
+        named = models.get(role) or (None if role in agents else models.get("*"))
         agent = agents.get(role) or agents.get("*") or configured
         if agent == configured:
-            model = models.get(role) or self.model_for(role)
+            model = named or self.model_for(role)
             return Player(agent=agent, model=model, args=self.role(role).args)
         default = self.defaults.model if agent == self.defaults.agent else None
-        return Player(agent=agent, model=models.get(role) or default, args=())
+        return Player(agent=agent, model=named or default, args=())
 
 
 _PLAIN_ROLE: Final = RoleSettings()

@@ -56,7 +56,7 @@ def submit(  # noqa: PLR0913, PLR0917 (typer)
         bool, typer.Option("--quick", help="For a small wish: the same as --pipeline quick.")
     ] = False,
     agent: Annotated[
-        str, typer.Option("--agent", metavar="AGENT", help="Agent of every role.")
+        str, typer.Option("--agent", metavar="AGENT[:MODEL]", help="Agent of every role.")
     ] = "",
     role: Annotated[
         list[str] | None,
