@@ -33,8 +33,13 @@ def require_consent(face: Face, question: str, *, yes: bool) -> None:
         raise UsageError(
             f"cannot ask without a terminal: {question}", hints=("to agree beforehand, add --yes",)
         )
-    if not typer.confirm(render.printable(question), default=False, err=True):
+    if not agrees(question):
         leave()
+
+
+def agrees(question: str) -> bool:
+    """Ask a person, who can be asked, to agree; only ``y`` or ``yes`` agrees."""
+    return typer.confirm(render.printable(question), default=False, err=True)
 
 
 def leave() -> NoReturn:

@@ -21,6 +21,7 @@ from agentmux.app.delivery.ways import way_of
 from agentmux.app.delivery.wish import wish
 from agentmux.app.session.lookup import (
     SessionEntry,
+    entry_at,
     list_resumable_sessions,
     require_no_copy,
     select_session,
@@ -37,6 +38,7 @@ from agentmux.cli.ask.beginning import asked_beginning
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.ask.session_argument import meant
+from agentmux.cli.commands import orphan_agents
 from agentmux.cli.commands.sessions import JsonOpt, SessionArg, require_seconds
 from agentmux.cli.commands.start import read_text
 from agentmux.cli.face import monotonic
@@ -144,7 +146,10 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
         render.note(f"its result is on branch {state.branch}: {how_to_get(world, state)}")
     # If the session takes no approval now, the answer says why.
     event = decision or world.new_id()
-    return _approve(world, entry, approval, event, state.cycle, timeout_s=timeout, json=json)
+    code = _approve(world, entry, approval, event, state.cycle, timeout_s=timeout, json=json)
+    if not json and entry_at(world, entry.path).is_done:
+        orphan_agents.offer_to_end(face, entry, yes=yes)
+    return code
 
 
 def _digest_now(world: World, entry: SessionEntry, state: SessionState) -> str:

@@ -15,7 +15,7 @@ from agentmux.app.session.lookup import list_sessions, live
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
-from agentmux.cli.commands.orphan_agents import listed, outlived
+from agentmux.cli.commands.orphan_agents import how_to_end, left_behind, listed
 from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.errors import ExitCode, UsageError
@@ -93,10 +93,10 @@ def _orphans(patient: Patient) -> Iterator[Finding]:
         if there[path].live is False and not there[path].is_driven
     ]
     for entry in ended:
-        alive = outlived([(entry.text("session_id"), entry.path)])
+        alive = left_behind(entry)
         if alive:
             text = f"agents of {entry.name} run on without tmux: {listed(alive)}"
-            yield warning("leftovers", text, f"kill {' '.join(str(each.pid) for each in alive)}")
+            yield warning("leftovers", text, how_to_end(alive))
 
 
 def _answer(found: Sequence[Finding], fixed: Iterable[Repair]) -> dict[str, object]:

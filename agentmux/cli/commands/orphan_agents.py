@@ -1,6 +1,7 @@
-"""Finds and ends agents that outlived their tmux server, before their session is resumed.
+"""Finds and ends processes of agents that outlived their session.
 
-Otherwise, a seat would have two agents after the resume.
+An agent that outlived its tmux server is ended before its session is resumed: otherwise, a seat
+would have two agents. A program that an agent has detached (``setsid``) outlives its pane.
 """
 
 from __future__ import annotations
@@ -10,20 +11,26 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.system import processes
+from agentmux.cli import render
+from agentmux.cli.ask.consent import agrees
 from agentmux.errors import BlockedError
 
 if TYPE_CHECKING:
     from agentmux.adapters.system.processes import Survivor
+    from agentmux.app.session.lookup import SessionEntry
+    from agentmux.cli.face import Face
 
 _DYING_S: Final = 4.0
 """How many seconds agents get to end by themselves after their server is gone. It is a bit more
 than the time after which the wrapper, in which each agent runs, kills the agent."""
 
 
-def outlived(sessions: Iterable[tuple[str, Path]]) -> tuple[Survivor, ...]:
+def outlived(
+    sessions: Iterable[tuple[str, Path]], *, wait_s: float = _DYING_S
+) -> tuple[Survivor, ...]:
     """Return the agents that still run although their sessions are not live.
 
-    If there are any, wait up to `_DYING_S` for them to end by themselves. No process is ended here.
+    If there are any, wait up to ``wait_s`` for them to end by themselves. No process is ended here.
 
     Args:
         sessions: Id and directory of each session. None of them may be live. A copied session has
@@ -33,7 +40,7 @@ def outlived(sessions: Iterable[tuple[str, Path]]) -> tuple[Survivor, ...]:
     places = tuple(sessions)
     alive = processes.survivors(*(uuid for uuid, _ in places))
     found = [each for each in alive if _is_of(each, places)]
-    left = processes.wait_gone([(each.pid, each.started) for each in found], timeout_s=_DYING_S)
+    left = processes.wait_gone([(each.pid, each.started) for each in found], timeout_s=wait_s)
     return tuple(each for each in found if each.pid in left)
 
 
@@ -76,6 +83,42 @@ def agents_alive(session: str, alive: Iterable[Survivor]) -> BlockedError:
         reason="agents_alive",
         hints=(f"to end them and resume: agentmux resume {session} --yes",),
     )
+
+
+def left_behind(entry: SessionEntry, *, wait_s: float = _DYING_S) -> tuple[Survivor, ...]:
+    """Return what still runs of a session that is not live; waits as `outlived` does."""
+    return outlived([(entry.text("session_id"), entry.path)], wait_s=wait_s)
+
+
+def left_words(alive: Iterable[Survivor]) -> str:
+    """Return the sentence that names what agents have left running."""
+    return f"still running, left behind by the session's agents: {listed(alive)}"
+
+
+def how_to_end(alive: Iterable[Survivor]) -> str:
+    """Return the command that ends these processes."""
+    return f"kill {' '.join(str(each.pid) for each in alive)}"
+
+
+def offer_to_end(face: Face, entry: SessionEntry, *, yes: bool) -> None:
+    """Name what agents of a session that has just ended left running, and end it with consent.
+
+    Without a person who can be asked, it only says how to end it.
+
+    Args:
+        face: Tells whether a person can be asked.
+        entry: The session.
+        yes: End it without asking.
+    """
+    alive = left_behind(entry)
+    if not alive:
+        return
+    render.note(left_words(alive))
+    if yes or (face.interactive and agrees("End them?")):
+        end(alive)
+        render.note("they are ended")
+    else:
+        render.note(f"to end them: {how_to_end(alive)}")
 
 
 def end(alive: Iterable[Survivor]) -> None:

@@ -10,6 +10,7 @@ from agentmux.app.commands.remove import lost_words, removable_worktree, require
 from agentmux.app.session.lookup import list_sessions
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
+from agentmux.cli.commands import orphan_agents
 from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
@@ -55,6 +56,10 @@ def _prune(world: World, entry: SessionEntry, *, dry_run: bool) -> bool:
         render.note(f"kept {spec.path}: {lost_words(found, spec)}")
         return True
     require_removable(world, entry)
+    alive = orphan_agents.left_behind(entry)
+    if alive:
+        render.note(f"{entry.name}: {orphan_agents.left_words(alive)}")
+        render.note(f"to end them: {orphan_agents.how_to_end(alive)}")
     if not dry_run:
         world.worktrees.take_away(spec, found.tip)
     word = "would remove" if dry_run else "removed"

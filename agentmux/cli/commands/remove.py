@@ -22,6 +22,7 @@ from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.ask.session_argument import named
+from agentmux.cli.commands import orphan_agents
 from agentmux.cli.face import Face
 from agentmux.core.names.layout import PROJECT_FOLDER
 
@@ -81,11 +82,15 @@ def _remove(face: Face, site: Site, entry: SessionEntry, *, force: bool, yes: bo
         also = f", its worktree {spec.path}{_branch(spec)}"
         if lost:
             also += f"; lost would be {lost_words(lost, spec)}"
+    alive = orphan_agents.left_behind(entry)
+    if alive:
+        also += f"; what its agents left running is ended: {orphan_agents.listed(alive)}"
     how = _how_far(entry)
     what = f"session {entry.name} ({how}) with its history and conversations"
     require_consent(face, f"Remove {what}{also}?", yes=yes)
 
     def take_away() -> None:
+        orphan_agents.end(alive)  # they may be at work in what is removed
         if world is not None and spec is not None:
             # Asked again: a person may have taken long to answer, and worked there meanwhile.
             now = require_nothing_lost(world, entry, spec, force=force)

@@ -36,6 +36,7 @@ from agentmux.cli import render, session_text
 from agentmux.cli.ask.consent import leave
 from agentmux.cli.ask.session_argument import named
 from agentmux.cli.commands import attachment
+from agentmux.cli.commands.orphan_agents import how_to_end, left_behind, left_words
 from agentmux.cli.face import Face, monotonic
 from agentmux.cli.fast import session_list
 from agentmux.core.codec.frozen import replace
@@ -88,11 +89,21 @@ def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False
     if chosen is not None:
         remote = partial(kept_remote, site, environ=face.environ)
         render.out("\n".join(session_text.status_lines(chosen, remote, colours=face.colours)))
+        _name_left_behind(chosen, entries)
     others = [each for each in zip(result.data, entries, strict=True) if each[0] is not chosen]
     if others:
         _table(face, others, after=chosen is not None)
     render.show_problems(result.problems)
     return result.exit_code
+
+
+def _name_left_behind(view: SessionView, entries: Sequence[SessionEntry]) -> None:
+    """Name what agents of a session that does not run have left running."""
+    entry = next((each for each in entries if each.name == view.session), None)
+    alive = left_behind(entry, wait_s=0) if entry is not None and view.live is False else ()
+    if alive:
+        render.note(left_words(alive))
+        render.note(f"to end them: {how_to_end(alive)}")
 
 
 def _in_full(views: Sequence[SessionView]) -> SessionView | None:

@@ -11,8 +11,9 @@ from agentmux.adapters.wake.pipe import STOP, poke
 from agentmux.app.commands.stop import stop
 from agentmux.app.session.lookup import list_resumable_sessions, live, select_session
 from agentmux.cli import render
+from agentmux.cli.ask.consent import YesOpt
 from agentmux.cli.ask.session_argument import meant
-from agentmux.cli.commands import attachment
+from agentmux.cli.commands import attachment, orphan_agents
 from agentmux.cli.commands.sessions import SessionArg
 
 if TYPE_CHECKING:
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
 _COMMAND: Final = "stop SESSION"
 
 
-def stop_session(ctx: typer.Context, session: SessionArg = None) -> int:
-    """Stop a session: keep the last screens, end its agents, kill its tmux session."""
+def stop_session(ctx: typer.Context, session: SessionArg = None, yes: YesOpt = False) -> int:
+    """Stop a session: keep the last screens, end its agents, kill its tmux session.
+
+    Processes that agents have detached from it are named, and ended if you agree.
+    """
     face: Face = ctx.obj
     world, entry = meant(face, session, command=_COMMAND)
     if entry is None:
@@ -51,4 +55,5 @@ def stop_session(ctx: typer.Context, session: SessionArg = None) -> int:
     render.out(f"stopped {entry.name}{forced}" + (", which is done" if entry.is_done else ""))
     if not entry.is_done:
         render.out(f"to resume it: agentmux resume {entry.name}")
+    orphan_agents.offer_to_end(face, entry, yes=yes)
     return 0
