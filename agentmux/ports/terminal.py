@@ -456,6 +456,7 @@ class DeliveryResult(StrEnum):
     """What happened to a text or to keys that were to be sent to a pane.
 
     After ``typed_not_submitted`` and ``unknown`` the text may be in the pane: never type it again.
+    A text whose beginning is a command to the agent is a ``refused_command``.
     Only keys can be ``sent``, or be kept back since the screen is another one: ``screen_changed``.
     """
 
@@ -464,6 +465,7 @@ class DeliveryResult(StrEnum):
     TYPED_NOT_SUBMITTED = "typed_not_submitted"
     REFUSED_DRAFT = "refused_draft"
     REFUSED_DIALOG = "refused_dialog"
+    REFUSED_COMMAND = "refused_command"
     PANE_GONE = "pane_gone"
     UNKNOWN = "unknown"
     SENT = "sent"

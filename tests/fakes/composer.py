@@ -26,22 +26,34 @@ def main() -> None:
         paint(habits, draft, transcript, busy=busy)
         got = os.read(0, 65536).decode(errors="replace")
         log.write(repr(got) + "\n")
-        if got == "\r":
-            enters += 1
-            left_menu = habits.pop("menu", None) is not None
-            if left_menu or "deaf" in habits or ("slow-enter" in habits and enters == 1):
-                continue
-            transcript.append(draft)
-            draft = ""
-            busy = not habits.keys() & {"idle", "asks"}
-            if "vanish" in habits:
-                return
-            continue
-        if "die" in habits:
+        if "die" in habits and got != "\r":
             return
-        if "blind" in habits:
+        changed = edited(habits, draft, got)
+        if changed is not None:
+            draft = changed
             continue
-        draft += got.replace("\x1b[200~", "").replace("\x1b[201~", "")
+        enters += 1
+        left_menu = habits.pop("menu", None) is not None
+        if left_menu or "deaf" in habits or ("slow-enter" in habits and enters == 1):
+            continue
+        transcript.append(draft)
+        draft = ""
+        busy = not habits.keys() & {"idle", "asks"}
+        if "vanish" in habits:
+            return
+
+
+def edited(habits: dict[str, str], draft: str, got: str) -> str | None:
+    """Return the draft after an input; None for an Enter that submits it."""
+    if got == "\r":
+        return draft[:-1] + "\n" if draft.endswith("\\") and "continues" in habits else None
+    if got == "\x15":
+        return draft[: draft.rfind("\n") + 1]
+    if got == "\x7f":
+        return draft[:-1]
+    if "blind" in habits:
+        return draft
+    return draft + got.replace("\x1b[200~", "").replace("\x1b[201~", "")
 
 
 def paint(habits: dict[str, str], draft: str, transcript: list[str], *, busy: bool) -> None:

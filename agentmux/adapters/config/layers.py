@@ -173,6 +173,7 @@ def _agents(pattern: schema.Reader) -> schema.Each:
         ),
         "turn_end": schema.choice(*TurnEnd),
         "ready": pattern_or_none,
+        "commands": pattern_or_none,
         "busy": pattern_or_none,
         "waiting": pattern_or_none,
         "trust": pattern_or_none,

@@ -15,7 +15,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from agentmux.core.agents.screens import ScreenMark, read_screen, shows_limit_menu
+from agentmux.core.agents.screens import ScreenMark, command_in, read_screen, shows_limit_menu
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.ports.terminal import (
@@ -36,7 +36,11 @@ _POLL_S: Final = 0.04
 _STILL_THERE_S: Final = 0.4
 """If a text is still in the composer after this time, Enter is pressed once more."""
 
-_CONTROLS = re.compile(r"\x1b\[20[01]~|[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROLS = re.compile(
+    r"\x1b\[20[01]~|[\x00-\x08\x0b-\x1f\x7f-\x9f]"
+    # What turns the direction of a text, or is not seen at all: no screen shows it as it was typed.
+    r"|[\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
+)
 _PASTED = re.compile(r"\[Pasted ")
 _RULE = re.compile(r"^[\s╭╮╰╯┌┐└┘├┤─━═╌┄▀▄]*$")
 _SGR = re.compile(r"\x1b\[([0-9;:]*)m")
@@ -51,11 +55,15 @@ _NO_WIDTH: Final = "\u200b-\u200d\u2060\ufeff"
 """Characters without width, as a range for a regular expression; qwen draws its cursor with one
 of them."""
 
+_ERASE_S: Final = 2.0
+"""The longest time to remove our own text from the input field again."""
+
 
 def clean(text: str) -> str:
     """Return ``text`` without control characters that would end the paste or act on the terminal.
 
-    Tabs and newlines stay; blanks at both ends are removed.
+    So are characters that are not seen, or that turn the direction of a text. Tabs and newlines
+    stay; blanks at both ends are removed.
     """
     return _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
@@ -253,7 +261,9 @@ class _Typing:
             self.begins()
         self.typed = True
         if not self.begun:
-            self.panes.paste(self.pane, self.text)
+            # A backslash right before Enter would make a new line of it.
+            end = " " if self.text.endswith("\\") else ""
+            self.panes.paste(self.pane, self.text + end)
         missing = await self.see_text()
         if missing is not None:
             return missing
@@ -369,7 +379,7 @@ class _Typing:
             else:
                 emptied = 0
             if not self.has_time():
-                return self.unproved(screen, holds=holds)
+                return await self.unproved(screen, holds=holds)
             await self.rest(free=not holds)
 
     def press_again(self, *, holds: bool) -> None:
@@ -407,11 +417,39 @@ class _Typing:
             return _gone_from(self.spec)
         return None
 
-    def unproved(self, screen: Screen, *, holds: bool) -> Delivery:
-        if holds:
-            return _said(DeliveryResult.TYPED_NOT_SUBMITTED, "the text is still in the composer")
-        mark = self.mark(screen)
-        return _said(DeliveryResult.UNKNOWN, f"Enter was sent; the screen shows {mark}")
+    async def unproved(self, screen: Screen, *, holds: bool) -> Delivery:
+        if not holds:
+            mark = self.mark(screen)
+            return _said(DeliveryResult.UNKNOWN, f"Enter was sent; the screen shows {mark}")
+        erased = not self.once and await self.erase()
+        end = "Enter did not submit the text, so it was removed again"
+        said = end if erased else "the text is still in the composer"
+        return _said(DeliveryResult.TYPED_NOT_SUBMITTED, said)
+
+    async def erase(self) -> bool:
+        """Remove our own text from the input field, and return whether the field is empty then.
+
+        Nothing is removed unless the field has our text and nothing else. The text of an agent
+        whose screen would not show that it works may have been taken: it is not removed either.
+        """
+        if self.spec.busy is None or self.spec.blind:
+            return False
+        text, end, last = _squeezed(self.text), self.clock() + _ERASE_S, ""
+        while self.clock() < end:
+            screen = self.look()
+            composer = self.composer(screen) if screen is not None else None
+            if composer is None:
+                return False
+            left = _squeezed(composer.draft)
+            if not left:
+                return True
+            if not (text.startswith(left) if last else text == left):
+                return False
+            # The first key erases a line; if it erases nothing, the second one joins two lines.
+            self.panes.press_keys(self.pane, ["BSpace" if left == last else "C-u"])
+            last = left
+            await self.rest(free=False)
+        return False
 
 
 def _gone_from(spec: AgentSpec) -> Delivery:
@@ -445,8 +483,9 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
 ) -> Delivery:
     """Type ``text`` into a pane, submit it with Enter, and return the result with its evidence.
 
-    This never presses Escape and never types the text twice. For one pane, do not start a second
-    call before the first has returned.
+    This never presses Escape and never types the text twice. A text that stays in the input field
+    is removed again if nothing else is there, unless it is to be typed only ``once``. For one pane,
+    do not start a second call before the first has returned.
 
     Args:
         panes: The session's panes.
@@ -466,6 +505,10 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
         ValueError: The text is empty, or a line is longer than `LINE_MAX` bytes.
     """
     text = clean(text)
+    command = command_in(spec, text)
+    if command:
+        evidence = f"`{command}` at its beginning is a command to {spec.name}; nothing was typed"
+        return Delivery(result=DeliveryResult.REFUSED_COMMAND, evidence=evidence, typed=False)
     if not text or max(len(line.encode()) for line in text.split("\n")) > LINE_MAX:
         raise ValueError(f"a text to type must not be empty, nor have a line over {LINE_MAX} bytes")
     typing = _Typing(

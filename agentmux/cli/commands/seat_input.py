@@ -56,6 +56,7 @@ _ARRIVED: Final[Mapping[str, str]] = {
 _REFUSED: Final[Mapping[str, str]] = {
     DeliveryResult.REFUSED_DIALOG: "it asks a question",
     DeliveryResult.REFUSED_DRAFT: "there is a draft in its input field",
+    DeliveryResult.REFUSED_COMMAND: "the message begins like a command to the agent",
     DeliveryResult.SCREEN_CHANGED: "its screen has changed",
     DeliveryResult.PANE_GONE: "its agent has ended",
 }
@@ -205,6 +206,8 @@ def _error(entry: SessionEntry, given: Given, ended: InputEnded) -> AgentmuxErro
     who = f"`{given.seat}` of session {entry.name}"
     look = (f"look at it: agentmux show {entry.name} --role {given.seat}",)
     why = _REFUSED.get(ended.result)
+    if ended.result == DeliveryResult.REFUSED_COMMAND:
+        look = ("begin the message with a word",)
     if why is not None:
         typed = ended.evidence.rpartition("; ")[2]
         return BlockedError(f"{who}: {why}; {typed}", reason=str(ended.result), hints=look)

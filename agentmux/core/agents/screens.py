@@ -147,6 +147,12 @@ def shows_prompt(spec: AgentSpec, text: str, mark: str) -> bool:
     return mark in "".join(text[: composer.start()].split())
 
 
+def command_in(spec: AgentSpec, text: str) -> str:
+    """Return the beginning of ``text`` that the agent would take for a command; empty for none."""
+    found = re.match(spec.commands, text) if spec.commands is not None else None
+    return found[0] if found is not None else ""
+
+
 def shows_limit_menu(spec: AgentSpec, text: str) -> bool:
     """Whether a screen shows the menu of a usage limit that one Enter leaves."""
     end = last_rows(text)

@@ -267,6 +267,8 @@ class AgentSpec:
         ready: Pattern: the agent's input field waits for input. Without it no text is typed.
         blind: The user has agreed that texts are typed at the cursor although no input field can be
             recognised: ``ready: any`` in the configuration, or *type it now* for one prompt.
+        commands: Pattern: the beginning of a text that the input field takes for a command; None if
+            it has no commands.
         busy: Pattern: the agent is at work.
         waiting: Pattern: the agent asks its user something.
         trust: Pattern: a first-run dialog (trust, login, terms).
@@ -307,6 +309,7 @@ class AgentSpec:
     turn_end: TurnEnd = TurnEnd.SCREEN
     ready: str | None = None
     blind: bool = False
+    commands: str | None = "[/!]"
     busy: str | None = None
     waiting: str | None = None
     trust: str | None = None

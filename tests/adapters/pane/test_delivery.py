@@ -151,8 +151,58 @@ def test_a_lost_enter_is_pressed_once_more(start: Start) -> None:
 
 def test_a_text_that_stays_is_not_claimed_as_sent(start: Start) -> None:
     agent = start("deaf")
-    assert agent.deliver(deadline_s=2).result is DeliveryResult.TYPED_NOT_SUBMITTED
+    delivery = agent.deliver(deadline_s=2, once=True)
+    assert delivery.result is DeliveryResult.TYPED_NOT_SUBMITTED
     assert agent.read() == [framed(TEXT), "\r", "\r"]
+    assert TEXT in agent.text()
+
+
+@pytest.mark.parametrize("text", [TEXT, "one line\nand another"])
+def test_a_text_that_stays_is_removed_again(start: Start, text: str) -> None:
+    """Else it would look like a draft of the user, and every later text would be refused."""
+    agent = start("deaf")
+    delivery = agent.deliver(text, deadline_s=2)
+    assert delivery.result is DeliveryResult.TYPED_NOT_SUBMITTED
+    assert "removed again" in delivery.evidence
+    assert text.splitlines()[-1] not in agent.text()
+    assert agent.deliver("another", deadline_s=2).typed
+
+
+def test_what_the_user_has_added_is_not_removed(start: Start) -> None:
+    agent = start("deaf")
+    pasted = agent.terminal.paste
+
+    def add(pane: str, text: str) -> None:
+        pasted(pane, text)
+        pasted(pane, " and mine")  # the user types on
+
+    agent.terminal.paste = add  # type: ignore[method-assign]  # a person who types
+    delivery = agent.deliver("see the notes", deadline_s=2)
+    assert "removed again" not in delivery.evidence
+    assert "> see the notes and mine" in agent.text()
+    assert not {"\x15", "\x7f"} & set(agent.read())
+
+
+@pytest.mark.parametrize("text", ["!ls", "/tmp is full", " \n/clear", "\u202e!ls"])
+def test_a_text_that_would_be_a_command_is_not_typed(start: Start, text: str) -> None:
+    agent = start()
+    delivery = agent.deliver(text)
+    assert (delivery.result, delivery.typed) == (DeliveryResult.REFUSED_COMMAND, False)
+    assert "is a command to composer; nothing was typed" in delivery.evidence
+    assert agent.read() == []
+
+
+def test_an_agent_without_commands_gets_every_text(start: Start) -> None:
+    agent = start()
+    assert agent.deliver("/tmp is full", spec=replace(SPEC, commands=None)).typed
+    assert agent.read()[0] == framed("/tmp is full")
+
+
+def test_a_backslash_at_the_end_does_not_keep_enter_from_submitting(start: Start) -> None:
+    agent = start("continues")
+    delivery = agent.deliver("look in C:\\")
+    assert delivery.result is DeliveryResult.SUBMITTED, delivery
+    assert agent.read() == [framed("look in C:\\ "), "\r"]
 
 
 def test_a_draft_is_left_alone(start: Start) -> None:
@@ -365,6 +415,15 @@ def test_a_pattern_can_say_which_rows_hold_what_was_typed(draft: str) -> None:
     assert composer is not None
     assert composer.draft == draft
     assert composer.body.endswith("Build'====")
+
+
+def test_what_is_not_seen_is_taken_out_of_a_text() -> None:
+    """An agent that does not show it would never be seen to have the text."""
+    assert clean("turn \u202eback\u202c, \u2066a\u2069 \u200bwide\ufeff \U000e0041view") == (
+        "turn back, a wide view"
+    )
+    joined = "\N{WOMAN}\u200d\N{PERSONAL COMPUTER} \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645"
+    assert clean(joined) == joined
 
 
 def test_controls_are_taken_out_of_a_text() -> None:
