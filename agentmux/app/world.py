@@ -109,6 +109,8 @@ class World(Site):
         repository: The repository around ``tree``.
         repository_at: Returns the repository around a directory.
         head_at: Returns what is checked out in the repository around a directory; None for none.
+        branch_at: Returns the branch that is checked out around a directory, without running git;
+            empty where HEAD is detached, None where that is not known.
         worktrees: The worktrees of sessions, in the repository of the project.
         checkpoints: Takes a directory in a work tree, the directory of a session, and the session's
             uuid. Returns the session's work-tree checkpoints.
@@ -143,6 +145,7 @@ class World(Site):
     repository: Repository
     repository_at: Callable[[Path], Repository]
     head_at: Callable[[Path], Head | None]
+    branch_at: Callable[[Path], str | None]
     worktrees: Worktrees
     checkpoints: Callable[[Path, Path, str], TreeCheckpoints]
     merging: Callable[[Mapping[str, str]], Merging]

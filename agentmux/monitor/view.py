@@ -496,8 +496,9 @@ def _more(status: SeatStatus) -> str:
 
 
 def _problem(picture: Picture, cols: int) -> Iterator[_Ranked]:
-    if picture.problem is not None:
-        said = f"problem: {picture.problem}"
+    problem = f"problem: {picture.problem}" if picture.problem is not None else ""
+    left = f"warning: {picture.left_branch}" if picture.left_branch else ""
+    for said in filter(None, (problem, left)):
         ranks = (_Rank.PROBLEM, _Rank.MORE)
         yield from _text(said, cols, Style.PROBLEM, ranks=ranks, lines=_PROBLEM_LINES)
 

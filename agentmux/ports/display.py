@@ -92,6 +92,7 @@ class Picture:
 
     Attributes:
         problem: The last problem that is not solved yet, as a text for the user; None for none.
+        left_branch: That HEAD has left the session's branch, in words; empty where it has not.
         messages: What happened, oldest first.
         now: The current time, with its zone.
         draft: The request for changes that the user is writing; None while they write none.
@@ -121,6 +122,7 @@ class Picture:
     spent_s: Mapping[str, float] = field(default_factory=dict)
     name: str = ""
     leave: str = ""
+    left_branch: str = ""
 
 
 class Display(Protocol):

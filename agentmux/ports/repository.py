@@ -100,6 +100,12 @@ class Head:
         return f"{commit} on {self.branch}" if self.branch else f"{commit}, detached"
 
 
+def finish_it(head: Head, worktree: str | None = None) -> str:
+    """Return the hint to finish what is in progress; to abort it would lose what was done in it."""
+    git = f"git -C {shlex.quote(worktree)}" if worktree else "git"
+    return f"finish it: {git} {head.in_progress} --continue"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeRange:
     """Two states of the code.
@@ -130,8 +136,8 @@ class Repository(Protocol):
     def head(self) -> Head:
         """Return HEAD's commit and branch, and the operation that is in progress."""
 
-    def contains(self, commit: str) -> bool:
-        """Return whether HEAD's history contains a commit."""
+    def contains(self, commit: str, *, tip: str = "HEAD") -> bool:
+        """Return whether the history of ``tip`` contains a commit."""
 
     def fork(self, base: str, *, since: str, head: str = "HEAD") -> str:
         """Return the commit at which the history of ``head`` left that of ``base``.
@@ -241,6 +247,21 @@ class Repository(Protocol):
         """Switch back to ``before``, and delete the branch ``name`` that `create_branch` created.
 
         The branch stays if it has moved since then, or if git refuses; that is no error.
+        """
+
+    def take_branch(self, name: str, head: Head) -> Head:
+        """Move a branch forward to HEAD, and check it out; return HEAD then.
+
+        Files and index stay as they are, and so does the branch that HEAD was on. The caller has
+        checked that no other work tree has the branch checked out.
+
+        Args:
+            name: Of a branch whose history HEAD's contains.
+            head: Where HEAD must be.
+
+        Raises:
+            HeadMovedError: It is elsewhere by now.
+            GitError: The branch has commits that HEAD does not have, or git refuses.
         """
 
     def result_tree(self, paths: Collection[str]) -> str:

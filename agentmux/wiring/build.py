@@ -239,6 +239,7 @@ def world(
         repository=Git(project, environ),
         repository_at=lambda folder: Git(folder, environ),
         head_at=lambda folder: _head_of(Git(folder, environ)),
+        branch_at=_branch_at,
         worktrees=LinkedWorktrees(GitProgram(project, environ)),
         checkpoints=lambda tree, home, session: GitCheckpoints(
             GitProgram(tree, environ), home, session
@@ -256,6 +257,12 @@ def world(
         preview=preview,
     )
     return made
+
+
+def _branch_at(folder: Path) -> str | None:
+    from agentmux.adapters.git.work_tree import branch_at  # noqa: PLC0415 (only where asked)
+
+    return branch_at(folder)
 
 
 def _head_of(repository: Repository) -> Head | None:

@@ -678,7 +678,10 @@ class NotedRepository:
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
         return tuple(path for path in self.dirty() if path not in dirty_at_start)
 
-    def contains(self, commit: str) -> bool:
+    def contains(self, commit: str, *, tip: str = "HEAD") -> bool:
+        return commit in [each["id"] for each in self.commits()] or tip != "HEAD"
+
+    def take_branch(self, name: str, head: Head) -> Head:
         raise AssertionError("no test without real git has a worktree")
 
     def fork(self, base: str, *, since: str, head: str = "HEAD") -> str:

@@ -45,9 +45,10 @@ def test_a_worktree_from_start_to_commit(project: Project) -> None:
     assert (place / ".env").read_text() == "SECRET\n"
 
     project.git("-C", str(place), "checkout", "-q", "-b", "elsewhere")
+    project.git("-C", str(place), "branch", "-q", "-D", "agentmux/add-a-greeting")
     said = project.fails(3, "approve", session.name, "--yes")
-    assert f"git -C {place} switch agentmux/add-a-greeting" in said
-    project.git("-C", str(place), "switch", "-q", "agentmux/add-a-greeting")
+    assert f"git -C {place} switch -c agentmux/add-a-greeting" in said
+    project.git("-C", str(place), "switch", "-q", "-c", "agentmux/add-a-greeting")
     before = project.git("status", "--porcelain", "--branch")
     hooks = "no hooks will run: `core.hooksPath` is .husky/_, which the worktree does not have"
     assert hooks in project.ok("approve", session.name, "--yes")
@@ -309,6 +310,25 @@ def test_the_result_stays_on_its_branch_until_it_is_merged(project: Project) -> 
     assert "agentmux" not in project.git("for-each-ref")
     assert "agentmux" not in project.git("config", "--local", "--list")
     assert project.git("worktree", "list").count("\n") == 1
+
+
+def test_what_a_coder_commits_on_a_branch_of_its_own_is_delivered(project: Project) -> None:
+    session = project.start("x", "--worktree").wait()
+    place = place_of(session)
+    project.git("-C", str(place), "checkout", "-q", "-b", "feat/x")
+    (place / "extra.py").write_text("EXTRA = 1\n")
+    project.git("-C", str(place), "add", "extra.py")
+    project.git("-C", str(place), "commit", "-qm", "By an agent")
+    said = f"{place} is on branch feat/x now, not on branch agentmux/x"
+    project.until(lambda: said in project.ok("status", session.name))
+    assert "extra.py" in project.ok("diff", "--stat", session.name)
+    shown = project.ok("approve", session.name, "--merge", "--yes")
+    head = project.git("rev-parse", "--short=12", "feat/x").strip()
+    assert f"HEAD is {head} on feat/x: branch agentmux/x is first moved forward to it" in shown
+    session.wait("done")
+    assert "extra.py" in project.git("ls-files").split()
+    assert "By an agent" in project.git("log", "--format=%s")
+    assert project.git_at(place, "branch", "--show-current").strip() == "agentmux/x"
 
 
 def test_what_is_not_committed_keeps_the_session_unless_forced(project: Project) -> None:

@@ -651,6 +651,13 @@ def test_a_finished_session_needs_nobody_to_go_on() -> None:
 # -- small sizes -----------------------------------------------------------------------------------
 
 
+def test_a_head_that_left_the_branch_is_shown_as_long_as_that_is_so() -> None:
+    said = "/w is on branch feat/x now"
+    shown = text_of(replace(AT_WORK, problem="no space left", left_branch=said), 80, 40)
+    assert "problem: no space left" in shown
+    assert f"warning: {said}" in shown
+
+
 def test_an_80x24_client_sees_all_that_matters() -> None:
     crowded = replace(AT_WORK, problem="tmux does not answer", messages=AT_WORK.messages * 50)
     found = text_of(crowded, 44, 24)

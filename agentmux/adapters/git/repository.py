@@ -41,6 +41,7 @@ from agentmux.ports.repository import (
     IndexBusyError,
     InProgress,
     ResultChangedError,
+    finish_it,
 )
 
 HEADS: Final = "refs/heads/"
@@ -111,11 +112,11 @@ class Git:
             in_progress=self._in_progress(),
         )
 
-    def contains(self, commit: str) -> bool:
-        """Return whether HEAD's history contains a commit."""
-        found = self._git.read("merge-base", "--is-ancestor", commit, "HEAD")
+    def contains(self, commit: str, *, tip: str = "HEAD") -> bool:
+        """Return whether the history of ``tip`` contains a commit."""
+        found = self._git.read("merge-base", "--is-ancestor", commit, tip)
         if found.status not in {0, 1}:
-            raise failed("compare HEAD with its base", found)
+            raise failed(f"compare {tip} with {commit}", found)
         return found.status == 0
 
     def fork(self, base: str, *, since: str, head: str = "HEAD") -> str:
@@ -243,7 +244,7 @@ class Git:
         if found.in_progress:
             raise GitRefusedError(
                 f"a {found.in_progress} is in progress in this repository",
-                hints=(f"finish it, or: git {found.in_progress} --abort",),
+                hints=(finish_it(found),),
             )
         if (found.commit, found.branch) != (expected.commit, expected.branch):
             raise HeadMovedError(expected, found)
@@ -386,6 +387,28 @@ class Git:
                 self._git.run(*_way_back(before))
             if before.commit is not None and self.head().branch != name:
                 self._git.run("update-ref", "-d", f"refs/heads/{name}", before.commit)
+
+    def take_branch(self, name: str, head: Head) -> Head:
+        """Move a branch forward to HEAD, and check it out; files and index stay as they are.
+
+        Raises:
+            HeadMovedError: HEAD is not at ``head``.
+            GitRefusedError: The branch has commits that HEAD does not have, or git refuses.
+        """
+        self.require_head(head)
+        ref, tip = f"{HEADS}{name}", head.commit or ""
+        old = decoded(self._git.read("rev-parse", "-q", "--verify", ref).out).strip()
+        if not self.contains(ref):
+            raise GitRefusedError(f"branch `{name}` has commits that HEAD does not have")
+        said = "agentmux: forward to HEAD"
+        for words in (
+            ("update-ref", "-m", said, ref, tip, old),
+            ("symbolic-ref", "-m", said, "HEAD", ref),
+        ):
+            reply = self._git.run(*words)
+            if reply.status != 0:
+                raise refused(f"git could not move branch `{name}` to HEAD", reply)
+        return Head(commit=tip, branch=name)
 
     def result_tree(self, paths: Collection[str]) -> str:
         """Return git's id of all files that the commit of these paths would have now.

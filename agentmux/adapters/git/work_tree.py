@@ -11,6 +11,7 @@ from agentmux.core.codec.frozen import dataclass
 MARKER: Final = "agentmux-session"
 """The file in the git directory of a session's worktree: the session's directory, and its uuid."""
 
+_REBASING: Final = ("rebase-merge", "rebase-apply")
 _LINK_MAX: Final = 1 << 14
 GITDIR: Final = "gitdir: "
 """What the file ``.git`` of a linked worktree begins with."""
@@ -92,3 +93,23 @@ def _git_dir(path: Path) -> Path | None:
         return found if found is not None and os.path.lexists(found / "HEAD") else None
     except OSError:
         return None
+
+
+def branch_at(folder: Path) -> str | None:
+    """Return the short name of the branch that is checked out around ``folder``.
+
+    Empty where HEAD is detached; None outside of a work tree, during a rebase, and where git keeps
+    its refs in another form than in files.
+    """
+    tree = work_tree(folder)
+    if tree is None or any(os.path.lexists(tree.git_dir / each) for each in _REBASING):
+        return None
+    try:
+        text = (tree.git_dir / "HEAD").read_bytes().decode("utf-8", "surrogateescape").strip()
+    except OSError:
+        return None
+    if not text.startswith("ref: "):
+        return ""
+    ref = text.removeprefix("ref: ")
+    named = ref.startswith("refs/heads/") and ref != "refs/heads/.invalid"
+    return ref.removeprefix("refs/heads/") if named else None

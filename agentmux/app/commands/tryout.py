@@ -10,6 +10,7 @@ from agentmux.app.session.own_worktree import placed, worktree_of
 from agentmux.core.fold.apply import fold
 from agentmux.core.names.phase import Phase
 from agentmux.errors import BlockedError, NotFoundError, UsageError
+from agentmux.ports.repository import finish_it
 from agentmux.ports.trials import Trial
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def _require_clean(world: World) -> None:
         raise BlockedError(
             f"a {head.in_progress} is in progress in your checkout",
             reason="checkout_dirty",
-            hints=(f"finish it, or: git {head.in_progress} --abort",),
+            hints=(finish_it(head),),
         )
     if dirty:
         more = f" and {len(dirty) - 1} more" if len(dirty) > 1 else ""
@@ -109,7 +110,7 @@ def end_trial(world: World) -> tuple[Trial, str]:
             f"you have committed on the files of session {trial.session}, on no branch",
             reason="trial_commits",
             hints=(
-                "keep the commits: git branch NAME",
+                f"keep the commits: git branch kept-{(head.commit or '')[:12]}",
                 f"then go back: git switch {shlex.quote(trial.branch or trial.head)}, and {_OFF}",
             ),
         )

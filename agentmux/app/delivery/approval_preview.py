@@ -59,6 +59,8 @@ def outcome_lines(
         off = "commits are turned off for this session"
         yield f"nothing will be committed: {'the result is a report' if state.is_report else off}"
         return
+    if found.found_on:
+        yield f"HEAD is {found.found_on}: branch {state.branch} is first moved forward to it"
     if not found.paths:
         yield from _nothing(found, where)
         return

@@ -10,10 +10,10 @@ import shlex
 from contextlib import suppress
 from typing import Final
 
-from agentmux.app.session.left_branch import is_gone
+from agentmux.app.session.left_branch import left
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
-from agentmux.core.decisions.workplace import way_back
+from agentmux.core.decisions.workplace import ways_back
 from agentmux.core.documents.trailer import TRAILER
 from agentmux.core.journal.state import SessionState
 from agentmux.core.pipeline.result_text import message
@@ -24,6 +24,7 @@ from agentmux.ports.repository import (
     IndexBusyError,
     Repository,
     ResultChangedError,
+    finish_it,
 )
 
 _NAMED: Final = 5
@@ -59,7 +60,7 @@ def moved(world: World, state: SessionState) -> GitError | None:
     what = f"HEAD moved: the session began on {began.describe()}, HEAD is now {head.describe()}"
     return GitError(
         f"a {head.in_progress} is in progress in this repository" if stayed else what,
-        hints=(f"{_way_back(world, began, head)}, then approve again",),
+        hints=_then_approve(_ways_back(world, state, began, head)),
     )
 
 
@@ -68,10 +69,9 @@ def _touched(world: World, state: SessionState) -> GitError | None:
     place = f"git -C {shlex.quote(state.worktree or '')}"
     head = world.repository.head()
     if head.commit != state.options.base:
-        began = (state.options.base or "")[:12]
         return GitError(
             f"the branch under review was to stay as it is, but HEAD is {head.describe()}",
-            hints=(f"go back: {place} switch --detach {began}, then approve again",),
+            hints=_then_approve(ways_back(left(world, state, head))),
         )
     changed = world.repository.changed_since(state.options.dirty)
     if not changed:
@@ -108,22 +108,18 @@ def _left_branch(world: World, state: SessionState, head: Head) -> GitError | No
 
     Agents, or the user, may have committed there.
     """
-    git = f"git -C {shlex.quote(state.worktree or '')}"
     if head.in_progress:
         return GitError(
             f"a {head.in_progress} is in progress in {state.worktree}",
-            hints=(f"finish it, or: {git} {head.in_progress} --abort; then approve again",),
+            hints=_then_approve((finish_it(head, state.worktree),)),
         )
     branch, base = state.branch or "", state.options.base or ""
-    if head.branch != branch:
-        gone = is_gone(world, branch)
-        back = way_back(branch, base, worktree=state.worktree, is_gone=gone)
-        return GitError(
-            f"{state.worktree} is not on branch {branch}: HEAD is {head.describe()}",
-            hints=(f"go back: {back}, then approve again",),
-        )
+    error = _elsewhere(world, state, head) if head.branch != branch else None
+    if error is not None:
+        return error
     if head.commit is not None and world.repository.contains(base):
         return None
+    git = f"git -C {shlex.quote(state.worktree or '')}"
     return GitError(
         f"the history of branch {branch} was rewritten: it does not contain {base[:12]} any more,"
         " where the session began",
@@ -131,18 +127,48 @@ def _left_branch(world: World, state: SessionState, head: Head) -> GitError | No
     )
 
 
-def _way_back(world: World, began: Head, head: Head) -> str:
+def _elsewhere(world: World, state: SessionState, head: Head) -> GitError | None:
+    """Return why the session's branch cannot be moved forward to HEAD; None where it can."""
+    branch, found = state.branch or "", left(world, state, head)
+    what = f"{state.worktree} is not on branch {branch}: HEAD is {head.describe()}"
+    if found.is_gone or found.is_behind:
+        return GitError(what, hints=_then_approve(ways_back(found)))
+    top = world.worktrees.checkout_of(branch)
+    if top is None:
+        return None
+    free = f"git -C {shlex.quote(str(top))} switch --detach"
+    return GitError(
+        f"{what}; and branch {branch} cannot be moved there, as it is checked out in {top}",
+        hints=_then_approve((f"leave it there: {free}",)),
+    )
+
+
+def is_elsewhere(state: SessionState, head: Head) -> bool:
+    """Return whether an approval first moves the branch of a session's worktree forward to HEAD.
+
+    That is so where `moved` finds nothing against it.
+    """
+    return bool(state.commits and state.worktree) and head.branch != state.branch
+
+
+def _ways_back(world: World, state: SessionState, began: Head, head: Head) -> tuple[str, ...]:
     if head.in_progress:
-        return f"finish the {head.in_progress}, or: git {head.in_progress} --abort"
+        return (finish_it(head),)
     if head.branch != began.branch:
-        gone = is_gone(world, began.branch)
-        return f"go back: {way_back(began.branch, began.commit, is_gone=gone)}"
-    if began.commit is None:
-        return "undo the first commit, and keep its changes: git update-ref -d HEAD"
+        return ways_back(left(world, state, head))
     # Only the user knows whose commits these are: an agent's, or those of a `git pull`.
-    base = began.commit[:12]
-    see = f"see the commits since then: git log --oneline {base}.."
-    return f"{see} (if this session made them, undo them: git reset --soft {base})"
+    base, undo = (began.commit or "")[:12], "git update-ref -d HEAD"
+    since = f"git log --oneline {base}.." if base else "git log --oneline"
+    if base:
+        undo = f"git reset --soft {base}"
+    elif head.commit is not None:  # a branch that is deleted has no log that would keep them
+        undo = f"git branch -f kept-{head.commit[:12]} HEAD && {undo}"
+    see = f"see the commits since then: {since}"
+    return (f"{see} (if this session made them, undo them: {undo})",)
+
+
+def _then_approve(ways: tuple[str, ...]) -> tuple[str, ...]:
+    return (*ways[:-1], f"{ways[-1]}, then approve again")
 
 
 def reason(error: AgentmuxError | OSError) -> str:
@@ -175,8 +201,7 @@ def commit(world: World, state: SessionState, approval: str) -> tuple[str | None
     if error is not None:
         raise error
     paths, tree = repository.changed_since(state.options.dirty), state.approved_tree
-    if not paths and tree not in {"", repository.result_tree(())}:
-        raise ResultChangedError
+    began = _on_its_branch(repository, state, began, paths)
     if not paths:
         # A commit of ours in the checkout, or any in a worktree, is the result.
         return (None, False) if began.commit == state.options.base else (began.commit, True)
@@ -193,6 +218,21 @@ def commit(world: World, state: SessionState, approval: str) -> tuple[str | None
         repository.settle_index(found)
         return found, False
     return made, False
+
+
+def _on_its_branch(
+    repository: Repository, state: SessionState, head: Head, paths: tuple[str, ...]
+) -> Head:
+    """Move the branch of a worktree forward to HEAD, if that is elsewhere; return HEAD then.
+
+    Raises:
+        ResultChangedError: The files are not those that were approved, and nothing was moved. If
+            there are ``paths``, this is known only for a HEAD elsewhere.
+    """
+    elsewhere, tree = is_elsewhere(state, head), state.approved_tree
+    if (elsewhere or not paths) and tree not in {"", repository.result_tree(paths)}:
+        raise ResultChangedError
+    return repository.take_branch(state.branch or "", head) if elsewhere else head
 
 
 def _adopted(repository: Repository, state: SessionState, trailer: tuple[str, str]) -> str | None:

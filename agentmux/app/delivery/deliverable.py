@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from agentmux.app.delivery.commit import is_elsewhere
 from agentmux.app.session.changes import held_by_base, result_base
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass
@@ -36,6 +37,8 @@ class Deliverable:
         held_by_base: That the base has all commits of the worktree's branch, in words; else empty.
         made_already: The subjects of the commits that agents, or the user, have made in the
             worktree.
+        found_on: Where HEAD is, in words, if an approval first moves the worktree's branch there;
+            else empty.
         tree: Git's id of the files that a commit would have; empty where nothing is committed.
     """
 
@@ -46,6 +49,7 @@ class Deliverable:
     base: str | None = None
     held_by_base: str = ""
     made_already: tuple[str, ...] = ()
+    found_on: str = ""
     tree: str = ""
 
 
@@ -64,6 +68,7 @@ def deliverable(world: World, state: SessionState) -> Deliverable:
     if not state.commits:
         return Deliverable(message=message(state))
     repository, dirty = world.repository, frozenset(state.options.dirty)
+    head = repository.head()
     base = result_base(repository, state)
     is_own = bool(state.worktree and base)
     own = tuple(path for path in repository.changes() if path not in dirty)
@@ -77,6 +82,7 @@ def deliverable(world: World, state: SessionState) -> Deliverable:
         base=base,
         held_by_base=held_by_base(repository, state, base),
         made_already=repository.subjects(base) if is_own and base else (),
+        found_on=head.describe() if is_elsewhere(state, head) else "",
         tree=repository.result_tree(now),
     )
 
@@ -99,6 +105,7 @@ def decision_digest(files: SessionFiles, state: SessionState, found: Deliverable
         "cycle": state.cycle,
         "tree": found.tree,
         "paths": found.paths,
+        **({"found_on": found.found_on} if found.found_on else {}),
         "message": found.message,
         "summary": sha256(summary or b"").hexdigest(),
         "decided": {name: fields.get(name) for name in _DECIDED},

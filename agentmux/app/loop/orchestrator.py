@@ -39,6 +39,7 @@ from agentmux.core.decisions.attention import Attention, attention
 from agentmux.core.decisions.limits import next_wake
 from agentmux.core.decisions.next_actions import next_actions
 from agentmux.core.decisions.session_trace import SessionTrace, trace_of
+from agentmux.core.decisions.workplace import left_now
 from agentmux.core.fold.phase_times import PhaseTimes, blank_before, phase_times
 from agentmux.core.journal.events import (
     SessionInterrupted,
@@ -252,6 +253,15 @@ class Orchestrator:
             path = self._session.files.path
             self._is_protected = protect_from_clean(self._world, path)
 
+    def _look_at_branch(self) -> None:
+        """Say once that HEAD has left the session's branch, and show it as long as that is so."""
+        done = self._session.state.phase == Phase.DONE
+        branch = None if done else self._world.branch_at(self._world.tree)
+        said, runtime = left_now(self._session.state, branch), self._watcher.runtime
+        if said and said != runtime.left_branch:
+            self.say(f"warning: {said}")
+        runtime.left_branch = said
+
     @contextmanager
     def reporting(self, what: str) -> Iterator[None]:
         """Show an error in the ``with`` block instead of raising it.
@@ -422,6 +432,7 @@ class Orchestrator:
                     return
                 self._find_name()
                 self._protect_again()
+                self._look_at_branch()
                 await self._watcher.tick()
                 self._performer.arrange_again()
                 self._set_alarm()
@@ -515,6 +526,7 @@ class Orchestrator:
             state=self._session.state,
             statuses=dict(self._watcher.sight.statuses),  # another thread reads them
             problem=self._watcher.runtime.problem,
+            left_branch=self._watcher.runtime.left_branch,
             messages=tuple(self._messages),
             now=now.astimezone(self._world.zones("")),
             spent_s=self._times.seconds(now),

@@ -26,6 +26,7 @@ class RuntimeNote:
 
     Attributes:
         problem: What the user should know; None for nothing.
+        left_branch: That HEAD has left the session's branch, in words; empty where it has not.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class RuntimeNote:
         self._sight = sight
         self._identity = identity
         self.problem: str | None = None
+        self.left_branch = ""
         self._written: object = None
         self._started: dict[tuple[str, int], int] = {}
 
@@ -62,6 +64,7 @@ class RuntimeNote:
             },
             "statuses": {name: asdict(status) for name, status in sight.statuses.items()},
             "problem": self.problem,
+            "left_branch": self.left_branch,
         }
         if fields != self._written:
             try:

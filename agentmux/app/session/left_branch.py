@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux.core.decisions.workplace import left_branch
+from agentmux.core.decisions.workplace import LeftBranch, has_left, left_branch
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
+    from agentmux.ports.repository import Head
 
 
 def branch_left(world: World, state: SessionState) -> str:
-    """Say that another branch is checked out, and how to go back; empty where it is the session's.
+    """Say that another branch is checked out, and what to do; empty where it is the session's.
 
     ``world`` is that of the session's workplace.
 
@@ -20,12 +21,32 @@ def branch_left(world: World, state: SessionState) -> str:
         AgentmuxError: Git cannot be asked.
     """
     head = world.head_at(world.tree)
-    if head is None:
+    if head is None or not has_left(state, head.commit, head.branch):
         return ""
-    gone = head.branch != state.branch and is_gone(world, state.branch)
-    return left_branch(state, head.commit, head.branch, is_gone=gone)
+    return left_branch(state, left(world, state, head))
 
 
-def is_gone(world: World, branch: str | None) -> bool:
-    """Return whether a branch does not exist any more in the repository of a workplace."""
-    return branch is not None and not world.repository.has_branch(branch)
+def left(world: World, state: SessionState, head: Head) -> LeftBranch:
+    """Return how HEAD is related to what the session works on.
+
+    Raises:
+        AgentmuxError: Git cannot be asked.
+    """
+    branch, base = state.branch, state.options.base
+    own = f"refs/heads/{branch}"
+    there = own if branch and world.worktrees.base(own) is not None else base
+    if there is None or head.commit is None:
+        ahead = behind = False
+    else:
+        ahead = not world.repository.contains(head.commit, tip=there)
+        behind = not world.repository.contains(there)
+    return LeftBranch(
+        branch=branch,
+        base=base,
+        worktree=state.worktree,
+        head=head.commit,
+        head_branch=head.branch,
+        is_gone=branch is not None and not world.repository.has_branch(branch),
+        is_ahead=ahead,
+        is_behind=behind,
+    )

@@ -317,6 +317,8 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json) -> Iterator[
         yield f"it failed: {cause}" if cause else "it failed"
     if noted.get("problem"):
         yield str(noted["problem"])
+    if noted.get("left_branch"):
+        yield str(noted["left_branch"])
     commit = mapping(entry.fields, "commit")
     if commit.get("status") in _HELD_UP:
         yield f"{_HELD_UP[commit['status']]}: {text(commit, 'reason')}"

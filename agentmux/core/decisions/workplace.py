@@ -117,54 +117,133 @@ def in_the_way_of(branch: str, branches: Collection[str]) -> str | None:
     )
 
 
-def way_back(
-    branch: str | None, commit: str | None, *, worktree: str | None = None, is_gone: bool = False
-) -> str:
-    """Return the git command that checks out what a session works on.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftBranch:
+    """HEAD where a session works, which is not on the session's branch.
+
+    Attributes:
+        branch: The session's; None for none.
+        base: The commit on which it began.
+        worktree: The path of the session's worktree; None if it works in the checkout.
+        head: HEAD's commit; None before the first one.
+        head_branch: HEAD's branch; None where it is detached.
+        is_gone: Whether the session's branch does not exist any more.
+        is_ahead: Whether HEAD has commits that the session's branch, or else its base, has not.
+        is_behind: Whether HEAD lacks commits that it has.
+    """
+
+    branch: str | None
+    base: str | None
+    worktree: str | None
+    head: str | None
+    head_branch: str | None
+    is_gone: bool = False
+    is_ahead: bool = False
+    is_behind: bool = False
+
+    @property
+    def git(self) -> str:
+        """The beginning of a git command for a shell in the project."""
+        return f"git -C {shlex.quote(self.worktree)}" if self.worktree else "git"
+
+
+def ways_back(left: LeftBranch) -> tuple[str, ...]:
+    """Return the git commands after which HEAD is on the session's branch, each with its purpose.
+
+    No commit is without a branch after one of them, and none that the session made in its worktree
+    is left behind. Uncommitted changes stay; where they are in the way, git refuses to switch.
+    """
+    back = _way_back(left)
+    if not left.is_ahead or left.is_gone or not left.branch:
+        return (f"go back: {back}",)
+    along = _way_along(left, left.branch)
+    if left.worktree:
+        return (f"take its commits along: {along}",)
+    return (
+        f"see what only HEAD has: git log --oneline {shlex.quote(left.branch)}..HEAD",
+        f"if this session made it, take it along: {along}",
+        f"if not, go back: {back}",
+    )
+
+
+def _way_back(left: LeftBranch) -> str:
+    """Return the command that checks out what the session works on.
 
     A branch that is gone is made again: in the session's own worktree where that is now, and in the
-    user's checkout at ``commit``.
-
-    Args:
-        branch: The session's; None for none.
-        commit: Where it began.
-        worktree: The path of the session's worktree; None if it works in the checkout.
-        is_gone: Whether the branch does not exist any more.
+    user's checkout where the session began. Commits of a detached HEAD get a branch first.
     """
-    git = f"git -C {shlex.quote(worktree)}" if worktree else "git"
-    if not branch:
-        return f"{git} switch --detach {commit}"
-    if not is_gone:
-        return f"{git} switch {shlex.quote(branch)}"
-    at = "" if worktree or commit is None else f" {commit}"
-    return f"{git} switch -c {shlex.quote(branch)}{at}"
+    keep = ""
+    if left.is_ahead and left.head_branch is None and not (left.is_gone and left.worktree):
+        keep = f"{left.git} branch -f kept-{(left.head or '')[:12]} HEAD && "
+    if not left.branch:
+        return f"{keep}{left.git} switch --detach {left.base}"
+    if not left.is_gone:
+        return f"{keep}{left.git} switch {shlex.quote(left.branch)}"
+    at = "" if left.worktree or left.base is None else f" {left.base}"
+    return f"{keep}{left.git} switch -c {shlex.quote(left.branch)}{at}"
 
 
-def left_branch(
-    state: SessionState, commit: str | None, branch: str | None, *, is_gone: bool = False
-) -> str:
-    """Say that another branch is checked out than the one on which a session works.
+def _way_along(left: LeftBranch, branch: str) -> str:
+    """Return the commands that bring HEAD's commits into the session's branch, and switch to it."""
+    switch = f"{left.git} switch {shlex.quote(branch)}"
+    if left.is_behind:
+        what = left.head_branch or (left.head or "")[:12]
+        return f"{switch} && {left.git} merge --no-edit {shlex.quote(what)}"
+    # Only a fast-forward; it does not touch a file.
+    return f"{left.git} fetch -q . HEAD:{shlex.quote(f'refs/heads/{branch}')} && {switch}"
 
-    Empty where it is the same one, or where the session does not work on a branch.
+
+def has_left(state: SessionState, commit: str | None, branch: str | None) -> bool:
+    """Return whether HEAD is on another branch than the one on which a session works.
+
+    Also where a session without a branch finds another commit; not where it did not begin in a git
+    repository, or where its older format does not say.
 
     Args:
         state: The session's.
         commit: HEAD's commit where the session works.
         branch: HEAD's branch there; None where it is detached.
-        is_gone: Whether the session's branch does not exist any more.
     """
     began, base = state.branch, state.options.base
     if branch == began and (began or base is None or commit == base):
-        return ""
-    if not began and base is None:
-        return ""  # it did not begin in a git repository, or its older format does not say
-    back = way_back(began, base, worktree=state.worktree, is_gone=is_gone)
-    where = f"{state.worktree} is" if state.worktree else "your checkout is"
+        return False
+    return bool(began) or base is not None
+
+
+def left_branch(state: SessionState, left: LeftBranch) -> str:
+    """Say that another branch is checked out than the one on which a session works, and what to do.
+
+    Where the branch can be moved forward to HEAD, an approval does that.
+    """
+    where = f"{left.worktree} is" if left.worktree else "your checkout is"
     cannot = " and nothing could be committed at the end" if state.commits else ""
-    gone = ", which is gone" if is_gone else ""
+    gone = ", which is gone" if left.is_gone else ""
+    now = (
+        f"{where} on {_place(left.head, left.head_branch)} now, but the session began on"
+        f" {_place(left.base, left.branch)}{gone}"
+    )
+    ways = "; ".join(ways_back(left))
+    if left.worktree and left.branch and left.is_ahead and not (left.is_behind or left.is_gone):
+        return f"{now}: an approval moves {left.branch} forward to it; {ways}"
+    return f"{now}: agents would work on other files{',' * bool(cannot)}{cannot}; {ways}"
+
+
+def left_now(state: SessionState, branch: str | None) -> str:
+    """Say in short that HEAD has left the branch of a session at work; empty where it has not.
+
+    Args:
+        state: The session's.
+        branch: HEAD's branch where the session works; empty where it is detached, None if unknown.
+    """
+    known = state.branch or ""
+    if branch is None or branch == known or not state.commits:
+        return ""
+    where = f"{state.worktree} is" if state.worktree else "your checkout is"
+    here = f"branch {branch}" if branch else "a detached HEAD"
+    there = f"branch {known}" if known else "a detached HEAD"
     return (
-        f"{where} on {_place(commit, branch)} now, but the session began on {_place(base, began)}"
-        f"{gone}: agents would work on other files{',' * bool(cannot)}{cannot}; go back: {back}"
+        f"{where} on {here} now, not on {there}, on which the session began: `agentmux approve`"
+        " says what becomes of the commits there"
     )
 
 

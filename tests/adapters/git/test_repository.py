@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -687,3 +688,36 @@ def test_names_no_branch_can_have_are_refused(started: Path, git: Git, run: Run,
     with pytest.raises(UsageError, match="is not a valid branch name"):
         git.create_branch(name)
     assert git.head().branch == "main"
+
+
+# -- a branch that is moved forward to HEAD ------------------------------------------------------
+
+
+def test_a_branch_is_moved_forward_to_head_and_nothing_else(
+    started: Path, git: Git, run: Run
+) -> None:
+    run("checkout", "-q", "-b", "theirs")
+    (started / "new.txt").write_text("new\n")
+    (started / "kept.txt").write_text("changed\n")
+    run("add", "new.txt")
+    run("commit", "-q", "--allow-empty", "-m", "second", "--only")
+    before, head = run("status", "--porcelain"), git.head()
+    assert git.take_branch("main", head) == git.head()
+    assert git.head() == replace(head, branch="main")
+    assert run("rev-parse", "theirs").strip() == head.commit
+    assert run("status", "--porcelain") == before
+    assert git.take_branch("main", git.head()) == git.head()  # after a crash
+
+
+def test_a_branch_with_other_commits_is_never_moved(started: Path, git: Git, run: Run) -> None:
+    run("commit", "-q", "--allow-empty", "-m", "second")
+    main = run("rev-parse", "main")
+    run("checkout", "-q", "--detach", "HEAD^")
+    run("commit", "-q", "--allow-empty", "-m", "other")
+    head = git.head()
+    with pytest.raises(GitRefusedError, match="has commits that HEAD does not have"):
+        git.take_branch("main", head)
+    run("checkout", "-q", "--detach", "main")
+    with pytest.raises(HeadMovedError):
+        git.take_branch("main", head)
+    assert run("rev-parse", "main") == main

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.git.work_tree import work_tree
+from agentmux.adapters.git.work_tree import branch_at, work_tree
 from tests.app.driver import git, make_project
 
 
@@ -63,3 +63,18 @@ def test_outside_of_git_and_in_a_bare_repository_there_is_none(tmp_path: Path) -
     assert work_tree(tmp_path) is None
     subprocess.run(["git", "init", "-q", "--bare", tmp_path / "bare.git"], check=True)
     assert work_tree(tmp_path / "bare.git") is None
+
+
+def test_the_branch_is_read_without_git(project: Path, tmp_path: Path) -> None:
+    assert branch_at(tmp_path) is None
+    assert branch_at(project) == "main"
+    place = tmp_path / "place"
+    git(project, "worktree", "add", "-q", "-b", "a/b", str(place))
+    (place / "below").mkdir()
+    assert branch_at(place / "below") == "a/b"
+    git(place, "checkout", "-q", "--detach")
+    assert branch_at(place) == ""
+    (project / ".git" / "worktrees" / "place" / "rebase-merge").mkdir()
+    assert branch_at(place) is None
+    (project / ".git" / "HEAD").write_text("ref: refs/heads/.invalid\n")  # as with reftables
+    assert branch_at(project) is None

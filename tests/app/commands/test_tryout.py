@@ -115,7 +115,7 @@ def test_a_checkout_that_is_not_clean_is_left_alone(scene: Scene) -> None:
     git(scene.project, "merge", "-q", "--no-commit", "--no-ff", "main")
     with pytest.raises(BlockedError, match="a merge is in progress in your checkout") as caught:
         scene.begin()
-    assert caught.value.hints == ("finish it, or: git merge --abort",)
+    assert caught.value.hints == ("finish it: git merge --continue",)
     assert not (scene.project / ".git" / "agentmux-try").exists()
 
 

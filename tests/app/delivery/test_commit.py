@@ -55,7 +55,7 @@ def test_a_branch_that_was_only_looked_at_must_be_as_it_was(
 ) -> None:
     seen = Reviewed(name="fix", commit="c" * 40, base="main", since="b" * 40)
     options = replace(state.options, commit=False)
-    state = replace(state, reviewed=seen, options=options, worktree=str(project))
+    state = replace(state, reviewed=seen, options=options, worktree=str(project), branch=None)
     error = moved(world, state)
     assert error is not None
     assert "these files were changed: agent.txt" in error.message
@@ -65,6 +65,22 @@ def test_a_branch_that_was_only_looked_at_must_be_as_it_was(
     error = moved(world, state)
     assert error is not None
     assert f"switch --detach {str(state.options.base)[:12]}" in error.hints[0]
+    git(project, "switch", "-q", "--detach")
+    git(project, "branch", "-q", "-f", "main", str(state.options.base))
+    theirs = git(project, "rev-parse", "HEAD").strip()
+    follow(world, state)
+    assert moved(world, state) is None
+    kept = f"kept-{theirs[:12]}"
+    assert git(project, "branch", "--contains", theirs, "--format=%(refname:short)") == f"{kept}\n"
+
+
+def follow(world: World, state: SessionState, hint: int = -1) -> None:
+    """Type what a refusal hints at, as a user does."""
+    error = moved(world, state)
+    assert error is not None
+    way = error.hints[hint].partition(": ")[2].removesuffix(", then approve again")
+    env = {**os.environ, "GIT_EDITOR": ":"}
+    subprocess.run(way, shell=True, check=True, cwd=world.project, capture_output=True, env=env)
 
 
 def write_hook(project: Path, name: str, body: str) -> None:
@@ -141,7 +157,7 @@ def test_while_another_operation_is_in_progress_nothing_is_committed(
     error = moved(world, state)
     assert error is not None
     assert error.message == "a merge is in progress in this repository"
-    assert "git merge --abort" in error.hints[0]
+    assert "git merge --continue" in error.hints[0]
     with pytest.raises(GitError, match="a merge is in progress"):
         commit(world, state, APPROVAL)
     assert git(project, "log", "--format=%s") == "Begin\n"
@@ -273,24 +289,17 @@ def test_the_way_back_to_a_branch_that_is_gone_makes_it_again(project: Path, nam
     assert moved(world, state) is None
 
 
-def test_another_branch_or_a_rewritten_history_is_refused(
+def test_a_branch_that_is_gone_or_has_another_history_is_refused(
     apart: tuple[World, SessionState],
 ) -> None:
     world, state = apart
     place = Path(str(state.worktree))
     (place / "one.txt").write_text("1\n")
-    git(place, "checkout", "-q", "-b", "elsewhere")
-    with pytest.raises(GitError, match="is not on branch agentmux/x") as caught:
-        commit(world, state, APPROVAL)
-    hint = caught.value.hints[0].removeprefix("go back: ").removesuffix(", then approve again")
-    subprocess.run(hint, shell=True, check=True, capture_output=True)
-    assert moved(world, state) is None
     git(place, "checkout", "-q", "--detach")
     git(place, "branch", "-q", "-D", "agentmux/x")
-    error = moved(world, state)
-    assert error is not None
-    hint = error.hints[0].removeprefix("go back: ").removesuffix(", then approve again")
-    subprocess.run(hint, shell=True, check=True, capture_output=True)
+    with pytest.raises(GitError, match="is not on branch agentmux/x"):
+        commit(world, state, APPROVAL)
+    follow(world, state)
     assert moved(world, state) is None
     git(place, "commit", "-q", "--amend", "-m", "Other")
     with pytest.raises(GitError, match="was rewritten") as caught:
@@ -310,10 +319,194 @@ def test_while_another_operation_is_in_progress_in_the_worktree_nothing_is_commi
     head.write_text(f"{state.options.base}\n")
     with pytest.raises(GitError, match=f"a merge is in progress in {place}") as caught:
         commit(world, state, APPROVAL)
-    assert f"git -C {place} merge --abort" in caught.value.hints[0]
+    assert f"git -C {place} merge --continue" in caught.value.hints[0]
     assert git(place, "log", "--format=%s") == "Begin\n"
     head.unlink()
     assert commit(world, state, APPROVAL)[0]
+
+
+# -- a coder that makes a branch of its own -------------------------------------------------------
+
+
+def committed(place: Path, name: str) -> None:
+    (place / name).write_text(f"{name}\n")
+    git(place, "add", name)
+    git(place, "commit", "-qm", f"Add {name}")
+
+
+def edited(place: Path) -> None:
+    """Leave a staged file, a changed one and one that git does not know."""
+    for name in ("staged.txt", "new.txt"):
+        (place / name).write_text(f"{name}\n")
+    git(place, "add", "staged.txt")
+    (place / "README.md").write_text("# Changed\n")
+
+
+EDITED = "M README.md A staged.txt ?? new.txt"
+
+
+def edits(place: Path) -> str:
+    return " ".join(git(place, "status", "--porcelain").split())
+
+
+def files_of(place: Path, commit: str = "HEAD") -> set[str]:
+    return set(git(place, "ls-tree", "-r", "--name-only", commit).split())
+
+
+@pytest.mark.parametrize("how", [("-b", "feat/x"), ("--detach",)])
+def test_the_branch_is_moved_forward_to_where_a_coder_has_committed(
+    apart: tuple[World, SessionState], how: tuple[str, ...]
+) -> None:
+    world, state = apart
+    place = Path(str(state.worktree))
+    committed(place, "before.txt")
+    git(place, "checkout", "-q", *how)
+    committed(place, "apart.txt")
+    theirs = git(place, "rev-parse", "HEAD").strip()
+    edited(place)
+    found = deliverable(world, state)
+    where = "on feat/x" if "-b" in how else "detached"
+    assert (found.found_on[12:].strip(" ,"), len(found.paths)) == (where, 5)
+    made, adopted = commit(world, approved(world, state), APPROVAL)
+    assert (made is not None, adopted) == (True, False)
+    assert git(place, "rev-parse", "agentmux/x", "HEAD^").split() == [made, theirs]
+    assert git(place, "symbolic-ref", "HEAD").strip() == "refs/heads/agentmux/x"
+    assert files_of(place) >= {"before.txt", "apart.txt", "staged.txt", "new.txt"}
+    assert edits(place) == ""
+    if "-b" in how:
+        assert git(place, "rev-parse", "feat/x").strip() == theirs
+    assert commit(world, state, APPROVAL) == (made, True)
+
+
+def test_the_branch_stays_where_it_is_if_the_files_are_not_those_that_were_shown(
+    apart: tuple[World, SessionState],
+) -> None:
+    world, state = apart
+    place = Path(str(state.worktree))
+    before = git(place, "rev-parse", "agentmux/x")
+    git(place, "checkout", "-q", "-b", "feat/x")
+    committed(place, "apart.txt")
+    shown = approved(world, state)
+    committed(place, "more.txt")
+    with pytest.raises(ResultChangedError):
+        commit(world, shown, APPROVAL)
+    assert git(place, "rev-parse", "agentmux/x") == before
+    assert git(place, "symbolic-ref", "HEAD").strip() == "refs/heads/feat/x"
+
+
+@pytest.mark.parametrize("how", [("-b", "feat/x"), ("--detach",)])
+def test_commits_beside_the_branch_are_merged_by_what_the_refusal_hints_at(
+    apart: tuple[World, SessionState], how: tuple[str, ...]
+) -> None:
+    world, state = apart
+    place = Path(str(state.worktree))
+    git(place, "checkout", "-q", *how)
+    committed(place, "apart.txt")
+    theirs = git(place, "rev-parse", "HEAD").strip()
+    git(place, "checkout", "-q", "agentmux/x")
+    committed(place, "here.txt")
+    git(place, "checkout", "-q", how[-1] if "-b" in how else theirs)
+    (place / "new.txt").write_text("new.txt\n")
+    (place / "README.md").write_text("# Changed\n")
+    before = edits(place)
+    with pytest.raises(GitError, match="is not on branch agentmux/x"):
+        commit(world, state, APPROVAL)
+    assert files_of(place, "agentmux/x") >= {"here.txt"}
+    follow(world, state)
+    assert edits(place) == before
+    made, _ = commit(world, approved(world, state), APPROVAL)
+    assert made is not None
+    assert files_of(place, "agentmux/x") >= {"here.txt", "apart.txt", "new.txt"}
+
+
+def test_a_branch_that_is_checked_out_elsewhere_is_not_moved(
+    project: Path, apart: tuple[World, SessionState]
+) -> None:
+    world, state = apart
+    place = Path(str(state.worktree))
+    git(place, "checkout", "-q", "-b", "feat/x")
+    committed(place, "apart.txt")
+    git(project, "switch", "-q", "agentmux/x")
+    edited(project)
+    before = edits(project)
+    with pytest.raises(GitError, match=f"as it is checked out in {project}"):
+        commit(world, state, APPROVAL)
+    follow(world, state)
+    assert edits(project) == before
+    made, _ = commit(world, approved(world, state), APPROVAL)
+    assert made == git(place, "rev-parse", "agentmux/x").strip()
+
+
+def test_a_merge_that_has_begun_is_finished_and_not_thrown_away(
+    apart: tuple[World, SessionState],
+) -> None:
+    world, state = apart
+    place = Path(str(state.worktree))
+    git(place, "checkout", "-q", "-b", "feat/x")
+    committed(place, "apart.txt")
+    git(place, "checkout", "-q", "agentmux/x")
+    committed(place, "here.txt")
+    git(place, "merge", "-q", "--no-commit", "feat/x")
+    (place / "resolved.txt").write_text("resolved\n")
+    git(place, "add", "resolved.txt")
+    error = moved(world, state)
+    assert error is not None
+    assert error.hints == (f"finish it: git -C {place} merge --continue, then approve again",)
+    follow(world, state)
+    assert files_of(place) >= {"apart.txt", "here.txt", "resolved.txt"}
+
+
+@pytest.mark.parametrize("how", [("-b", "feat/x"), ("--detach",)])
+def test_the_hints_in_a_checkout_take_along_what_the_session_made(
+    project: Path, world: World, state: SessionState, how: tuple[str, ...]
+) -> None:
+    git(project, "checkout", "-q", *how)
+    committed(project, "apart.txt")
+    edited(project)
+    before = edits(project)
+    follow(world, state, 1)
+    assert edits(project) == before
+    error = moved(world, state)
+    assert error is not None
+    assert "if this session made them, undo them: git reset --soft" in error.hints[0]
+    way = error.hints[0].partition("undo them: ")[2].partition(")")[0]
+    subprocess.run(way, shell=True, check=True, cwd=project, capture_output=True)
+    made, _ = commit(world, state, APPROVAL)
+    assert files_of(project, str(made)) >= {"apart.txt", "staged.txt", "new.txt", "agent.txt"}
+
+
+@pytest.mark.parametrize("how", [("-b", "feat/x"), ("--detach",)])
+def test_the_hint_to_go_back_in_a_checkout_leaves_each_commit_on_a_branch(
+    project: Path, world: World, state: SessionState, how: tuple[str, ...]
+) -> None:
+    git(project, "checkout", "-q", *how)
+    committed(project, "mine.txt")
+    mine = git(project, "rev-parse", "HEAD").strip()
+    follow(world, state)
+    assert moved(world, state) is None
+    assert git(project, "branch", "--contains", mine, "--format=%(refname:short)") != ""
+
+
+def test_the_hint_for_a_first_commit_leaves_it_on_a_branch(tmp_path: Path) -> None:
+    project = tmp_path / "new"
+    project.mkdir()
+    git(project, "init", "-q")
+    git(project, "config", "user.name", "Test")
+    git(project, "config", "user.email", "test@example.com")
+    world = build.world(project, environ=dict(os.environ))
+    branch = world.repository.head().branch
+    state = SessionState(phase=Phase.COMPLETING, branch=branch, options=Options(commit=True))
+    for name in ("one.txt", "two.txt"):
+        committed(project, name)
+    mine = git(project, "rev-parse", "HEAD").strip()
+    error = moved(world, state)
+    assert error is not None
+    way = error.hints[0].partition("undo them: ")[2].partition(")")[0]
+    subprocess.run(way, shell=True, check=True, cwd=project, capture_output=True)
+    assert moved(world, state) is None
+    assert git(project, "branch", "--contains", mine, "--format=%(refname:short)") != ""
+    assert commit(world, state, APPROVAL)[0] is not None
+    assert files_of(project) == {"one.txt", "two.txt"}
 
 
 def test_hooks_that_the_worktree_does_not_have_are_named(

@@ -313,7 +313,7 @@ def merge(project: Path) -> None:
     [
         (commit_mine, ("HEAD moved", "git log --oneline")),
         (switch, ("HEAD moved", "git switch main")),
-        (merge, ("a merge is in progress", "git merge --abort")),
+        (merge, ("a merge is in progress", "git merge --continue")),
     ],
 )
 @pytest.mark.parametrize("words", [("--yes",), ("--json",)])

@@ -1,16 +1,21 @@
 """Where a new session works, and what its worktree and branch are called."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from agentmux.core.config.settings import WorktreeMode
 from agentmux.core.decisions.workplace import (
+    LeftBranch,
     free_folder,
     free_names,
     free_port_base,
+    has_left,
     in_the_way_of,
     left_branch,
+    left_now,
+    ways_back,
     why_worktree,
     workplace_choices,
 )
@@ -104,20 +109,61 @@ BEGAN = SessionState(
 def test_a_session_on_its_branch(
     state: SessionState, commit: str | None, branch: str | None
 ) -> None:
-    assert left_branch(state, commit, branch) == ""
+    assert not has_left(state, commit, branch)
+
+
+def away(**changed: Any) -> LeftBranch:
+    left = LeftBranch(branch="main", base="a" * 40, worktree=None, head="b" * 40, head_branch="a b")
+    return replace(left, **changed)
 
 
 def test_a_session_whose_place_has_another_branch() -> None:
-    said = left_branch(BEGAN, "a" * 40, "a b")
-    assert said == (
+    assert has_left(BEGAN, "a" * 40, "a b")
+    assert left_branch(BEGAN, away()) == (
         "your checkout is on branch a b now, but the session began on branch main: agents would "
         "work on other files, and nothing could be committed at the end; go back: git switch main"
     )
-    said = left_branch(replace(BEGAN, worktree="/w 1", branch="x y"), "b" * 40, None)
+    own = away(worktree="/w 1", branch="x y", head_branch=None)
+    said = left_branch(replace(BEGAN, worktree="/w 1", branch="x y"), own)
     assert said.startswith("/w 1 is on bbbbbbbbbbbb, detached now, but the session began on branch")
     assert said.endswith("go back: git -C '/w 1' switch 'x y'")
     detached = replace(BEGAN, branch=None, options=Options(base="a" * 40, commit=False))
-    assert left_branch(detached, "b" * 40, None).endswith(
+    assert has_left(detached, "b" * 40, None)
+    assert left_branch(detached, away(branch=None, head_branch=None, is_ahead=True)).endswith(
         "the session began on aaaaaaaaaaaa, detached: agents would work on other files; go back: "
-        f"git switch --detach {'a' * 40}"
+        f"git branch -f kept-bbbbbbbbbbbb HEAD && git switch --detach {'a' * 40}"
     )
+
+
+def test_the_ways_back_leave_no_commit_behind() -> None:
+    along = "git -C /w fetch -q . HEAD:refs/heads/main && git -C /w switch main"
+    own = away(worktree="/w", is_ahead=True)
+    assert ways_back(own) == (f"take its commits along: {along}",)
+    assert ": an approval moves main forward to it; " in left_branch(BEGAN, own)
+    assert ways_back(replace(own, is_behind=True)) == (
+        "take its commits along: git -C /w switch main && git -C /w merge --no-edit 'a b'",
+    )
+    assert ways_back(replace(own, head_branch=None, is_behind=True)) == (
+        "take its commits along: git -C /w switch main && git -C /w merge --no-edit bbbbbbbbbbbb",
+    )
+    assert ways_back(replace(own, is_gone=True)) == ("go back: git -C /w switch -c main",)
+    assert ways_back(away(is_ahead=True, head_branch=None)) == (
+        "see what only HEAD has: git log --oneline main..HEAD",
+        f"if this session made it, take it along: {along.replace(' -C /w', '')}",
+        "if not, go back: git branch -f kept-bbbbbbbbbbbb HEAD && git switch main",
+    )
+    assert ways_back(away(is_ahead=True, head_branch=None, is_gone=True)) == (
+        f"go back: git branch -f kept-bbbbbbbbbbbb HEAD && git switch -c main {'a' * 40}",
+    )
+
+
+def test_a_head_that_leaves_the_branch_is_named_at_once() -> None:
+    own = replace(BEGAN, branch="agentmux/x", worktree="/w")
+    assert left_now(own, "agentmux/x") == ""
+    assert left_now(own, None) == ""
+    assert left_now(own, "feat/x") == (
+        "/w is on branch feat/x now, not on branch agentmux/x, on which the session began: "
+        "`agentmux approve` says what becomes of the commits there"
+    )
+    assert left_now(BEGAN, "").startswith("your checkout is on a detached HEAD now, not on branch")
+    assert left_now(replace(own, options=Options(base="a" * 40, commit=False)), "feat/x") == ""
