@@ -7,6 +7,7 @@ import contextlib
 import gc
 import io
 import os
+import re
 import resource
 import shutil
 import signal
@@ -125,34 +126,25 @@ several more tests for each quick one that it has done. If slow tests followed, 
 have a queue of them when the others have nothing left to do."""
 
 
-LONG = (
-    "tests/app/test_crash_sweep",
-    "tests/e2e/test_demo.py",
-    "tests/e2e/test_desk",
-    "tests/e2e/test_how_to.py",
-    "tests/e2e/test_kills.py",
-    "tests/e2e/test_memory.py",
-    "tests/e2e/test_moving",
-    "tests/e2e/test_pipeline_kills.py",
-    "tests/e2e/test_terminals.py",
-    "tests/e2e/test_three_features.py",
-    "tests/e2e/test_tutorial.py",
-    "tests/fleet/test_abandoned.py",
-    "tests/fleet/test_demo.py",
-    "tests/fleet/test_faces.py",
-    "tests/fleet/test_hosts.py::test_features_that_cannot_start_here",
-    "tests/fleet/test_kills.py",
-    "tests/fleet/test_parked.py",
-    "tests/fleet/test_unreachable.py",
-)
-"""What `./dev test-long` runs and `./dev test` leaves out: a kill at each operation in turn, and
-whole stories in a real terminal. Together they take about half as long as all others."""
+_LONG = re.compile(r"\bmark\.(long|rare)\b")
+_WHOLLY_LONG = re.compile(rf"^pytestmark = .*{_LONG.pattern}", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files that have no test for ``-m``: to import all of them takes a while."""
+    wanted = config.option.markexpr
+    if not collection_path.match("test_*.py") or not wanted:
+        return None
+    text = collection_path.read_text()
+    if wanted == "not long":
+        return _WHOLLY_LONG.search(text) is not None or None
+    return (wanted.startswith("long") and _LONG.search(text) is None) or None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=_turn)
     for item in items:
-        if item.nodeid.startswith(LONG):
+        if item.get_closest_marker("rare") is not None:
             item.add_marker(pytest.mark.long)
 
 

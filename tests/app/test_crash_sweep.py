@@ -23,6 +23,8 @@ from tests.app.recording import clone, one_of_each, record
 from tests.app.sweeping import commits, outcome, recorded, sweep
 from tests.faults.operations import Operation
 
+pytestmark = pytest.mark.long
+
 
 def begin(folder: Path) -> Studio:
     studio = Studio(make_project(folder / "project"), dict(os.environ))

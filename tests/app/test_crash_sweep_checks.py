@@ -18,6 +18,8 @@ from tests.app.driver import Studio
 from tests.app.recording import Image, one_of_each
 from tests.app.sweeping import begin, journal_of, outcome, recorded, since, sweep
 
+pytestmark = pytest.mark.long
+
 VERIFY = (
     VerifyCommand(name="tests", run=("sh", "-c", "test ! -e part_1.py || test -e fixed.py")),
     VerifyCommand(name="types", run=("false",), required=False),

@@ -15,6 +15,8 @@ from tests.app.recording import one_of_each
 from tests.app.sweeping import begin, outcome, recorded, sweep
 from tests.fakes.forge import FakeForge
 
+pytestmark = pytest.mark.long
+
 
 def test_a_kill_around_the_commit_leaves_one_commit(
     quick: Path, monkeypatch: pytest.MonkeyPatch

@@ -28,6 +28,8 @@ from tests.app.sweeping import (
     sweep,
 )
 
+pytestmark = pytest.mark.long
+
 WORDS = "use one part"
 KEYS = ("Down", "text:y")
 FACTS = (SeatTold(text=WORDS), SeatAnswered(keys=KEYS, screen="5c"))

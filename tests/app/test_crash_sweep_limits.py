@@ -14,6 +14,8 @@ from tests.app.driver import SimPane
 from tests.app.recording import one_of_each
 from tests.app.sweeping import begin_with_reminders, journal_of, outcome, recorded, sweep
 
+pytestmark = pytest.mark.long
+
 LIMIT_S = 0.3
 
 

@@ -28,6 +28,8 @@ from tests.app.recording import clone, record
 from tests.app.sweeping import begin, worktree
 from tests.faults.operations import Operation
 
+pytestmark = pytest.mark.rare("a session is seldom moved; test_crash_sweep.py kills what is usual")
+
 
 def stopped(quick: Path) -> Studio:
     """Return a session that was stopped before its user decides, and a clone beside its project."""

@@ -37,6 +37,8 @@ from tests.app.sweeping import (
     worktree,
 )
 
+pytestmark = pytest.mark.long
+
 SETUP = (
     SetupStep(name="build", run=("sh", "-c", "echo made > made.txt")),
     SetupStep(name="configure", run=("sh", "-c", "cat local.env made.txt > all.env")),

@@ -3,8 +3,12 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
+
+pytestmark = pytest.mark.long
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "answer-an-agent.md"
 SCENARIO = {

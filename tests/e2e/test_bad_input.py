@@ -41,6 +41,7 @@ def _longest() -> str:
 TEXTS["longest"] = _longest()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 def test_any_text_is_a_feature(project: Project, text: str) -> None:
     session = project.start(text).wait("planning")
@@ -87,6 +88,7 @@ STRICT = {"PYTHONIOENCODING": "utf-8:strict"}
 """Errors are strict, as in most locales; in the locale of these tests, Python replaces them."""
 
 
+@pytest.mark.long
 def test_stdin_that_is_not_text(project: Project) -> None:
     project.scenario({"roles": {"architect": {"silent": True}}})
     answer = project.json("start", "--agent", "demo", "-", input="caf\udce9\n", env=STRICT)
@@ -155,6 +157,7 @@ def odd() -> Iterator[Project]:
     made.close()
 
 
+@pytest.mark.long
 def test_a_path_is_never_run(odd: Project, wait_until: WaitUntil) -> None:
     session = odd.start("add #(touch canary)")
     # tmux runs the commands of a format when it draws it, which needs an attached client.
@@ -254,6 +257,7 @@ def test_a_full_disk_at_the_start(project: Project) -> None:
     assert not project.processes()
 
 
+@pytest.mark.long
 def test_a_full_disk_while_an_agent_and_the_user_signal(held: Session) -> None:
     project, before = held.project, held.read("tool_events.jsonl")
     write_plan(held, yaml.safe_dump(GOOD))
@@ -266,6 +270,7 @@ def test_a_full_disk_while_an_agent_and_the_user_signal(held: Session) -> None:
     assert lines.startswith(before)
 
 
+@pytest.mark.long
 def test_a_full_disk_under_the_orchestrator(project: Project, wait_until: WaitUntil) -> None:
     project.scenario({"roles": {**QUICK["roles"], "architect": {"silent": "until-told"}}})
     session = project.start().until_seat("architect")
@@ -446,6 +451,7 @@ def test_after_all_that_a_good_plan_is_taken(held: Session, wait_until: WaitUnti
     assert held.state["subplan_count"] == 1
 
 
+@pytest.mark.long
 def test_agents_mend_what_was_refused(project: Project) -> None:
     life = {"write": "wrong-first"}
     project.scenario({"default": life, "roles": {"planner": {"plan": {"parts": 1}}}})
@@ -466,6 +472,7 @@ def stopped() -> Iterator[Session]:
     project.close()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("path", "make", "phase"),
     [
@@ -519,6 +526,7 @@ def test_after_all_that_the_stopped_session_goes_on(stopped: Session) -> None:
     stopped.approve()
 
 
+@pytest.mark.long
 def test_what_was_handed_in_before_the_state_was_lost_is_not_asked_for_again(
     project: Project, wait_until: WaitUntil
 ) -> None:

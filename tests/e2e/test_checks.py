@@ -7,10 +7,14 @@ import os
 import signal
 from pathlib import Path
 
+import pytest
+
 from agentmux.app.session.check_record import CHANGED
 from agentmux.core.agents.environment import IDENTITY
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
+
+pytestmark = pytest.mark.long
 
 FAILS_ONCE = """\
 git: {{setup: [{{name: build, run: [sh, -c, 'cat local.env > built.env']}}]}}

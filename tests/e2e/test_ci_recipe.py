@@ -3,7 +3,11 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.conftest import Project, Session
+
+pytestmark = pytest.mark.long
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "ci.md"
 

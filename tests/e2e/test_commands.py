@@ -358,6 +358,7 @@ def test_init(project: Project) -> None:
     assert project.tree() == before
 
 
+@pytest.mark.long
 def test_a_start_that_nobody_watches_says_what_its_agents_need(
     project: Project, wait_until: WaitUntil
 ) -> None:
@@ -432,6 +433,7 @@ def test_nothing_to_resume(project: Project) -> None:
     assert not project.processes()
 
 
+@pytest.mark.long
 def test_stop_resume_go_back_and_remove(project: Project, wait_until: WaitUntil) -> None:
     session = project.start().wait()
     # A reviewer's role is accepted in each of its spellings.
@@ -490,6 +492,7 @@ def test_stop_resume_go_back_and_remove(project: Project, wait_until: WaitUntil)
     assert project.git("log", "-1", "--format=%s") == "add a greeting\n"
 
 
+@pytest.mark.long
 def test_going_back_to_an_earlier_phase(project: Project) -> None:
     session = project.start().wait()
     project.ok("stop", session.name)
@@ -539,6 +542,7 @@ def test_an_approval_out_of_season_shows_and_asks_nothing(
     assert "committed" not in asked.said
 
 
+@pytest.mark.long
 def test_an_approval_shows_what_it_commits_until_it_is_decided(project: Project) -> None:
     session = project.start().wait()
     project.ok("stop", session.name)
@@ -548,6 +552,7 @@ def test_an_approval_shows_what_it_commits_until_it_is_decided(project: Project)
     assert "approved already" in again.stderr
 
 
+@pytest.mark.long
 def test_a_second_feature_waits_until_the_first_one_rests(project: Project) -> None:
     project.scenario({"roles": {"architect": {"silent": True}}})
     first = project.start("same").until_seat("architect")
@@ -565,6 +570,7 @@ def test_a_second_feature_waits_until_the_first_one_rests(project: Project) -> N
     assert first.until_seat("architect").launched() == ["architect"] * 2
 
 
+@pytest.mark.long
 def test_starts_at_the_same_moment(project: Project) -> None:
     project.scenario({"roles": {"architect": {"silent": True}}})
     start = ("start", "--json", "--agent", "demo", "--no-worktree", "same")
@@ -657,6 +663,7 @@ def test_what_a_person_has_just_chosen_needs_no_second_consent(
     assert "Trust this" not in said
 
 
+@pytest.mark.long
 def test_a_stop_at_the_decision_leaves_no_scratch_folder(project: Project) -> None:
     scratch = project.root / "scratch"
     scratch.mkdir()

@@ -2,8 +2,12 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.conftest import Project
 from tests.fakes.forge import FakeForge
+
+pytestmark = pytest.mark.long
 
 DRY = ("start", "--agent", "demo", "--dry-run")
 

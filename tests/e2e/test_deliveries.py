@@ -3,7 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.e2e.conftest import Project, Session
+
+pytestmark = pytest.mark.long
 
 
 def remote(project: Project, name: str) -> Path:

@@ -17,6 +17,8 @@ from agentmux.demo.follower import Follower
 from agentmux.demo.home import TRACE
 from tests.conftest import TEST_ID
 
+pytestmark = pytest.mark.long
+
 DEADLINE_S = 60
 DEMO = (sys.executable, "-m", "agentmux", "demo")
 

@@ -15,6 +15,8 @@ from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project
 from tests.e2e.desk_pane import ASKS, SLOW, opened
 
+pytestmark = pytest.mark.rare("tests/desk has each screen and key, without a terminal")
+
 
 def test_a_feature_is_watched_decided_and_seen_done(
     project: Project, wait_until: WaitUntil

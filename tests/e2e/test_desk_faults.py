@@ -15,6 +15,8 @@ from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project
 from tests.e2e.desk_pane import SLOW, Desk, opened
 
+pytestmark = pytest.mark.rare("tests/desk has each screen and key, without a terminal")
+
 _INOTIFY = re.compile(r"^inotify wd:", re.MULTILINE)
 
 

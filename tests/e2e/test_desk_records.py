@@ -14,6 +14,8 @@ from tests.conftest import SCRATCH, WaitUntil
 from tests.e2e.conftest import QUICK, Project, Session, make_root
 from tests.e2e.desk_pane import ASKS, SLOW, Desk, opened
 
+pytestmark = pytest.mark.rare("tests/web/test_same_records.py compares the same records")
+
 OF_PEOPLE = frozenset(
     {
         "session_started", "approve", "request_changes", "seat_told", "seat_answered",

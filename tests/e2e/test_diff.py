@@ -3,7 +3,11 @@
 import shutil
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.conftest import Project
+
+pytestmark = pytest.mark.long
 
 
 def files_of(text: str) -> list[str]:

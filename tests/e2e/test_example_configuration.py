@@ -3,7 +3,11 @@
 import shutil
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.conftest import Project, Session
+
+pytestmark = pytest.mark.long
 
 EXAMPLE = Path(__file__).parents[2] / ".agentmux.example"
 

@@ -11,6 +11,8 @@ from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
 from tests.fakes.bench import Bench as TmuxTerminal
 
+pytestmark = pytest.mark.long
+
 QUIET = {"roles": {"architect": {"silent": True}}}
 
 MEANWHILE = """\

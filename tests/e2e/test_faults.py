@@ -17,6 +17,8 @@ import pytest
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import QUICK, Client, Project, Session
 
+pytestmark = pytest.mark.long
+
 SILENT = {"roles": {**QUICK["roles"], "architect": {"silent": "until-told"}}}
 
 

@@ -79,6 +79,7 @@ def test_what_was_recorded_decides(project: Project, wait_until: WaitUntil) -> N
     ]
 
 
+@pytest.mark.long
 def test_an_agent_that_updates_itself_keeps_its_conversation(
     project: Project, wait_until: WaitUntil
 ) -> None:
@@ -121,6 +122,7 @@ def test_an_agent_that_updates_itself_keeps_its_conversation(
 # -- directories ---------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_a_project_that_was_moved_goes_on_with_new_conversations(
     project: Project, wait_until: WaitUntil
 ) -> None:
@@ -145,6 +147,7 @@ def test_a_project_that_was_moved_goes_on_with_new_conversations(
     assert project.git("log", "--format=%s") == "add a greeting\nBegin\n"
 
 
+@pytest.mark.long
 def test_a_copy_of_a_session_is_refused(project: Project, wait_until: WaitUntil) -> None:
     session = begin(project)
     end(project, wait_until)
@@ -173,6 +176,7 @@ def test_a_copy_of_a_session_is_refused(project: Project, wait_until: WaitUntil)
     project.ok("resume", "--yes", "--detach", copy.name)
 
 
+@pytest.mark.long
 def test_a_copy_of_a_project_has_no_conversations(project: Project, wait_until: WaitUntil) -> None:
     begin(project)
     end(project, wait_until)
@@ -189,6 +193,7 @@ def test_a_copy_of_a_project_has_no_conversations(project: Project, wait_until: 
 # -- conversations -------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("agent", ["demo-hook", "demo-learn"])
 def test_a_conversation_that_its_user_cleared_is_followed(project: Project, agent: str) -> None:
     """An agent with a hook reports the new id at once, one without at its next agentmux command."""
@@ -212,6 +217,7 @@ def test_a_conversation_that_its_user_cleared_is_followed(project: Project, agen
         assert pair.ask() == pair.words
 
 
+@pytest.mark.long
 def test_a_conversation_that_was_cleared_is_unsure_where_nobody_says_which(
     project: Project,
 ) -> None:
@@ -264,6 +270,7 @@ def survivor(session: Session) -> int:
     return child_of(child_of(wrapper))
 
 
+@pytest.mark.long
 def test_agents_that_outlived_their_server_are_ended_with_consent(
     project: Project, wait_until: WaitUntil
 ) -> None:
@@ -322,6 +329,7 @@ def ignores_hup(pid: int) -> bool:
     return bool(int(mask.split()[1], 16) & 1 << (signal.SIGHUP - 1))
 
 
+@pytest.mark.long
 def test_a_live_pane_is_never_doubled(project: Project, wait_until: WaitUntil) -> None:
     """Only the orchestrator was killed: resume refuses, and reattach takes over the panes."""
     pair = Pair(project, "demo", think=0.05)
@@ -360,6 +368,7 @@ def left_untyped(project: Project, wait_until: WaitUntil) -> Session:
     return session
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "keys", [(), ("LINE",), ("LINE", "Enter")], ids=["not begun", "in the composer", "submitted"]
 )

@@ -3,7 +3,11 @@
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.conftest import QUICK, Project, Session
+
+pytestmark = pytest.mark.long
 
 PAGES = Path(__file__).parents[2] / "docs" / "how-to"
 

@@ -19,6 +19,8 @@ from tests.app.invariants import check_journal, history, phases
 from tests.conftest import _wait_until
 from tests.e2e.conftest import Project, Session, make_root
 
+pytestmark = pytest.mark.long
+
 FAULTS = Path(__file__).parent.parent / "faults"
 LIFE: Mapping[str, Any] = {
     "roles": {

@@ -12,6 +12,8 @@ from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project
 from tests.e2e.pair import CODER, PLAN, SEATS, Pair
 
+pytestmark = pytest.mark.rare("it waits for what hours would do")
+
 ALIKE = "ran beside it or since in the same directory and home"
 
 # For each agent: how both seats come back after each kill, in the order of KILLS (N is native, F is

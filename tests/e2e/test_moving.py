@@ -8,6 +8,8 @@ import pytest
 
 from tests.e2e.conftest import QUICK, Project, Session, bare
 
+pytestmark = pytest.mark.long
+
 HALF = {**QUICK, "roles": {**QUICK["roles"], "coder": {"submit": "no"}}}
 
 

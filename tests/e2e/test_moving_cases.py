@@ -11,6 +11,8 @@ import pytest
 
 from tests.e2e.conftest import QUICK, Project, Session
 
+pytestmark = pytest.mark.rare("odd repositories; test_moving.py moves a usual one")
+
 HALF = {**QUICK, "roles": {**QUICK["roles"], "coder": {"submit": "no"}}}
 EXAMPLE = Path(__file__).parents[2] / ".agentmux.example"
 

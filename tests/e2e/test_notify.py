@@ -3,10 +3,14 @@
 import os
 import signal
 
+import pytest
+
 from agentmux.adapters.system.processes import is_alive
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project
 from tests.fakes.receiver import Receiver
+
+pytestmark = pytest.mark.long
 
 
 def test_a_decision_is_told_once_also_after_a_kill_and_a_resume(

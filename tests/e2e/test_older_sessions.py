@@ -8,6 +8,8 @@ import pytest
 
 from tests.e2e.conftest import QUICK, Project, Session
 
+pytestmark = pytest.mark.long
+
 NAME = "20250101-101500-add-a-greeting"
 AT = "2025-01-01T10:20:00Z"
 ARCHITECTURE = {"02_architecting/architecture.md": "# Architecture\n\nOne module.\n"}

@@ -17,6 +17,8 @@ from agentmux.adapters.system.processes import is_alive
 from tests.conftest import WaitUntil, _wait_until
 from tests.e2e.conftest import Project, Session
 
+pytestmark = pytest.mark.long
+
 SILENT = {"roles": {"architect": {"silent": True}}}
 
 

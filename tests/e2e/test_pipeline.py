@@ -42,6 +42,7 @@ def test_every_phase_of_a_plain_feature(project: Project) -> None:
     assert "pass" in session.read("07_review/review.md")
 
 
+@pytest.mark.long
 def test_a_product_manager_begins_and_a_designer_designs(project: Project) -> None:
     project.scenario({"roles": {"planner": {"plan": {"parts": 1, "needs_design": True}}}})
     session = project.start("add a greeting", "--product-manager").wait()
@@ -56,6 +57,7 @@ def test_a_product_manager_begins_and_a_designer_designs(project: Project) -> No
     assert session.state["product_manager"] is True
 
 
+@pytest.mark.long
 def test_research_is_asked_for_on_demand(project: Project) -> None:
     asked = [
         {"kind": "code", "topic": "auth"},
@@ -78,6 +80,7 @@ def test_research_is_asked_for_on_demand(project: Project) -> None:
     assert len(session.kinds("submit_architecture")) == 1
 
 
+@pytest.mark.long
 def test_groups_run_one_after_the_other_and_side_by_side(project: Project) -> None:
     groups = [
         {"mode": "serial", "plans": [2, 1]},
@@ -104,6 +107,7 @@ def test_groups_run_one_after_the_other_and_side_by_side(project: Project) -> No
         assert (project.path / f"demo_part_{number}.py").exists()
 
 
+@pytest.mark.long
 def test_a_single_coder_does_the_whole_plan(project: Project) -> None:
     project.config("roles: {coder: {single: true}}\n")
     project.scenario({"roles": {"planner": {"plan": {"parts": 3}}}})
@@ -116,6 +120,7 @@ def test_a_single_coder_does_the_whole_plan(project: Project) -> None:
     assert session.state["implementation_single_coder"] is True
 
 
+@pytest.mark.long
 def test_three_reviewers_a_failed_review_and_its_fix(project: Project) -> None:
     slow_ones = {"attempts": [{"when": {"iteration": 0}, "silent": True}]}
     project.scenario(
@@ -160,6 +165,7 @@ def failed_without_a_role(project: Project) -> Session:
     return session
 
 
+@pytest.mark.long
 def test_a_verdict_that_nobody_handed_in_is_a_draft(project: Project) -> None:
     session = failed_without_a_role(project)
     project.ok("stop", session.name)
@@ -184,6 +190,7 @@ def test_a_verdict_that_nobody_handed_in_is_a_draft(project: Project) -> None:
     assert "It is wrong." in session.read("history/1.0/07_review/fix_request.md")
 
 
+@pytest.mark.long
 def test_a_review_without_a_role_in_its_name_is_taken_when_handed_in(project: Project) -> None:
     session = failed_without_a_role(project)
     assert session.submit("reviewer_logic", "review")["result"] == "accepted"
@@ -192,6 +199,7 @@ def test_a_review_without_a_role_in_its_name_is_taken_when_handed_in(project: Pr
     assert session.state["review_outcome"] == "passed"
 
 
+@pytest.mark.long
 def test_a_stray_review_stops_nobody(project: Project, wait_until: WaitUntil) -> None:
     held = {"attempts": [{"when": {"launch": 1}, "silent": True}]}
     project.scenario(
@@ -216,6 +224,7 @@ def test_a_stray_review_stops_nobody(project: Project, wait_until: WaitUntil) ->
     assert session.state["review_outcome"] == "passed"
 
 
+@pytest.mark.long
 def test_at_the_cap_the_user_decides_whatever_the_configuration_says(project: Project) -> None:
     project.config("defaults: {max_review_iterations: 1}\ncompletion: {require_approval: false}\n")
     project.scenario({"roles": {**ONE_PART, "reviewer_logic": {"verdict": "fail"}}})
@@ -236,6 +245,7 @@ def test_at_the_cap_the_user_decides_whatever_the_configuration_says(project: Pr
     session.approve()
 
 
+@pytest.mark.long
 def test_without_an_approval_a_review_that_passed_is_enough(project: Project) -> None:
     project.config("completion: {require_approval: false}\n")
     session = project.start().wait("done").gone()
@@ -244,6 +254,7 @@ def test_without_an_approval_a_review_that_passed_is_enough(project: Project) ->
     assert project.git("log", "-1", "--format=%s") == "add a greeting\n"
 
 
+@pytest.mark.long
 def test_changes_begin_another_cycle_in_which_nothing_old_counts(project: Project) -> None:
     session = project.start("add a greeting", "--product-manager").wait()
     project.scenario({"roles": {**ONE_PART, "architect": {"silent": "until-told"}}})
@@ -276,6 +287,7 @@ def test_changes_begin_another_cycle_in_which_nothing_old_counts(project: Projec
 # -- the commit ----------------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_what_was_dirty_at_the_start_is_left_out_unless_named(project: Project) -> None:
     (project.path / "calc.py").write_text("mine = 1\n")
     said = project.run("start", "--dry-run", "--agent", "demo", "x").stderr
@@ -326,6 +338,7 @@ def test_a_branch_without_a_name_is_named_after_the_session(
     assert plan["branch"] == "main"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("named", ["auto", "greet/people"])
 def test_a_branch_of_its_own(project: Project, named: str) -> None:
     session = project.start("add a greeting", "--branch", named)
@@ -378,6 +391,7 @@ def _mended(project: Project) -> None:
     (project.home / ".gitconfig").write_text("[user]\n\tname = T\n\temail = t@example.com\n")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("spoil", "reason"),
     [
@@ -406,6 +420,7 @@ def test_a_commit_that_fails_leaves_the_decision_open(
     assert session.kinds("commit_made") == ["commit_made"]
 
 
+@pytest.mark.long
 def test_a_commit_waits_for_the_users_git(project: Project, wait_until: WaitUntil) -> None:
     session = project.start().wait()
     lock = project.path / ".git" / "index.lock"
@@ -425,6 +440,7 @@ def test_a_commit_waits_for_the_users_git(project: Project, wait_until: WaitUnti
     assert session.kinds("commit_delayed", "commit_made") == ["commit_made"]
 
 
+@pytest.mark.long
 def test_work_that_somebody_else_committed_is_taken_back_as_told(project: Project) -> None:
     session = project.start().wait()
     began = project.git("rev-parse", "HEAD").strip()
@@ -439,6 +455,7 @@ def test_work_that_somebody_else_committed_is_taken_back_as_told(project: Projec
     assert project.git("log", "--format=%s") == "add a greeting\nBegin\n"
 
 
+@pytest.mark.long
 def test_nothing_to_commit_is_no_failure(project: Project) -> None:
     project.scenario({"roles": {**ONE_PART, "coder": {"write": "none"}}})
     session = project.start().wait().approve()
@@ -446,6 +463,7 @@ def test_nothing_to_commit_is_no_failure(project: Project) -> None:
     assert session.events[-1]["payload"]["commit"] is None
 
 
+@pytest.mark.long
 def test_outside_git_it_runs_and_says_that_it_will_not_commit(outside: Project) -> None:
     done = outside.run("start", "--agent", "demo", "add a greeting")
     assert done.returncode == 0, done.stderr
@@ -467,6 +485,7 @@ def test_a_branch_needs_git(outside: Project) -> None:
 # -- agents that go wrong ------------------------------------------------------------------------
 
 
+@pytest.mark.long
 def test_an_agent_lost_once_comes_back_and_lost_twice_fails_the_session(project: Project) -> None:
     project.scenario(
         {
@@ -505,6 +524,7 @@ def test_an_agent_that_leaves_without_its_artifact_is_not_started_again(
     assert session.launched() == ["architect"]
 
 
+@pytest.mark.long
 def test_an_agent_that_asks_is_shown_and_not_typed_into(
     project: Project, wait_until: WaitUntil
 ) -> None:

@@ -15,6 +15,8 @@ from tests.app.invariants import check_journal
 from tests.conftest import WaitUntil, _wait_until
 from tests.e2e.conftest import Project, Session
 
+pytestmark = pytest.mark.rare("test_kills.py kills at the same places of a usual pipeline")
+
 IDLE: list[dict[str, Any]] = [{"when": {"launch": n}, "silent": True} for n in (1, 3)]
 LIFE: Mapping[str, Any] = {
     "default": {"attempts": IDLE},

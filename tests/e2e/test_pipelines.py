@@ -7,8 +7,12 @@ import shutil
 from pathlib import Path
 from typing import Final
 
+import pytest
+
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
+
+pytestmark = pytest.mark.long
 
 ROOT = Path(__file__).parents[2]
 _SHELL: Final = re.compile(

@@ -16,6 +16,8 @@ from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
 from tests.e2e.pair import SEATS, Pair
 
+pytestmark = pytest.mark.long
+
 NAME = "SESSION"
 LOOKS = (
     ("resume", "--dry-run"),

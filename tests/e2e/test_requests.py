@@ -5,9 +5,13 @@ import signal
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project
 from tests.fakes.forge import FakeForge
+
+pytestmark = pytest.mark.long
 
 PLANTED = "s3cret-planted"
 

@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.conftest import Project
+
+pytestmark = pytest.mark.long
 
 
 def test_a_review_of_a_branch_ends_with_a_report_and_leaves_the_branch_alone(

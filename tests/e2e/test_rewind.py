@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.conftest import Project
+
+pytestmark = pytest.mark.long
 
 
 def contents(folder: Path) -> dict[Path, bytes]:

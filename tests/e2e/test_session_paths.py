@@ -9,6 +9,8 @@ import pytest
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
 
+pytestmark = pytest.mark.long
+
 QUIET = {"roles": {"architect": {"silent": True}}}
 
 

@@ -4,8 +4,12 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
+
+pytestmark = pytest.mark.long
 
 WAITS = {"roles": {"architect": {"silent": True}}}
 STEPS = """\

@@ -107,6 +107,7 @@ def test_a_stopped_pane_goes_on_as_its_user_chooses(
     assert record["reached"] == {"r": 2, "f": 1, "s": 1}[key]
 
 
+@pytest.mark.long
 def test_the_last_screen_outlives_stopped_panes(project: Project, wait_until: WaitUntil) -> None:
     project.config(CONFIRM)
     session = at_work(project, wait_until)
@@ -120,6 +121,7 @@ def test_the_last_screen_outlives_stopped_panes(project: Project, wait_until: Wa
     assert [each["mode"] for each in panes] == ["native"]
 
 
+@pytest.mark.long
 def test_a_stopped_pane_that_is_closed_was_ended_by_its_user(
     project: Project, wait_until: WaitUntil
 ) -> None:
@@ -131,6 +133,7 @@ def test_a_stopped_pane_that_is_closed_was_ended_by_its_user(
     assert session.launched() == ["architect"] * 2
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("key", ["r", "f"])
 def test_a_prompt_is_typed_once_its_agent_is_chosen(
     project: Project, wait_until: WaitUntil, key: str
@@ -146,6 +149,7 @@ def test_a_prompt_is_typed_once_its_agent_is_chosen(
     assert len(session.kinds("prompt_reached")) >= 2
 
 
+@pytest.mark.long
 def test_yes_asks_nothing(project: Project, wait_until: WaitUntil) -> None:
     project.config(CONFIRM)
     session = at_work(project, wait_until)
@@ -155,6 +159,7 @@ def test_yes_asks_nothing(project: Project, wait_until: WaitUntil) -> None:
     assert not chosen(session)
 
 
+@pytest.mark.long
 def test_a_choice_that_nobody_heard_counts_at_the_next_resume(
     project: Project, wait_until: WaitUntil
 ) -> None:
@@ -174,6 +179,7 @@ def test_a_choice_that_nobody_heard_counts_at_the_next_resume(
     assert [each["payload"]["choice"] for each in chosen(session)] == ["fresh"]
 
 
+@pytest.mark.long
 def test_a_program_that_is_gone_is_replaced_by_a_shell(
     project: Project, wait_until: WaitUntil
 ) -> None:
@@ -193,6 +199,7 @@ def test_a_program_that_is_gone_is_replaced_by_a_shell(
     session.until_seat("architect", "ended_by_user")
 
 
+@pytest.mark.long
 def test_a_rejected_conversation_is_started_afresh_once_and_told(
     project: Project, wait_until: WaitUntil
 ) -> None:
@@ -213,6 +220,7 @@ def test_a_rejected_conversation_is_started_afresh_once_and_told(
     assert shown["reason"] == "the agent has rejected this conversation before"
 
 
+@pytest.mark.long
 def test_at_a_terminal_a_resume_asks_in_each_pane(project: Project, wait_until: WaitUntil) -> None:
     session = at_work(project, wait_until)
     ours, theirs = pty.openpty()

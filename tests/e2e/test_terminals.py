@@ -19,6 +19,8 @@ from tests.conftest import HOSTILE, WaitUntil
 from tests.e2e.conftest import QUICK, Client, Project, Session, everything
 from tests.e2e.pair import child_of
 
+pytestmark = pytest.mark.long
+
 PANES = "#{pane_width} #{pane_height} #{pane_left} #{pane_top} #{@agentmux_seat}"
 AGENTMUX = f"{shlex.quote(sys.executable)} -m agentmux"
 

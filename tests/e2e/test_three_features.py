@@ -7,10 +7,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.conftest import WaitUntil
 from tests.core.builders import plan
 from tests.e2e.conftest import Client, Project
 from tests.fakes.forge import FakeForge
+
+pytestmark = pytest.mark.long
 
 
 def life(name: str) -> dict[str, Any]:

@@ -19,6 +19,8 @@ from agentmux.ports.terminal import Server, Target
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Client, Project
 
+pytestmark = pytest.mark.long
+
 # These calls look at a whole server, so they need no check of a session's id.
 FREE = {
     ("list-sessions",), ("display-message",), ("list-sessions", "display-message"),

@@ -2,7 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.e2e.conftest import Project
+
+pytestmark = pytest.mark.long
 
 
 def test_a_session_is_tried_while_it_is_live_and_after(project: Project) -> None:

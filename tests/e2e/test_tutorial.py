@@ -10,6 +10,8 @@ import pytest
 from agentmux.adapters.system.processes import carriers
 from tests.conftest import TEST_ID, WaitUntil
 
+pytestmark = pytest.mark.long
+
 TUTORIALS = Path(__file__).parents[2] / "docs" / "tutorial"
 DEADLINE_S = 150
 

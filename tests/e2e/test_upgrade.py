@@ -17,6 +17,8 @@ from agentmux.core.names.version import VERSION
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import QUICK, Project, Session, make_root
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 OLD = "829ed143d3417806f4f2130d57ed9950ebe33af1"
 """The last commit of 0.1.0."""

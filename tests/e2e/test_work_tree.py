@@ -13,7 +13,7 @@ from agentmux.adapters.disk.lock import WorkTreeLock
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
 
-pytestmark = pytest.mark.usefixtures("project")
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("project")]
 
 
 @pytest.fixture

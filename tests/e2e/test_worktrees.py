@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.conftest import trust
 from tests.e2e.conftest import Project, Session
 
@@ -21,6 +23,7 @@ def launches_of(session: Session) -> list[dict[str, Any]]:
     return [json.loads(path.read_text()) for path in session.path.glob("launches/*/launch.json")]
 
 
+@pytest.mark.long
 def test_a_worktree_from_start_to_commit(project: Project) -> None:
     (project.path / ".gitignore").write_text(".env\n_/\n")
     (project.path / ".husky" / "_").mkdir(parents=True)
@@ -84,6 +87,7 @@ def test_what_start_says_and_a_dry_run_makes_nothing(project: Project) -> None:
     assert "mute cannot be told of the session's directory" in said.stderr
 
 
+@pytest.mark.long
 def test_three_features_side_by_side(project: Project) -> None:
     project.scenario(WAITS)
     one, two, three = (project.start("same").until_seat("architect") for _ in range(3))
@@ -123,6 +127,7 @@ def test_three_features_side_by_side(project: Project) -> None:
     assert not (root / "same-2").exists()
 
 
+@pytest.mark.long
 def test_ten_starts_at_once_in_three_projects_of_one_repository(project: Project) -> None:
     project.scenario(WAITS)
     parts = project.path / "web", project.path / "api"
@@ -262,6 +267,7 @@ def findings(project: Project) -> list[dict[str, str]]:
     return json.loads(project.run("doctor", "--json").stdout)["findings"]  # type: ignore[no-any-return]
 
 
+@pytest.mark.long
 def test_the_result_stays_on_its_branch_until_it_is_merged(project: Project) -> None:
     session = project.start("x", "--worktree").wait()
     place = place_of(session)
@@ -369,6 +375,7 @@ def refuses(project: Project, session: Session, reason: str) -> str:
     return project.fails(3, "resume", session.name, "--detach", "--yes")
 
 
+@pytest.mark.long
 def test_a_deleted_worktree_comes_back_once_nothing_is_in_its_way(project: Project) -> None:
     session = stopped_at_work(project)
     place = place_of(session)
@@ -402,6 +409,7 @@ def test_a_deleted_worktree_comes_back_once_nothing_is_in_its_way(project: Proje
     assert "By an agent" in project.git("log", "--format=%s", "agentmux/x")
 
 
+@pytest.mark.long
 def test_a_branch_that_has_moved_in_conflict_refuses_the_resume(
     project: Project,
 ) -> None:

@@ -9,6 +9,10 @@ from agentmux.fleet.tables import HOSTS
 from tests.conftest import WaitUntil
 from tests.fleet.conftest import FleetHost
 
+pytestmark = pytest.mark.rare(
+    "it waits for hosts that are gone; test_deciding.py abandons without one"
+)
+
 
 def _unseen(host: FleetHost, seconds: float) -> None:
     """Let the fleet think that a host was last seen so long ago."""

@@ -16,6 +16,8 @@ from agentmux.adapters.system.processes import carriers
 from agentmux.cli.main import main
 from tests.conftest import TEST_ID
 
+pytestmark = pytest.mark.long
+
 DEADLINE_S = 200
 DEMO = (sys.executable, "-m", "agentmux", "demo", "--fleet")
 

@@ -3,6 +3,7 @@
 So it was after a crash of PostgreSQL: the server had committed the taking, and could not say so.
 """
 
+import pytest
 import sqlalchemy as sa
 
 from agentmux.core.fleet.statuses import FleetStatus
@@ -11,6 +12,8 @@ from agentmux.fleet import rows
 from agentmux.fleet.engine import DRIVE, Enqueuer, Job
 from agentmux.fleet.submission import submit
 from tests.fleet.conftest import FleetHost
+
+pytestmark = pytest.mark.long
 
 
 def _take(connection: sa.Connection, workflow: str, host: str) -> None:

@@ -29,6 +29,8 @@ from tests.e2e.conftest import QUICK
 from tests.fleet.conftest import FleetHost
 from tests.web.conftest import Page
 
+pytestmark = pytest.mark.long
+
 QUESTION = {"cycle": 1, "digest": "abc", "lines": ["to be committed: 2 files"], "obstacle": ""}
 DEAD = "dead letter after 5 drives without progress: it was interrupted"
 

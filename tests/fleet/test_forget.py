@@ -2,12 +2,15 @@
 
 from datetime import timedelta
 
+import pytest
 import sqlalchemy as sa
 
 from agentmux.fleet.engine import Enqueuer
 from agentmux.wiring import machine
 from tests.conftest import WaitUntil
 from tests.fleet.conftest import FleetHost
+
+pytestmark = pytest.mark.long
 
 
 def test_what_has_ended_is_forgotten_and_what_waits_is_not(

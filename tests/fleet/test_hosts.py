@@ -20,6 +20,7 @@ def _submit(host: FleetHost, wish: Wish) -> str:
     return made.id
 
 
+@pytest.mark.long
 def test_features_that_cannot_start_here_end_with_the_reason(host: FleetHost) -> None:
     missing = host.submit(agent="no-such-agent")
     unknown = host.submit("--pipeline", "no-such-pipeline")
@@ -50,6 +51,7 @@ NOT_INSTALLED = "the agent of `coder` is not installed: `no-such-agent` is not o
 NO_PIPELINE = "no pipeline `no-such-pipeline`"
 
 
+@pytest.mark.long
 def test_a_start_that_may_succeed_later_is_tried_five_times(host: FleetHost) -> None:
     programs = host.project.root / "programs"
     programs.mkdir()

@@ -2,8 +2,12 @@
 
 import re
 
+import pytest
+
 from tests.e2e.test_how_to import blocks, shell
 from tests.fleet.conftest import FleetHost
+
+pytestmark = pytest.mark.long
 
 PAGE = "fleet-several-hosts"
 

@@ -1,7 +1,11 @@
 """A backlog of issues, on a repository that no host has yet."""
 
+import pytest
+
 from tests.fakes.forge import FakeForge
 from tests.fleet.conftest import FleetHost
+
+pytestmark = pytest.mark.long
 
 URL = "https://github.com/o/r.git"
 BACKLOG = f"""\

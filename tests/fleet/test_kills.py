@@ -2,8 +2,12 @@
 
 import signal
 
+import pytest
+
 from tests.conftest import WaitUntil
 from tests.fleet.conftest import FleetHost, Worker
+
+pytestmark = pytest.mark.long
 
 
 def test_a_worker_killed_before_each_of_its_writes_makes_one_commit(

@@ -1,6 +1,10 @@
 """A session of the fleet that is exported on its host, and comes back."""
 
+import pytest
+
 from tests.fleet.conftest import FleetHost
+
+pytestmark = pytest.mark.long
 
 
 def test_a_feature_whose_session_was_exported_is_moved_until_it_is_back(host: FleetHost) -> None:

@@ -1,10 +1,13 @@
 """A feature whose agent waits for a usage limit holds no slot, and goes on by itself."""
 
+import pytest
 import sqlalchemy as sa
 
 from agentmux.fleet import rows
 from tests.e2e.conftest import QUICK
 from tests.fleet.conftest import FleetHost
+
+pytestmark = pytest.mark.rare("it waits for limits; tests/app/loop waits for them with a clock")
 
 
 def _limited(host: FleetHost, limit_s: float) -> None:

@@ -8,6 +8,10 @@ import sqlalchemy as sa
 from agentmux.fleet import rows
 from tests.fleet.conftest import FleetHost
 
+pytestmark = pytest.mark.rare(
+    "it waits for a database that is away; test_network.py cuts a real one"
+)
+
 URL = "https://git.invalid/team/calc.git"
 
 

@@ -7,6 +7,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 import sqlalchemy as sa
 
 from agentmux.core.fleet.lease import LAPSED, decode
@@ -17,6 +18,8 @@ from agentmux.fleet.deciding import Given
 from agentmux.fleet.tables import HOSTS
 from tests.conftest import WaitUntil
 from tests.fleet.conftest import FleetHost, Worker
+
+pytestmark = pytest.mark.long
 
 
 def test_a_worker_killed_at_each_turn_leaves_one_session_and_one_commit(

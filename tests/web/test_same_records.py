@@ -14,6 +14,8 @@ from tests.e2e.conftest import QUICK, Project, Session, make_root
 from tests.web.conftest import Page
 from tests.web.test_pages import doing, said
 
+pytestmark = pytest.mark.long
+
 _CHANGING = (
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "ID"),
     (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|\+00:00)", "TIME"),
