@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
+from agentmux.adapters.system.child import Child
 from agentmux.demo.home import DemoHome
 from agentmux.demo.screen import DemoScreen
 from agentmux.errors import AgentmuxError
@@ -61,24 +62,21 @@ class Commands:
         if announced:
             self.announce(words)
         try:
-            done = subprocess.run(
-                argv(words),
+            done = Child(
+                argv=argv(words),
                 cwd=self._folder,
                 env=self._home.environment,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=deadline_s,
-            )
+                limit_s=deadline_s,
+            ).run()
         except subprocess.TimeoutExpired:
             raise DemoError(f"agentmux {shlex.join(words)} took over {deadline_s:g} s") from None
-        if shown or done.returncode:
-            self._screen.lines(done.stdout)
-        self._screen.lines(done.stderr)
-        if done.returncode:
-            raise DemoError(f"agentmux {words[0]} ended with {done.returncode}")
-        return done.stdout
+        out = done.out.decode("utf-8", "replace")
+        if shown or done.status:
+            self._screen.lines(out)
+        self._screen.lines(done.err.decode("utf-8", "replace"))
+        if done.status:
+            raise DemoError(f"agentmux {words[0]} ended with {done.status}")
+        return out
 
     def start(self, *words: str) -> subprocess.Popen[str]:
         """Start one agentmux command that goes on, and print it; the caller reads its stderr.

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 import site
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+from agentmux.adapters.system.child import Child
 from agentmux.adapters.tmux.server import SOCKET_PATH_MAX, socket_path
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import MissingError
@@ -22,6 +22,7 @@ SOCKET_NAME: Final = "demo"
 MARK: Final = "AGENTMUX_DEMO_HOME"
 """An environment variable that every process of the demo has; its value is different in each run of
 the demo."""
+_LIMIT_S: Final = 60.0
 _FOLDERS: Final = ("home", "config", "state", "data", "cache", "tmux", "tmp")
 
 # Variables of another session's pane, in which the demo may have been started; they are removed.
@@ -144,22 +145,15 @@ def git(project: Path, environment: Mapping[str, str], *words: str) -> str:
         MissingError: git is missing or fails.
     """
     try:
-        done = subprocess.run(
-            ["git", *words],
-            cwd=project,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = Child(argv=["git", *words], cwd=project, env=environment, limit_s=_LIMIT_S).run()
     except FileNotFoundError:
         raise MissingError(
             "git is not installed", hints=("install git, then run this again",)
         ) from None
-    if done.returncode:
-        raise MissingError(f"git {words[0]} failed: {done.stderr.strip()}")
-    return done.stdout
+    if done.status:
+        said = done.err.decode("utf-8", "replace").strip()
+        raise MissingError(f"git {words[0]} failed: {said}")
+    return done.out.decode("utf-8", "replace")
 
 
 def run_tests(scene: Scene) -> tuple[bool, str]:
@@ -168,17 +162,15 @@ def run_tests(scene: Scene) -> tuple[bool, str]:
     Returns:
         Whether they pass, and how many tests ran, in words; if none ran, the error output.
     """
-    done = subprocess.run(
-        [sys.executable, "-B", "-m", "unittest", "-q"],
+    done = Child(
+        argv=[sys.executable, "-B", "-m", "unittest", "-q"],
         cwd=scene.project,
         env=scene.environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    counted = [line for line in done.stderr.splitlines() if line.startswith("Ran ")]
-    return done.returncode == 0, counted[0].partition(" in ")[0] if counted else done.stderr.strip()
+        limit_s=_LIMIT_S,
+    ).run()
+    said = done.err.decode("utf-8", "replace")
+    counted = [line for line in said.splitlines() if line.startswith("Ran ")]
+    return done.status == 0, counted[0].partition(" in ")[0] if counted else said.strip()
 
 
 def write_environment(scene: Scene) -> Path:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters.disk import files
+from agentmux.adapters.system.child import Child
 from agentmux.core.codec.frozen import dataclass
 from agentmux.wiring import machine
 
@@ -75,24 +76,21 @@ class Commands:
         config = ("--config", str(self.config)) if self.config is not None else ()
         argv = (*machine.program(), "--project", str(project), *config, *words)
         try:
-            done = subprocess.run(
-                argv,
-                check=False,
-                env=dict(self.environ),
+            done = Child(
+                argv=argv,
+                env=self.environ,
                 cwd=project,
-                input=text.encode("utf-8", "replace"),
-                capture_output=True,
-                timeout=_LIMIT_S,
-                pass_fds=(lock,),
-                start_new_session=True,
-            )
+                stdin=text.encode("utf-8", "replace"),
+                limit_s=_LIMIT_S,
+                keep_open=(lock,),
+            ).run()
         except subprocess.TimeoutExpired:
             return CommandEnd(code=1, answer={}, said=f"`{words[0]}` took over {_LIMIT_S:g} s")
-        answer = _json(done.stdout)
+        answer = _json(done.out)
         return CommandEnd(
-            code=done.returncode,
+            code=done.status,
             answer=answer,
-            said=_said(done.stderr.decode("utf-8", "replace"), words[0], done.returncode),
+            said=_said(done.err.decode("utf-8", "replace"), words[0], done.status),
             lasting=_lasts(answer),
         )
 

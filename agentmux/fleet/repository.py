@@ -14,6 +14,7 @@ from filelock import FileLock
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.git.program import GitProgram, decoded
+from agentmux.adapters.system.child import end
 from agentmux.core.fleet.repositories import clone_name, is_url
 from agentmux.errors import AgentmuxError, UsageError, of_system
 from agentmux.wiring import machine
@@ -57,7 +58,7 @@ def fetched_base(project: Path, repository: str, base: str, environ: Mapping[str
         return base
     git = GitProgram(project, environ)
     with _alone(project):  # two fetches at a time fail where both change a branch
-        reply = git.run("fetch", "-q", "--prune", "origin")
+        reply = git.run("fetch", "-q", "--prune", "origin", out=end())
         if reply.status:
             raise AgentmuxError(f"`{repository}` could not be fetched: {_last(reply.err)}")
         git.run("remote", "set-head", "origin", "--auto")

@@ -47,7 +47,7 @@ class TreeCheckpoints(Protocol):
             limit_s: How long it may take.
 
         Raises:
-            GitError: Git refuses, or `abandon` was called.
+            GitError: Git refuses.
             MissingError: Git is not installed, or took longer than ``limit_s``.
             OSError: The session's directory cannot be written.
         """
@@ -62,12 +62,9 @@ class TreeCheckpoints(Protocol):
             limit_s: How long it may take.
 
         Raises:
-            GitError: Git refuses, or `abandon` was called.
+            GitError: Git refuses.
             MissingError: Git is not installed, or took longer than ``limit_s``.
         """
-
-    def abandon(self) -> None:
-        """Make a `take` that runs in another thread fail at once; later ones fail, too."""
 
     def changed_since(self, commit: str) -> tuple[str, ...]:
         """Return the files in which the work tree differs from a checkpoint; keeps nothing.

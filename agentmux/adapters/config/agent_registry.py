@@ -13,7 +13,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import subprocess
 import threading
 import time
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
 
-from agentmux.adapters.system.processes import wait_child
+from agentmux.adapters.system.child import Child, start
 from agentmux.core.agents.spec import (
     ANY_SCREEN,
     PROBE_ANSWER_S,
@@ -303,30 +302,17 @@ def _ask(argv: Sequence[str], path_env: str, timeout_s: float) -> str:
     late = _NoAnswerError(f"did not end within {timeout_s or PROBE_ANSWER_S:g} s")
     if timeout_s <= 0:
         raise late
-    import tempfile  # noqa: PLC0415 (loads `random`; a kept answer needs no folder)
-
     env = {**os.environ, "PATH": path_env, "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"}  # noqa: TID251 (the program gets the user's environment)
-    with tempfile.TemporaryFile() as output:
-        process = subprocess.Popen(
-            argv,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env=env,
-            start_new_session=True,
-        )
-        try:
-            status = wait_child(process, timeout_s)
-        except subprocess.TimeoutExpired:
-            raise late from None
-        finally:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-        output.seek(0)
-        said = _ANSI.sub("", output.read(_MOST_OUTPUT).decode(errors="replace"))
-    if status != 0:
-        raise _NoAnswerError(_failure(status, said))
+    child = Child(
+        argv=argv, env=env, limit_s=timeout_s, out=start(_MOST_OUTPUT), err=None, leaves_none=True
+    )
+    try:
+        ended = child.run()
+    except subprocess.TimeoutExpired:
+        raise late from None
+    said = _ANSI.sub("", ended.out.decode(errors="replace"))
+    if ended.status != 0:
+        raise _NoAnswerError(_failure(ended.status, said))
     return said
 
 

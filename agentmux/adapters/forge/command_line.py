@@ -7,17 +7,15 @@ a part of one word.
 from __future__ import annotations
 
 import functools
-import os
 import re
 import shutil
-import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from agentmux.adapters.system.child import Child, TooMuchOutputError, whole
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.forges import answers
 from agentmux.core.forges.spec import ForgeCommand, ForgeSpec, Place, filled, url_of, values_of
@@ -251,6 +249,8 @@ class ForgeCommandLine:
                 f"`{_shown(spec, command)}` did not end within {TIMEOUT_S:g} s",
                 hints=(f"check whether {place.host} answers",),
             ) from None
+        except TooMuchOutputError as error:
+            raise ForgeError(error.message) from None
         except OSError as error:
             raise ForgeError(f"`{program}` cannot be run: {error.strerror}") from None
 
@@ -282,25 +282,19 @@ def _ran(argv: Sequence[str], stdin: bytes, environment: Mapping[str, str], fold
     """Run a program without a terminal; return what it said.
 
     Raises:
-        subprocess.TimeoutExpired: It took longer than `TIMEOUT_S`; its process group was killed.
+        subprocess.TimeoutExpired: It took longer than `TIMEOUT_S`, and was ended.
+        TooMuchOutputError: It wrote more than `ANSWER_MAX` bytes, and was ended.
     """
-    with subprocess.Popen(
-        argv,
+    found = Child(
+        argv=argv,
         cwd=folder,
         env=environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:
-        try:
-            out, err = process.communicate(stdin, timeout=TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            raise
-    words = (data[:ANSWER_MAX].decode("utf-8", "replace") for data in (out, err))
-    return _Said(process.returncode, *words)
+        stdin=stdin,
+        limit_s=TIMEOUT_S,
+        out=whole(ANSWER_MAX),
+    ).run()
+    words = (data.decode("utf-8", "replace") for data in (found.out, found.err))
+    return _Said(found.status, *words)
 
 
 def _shown(spec: ForgeSpec, command: ForgeCommand) -> str:

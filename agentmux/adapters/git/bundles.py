@@ -15,6 +15,7 @@ from typing import Final
 from agentmux.adapters.git import session_objects
 from agentmux.adapters.git.program import GitProgram, GitReply, decoded, failed
 from agentmux.adapters.git.session_objects import QUIET, must_run
+from agentmux.adapters.system.child import start
 from agentmux.errors import DataError, MissingError
 
 _EMPTY: Final = "Refusing to create empty bundle"
@@ -155,7 +156,9 @@ class GitBundles:
         """Return the difference between two commits as text, cut after ``limit`` bytes."""
         words = ("diff-tree", "-r", "-p", "--stat", "--no-ext-diff", "--no-textconv", "--no-color")
         reply = self._git.run(
-            *QUIET, *words, since, until, extra=session_objects.reading(home), most=limit
+            *(*QUIET, *words, since, until),
+            extra=session_objects.reading(home),
+            out=start(limit + 1),
         )
         if reply.status != 0:
             raise failed("compare the commits", reply)

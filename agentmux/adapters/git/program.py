@@ -6,17 +6,14 @@ UTF-8 become surrogates.
 
 from __future__ import annotations
 
-import os
 import re
-import signal
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from threading import Thread
-from typing import IO, Final, Self
+from typing import Final, Self
 
-from agentmux.adapters.system.processes import wait_child
+from agentmux.adapters.system.child import Child, Keep, end, whole
+from agentmux.core.checks.tail import tail
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import MissingError, NotInstalledError
 from agentmux.ports.repository import GitError, GitRefusedError
@@ -24,13 +21,6 @@ from agentmux.ports.repository import GitError, GitRefusedError
 READ_TIMEOUT_S: Final = 30.0
 WRITE_TIMEOUT_S: Final = 600.0
 """The time limit of a commit, which runs the project's hooks; those may run its tests."""
-
-_GRACE_S: Final = 2.0
-"""How long git may take to remove its lock files when it is ended."""
-
-# Output that git wrote before it ended may still be in the pipe.
-_LAST_WORDS_S: Final = 0.5
-_PIECE: Final = 65536
 
 # `git rev-parse --local-env-vars`, except the two with `-c` settings. Git sets them for hooks and
 # aliases; with them our git would use another repository or index.
@@ -137,10 +127,15 @@ class GitProgram:
         # Messages in English, because we match two; no locks, because the user may be using
         # git at the same time.
         extra = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
-        process = self._start(argv, cwd=cwd or self.root(), extra=extra)
-        with process, _ended_in(process, READ_TIMEOUT_S, self._project):
-            out, err = process.communicate(stdin, timeout=READ_TIMEOUT_S)
-        return GitReply(status=process.returncode, out=out, err=decoded(err))
+        return self._run(
+            Child(
+                argv=("git", *argv),
+                cwd=cwd or self.root(),
+                env=self._environment | extra,
+                stdin=stdin,
+                limit_s=READ_TIMEOUT_S,
+            )
+        )
 
     def run(
         self,
@@ -149,43 +144,35 @@ class GitProgram:
         extra: Mapping[str, str] | None = None,
         keep_open: tuple[int, ...] = (),
         limit_s: float = WRITE_TIMEOUT_S,
-        most: int | None = None,
-        began: Callable[[int], object] = lambda _: None,
+        out: Keep = whole(),  # noqa: B008 (a constant)
     ) -> GitReply:
         """Run a command that may change the repository, at the top level.
 
-        Any exit status is returned.
+        Any exit status is returned, and the end of what it says on standard error.
 
         Args:
             argv: The words after ``git``.
             stdin: Its whole input.
             extra: Variables to add to git's environment.
             keep_open: Descriptors that git and its child processes inherit.
-            limit_s: Git is killed, with the processes that it started, if it takes longer.
-            most: About how many bytes of the output to keep; all if None.
-            began: Called with git's pid, which is also the id of its process group.
+            limit_s: Git is ended, with the processes that it started, if it takes longer.
+            out: What to keep of its output; all by default.
 
         Raises:
-            MissingError: Git is not installed, or does not end within ``limit_s``.
+            MissingError: Git is not installed, does not end within ``limit_s``, or writes too much.
             GitError: The project is not in a repository, or the directory does not exist.
         """
-        process = self._start(argv, cwd=self.root(), extra=extra or {}, keep_open=keep_open)
-        began(process.pid)
-        out: list[bytes] = []
-        err: list[bytes] = []
-        # A process that a hook leaves running keeps the pipes open, and may still write into them.
-        talk = [
-            Thread(target=_feed, args=(process.stdin, stdin), daemon=True),
-            Thread(target=_drain, args=(process.stdout, out, most), daemon=True),
-            Thread(target=_drain, args=(process.stderr, err), daemon=True),
-        ]
-        for each in talk:
-            each.start()
-        with _ended_in(process, limit_s, self._project):
-            wait_child(process, limit_s)
-        for each in talk:
-            each.join(_LAST_WORDS_S)
-        return GitReply(status=process.returncode, out=b"".join(out), err=decoded(b"".join(err)))
+        return self._run(
+            Child(
+                argv=("git", *argv),
+                cwd=self.root(),
+                env=self._environment | dict(extra or {}),
+                stdin=stdin,
+                limit_s=limit_s,
+                out=out,
+                keep_open=keep_open,
+            )
+        )
 
     def clone(self, url: str, *, limit_s: float) -> GitReply:
         """Clone a repository into the project, an empty directory in no repository.
@@ -194,7 +181,8 @@ class GitProgram:
             MissingError: As of `run`.
         """
         self._top_level = self._project
-        return self.run("clone", "-q", "--", url, str(self._project), limit_s=limit_s)
+        words = ("clone", "-q", "--", url, str(self._project))
+        return self.run(*words, limit_s=limit_s, out=end())
 
     def show(self, *argv: str, extra: Mapping[str, str] | None = None) -> int:
         """Run a command on the terminal of this process, as the user would; return its status."""
@@ -223,94 +211,43 @@ class GitProgram:
             raise GitError(f"{self._project} is not in a git repository")
         return self._top_level
 
-    def _start(
-        self,
-        argv: tuple[str, ...],
-        *,
-        cwd: Path,
-        extra: Mapping[str, str],
-        keep_open: tuple[int, ...] = (),
-    ) -> subprocess.Popen[bytes]:
+    def _run(self, git: Child) -> GitReply:
         try:
-            return subprocess.Popen(
-                ("git", *argv),
-                cwd=cwd,
-                env=self._environment | dict(extra),
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-                pass_fds=keep_open,
-            )
+            found = git.run()
+        except subprocess.TimeoutExpired:
+            command, limit_s = _command(git.argv), git.limit_s
+            raise MissingError(
+                f"git {command} did not answer within {limit_s:.0f} s in {self._project}"
+            ) from None
         except FileNotFoundError as error:
-            if not cwd.is_dir():
-                raise GitError(f"{cwd} does not exist") from error
+            if git.cwd is not None and not git.cwd.is_dir():
+                raise GitError(f"{git.cwd} does not exist") from error
             raise NotInstalledError(
                 "git is not installed", hints=("install git, then run this again",)
             ) from error
+        return GitReply(status=found.status, out=found.out, err=decoded(found.err))
 
 
-@contextmanager
-def _ended_in(process: subprocess.Popen[bytes], limit_s: float, project: Path) -> Iterator[None]:
-    """Kill git and its children if git is still running when the ``with`` block ends.
-
-    Raises:
-        MissingError: The block raised `subprocess.TimeoutExpired`. The message gives ``limit_s``
-            as the time limit in seconds.
-    """
-    try:
-        yield
-    except subprocess.TimeoutExpired as error:
-        raise MissingError(
-            f"git {_command(error.cmd)} did not answer within {limit_s:.0f} s in {project}"
-        ) from None
-    finally:
-        if process.returncode is None:
-            _end(process)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End git, and whatever its hooks have started: the whole group."""
-    # Asked first, because git then removes its lock files, which would be in everybody's way.
-    os.killpg(process.pid, signal.SIGTERM)
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(_GRACE_S)
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-
-
-def _command(argv: Sequence[str]) -> str:
+def _command(argv: Sequence[object]) -> str:
     """Return git's command in ``argv``, which may begin with settings (``-c NAME=VALUE``)."""
     words = iter(argv[1:])
     for word in words:
         if word != "-c":
-            return word
+            return str(word)
         next(words, "")
     return ""
 
 
-def _feed(stream: IO[bytes], data: bytes) -> None:
-    with suppress(BrokenPipeError), stream:
-        stream.write(data)
-
-
-def _drain(stream: IO[bytes], into: list[bytes], most: int | None = None) -> None:
-    with stream:
-        while piece := os.read(stream.fileno(), _PIECE):
-            if most is None or len(into) * _PIECE < most:
-                into.append(piece)
-
-
 def failed(purpose: str, reply: GitReply) -> GitError:
     """Return the error for a command that failed; ``purpose`` says what git could not do."""
-    words = reply.err.strip() or f"exit {reply.status}"
+    words = tail(encoded(reply.err)) or f"exit {reply.status}"
     return GitError(f"git could not {purpose}: {words}")
 
 
 def refused(what: str, reply: GitReply) -> GitRefusedError:
     """Return the error for a command that git or a hook refused; ``what`` begins its message."""
-    output = "\n".join(part for part in (decoded(reply.out).strip(), reply.err.strip()) if part)
+    parts = (tail(reply.out), tail(encoded(reply.err)))
+    output = "\n".join(part for part in parts if part)
     return GitRefusedError(f"{what}: {output or f'exit {reply.status}'}", output=output)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentmux.adapters.git.program import GitProgram, decoded, refused
+from agentmux.adapters.system.child import end
 from agentmux.core.forges.remote_urls import Remote
 
 
@@ -46,7 +47,7 @@ class GitRemoteBranches:
 
     def _fetch(self, name: str, remote: str) -> None:
         words = ("fetch", "--quiet", "--no-tags", "--", remote, f"refs/heads/{name}")
-        fetched = self._git.run(*words)
+        fetched = self._git.run(*words, out=end())
         if fetched.status != 0:
             raise refused(f"git could not fetch branch `{name}` from {remote}", fetched)
 

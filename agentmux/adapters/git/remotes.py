@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentmux.adapters.git.program import GitProgram, decoded, refused
+from agentmux.adapters.system.child import end
 from agentmux.ports.remotes import NoRemoteError
 
 
@@ -46,7 +47,9 @@ class ConfiguredRemotes:
 
     def push(self, remote: str, branch: str, commit: str) -> None:
         """Push a commit to the branch of this name; never forced, and safe to repeat."""
-        reply = self._git.run("push", "--quiet", remote, f"{commit}:refs/heads/{branch}")
+        reply = self._git.run(
+            *("push", "--quiet", remote, f"{commit}:refs/heads/{branch}"), out=end()
+        )
         if reply.status != 0 and not self._was_pushed(remote, branch, commit):
             raise refused(f"git could not push to `{remote}`", reply)
 

@@ -30,6 +30,7 @@ from agentmux.adapters.git.program import (
 from agentmux.adapters.git.session_objects import places, reading, writing
 from agentmux.adapters.git.submodules import modules_with_work
 from agentmux.adapters.git.work_tree import work_tree
+from agentmux.adapters.system.child import end, start
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError, UsageError
 from agentmux.ports.repository import (
@@ -80,7 +81,12 @@ class Git:
             project: An existing directory.
             environment: The environment of git, its hooks and its signing programs.
         """
+        self._project = project
         self._git = GitProgram(project, environment)
+
+    def with_environment(self, environ: Mapping[str, str]) -> Git:
+        """Return the same repository, whose git, hooks and signing programs have ``environ``."""
+        return type(self)(self._project, environ)
 
     # --- reading -----------------------------------------------------------------------------
 
@@ -192,7 +198,7 @@ class Git:
             return self._lines(*words, found.since, *specs, extra=extra)
 
     def _lines(self, *words: str, extra: Mapping[str, str]) -> tuple[str, ...]:
-        reply = self._git.run(*words, extra=extra, limit_s=READ_TIMEOUT_S, most=_PATCH_BYTES)
+        reply = self._git.run(*words, extra=extra, limit_s=READ_TIMEOUT_S, out=start(_PATCH_BYTES))
         if reply.status != 0:
             raise failed("show the changes", reply)
         return tuple(decoded(reply.out).split("\n")[:-1])
@@ -480,6 +486,7 @@ class Git:
                 *("commit", "--quiet", "--cleanup=whitespace", f"--file={wording}"),
                 extra={"GIT_INDEX_FILE": str(index)},
                 keep_open=(in_use,),
+                out=end(),
             )
         if reply.status != 0:
             raise refused("git refused the commit", reply)

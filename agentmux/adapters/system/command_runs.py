@@ -6,13 +6,20 @@ and a command that hangs or fails takes nothing of the face with it.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
+from agentmux.adapters.system.child import Child, Keep, end, whole
+from agentmux.adapters.system.installation import InstallationGoneError, require_installed
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.terminal.command_words import Words
 from agentmux.core.terminal.text_width import clean
+from agentmux.threads import in_daemon_thread
+
+_LIMIT_S: Final = 86_400.0
+"""A command may wait for a person, or for a commit with its hooks."""
+_OUT_MAX: Final = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,19 +86,34 @@ class CommandRuns:
             text: What it reads from its standard input; None for nothing. A person's words go this
                 way: argv is visible to all users, and gives a leading ``@`` or dash a meaning.
         """
-        nothing = asyncio.subprocess.DEVNULL if text is None else asyncio.subprocess.PIPE
-        process = await asyncio.create_subprocess_exec(
-            *self.argv(project, words),
-            env=dict(self.environ),
+        given = b"" if text is None else text.encode("utf-8", "replace")
+        try:
+            require_installed(way_on="start this again")
+            child = self.child(project, words, stdin=given, out=end(_OUT_MAX))
+            said = await in_daemon_thread(child.run)
+        except InstallationGoneError as error:
+            errors = (f"error: {error.message}", *(f"hint: {each}" for each in error.hints))
+            return CommandEnd(code=error.exit_code, out=(), errors=errors)
+        return CommandEnd(code=said.status, out=_lines(said.out), errors=_lines(said.err))
+
+    def child(
+        self,
+        project: Path | None,
+        words: Words,
+        *,
+        stdin: bytes = b"",
+        limit_s: float = _LIMIT_S,
+        out: Keep = whole(),  # noqa: B008 (a constant)
+    ) -> Child:
+        """Return a command, to be run."""
+        return Child(
+            argv=self.argv(project, words),
+            env=self.environ,
             cwd=project if project is not None and project.is_dir() else None,
-            stdin=nothing,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C at the face is not for it
+            stdin=stdin,
+            limit_s=limit_s,
+            out=out,
         )
-        given = None if text is None else text.encode("utf-8", "replace")
-        out, errors = await process.communicate(given)
-        return CommandEnd(code=process.returncode or 0, out=_lines(out), errors=_lines(errors))
 
 
 def _lines(data: bytes) -> Words:

@@ -75,25 +75,17 @@ class FleetCommand:
 
     def _read(self, words: Words, made: Callable[[Mapping[str, Any]], T]) -> T:
         try:
-            done = subprocess.run(
-                self._commands.argv(self._project, words),
-                env=dict(self._commands.environ),
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                check=False,
-                timeout=_LIMIT_S,
-                start_new_session=True,  # Ctrl-C at the face is not for it
-            )
+            done = self._commands.child(self._project, words, limit_s=_LIMIT_S).run()
         except subprocess.TimeoutExpired:
             raise AgentmuxError(
                 f"the fleet did not answer within {_LIMIT_S:.0f} s", hints=("agentmux fleet list",)
             ) from None
         try:
-            found = json.loads(done.stdout)
-            if done.returncode:
+            found = json.loads(done.out)
+            if done.status:
                 problem = found["problems"][0]
                 hints = tuple(clean(str(each)) for each in problem["hints"])
-                is_missing = done.returncode == ExitCode.NOT_FOUND
+                is_missing = done.status == ExitCode.NOT_FOUND
                 kind = NotFoundError if is_missing else AgentmuxError
                 raise kind(clean(str(problem["message"])), hints=hints)
             return made(found)

@@ -384,21 +384,6 @@ def _wait(pid: int, started: int, deadline: float) -> None:
         os.close(descriptor)
 
 
-def wait_child(child: subprocess.Popen[bytes], timeout_s: float) -> int:
-    """Wait for a child of this process to end; return its exit status.
-
-    With pidfds this returns as soon as the child ends; ``Popen.wait`` with a timeout looks again
-    only every 50 ms.
-
-    Raises:
-        subprocess.TimeoutExpired: The child is still running after ``timeout_s`` seconds.
-    """
-    deadline = time.monotonic() + timeout_s
-    if child.poll() is None:
-        _wait(child.pid, 0, deadline)
-    return child.wait(max(0.0, deadline - time.monotonic()))
-
-
 def wait_gone(processes: Iterable[tuple[int, int]], *, timeout_s: float) -> frozenset[int]:
     """Wait at most ``timeout_s`` seconds for all these processes to end.
 

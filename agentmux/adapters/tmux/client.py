@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
+from agentmux.adapters.system.child import Child
 from agentmux.adapters.tmux.commands import in_short
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.errors import NotInstalledError
@@ -135,13 +136,11 @@ def call(argv: list[str], *, timeout_s: float, stdin: str | None = None) -> Tmux
         TerminalUnreachableError: No answer in time.
     """
     try:
-        done = subprocess.run(
-            [_encoded(word) for word in argv],
-            input=(stdin or "").encode(),
-            capture_output=True,
-            timeout=timeout_s,
-            check=False,
-        )
+        done = Child(
+            argv=[_encoded(word) for word in argv],
+            stdin=(stdin or "").encode(),
+            limit_s=timeout_s,
+        ).run()
     except FileNotFoundError:
         raise NotInstalledError("tmux is not installed", hints=(INSTALL,)) from None
     except subprocess.TimeoutExpired:
@@ -150,9 +149,9 @@ def call(argv: list[str], *, timeout_s: float, stdin: str | None = None) -> Tmux
             hints=("if the server was stopped, continue it: kill -CONT PID",),
         ) from None
     return TmuxReply(
-        returncode=done.returncode,
-        stdout=done.stdout.decode(errors="replace"),
-        stderr=done.stderr.decode(errors="replace"),
+        returncode=done.status,
+        stdout=done.out.decode(errors="replace"),
+        stderr=done.err.decode(errors="replace"),
     )
 
 

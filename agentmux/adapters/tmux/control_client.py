@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
+from agentmux.adapters.system.child import ANSWER_MAX
 from agentmux.adapters.tmux import commands as say
 from agentmux.adapters.tmux.client import TmuxClient, TmuxReply
 from agentmux.core.codec.frozen import dataclass
@@ -131,7 +132,7 @@ class ControlPipe:
                     continue
                 left = deadline - time.monotonic()
                 data = os.read(fd, _CHUNK) if left > 0 and selector.select(left) else b""
-                if not data:
+                if not data or len(self._rest) > ANSWER_MAX:
                     raise EOFError
                 self._rest += data
 

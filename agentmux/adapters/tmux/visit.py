@@ -18,6 +18,7 @@ from typing import Final
 
 import libtmux
 
+from agentmux.adapters.system.child import ANSWER_MAX
 from agentmux.adapters.tmux import commands as say
 from agentmux.ports.terminal import Target, TerminalError, TerminalGoneError
 
@@ -122,7 +123,7 @@ class _Ear:
             if not select.select([self._fd], [], [], left)[0]:
                 return None
             more = os.read(self._fd, 65536)
-            if not more:
+            if not more or len(self._data) > ANSWER_MAX:
                 return None
             self._data += more
         line, _, self._data = self._data.partition(b"\n")

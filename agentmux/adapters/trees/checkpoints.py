@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import stat
 import time
 from collections import Counter
@@ -80,8 +79,6 @@ class GitCheckpoints:
         self._home = home
         self._session = session
         self._file_max, self._total_max = file_max, total_max
-        self._abandoned = False
-        self._running: int | None = None
         self._places: RepositoryPlaces | None = None
 
     # --- saving ------------------------------------------------------------------------------
@@ -109,7 +106,7 @@ class GitCheckpoints:
             facts = found.index.stat()
             os.utime(index, ns=(facts.st_atime_ns, facts.st_mtime_ns))
         more = {**extra, "GIT_INDEX_FILE": str(index)}
-        return _Runner(self, more, deadline)
+        return _Runner(self._git, more, deadline)
 
     def _look(self) -> RepositoryPlaces | None:
         if self._git.top_level() is not None:
@@ -157,45 +154,6 @@ class GitCheckpoints:
         if not self._git.must_read("look for the commit", *words).out:
             ref = f"{REF_PREFIX}{self._session}"
             session_objects.must_run(self._git, "keep the commit", "update-ref", ref, head)
-
-    # --- being stopped -----------------------------------------------------------------------
-
-    def abandon(self) -> None:
-        """Make a `take` that runs in another thread fail at once; later ones fail, too."""
-        self._abandoned = True
-        self._kill()
-
-    def began(self, pid: int | None) -> None:
-        """Note the git that runs now, so that `abandon` can end it."""
-        self._running = pid
-        if self._abandoned:
-            self._kill()
-
-    def run(self, *argv: str, limit_s: float, **more: Mapping[str, str] | bytes) -> GitReply:
-        """Run git for `take`.
-
-        Raises:
-            GitError: `abandon` was called.
-            MissingError: It takes longer than ``limit_s``.
-        """
-        if self._abandoned:
-            raise GitError("the work-tree checkpoint was abandoned")
-        try:
-            return self._git.run(
-                *QUIET,
-                *argv,
-                limit_s=limit_s,
-                began=self.began,
-                **more,  # type: ignore[arg-type]  # ``stdin`` and ``extra``
-            )
-        finally:
-            self._running = None
-
-    def _kill(self) -> None:
-        running = self._running
-        if running is not None:
-            with suppress(ProcessLookupError):
-                os.killpg(running, signal.SIGKILL)
 
     def tree(self, *, limit_s: float) -> str | None:
         """Return the id of the work tree's files; None outside of git."""
@@ -289,10 +247,8 @@ class GitCheckpoints:
 class _Runner:
     """Runs the git commands of one `take`, until its time is over."""
 
-    def __init__(
-        self, checkpoints: GitCheckpoints, extra: Mapping[str, str], deadline: float
-    ) -> None:
-        self._checkpoints = checkpoints
+    def __init__(self, git: GitProgram, extra: Mapping[str, str], deadline: float) -> None:
+        self._git = git
         self._extra = {**extra, **session_objects.IDENTITY, "LC_ALL": "C"}
         self._index_lock = Path(f"{extra['GIT_INDEX_FILE']}.lock")
         self._deadline = deadline
@@ -302,8 +258,8 @@ class _Runner:
         if left_s <= 0:
             raise MissingError("the work-tree checkpoint took too long")
         self._index_lock.unlink(missing_ok=True)  # of a git that was killed
-        return self._checkpoints.run(
-            *argv, stdin=stdin, extra=self._extra, limit_s=min(limit_s, left_s)
+        return self._git.run(
+            *QUIET, *argv, stdin=stdin, extra=self._extra, limit_s=min(limit_s, left_s)
         )
 
     def must(self, purpose: str, *argv: str) -> bytes:

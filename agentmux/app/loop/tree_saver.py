@@ -16,7 +16,7 @@ from agentmux.core.decisions.tree_checkpoints import STOP, Position, position, r
 from agentmux.core.journal.events import CheckpointTaken
 from agentmux.errors import AgentmuxError
 from agentmux.ports.checkpoints import SavedTree
-from agentmux.threads import in_daemon_thread
+from agentmux.threads import WorkEndedError, WorkGroup, in_daemon_thread
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +44,7 @@ class TreeSaver:
         self._store = world.checkpoints(
             world.tree, session.files.path.resolve(), session.state.session_id
         )
+        self._work = WorkGroup()
         self._seen = position(session.state)
         self._running: asyncio.Task[None] | None = None
         self._began_s = 0.0
@@ -83,8 +84,7 @@ class TreeSaver:
 
     async def close(self) -> None:
         """Give up a checkpoint that is not finished; take none any more."""
-        self._store.abandon()
-        await self._wait(PATIENCE_S)
+        await in_daemon_thread(partial(self._work.end, PATIENCE_S))
 
     def _is_busy(self) -> bool:
         return self._running is not None and not self._running.done()
@@ -102,6 +102,8 @@ class TreeSaver:
             found = await self._saved(f"agentmux: {at.phase} ({because})")
             if found is not None and self._is_ours():
                 self._record(because, at, found)
+        except WorkEndedError:
+            return  # by `close`
         except (AgentmuxError, OSError) as error:
             self._report(str(error))
         self._loop.wake()
@@ -132,4 +134,4 @@ class TreeSaver:
 
     async def _saved(self, message: str) -> SavedTree | None:
         """Take a checkpoint in a thread, which keeps no process from ending."""
-        return await in_daemon_thread(partial(self._store.take, message, limit_s=LIMIT_S))
+        return await self._work.run(partial(self._store.take, message, limit_s=LIMIT_S))

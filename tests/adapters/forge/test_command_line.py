@@ -201,3 +201,12 @@ def test_only_open_requests_for_exactly_this_branch_count(forge: FakeForge) -> N
     ]  # fmt: skip
     (forge.bin / "gh").write_text(f"#!/bin/sh\necho '{json.dumps(found)}'\n")
     assert [each.number for each in asked(forge).requests(PLACE, "x")] == [3]
+
+
+def test_a_program_that_writes_without_end_is_ended(forge: FakeForge) -> None:
+    gh = forge.bin / "gh"
+    gh.unlink()
+    gh.write_text("#!/bin/sh\nexec yes\n")
+    gh.chmod(0o755)
+    with pytest.raises(ForgeError, match=r"`gh issue` wrote more than \d+ bytes, and was ended"):
+        asked(forge).issue(PLACE, 42, comments=False)

@@ -20,7 +20,6 @@ from agentmux.adapters.system.processes import (
     left_after,
     start_time,
     survivors,
-    wait_child,
 )
 from tests.conftest import WaitUntil
 from tests.fakes.bench import Bench as TmuxTerminal
@@ -71,18 +70,6 @@ def test_a_zombie_is_not_alive(
     process.wait()
     assert not is_alive(process.pid)
     assert start_time(process.pid) == 0
-
-
-def test_a_child_is_waited_for_until_it_ends_or_the_time_is_up(
-    started: list[subprocess.Popen[bytes]],
-) -> None:
-    assert wait_child(subprocess.Popen(["sh", "-c", "exit 7"]), 10) == 7
-    process = sleeper(started)
-    with pytest.raises(subprocess.TimeoutExpired):
-        wait_child(process, 0.05)
-    process.kill()
-    assert wait_child(process, 10) == -signal.SIGKILL
-    assert wait_child(process, 0) == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("pid", [0, -1])

@@ -4,8 +4,6 @@ import hashlib
 import os
 import shutil
 import subprocess
-import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -17,8 +15,8 @@ from agentmux.adapters.git.program import GitProgram
 from agentmux.adapters.trees.checkpoints import GitCheckpoints
 from agentmux.errors import MissingError
 from agentmux.ports.checkpoints import SavedTree
-from agentmux.ports.repository import GitError
 from tests.app.driver import git, make_project
+from tests.fakes.hanging_git import hanging_git
 
 SESSION = "11111111-2222-3333-4444-555555555555"
 
@@ -350,20 +348,6 @@ def test_a_path_with_a_colon(tmp_path: Path) -> None:
     assert "new.txt" in names(project, home, taken(project, home))
 
 
-def hanging_git(tmp_path: Path, command: str) -> dict[str, str]:
-    """Return a PATH on which git hangs in one command."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    real = shutil.which("git")
-    script = folder / "git"
-    script.write_text(
-        f'#!{sys.executable}\nimport os, sys, time\nif "{command}" in sys.argv: time.sleep(600)\n'
-        f'os.execv("{real}", ["git", *sys.argv[1:]])\n'
-    )
-    script.chmod(0o755)
-    return {"PATH": f"{folder}:{os.environ['PATH']}"}
-
-
 def test_a_git_that_hangs_is_ended_in_time(project: Path, home: Path, tmp_path: Path) -> None:
     (project / "new.txt").write_text("new\n")
     store = checkpoints(project, home, environ=hanging_git(tmp_path, "write-tree"))
@@ -371,25 +355,3 @@ def test_a_git_that_hangs_is_ended_in_time(project: Path, home: Path, tmp_path: 
     with pytest.raises(MissingError, match="took too long"):
         store.take("x", limit_s=1)
     assert time.monotonic() - began < 10
-
-
-def test_a_checkpoint_that_is_abandoned_ends_at_once(
-    project: Path, home: Path, tmp_path: Path
-) -> None:
-    (project / "new.txt").write_text("new\n")
-    store = checkpoints(project, home, environ=hanging_git(tmp_path, "write-tree"))
-    said: list[str] = []
-
-    def take() -> None:
-        try:
-            store.take("x", limit_s=600)
-        except GitError as error:
-            said.append(str(error))
-
-    thread = threading.Thread(target=take)
-    thread.start()
-    store.abandon()
-    thread.join(60)
-    assert said
-    with pytest.raises(GitError, match="abandoned"):
-        store.take("x", limit_s=600)

@@ -14,9 +14,10 @@ from agentmux.core.journal.state import TreeCheckpoint
 from agentmux.core.names.layout import COPIED
 from agentmux.errors import BlockedError
 from agentmux.ports.worktrees import CheckpointUnusableError, WorktreeSpec
-from tests.adapters.trees.test_checkpoints import digests, dirty, hanging_git, taken
+from tests.adapters.trees.test_checkpoints import digests, dirty, taken
 from tests.adapters.trees.test_worktrees import Killed, KilledGit, spec_of, worktrees
 from tests.app.driver import git, make_project
+from tests.fakes.hanging_git import hanging_git
 
 
 @pytest.fixture

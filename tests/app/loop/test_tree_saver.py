@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.git import session_objects
+from agentmux.adapters.git.program import GitProgram
+from agentmux.adapters.trees.checkpoints import GitCheckpoints
 from agentmux.app.loop.tree_saver import TreeSaver
 from agentmux.app.session.writer import Session
 from agentmux.core.journal.events import CheckpointTaken
@@ -19,6 +21,7 @@ from agentmux.errors import ExitCode
 from agentmux.ports.checkpoints import SavedTree
 from agentmux.ports.repository import GitError
 from tests.app.driver import SimPane, Studio, git, make_project
+from tests.fakes.hanging_git import hanging_git
 
 
 @pytest.fixture
@@ -88,12 +91,12 @@ class Hanging:
     def take(self, message: str, *, limit_s: float) -> SavedTree | None:
         self.calls += 1
         self._ended.wait(60)
-        raise GitError("abandoned")
+        raise GitError("released")
 
     def tree(self, *, limit_s: float) -> str | None:
         raise AssertionError
 
-    def abandon(self) -> None:
+    def release(self) -> None:
         self._ended.set()
 
     def write_files(self, since: str, until: str, *, leave: Collection[str]) -> tuple[str, ...]:
@@ -133,10 +136,12 @@ def test_a_git_that_hangs_holds_the_next_agent_of_a_worktree_up_for_a_second_onc
         assert 1.0 <= max(gaps) < 1.8
     assert sum(gaps) < (6 if worktree else 5)
     assert facts(studio) == []
-    hanging.abandon()
+    hanging.release()
 
 
 class Quiet:
+    said = ""
+
     def wake(self) -> None:
         pass
 
@@ -157,10 +162,13 @@ def test_a_session_that_another_process_has_gets_no_checkpoint(studio: Studio) -
     assert [each.because for each in facts(studio)] == ["stop"]
 
 
-def test_at_the_stop_a_git_that_hangs_is_given_up(studio: Studio) -> None:
-    hanging = Hanging()
-    world = replace(studio.world, checkpoints=lambda *_: hanging)
+def test_at_the_stop_a_git_that_hangs_is_ended(studio: Studio, tmp_path: Path) -> None:
+    store = GitCheckpoints(
+        GitProgram(studio.project, hanging_git(tmp_path, "write-tree")), studio.session, "x"
+    )
+    world = replace(studio.world, checkpoints=lambda *_: store)
     session = Session(world.files(studio.session), now=world.now, new_id=world.new_id)
+    (studio.project / "new.txt").write_text("new\n")
     loop = Quiet()
 
     async def stop() -> float:
@@ -168,6 +176,6 @@ def test_at_the_stop_a_git_that_hangs_is_given_up(studio: Studio) -> None:
         await TreeSaver(world, session, loop, lambda: True).at_stop()
         return time.monotonic() - began
 
-    assert asyncio.run(stop()) < 6
-    assert "abandoned" in loop.said
+    assert asyncio.run(stop()) < 8
     assert facts(studio) == []
+    assert loop.said == ""

@@ -1,0 +1,284 @@
+"""Run a program to its end: without a terminal, in a group of its own, with bounded output.
+
+All programs that are run for their answer, or for their effect, are run here. So none of them can
+fill the memory, outlive its time limit, or go on when the work it belongs to is ended.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from threading import Thread
+from typing import IO, Final, Literal, Self
+
+from agentmux.adapters.system.processes import open_descriptor
+from agentmux.core.codec.frozen import dataclass
+from agentmux.errors import MissingError
+from agentmux.threads import ended_by, require_going_on
+
+ANSWER_MAX: Final = 256 << 20
+"""How many bytes an answer may have of which all is needed, such as git's list of changed files."""
+LAST_WORDS: Final = 64_000
+"""How many bytes are kept of what a program says of its work, such as errors: the end of it."""
+
+_GRACE_S: Final = 2.0
+"""How long a program may take to clean up when it is ended, such as git its lock files."""
+# A process that the program left running keeps the pipes open, and may still write into them.
+_AFTER_END_S: Final = 0.5
+_POLL_S: Final = 0.02
+_PIECE: Final = 65536
+
+
+class TooMuchOutputError(MissingError):
+    """A program wrote more than an answer can have, and was ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """What to keep of an output: all, its first or its last ``most`` bytes."""
+
+    part: Literal["all", "start", "end"]
+    most: int
+
+
+def whole(most: int = ANSWER_MAX) -> Keep:
+    """Keep all; a program that writes more than ``most`` bytes is ended, and that is an error."""
+    return Keep("all", most)
+
+
+def start(most: int) -> Keep:
+    """Keep the first ``most`` bytes."""
+    return Keep("start", most)
+
+
+def end(most: int = LAST_WORDS) -> Keep:
+    """Keep the last ``most`` bytes."""
+    return Keep("end", most)
+
+
+class _Kept:
+    """What was kept of an output so far."""
+
+    def __init__(self, keep: Keep) -> None:
+        self.keep = keep
+        self._data = bytearray()
+
+    def add(self, piece: bytes) -> bool:
+        """Take what was written; return False if it was more than can be kept."""
+        keep = self.keep
+        if keep.part == "start":
+            piece = piece[: keep.most - len(self._data)]
+        self._data += piece
+        if keep.part == "end" and len(self._data) > 2 * keep.most:
+            del self._data[: -keep.most]
+        return keep.part != "all" or len(self._data) <= keep.most
+
+    def taken(self) -> bytes:
+        """Return it."""
+        return bytes(self._data[-self.keep.most :] if self.keep.part == "end" else self._data)
+
+
+@dataclass(frozen=True, slots=True)
+class ChildEnd:
+    """How a program ended: its exit status (-N: by signal N), and what was kept of its output."""
+
+    status: int
+    out: bytes
+    err: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Child:
+    """A program to run.
+
+    Attributes:
+        argv: Its command line.
+        env: Its whole environment; that of this process if None.
+        cwd: The directory in which it runs; that of this process if None.
+        stdin: Its whole input.
+        limit_s: It is ended, with all of its group, if it takes longer.
+        out: What to keep of its standard output.
+        err: What to keep of its standard error; None has both in ``out``.
+        keep_open: Descriptors that it and its child processes inherit.
+        leaves_none: Whether processes of its group that are still there at its end are killed.
+    """
+
+    argv: Sequence[str | bytes]
+    limit_s: float
+    env: Mapping[str, str] | None = None
+    cwd: Path | None = None
+    stdin: bytes = b""
+    out: Keep = whole()
+    err: Keep | None = end()
+    keep_open: tuple[int, ...] = ()
+    leaves_none: bool = False
+
+    def run(self) -> ChildEnd:
+        """Run the program until it has ended; return any exit status.
+
+        Raises:
+            OSError: It cannot be started.
+            subprocess.TimeoutExpired: It took longer than ``limit_s``, and was ended.
+            TooMuchOutputError: It wrote more than can be kept, and was ended.
+            WorkEndedError: The work to which it belongs was ended, and so it was ended.
+        """
+        require_going_on()
+        process = self._started()
+        with (
+            process,
+            _ended(process),
+            ended_by(partial(_end, process)),
+            _Talk(process, self) as talk,
+        ):
+            return talk.finish()
+
+    def _started(self) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            self.argv,
+            bufsize=0,
+            cwd=self.cwd,
+            env=self.env,
+            stdin=subprocess.PIPE if self.stdin else subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT if self.err is None else subprocess.PIPE,
+            start_new_session=True,
+            pass_fds=self.keep_open,
+        )
+
+
+class _Talk:
+    """What is said between us and a program, until the program has ended."""
+
+    def __init__(self, process: subprocess.Popen[bytes], child: Child) -> None:
+        self._process = process
+        self._child = child
+        self._unsaid = memoryview(child.stdin)
+        self._out, self._err = _Kept(child.out), _Kept(child.err or start(0))
+        self._pipes = selectors.DefaultSelector()
+        self._open = {each for each in (process.stdout, process.stderr) if each is not None}
+        self._death = open_descriptor(process.pid)
+
+    def __enter__(self) -> Self:
+        """Begin to listen."""
+        if self._process.stdin is not None:
+            os.set_blocking(self._process.stdin.fileno(), False)
+            self._pipes.register(self._process.stdin, selectors.EVENT_WRITE, self._say)
+        for stream, kept in ((self._process.stdout, self._out), (self._process.stderr, self._err)):
+            if stream is not None:
+                self._pipes.register(
+                    stream, selectors.EVENT_READ, partial(self._hear, stream, kept)
+                )
+        if self._death is not None:
+            self._pipes.register(self._death, selectors.EVENT_READ, self._process.poll)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Listen no more."""
+        self._pipes.close()
+        if self._death is not None:
+            os.close(self._death)
+
+    def finish(self) -> ChildEnd:
+        """Give the program its input, and hear it until it has ended and its streams are closed."""
+        deadline = time.monotonic() + self._child.limit_s
+        ended = False
+        while self._open or not ended:
+            left_s = deadline - time.monotonic()
+            if left_s <= 0 and not ended:
+                raise subprocess.TimeoutExpired(self._child.argv, self._child.limit_s)
+            if left_s <= 0:
+                break
+            for key, _ in self._pipes.select(left_s if self._death is not None else _POLL_S):
+                key.data()
+            if not ended and self._process.poll() is not None:
+                ended = True
+                deadline = time.monotonic() + _AFTER_END_S
+                if self._child.leaves_none:
+                    _signal(self._process.pid, signal.SIGKILL)
+                self._drop(self._death)
+        self._leave()
+        return ChildEnd(self._process.returncode, self._out.taken(), self._err.taken())
+
+    def _leave(self) -> None:
+        """Let what the program has left running write on: a closed pipe would end it."""
+        for stream in self._open:
+            Thread(target=_swallow, args=(stream,), daemon=True).start()
+        if self._process.stdout in self._open:
+            self._process.stdout = None
+        if self._process.stderr in self._open:
+            self._process.stderr = None
+
+    def _say(self) -> None:
+        """Write the next part of its input; close it after the last."""
+        assert self._process.stdin is not None  # noqa: S101 (it is registered)
+        with suppress(BlockingIOError):
+            try:
+                self._unsaid = self._unsaid[os.write(self._process.stdin.fileno(), self._unsaid) :]
+            except BrokenPipeError:
+                self._unsaid = self._unsaid[:0]
+        if not self._unsaid:
+            self._drop(self._process.stdin)
+            self._process.stdin.close()
+
+    def _hear(self, stream: IO[bytes], kept: _Kept) -> None:
+        """Read the next part of its output.
+
+        Raises:
+            TooMuchOutputError: It is more than can be kept.
+        """
+        piece = os.read(stream.fileno(), _PIECE)
+        if not piece:
+            self._drop(stream)
+            self._open.discard(stream)
+        elif not kept.add(piece):
+            raise TooMuchOutputError(
+                f"`{shown(self._child.argv)}` wrote more than {kept.keep.most} bytes, and was ended"
+            )
+
+    def _drop(self, what: IO[bytes] | int | None) -> None:
+        if what is not None:
+            self._pipes.unregister(what)
+
+
+def _swallow(stream: IO[bytes]) -> None:
+    with stream:
+        while os.read(stream.fileno(), _PIECE):
+            pass
+
+
+@contextmanager
+def _ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Leave no program behind that has not ended in the block."""
+    try:
+        yield
+    finally:
+        if process.returncode is None:
+            _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a program, and whatever it has started: the whole group."""
+    # Asked first, because git then removes its lock files, which would be in everybody's way.
+    _signal(process.pid, signal.SIGTERM)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_GRACE_S)
+    _signal(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _signal(group: int, number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, number)
+
+
+def shown(argv: Sequence[str | bytes]) -> str:
+    """Return the name of a program and what it was to do, for messages, without any values."""
+    program, *words = (os.fsdecode(word) for word in argv[:2])
+    return " ".join((Path(program).name, *(each for each in words if each[:1].isalpha())))

@@ -1,0 +1,74 @@
+"""Work in threads that is ended from outside, with the programs that it runs."""
+
+import asyncio
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+from agentmux.adapters.system.child import Child
+from agentmux.threads import WorkEndedError, WorkGroup
+from tests.conftest import WaitUntil
+
+LIMIT_S = 60.0
+
+
+def waits(folder: Path, *, deaf: bool = False) -> Child:
+    """Return a program that says its pid, and waits for ten minutes; a deaf one ignores TERM."""
+    trap = "trap '' TERM; " if deaf else ""
+    script = f"{trap}echo $$ > {folder}/new; mv {folder}/new {folder}/pid; sleep 600; :"
+    return Child(argv=["sh", "-c", script], limit_s=LIMIT_S)
+
+
+def is_there(folder: Path) -> bool:
+    pid = (folder / "pid").read_text().strip()
+    found = subprocess.run(["ps", "-o", "state=", "-p", pid], capture_output=True, check=False)
+    return found.stdout.strip() not in {b"", b"Z"}
+
+
+@pytest.mark.parametrize("deaf", [False, True])
+def test_the_end_ends_the_programs_that_the_work_runs(
+    tmp_path: Path, wait_until: WaitUntil, deaf: bool
+) -> None:
+    async def run() -> None:
+        group = WorkGroup()
+        done = group.run(waits(tmp_path, deaf=deaf).run)
+        await asyncio.to_thread(wait_until, (tmp_path / "pid").exists)
+        assert await asyncio.to_thread(group.end, LIMIT_S)
+        assert not is_there(tmp_path)
+        with pytest.raises(WorkEndedError):
+            await done
+
+    asyncio.run(run())
+
+
+def test_no_program_begins_after_the_end(tmp_path: Path) -> None:
+    ended = threading.Event()
+
+    def work() -> None:
+        ended.wait(LIMIT_S)
+        waits(tmp_path).run()
+
+    async def run() -> None:
+        group = WorkGroup()
+        done = group.run(work)
+        assert not group.end(0)
+        ended.set()
+        with pytest.raises(WorkEndedError):
+            await done
+        with pytest.raises(WorkEndedError):
+            await group.run(lambda: None)
+
+    asyncio.run(run())
+    assert not (tmp_path / "pid").exists()
+
+
+def test_the_work_of_another_group_goes_on(tmp_path: Path) -> None:
+    async def run() -> bytes:
+        ours, theirs = WorkGroup(), WorkGroup()
+        ours.end(0)
+        found = await theirs.run(Child(argv=["echo", "yes"], limit_s=LIMIT_S).run)
+        return found.out
+
+    assert asyncio.run(run()) == b"yes\n"
