@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -144,6 +144,9 @@ class Repository(Protocol):
 
         It is ``since``, or a later commit of ``base`` that was merged meanwhile.
         """
+
+    def with_environment(self, environ: Mapping[str, str]) -> Repository:
+        """Return the same repository, whose git, hooks and signing programs have ``environ``."""
 
     def committed_since(self, commit: str) -> tuple[str, ...]:
         """Return the files in which HEAD differs from a commit, without ``.agentmux``."""

@@ -334,6 +334,7 @@ class Studio:
         self.index_wait_s = 30.0
         self.require_lease: Callable[[], None] = lambda: None
         self.then = ""
+        self.approver: Callable[[str], Mapping[str, str] | None] = lambda _: None
         self.ends_when: Callable[[SessionState], bool] = lambda state: False
         """Stops the orchestrator, as its user may, in the first state for which this is true."""
         self.gone = gone
@@ -401,6 +402,7 @@ class Studio:
             index_wait_s=self.index_wait_s,
             end=ends_nobody,
             notifier=self.postbox,
+            approver=self.approver,
             require_lease=self.require_lease,
         )
         try:
@@ -686,6 +688,9 @@ class NotedRepository:
 
     def fork(self, base: str, *, since: str, head: str = "HEAD") -> str:
         raise AssertionError("no test without real git has a worktree")
+
+    def with_environment(self, environ: Mapping[str, str]) -> NotedRepository:
+        return self
 
     def committed_since(self, commit: str) -> tuple[str, ...]:
         raise AssertionError("no test without real git has a worktree")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from functools import partial
 
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
 from agentmux.app.session.writer import Session
@@ -61,10 +62,9 @@ class AgentProbes:
         """Ask an agent's program what it can do; a launch waits only a moment for the answer."""
         try:
             spec, programs = self._world.spec(name), self._world.programs
-            loop = asyncio.get_running_loop()
-            asked = loop.run_in_executor(None, programs.ask, spec)
+            asked = asyncio.ensure_future(self._background.in_thread(partial(programs.ask, spec)))
             if not (await asyncio.wait({asked}, timeout=PROBE_ANSWER_S))[0]:
-                found = await loop.run_in_executor(None, programs.probe, spec)
+                found = await self._background.in_thread(partial(programs.probe, spec))
                 if found.problem:
                     self._loop.say(f"warning: {found.problem}")
                 self._waited.add(name)

@@ -11,7 +11,6 @@ from agentmux.core.checks.report import check_words
 from agentmux.core.decisions.check_actions import EndBase, MakeBase, RecordBase
 from agentmux.core.journal.events import BaseDone, BaseMade
 from agentmux.errors import AgentmuxError
-from agentmux.threads import in_daemon_thread
 
 if TYPE_CHECKING:
     from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
@@ -62,7 +61,7 @@ class BaseRunner:
         if spec is None:
             return
         try:
-            await in_daemon_thread(partial(self._world.worktrees.make, spec, again=False))
+            await self._background.in_thread(partial(self._world.worktrees.make, spec, again=False))
         except (AgentmuxError, OSError) as error:
             await self._ended(str(error))
         else:
@@ -72,7 +71,9 @@ class BaseRunner:
         spec = base_spec(self._world, self._session.state, self._session.files.path)
         if spec is not None:
             try:
-                await in_daemon_thread(partial(self._world.worktrees.take_away, spec, None))
+                await self._background.in_thread(
+                    partial(self._world.worktrees.take_away, spec, None)
+                )
             except (AgentmuxError, OSError) as error:
                 self._loop.say(f"problem: {spec.path} stays: {error}")
         self._session.record(BaseDone(because=because))

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Final, TypeVar
 
 from agentmux.app.delivery.commit import reason
 from agentmux.app.delivery.steps import TAKEN_BY
 from agentmux.app.delivery.work import OvertakenError, Record, Step, StepError, StepWork
-from agentmux.app.loop.background_tasks import Loop
+from agentmux.app.loop.approvers import Approvers
+from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
+from agentmux.app.loop.failures import record_failure, unexpected
 from agentmux.app.loop.tools import Tools
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
-from agentmux.core.agents.environment import change
-from agentmux.core.decisions.next_actions import TakeStep
+from agentmux.core.decisions.next_actions import Facts, TakeStep
 from agentmux.core.fleet.lease import LeaseLapsedError
 from agentmux.core.journal.events import StepDone, StepFailed, StepStarted
 from agentmux.core.pipeline.delivery import running_record
@@ -34,29 +36,48 @@ _TRIES: Final = 20
 class Deliverer:
     """Takes the steps of one session's delivery."""
 
-    def __init__(self, world: World, session: Session, tools: Tools, loop: Loop) -> None:
+    def __init__(
+        self,
+        world: World,
+        session: Session,
+        tools: Tools,
+        approvers: Approvers,
+        background: BackgroundTasks,
+        loop: Loop,
+    ) -> None:
         self._world = world
         self._session = session
         self._tools = tools
+        self._approvers = approvers
+        self._background = background
         self._loop = loop
-        self._environments: dict[str, Mapping[str, str]] = {}
 
-    async def take(self, action: TakeStep) -> None:
+    async def begin(self, action: TakeStep, facts: Facts) -> None:
+        """Begin to take a step, unless one is being taken."""
+        give_up = partial(self._give_up, action)
+        self._background.run("delivery", self._take(action), give_up=give_up)
+
+    def _give_up(self, action: TakeStep, error: Exception) -> None:
+        self._fail(action, unexpected(error, self._session.files.path.name), {})
+
+    async def _take(self, action: TakeStep) -> None:
         """Take one step, or adopt it, and record how it ended."""
-        step, approval = TAKEN_BY[action.step], action.approval
+        step = TAKEN_BY[action.step]
         try:
             done = await self._taken(step, action)
         except LeaseLapsedError:
             raise  # nothing has failed: it is taken once the lease holds again
         except (AgentmuxError, OSError) as error:
             more = error.record if isinstance(error, StepError) else {}
-            self._session.record(
-                StepFailed(approval=approval, step=action.step, reason=reason(error), record=more)
-            )
-            self._loop.say(f"{action.step} failed: {reason(error)}")
+            self._fail(action, reason(error), more)
             return
-        self._session.record(StepDone(approval=approval, step=action.step, record=done))
+        self._session.record(StepDone(approval=action.approval, step=action.step, record=done))
         self._loop.say(step.said(done))
+
+    def _fail(self, action: TakeStep, why: str, more: Record) -> None:
+        fact = StepFailed(approval=action.approval, step=action.step, reason=why, record=more)
+        record_failure(self._session, fact)
+        self._loop.say(f"{action.step} failed: {why}")
 
     async def _taken(self, step: Step, action: TakeStep) -> Record:
         record = running_record(self._session.state, action.step)
@@ -95,14 +116,6 @@ class Deliverer:
             world=self._world,
             state=self._session.state,
             home=self._session.files.path,
-            environ=self._environment(action.approval),
+            environ=self._approvers.environment(action.approval),
         )
-        return await asyncio.get_running_loop().run_in_executor(None, do, work)
-
-    def _environment(self, approval: str) -> Mapping[str, str]:
-        """Return the environment of the command that approved; ours where it is not known."""
-        if approval not in self._environments:
-            given = self._tools.approver(approval)
-            own = self._world.environment
-            self._environments[approval] = change(own, given).applied(own) if given else own
-        return self._environments[approval]
+        return await self._background.in_thread(partial(do, work))

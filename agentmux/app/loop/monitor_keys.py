@@ -253,7 +253,11 @@ class MonitorKeys:
         if not takes_approval(state):
             self._result, self._result_of = None, -1
         elif self._result_of != state.revision:
-            self._background.run("the result", self._see_result())
+            self._background.run("the result", self._see_result(), give_up=self._show_no_result)
+
+    def _show_no_result(self, _error: Exception) -> None:
+        """Go without the result until the state changes."""
+        self._result, self._result_of = None, self._session.state.revision
 
     async def _see_result(self) -> None:
         """Look at the result until it is the one of the present state."""

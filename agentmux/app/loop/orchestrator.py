@@ -20,7 +20,7 @@ from typing import Final
 from agentmux.app.commands.stop import STOPPED_BY_USER
 from agentmux.app.delivery.outcome import LOST
 from agentmux.app.launch.stopped_pane import PaneManner
-from agentmux.app.loop.background_tasks import give_way
+from agentmux.app.loop.background_tasks import give_way, in_words
 from agentmux.app.loop.monitor_keys import MonitorKeys
 from agentmux.app.loop.monitor_thread import MonitorThread
 from agentmux.app.loop.notices import Notices
@@ -313,6 +313,15 @@ class Orchestrator:
             self._unanswered.add(what)
         self._show_problem()
 
+    def give_up(self, what: str, error: Exception) -> None:
+        """Show, until a resume, that ``what`` is not tried again because of an error."""
+        way_on = f"agentmux stop {self._name}, then agentmux resume {self._name}"
+        text = f"{what}: {in_words(error)}; it is not tried again before: {way_on}"
+        logger.error("%s was given up: %s", what, in_words(error))
+        self.say(f"problem: {text}")
+        self._problems[what] = text
+        self._show_problem()
+
     def _resolved(self, what: str) -> None:
         self._unanswered.discard(what)
         if self._problems.pop(what, None) is not None and not self._ending.is_set():
@@ -478,6 +487,8 @@ class Orchestrator:
             self._note_interruption()
         if self._kill_session:
             await self._performer.end_all()
+        else:
+            await self._performer.close()
         if (
             not self._has_lost_worktree()
             and self._cause != "done"

@@ -8,18 +8,18 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from contextlib import suppress
-from pathlib import Path
 from typing import Any, Final, Protocol, TypeAlias
 
-from agentmux.app.delivery.commit import commit, left_out, moved, reason
+from agentmux.app.delivery.commit import left_out, moved, reason
 from agentmux.app.delivery.ways import way_of
 from agentmux.app.launch.launcher import Launcher, PreparedLaunch, PreparedStep, label
 from agentmux.app.launch.stopped_pane import PaneManner
 from agentmux.app.loop.agent_probes import AgentProbes
+from agentmux.app.loop.approvers import Approvers
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
 from agentmux.app.loop.base_runner import BaseRunner
 from agentmux.app.loop.checker import Checker
+from agentmux.app.loop.committer import Committer
 from agentmux.app.loop.deliverer import Deliverer
 from agentmux.app.loop.input_sender import InputSender
 from agentmux.app.loop.messenger import Messenger
@@ -66,10 +66,6 @@ from agentmux.core.journal.events import (
     AgentWoken,
     Approved,
     ArtifactsArchived,
-    CommitDelayed,
-    CommitFailed,
-    CommitMade,
-    CommitStarted,
     PhaseSettled,
     SessionFailed,
     SetupDone,
@@ -79,7 +75,6 @@ from agentmux.core.names import layout
 from agentmux.core.names.phase import COMMANDS
 from agentmux.core.names.statuses import (
     CLAIM_TAKEN,
-    DELAYED,
     ENDED_BY_USER,
     FINISHED,
     LAUNCHED,
@@ -89,7 +84,6 @@ from agentmux.core.names.statuses import (
     TIMED_OUT,
 )
 from agentmux.errors import AgentmuxError
-from agentmux.ports.repository import IndexBusyError
 from agentmux.ports.terminal import NewPane, TerminalUnreachableError
 
 logger = logging.getLogger(__name__)
@@ -132,6 +126,9 @@ class PerformerLoop(Loop, Protocol):
         What a key decides is written to the journal, as another process may do at any time.
         """
 
+    def give_up(self, what: str, error: Exception) -> None:
+        """Show, until a resume, that ``what`` is not tried again because of an error."""
+
 
 async def _at_once() -> None:
     """Wait for nothing."""
@@ -159,7 +156,7 @@ class Performer:
         self._watcher = watcher
         self._loop = loop
         self._manner = manner
-        self._background = BackgroundTasks(loop)
+        self._background = BackgroundTasks(loop, loop.give_up)
         self._messenger = Messenger(world, session, tools, watcher, loop)
         self._inputs = InputSender(session, watcher, loop, self._messenger)
         self._shown: tuple[str, ...] = ()
@@ -169,7 +166,9 @@ class Performer:
         self._probes = AgentProbes(world, session, self._background, loop)
         self._why_not = ""
         self.ready: Callable[[], Awaitable[object]] = _at_once
-        self._deliverer = Deliverer(world, session, tools, loop)
+        approvers = Approvers(world.environment, tools.approver)
+        self._committer = Committer(world, session, tools, approvers, self._background, loop)
+        self._deliverer = Deliverer(world, session, tools, approvers, self._background, loop)
         self._checker = Checker(world, session, watcher, loop)
         self._base = BaseRunner(world, session, watcher, self._background, loop)
         self._perform: Final[Mapping[type[Action], Callable[[Any, Facts], Awaitable[None]]]] = {
@@ -190,8 +189,8 @@ class Performer:
             RecordBase: self._base.record,
             EndBase: self._base.end,
             ApproveByItself: self._approve,
-            MakeCommit: self._commit,
-            TakeStep: self._take_step,
+            MakeCommit: self._committer.begin,
+            TakeStep: self._deliverer.begin,
         }
 
     async def perform(self, actions: Sequence[Action], facts: Facts) -> bool:
@@ -464,59 +463,6 @@ class Performer:
 
     # -- in the background ------------------------------------------------------------------
 
-    async def _commit(self, action: MakeCommit, facts: Facts) -> None:
-        self._background.run("commit", self._make_commit(action.approval))
-
-    async def _make_commit(self, approval: str) -> None:
-        committed = self._session.state.commit
-        if committed is None or committed.status not in {"committing", DELAYED}:
-            self._session.record(CommitStarted(approval=approval))
-        try:
-            made, adopted = await self._committed(approval)
-        except LeaseLapsedError:
-            raise  # nothing has failed: it is made once the lease holds again
-        except (AgentmuxError, OSError) as error:
-            self._session.record(CommitFailed(reason=reason(error)))
-            self._loop.say(f"the commit was not made: {reason(error)}")
-            return
-        self._session.record(CommitMade(commit=made, adopted=adopted))
-        self._loop.say("nothing to commit" if made is None else f"committed {made[:12]}")
-
-    async def _take_step(self, action: TakeStep, facts: Facts) -> None:
-        self._background.run("delivery", self._deliverer.take(action))
-
-    async def _committed(self, approval: str) -> tuple[str | None, bool]:
-        """Call `commit` as soon as the user's index can be updated, and return its result."""
-        loop, state = asyncio.get_running_loop(), self._session.state
-        while True:
-            self._tools.require_lease()  # it may have waited for long
-            try:
-                return await loop.run_in_executor(None, commit, self._world, state, approval)
-            except IndexBusyError as error:
-                await self._until_free(error)
-
-    async def _until_free(self, error: IndexBusyError) -> None:
-        """Wait until no other git process has the user's index; after a while tell the user."""
-        committed = self._session.state.commit
-        if committed is None or committed.reason != reason(error):
-            if await self._is_gone_soon(error.lock):
-                return
-            self._session.record(CommitDelayed(reason=reason(error)))
-            self._loop.say(f"the commit waits: {reason(error)}")
-            self._loop.wake()
-        if error.lock is None:
-            await asyncio.Event().wait()  # only a resume tries again
-        else:
-            await self._tools.gone(error.lock)
-
-    async def _is_gone_soon(self, lock: Path | None) -> bool:
-        if lock is None:
-            return False
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._tools.gone(lock), self._tools.index_wait_s)
-            return True
-        return False
-
     async def _tell(self, action: Tell, facts: Facts) -> None:
         key = f"tell {action.seat} {action.research} {action.topic}"
         self._background.run(key, self._messenger.tell(action))
@@ -540,9 +486,13 @@ class Performer:
 
     # -- the end -----------------------------------------------------------------------------
 
+    async def close(self) -> None:
+        """End what runs in the background, such as a commit that waits for its signer."""
+        await self._background.close()
+
     async def end_all(self) -> None:
-        """Save the last screens, then end every agent."""
-        self._background.cancel()
+        """Save the last screens, then end every agent, and what runs in the background."""
+        closing = asyncio.ensure_future(self._background.close())
         launches = tuple(self._watcher.sight.panes)
         try:
             self._watcher.look_at(launches)
@@ -556,6 +506,7 @@ class Performer:
             logger.warning("could not end the agents: %s", error)
         await self._gone(launches)
         await self._watcher.saved()  # what they write must not be taken for what a crash left
+        await closing
 
 
 def _ending(action: RecordExit) -> str:

@@ -23,6 +23,7 @@ from agentmux.core.journal.events import (
     JournalCreated,
     SessionImported,
 )
+from agentmux.core.journal.failures import shortened
 from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.on_disk import state_from_disk
@@ -144,8 +145,11 @@ class Session:
         self.state = self.files.import_session(taken, events)
 
     def record(self, fact: Fact, *, seat: str = ORCHESTRATOR, launch: str = "") -> None:
-        """Append a fact to the journal; apply all pending events to the state, this one last."""
-        self.files.append(self._event(fact, seat=seat, launch=launch))
+        """Append a fact to the journal; apply all pending events to the state, this one last.
+
+        Words about a failure are cut if they are too long for people to read.
+        """
+        self.files.append(self._event(shortened(fact), seat=seat, launch=launch))
         self.catch_up()
 
     def record_next(self, fact: Fact) -> bool:

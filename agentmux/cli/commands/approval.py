@@ -206,8 +206,7 @@ def _approve(  # noqa: PLR0913 (all of it is one approval)
     json: bool,
 ) -> int:
     """Record the approval; wait for the delivery of a live session, and say how it ended."""
-    if fact.then not in {"", KEEP}:
-        leave_environment(entry.path, approval, handed_on(world.environment))
+    leave_environment(entry.path, approval, handed_on(world.environment))
     made, listens = _made(world, entry, fact, approval, cycle)
     if made.result != "accepted" or not listens:
         take_approvers(entry.path, approval)

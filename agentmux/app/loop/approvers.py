@@ -1,0 +1,32 @@
+"""The environments of the commands that approved: what a delivery runs is given theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from agentmux.core.agents.environment import change
+
+
+class Approvers:
+    """The environments in which a session's commits, merges, pushes and requests are made.
+
+    They sign, run hooks and reach the network: with the terminal, the agents of keys and the log-in
+    of the person who approved, not of the one who started the session.
+    """
+
+    def __init__(
+        self, own: Mapping[str, str], approver: Callable[[str], Mapping[str, str] | None]
+    ) -> None:
+        """Take the environment of this process, and `Tools.approver`."""
+        self._own = own
+        self._approver = approver
+        self._known: dict[str, Mapping[str, str]] = {}
+
+    def environment(self, approval: str) -> Mapping[str, str]:
+        """Return the environment of the command that approved; ours where it is not known."""
+        if approval not in self._known:
+            given = self._approver(approval)
+            self._known[approval] = (
+                change(self._own, given).applied(self._own) if given else self._own
+            )
+        return self._known[approval]

@@ -1,0 +1,107 @@
+"""Makes the commit of an approved result, and records how that ended."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING
+
+from agentmux.app.delivery.commit import commit, reason
+from agentmux.app.loop.failures import record_failure, unexpected
+from agentmux.core.codec.frozen import replace
+from agentmux.core.fleet.lease import LeaseLapsedError
+from agentmux.core.journal.events import CommitDelayed, CommitFailed, CommitMade, CommitStarted
+from agentmux.core.names.statuses import DELAYED
+from agentmux.errors import AgentmuxError
+from agentmux.ports.repository import IndexBusyError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agentmux.app.loop.approvers import Approvers
+    from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
+    from agentmux.app.loop.tools import Tools
+    from agentmux.app.session.writer import Session
+    from agentmux.app.world import World
+    from agentmux.core.decisions.next_actions import Facts, MakeCommit
+
+
+class Committer:
+    """Makes the commits of one session, in the background."""
+
+    def __init__(
+        self,
+        world: World,
+        session: Session,
+        tools: Tools,
+        approvers: Approvers,
+        background: BackgroundTasks,
+        loop: Loop,
+    ) -> None:
+        self._world = world
+        self._session = session
+        self._tools = tools
+        self._approvers = approvers
+        self._background = background
+        self._loop = loop
+
+    async def begin(self, action: MakeCommit, facts: Facts) -> None:
+        """Begin to make the commit, unless that is under way."""
+        work = self._make(action.approval)
+        self._background.run("commit", work, give_up=self._give_up)
+
+    def _give_up(self, error: Exception) -> None:
+        self._fail(unexpected(error, self._session.files.path.name))
+
+    async def _make(self, approval: str) -> None:
+        committed = self._session.state.commit
+        if committed is None or committed.status not in {"committing", DELAYED}:
+            self._session.record(CommitStarted(approval=approval))
+        try:
+            made, adopted = await self._made(approval)
+        except LeaseLapsedError:
+            raise  # nothing has failed: it is made once the lease holds again
+        except (AgentmuxError, OSError) as error:
+            self._fail(reason(error))
+            return
+        self._session.record(CommitMade(commit=made, adopted=adopted))
+        self._loop.say("nothing to commit" if made is None else f"committed {made[:12]}")
+
+    def _fail(self, why: str) -> None:
+        record_failure(self._session, CommitFailed(reason=why))
+        self._loop.say(f"the commit was not made: {why}")
+
+    async def _made(self, approval: str) -> tuple[str | None, bool]:
+        """Call `commit` as soon as the user's index can be updated, and return its result."""
+        environ, state = self._approvers.environment(approval), self._session.state
+        repository = self._world.repository.with_environment(environ)
+        world = replace(self._world, repository=repository)
+        while True:
+            self._tools.require_lease()  # it may have waited for long
+            try:
+                return await self._background.in_thread(partial(commit, world, state, approval))
+            except IndexBusyError as error:
+                await self._until_free(error)
+
+    async def _until_free(self, error: IndexBusyError) -> None:
+        """Wait until no other git process has the user's index; after a while tell the user."""
+        committed = self._session.state.commit
+        if committed is None or committed.reason != reason(error):
+            if await self._is_gone_soon(error.lock):
+                return
+            self._session.record(CommitDelayed(reason=reason(error)))
+            self._loop.say(f"the commit waits: {reason(error)}")
+            self._loop.wake()
+        if error.lock is None:
+            await asyncio.Event().wait()  # only a resume tries again
+        else:
+            await self._tools.gone(error.lock)
+
+    async def _is_gone_soon(self, lock: Path | None) -> bool:
+        if lock is None:
+            return False
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._tools.gone(lock), self._tools.index_wait_s)
+            return True
+        return False

@@ -1,0 +1,39 @@
+"""Record that work has failed, so that it is not done again by itself."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agentmux.app.loop.background_tasks import TRIES, UnrecordedError, in_words
+from agentmux.errors import AgentmuxError, SupersededError
+
+if TYPE_CHECKING:
+    from agentmux.app.session.writer import Session
+    from agentmux.core.journal.events import CommitFailed, StepFailed
+
+
+def record_failure(session: Session, fact: CommitFailed | StepFailed) -> None:
+    """Record that a commit or another step of a delivery failed.
+
+    Raises:
+        SupersededError: The session is another process's now.
+        UnrecordedError: It cannot be recorded.
+    """
+    try:
+        session.record(fact)
+    except SupersededError:
+        raise
+    except (AgentmuxError, OSError) as error:
+        raise UnrecordedError(f"it failed, and that cannot be recorded: {error}") from error
+
+
+def unexpected(error: Exception, session: str) -> str:
+    """Return why work was given up that failed by an error that nobody foresaw.
+
+    ``session`` is the name of the session, for the command with which it can be tried again.
+    """
+    again = f"agentmux stop {session}, then agentmux resume {session}"
+    return (
+        f"it failed {TRIES} times by an unexpected error: {in_words(error)}; orchestrator.log has"
+        f" more; if AgentMux was replaced or removed meanwhile: {again}; then approve again"
+    )
