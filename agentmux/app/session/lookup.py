@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import os
 import shlex
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -248,7 +249,8 @@ def resolve(site: Site, name: str, *, command: str = STATUS) -> SessionEntry:
     """Return the session that ``name`` stands for.
 
     The name is tried in this order: as an absolute path; as the name of a session directory; as a
-    path relative to the project; as a slug; as the beginning of a name or slug.
+    path relative to the project; as a slug; as the beginning of a name or slug; as the first line
+    of the request, or its beginning.
 
     Args:
         command: The command that hints show, with ``SESSION`` where the name goes.
@@ -261,10 +263,11 @@ def resolve(site: Site, name: str, *, command: str = STATUS) -> SessionEntry:
         return entry_at(site, path)
     names = site.folders.names(sessions_dir(site.project)) if name else ()
     found = _matching(name, names)
-    if len(found) == 1:
-        return entry_at(site, sessions_dir(site.project) / found[0])
-    if found:
-        entries = [entry_at(site, sessions_dir(site.project) / each) for each in found]
+    entries = [entry_at(site, sessions_dir(site.project) / each) for each in found]
+    entries = entries or _about(name, _entries(site, names))
+    if len(entries) == 1:
+        return entries[0]
+    if entries:
         entries.sort(key=lambda entry: entry.name, reverse=True)
         raise _several(f"several sessions match `{name}`", entries, command)
     require_not_lost(site, name)
@@ -282,6 +285,18 @@ def _matching(name: str, names: Sequence[str]) -> list[str]:
     return exact or begun + [
         each for each in names if slugs[each].startswith(name) and each not in begun
     ]
+
+
+def _about(text: str, entries: Iterable[SessionEntry]) -> list[SessionEntry]:
+    """Return the sessions that were asked for ``text``, else those whose title begins with it."""
+    words = _comparable(text.strip().partition("\n")[0])
+    titles = [(_comparable(each.title), each) for each in entries if words]
+    same = [each for title, each in titles if title == words]
+    return same or [each for title, each in titles if title.startswith(words)]
+
+
+def _comparable(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
 def short_name(site: Site, path: Path) -> str:

@@ -48,7 +48,7 @@ SessionArg = Annotated[
     str | None,
     typer.Argument(
         metavar="[SESSION]",
-        help="A session's name, the start of its name, its slug or its path.",
+        help="A session's name or slug, the start of one, its path, or its request's first words.",
         show_default=False,
     ),
 ]

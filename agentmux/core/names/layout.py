@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+import zlib
 from collections.abc import Container
 from typing import TYPE_CHECKING, Final
 
@@ -79,7 +80,11 @@ _TOPIC = re.compile(r"[a-z0-9][a-z0-9-]{0,47}")
 
 
 def slug(text: str) -> str:
-    """Return a short name for ``text``: its first words, in 1 to 48 characters of ``[a-z0-9-]``."""
+    """Return a short name for ``text``: its first words, in 1 to 48 characters of ``[a-z0-9-]``.
+
+    A text in another script has none of these characters: it gets a name that follows from it, such
+    as ``feature-8b1cb0d7``, so that two of them have two names.
+    """
     ascii_text = unicodedata.normalize("NFKD", text[:4096]).encode("ascii", "ignore").decode()
     words = re.findall(r"[a-z0-9]+", ascii_text.lower())
     made = ""
@@ -88,7 +93,10 @@ def slug(text: str) -> str:
         if len(longer) > SLUG_MAX:
             break
         made = longer
-    return made or FALLBACK_SLUG
+    if made or not text.strip():
+        return made or FALLBACK_SLUG
+    checksum = zlib.crc32(" ".join(text.split()).encode("utf-8", "surrogatepass"))
+    return f"{FALLBACK_SLUG}-{checksum:08x}"
 
 
 def is_topic(text: str) -> bool:

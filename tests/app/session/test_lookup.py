@@ -259,6 +259,31 @@ def test_a_name_means_one_session(site: Site, name: str, slug: str) -> None:
     assert resolve(site, name).slug == slug
 
 
+@pytest.mark.parametrize(
+    ("name", "feature"),
+    [
+        ("添加登录页面", "添加登录页面"),  # not the one that begins with it
+        ("添加登录页面 和", "添加登录页面 和 登出\nmore"),
+        ("添加登", None),  # several
+        ("fix the BUG", "Fix  the bug"),
+        ("ﬁx", "Fix  the bug"),
+        ("bug", None),
+        (" ", None),
+    ],
+)
+def test_a_session_is_found_by_its_text(
+    site: Site, make: Callable[..., Path], name: str, feature: str | None
+) -> None:
+    texts = ("添加登录页面", "添加登录页面 和 登出\nmore", "Fix  the bug")
+    for number, text in enumerate(texts):
+        make(f"20260101-10150{number}-feature-{number}", feature=text)
+    if feature is None:
+        with pytest.raises(NotFoundError):
+            resolve(site, name)
+    else:
+        assert resolve(site, name).fields["feature"] == feature
+
+
 def test_a_link_to_itself_beside_the_sessions_is_no_obstacle(
     project: Path, site: Site, make: Callable[..., Path]
 ) -> None:

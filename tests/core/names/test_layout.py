@@ -20,9 +20,14 @@ from agentmux.core.names import layout
         ("../../etc/passwd", "etc-passwd"),
         ("$(rm -rf /) `x` #(touch y)", "rm-rf-x-touch-y"),
         ("-leading", "leading"),
-        ("日本語", "feature"),
-        ("🎉", "feature"),
+        ("日本語", "feature-a80b52e5"),
+        (" 日本語\n", "feature-a80b52e5"),
+        ("日本人", "feature-d7d05d01"),
+        ("🎉", "feature-6009b837"),
+        ("???", "feature-3ece7cbe"),
+        ("修复 login 页面", "login"),
         ("", "feature"),
+        (" \n", "feature"),
         ("a" * 60, "a" * 48),
         ("word " * 20, "word-word-word-word-word-word-word-word-word"),
         ("Title\nand more", "title-and-more"),
@@ -38,6 +43,14 @@ def test_a_slug_is_safe_everywhere(text: str) -> None:
     assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", made)
     assert len(made) <= 48
     assert layout.slug(made) == made
+
+
+@given(
+    st.sets(st.text("添加登录出页面を أضف🚀🔥", min_size=1, max_size=40).map(str.strip), max_size=9)
+)
+def test_texts_without_letters_of_ours_have_names_of_their_own(texts: set[str]) -> None:
+    words = {" ".join(each.split()) for each in texts if each}
+    assert len({layout.slug(each) for each in words}) == len(words)
 
 
 def test_a_long_text_costs_no_more() -> None:
