@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import OperationResult, envelope
 from agentmux.core.names.status_labels import Colour, status_colour
 from agentmux.core.terminal.colours import CODES, painted, shows_colours
+from agentmux.core.terminal.visible_text import visible
 from agentmux.errors import AgentmuxError, DataError, RefusedError, of_system
 
 if TYPE_CHECKING:
     from agentmux.app.result import Problem
     from agentmux.app.views.session_view import SessionView
+
+_COLOURS: Final = re.compile(f"(\x1b\\[(?:{'|'.join(('0', *map(str, CODES.values())))})m)")
 
 
 def out(text: str) -> None:
@@ -113,25 +117,12 @@ def show_problems(problems: Sequence[Problem]) -> None:
 
 
 def printable(text: str) -> str:
-    """Return ``text`` with ``�`` for each control character, so that no escape sequence works.
-
-    Newlines, tabs and the colours that `paint` adds stay.
-    """
+    """Return ``text`` as `visible` does, with the colours that `paint` adds."""
     if text.isascii() and text.isprintable():
         return text
-    kept = "".join(char if char.isprintable() or char in "\n\t\x1b" else "�" for char in text)
-    return _only_colours(kept)
-
-
-def _only_colours(text: str) -> str:
-    """Replace every escape character in ``text`` unless it begins a colour that `paint` adds."""
-    first, *rest = text.split("\x1b")
-    made = [first]
-    for part in rest:
-        code, mark, after = part.partition("m")
-        known = mark and code in {"[0", *(f"[{each}" for each in CODES.values())}
-        made.append(f"\x1b{code}m{after}" if known else f"�{part}")
-    return "".join(made)
+    parts = _COLOURS.split(text)
+    parts[::2] = map(visible, parts[::2])  # the others are colours
+    return "".join(parts)
 
 
 def paint(word: str, *, colours: bool, shown: str = "") -> str:

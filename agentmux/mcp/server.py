@@ -21,6 +21,8 @@ from agentmux.adapters.system.ids import new_id
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.signals.checks import Identity, Submission
 from agentmux.app.signals.submission import identity_from, submit
+from agentmux.core.codec.frozen import replace
+from agentmux.core.terminal.visible_text import visible
 from agentmux.errors import AgentmuxError
 
 INSTRUCTIONS: Final = """\
@@ -97,8 +99,10 @@ def build(identity: Identity) -> MCPServer:
             )
         except AgentmuxError as error:
             hints = "".join(f"\nhint: {hint}" for hint in error.hints)
-            raise ToolError(f"{error.message}{hints}") from error
-        return cast("ToolAnswer", answer.to_fields())
+            raise ToolError(visible(f"{error.message}{hints}")) from error
+        problems = tuple(map(visible, answer.problems))
+        shown = replace(answer, reason=visible(answer.reason), problems=problems)
+        return cast("ToolAnswer", shown.to_fields())
 
     for name, says in _WITHOUT_ARGUMENTS.items():
         server.add_tool(_plain(send, name), name=name, description=says)

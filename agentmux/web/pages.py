@@ -6,6 +6,7 @@ have changed. It needs no script to be read, or to decide.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from http import HTTPStatus
 from pathlib import Path
@@ -34,6 +35,7 @@ from agentmux.core.names.status_labels import Colour, SessionStatus, age, status
 from agentmux.core.names.statuses import PARKED, WAITING
 from agentmux.core.names.version import VERSION
 from agentmux.core.terminal.text_width import clean, printable
+from agentmux.core.terminal.visible_text import visible
 from agentmux.errors import AgentmuxError, ExitCode, NotFoundError, of_system
 from agentmux.web import markup
 from agentmux.web.beginning import offer
@@ -147,7 +149,7 @@ class Pages:
             path=request.scope["path"],
             **values,
         )
-        return HTMLResponse(text, status)
+        return HTMLResponse(visible(text), status)
 
     def refused(self, request: Request, status: HTTPStatus, words: str) -> Response:
         """Return the answer to a request that the guard refused."""
@@ -430,7 +432,7 @@ class Pages:
             "screens": [screen.as_json() for screen in found.screens],
             "warnings": list(found.warnings),
         }
-        return JSONResponse(envelope([fields], ()))
+        return AsciiResponse(envelope([fields], ()))
 
     def styles(self, _: Request) -> Response:
         """Return the classes for the colours of terminals."""
@@ -439,6 +441,14 @@ class Pages:
             media_type="text/css",
             headers={"cache-control": "max-age=3600"},
         )
+
+
+class AsciiResponse(JSONResponse):
+    """JSON in ASCII, as the commands write it: a surrogate has no UTF-8."""
+
+    def render(self, content: Any) -> bytes:  # type: ignore[explicit-override]  # noqa: ANN401 (Starlette's)
+        """Return the content as JSON."""
+        return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
 def guarded(pages: Pages, page: Callable[[Request], Response]) -> Callable[[Request], Response]:
@@ -455,13 +465,13 @@ def guarded(pages: Pages, page: Callable[[Request], Response]) -> Callable[[Requ
 
 def sessions_json(views: Iterable[SessionView], problems: Iterable[Problem]) -> Response:
     """Return the JSON of ``list --json`` and ``status --json``."""
-    return JSONResponse(envelope((view.as_json() for view in views), problems))
+    return AsciiResponse(envelope((view.as_json() for view in views), problems))
 
 
 def api_error(status: HTTPStatus, message: str, hints: tuple[str, ...] = ()) -> Response:
     """Return an error as the commands' JSON has it."""
     problem = Problem(session="", code=ExitCode.FAILED, message=message, hints=hints)
-    return JSONResponse(envelope((), (problem,)), status)
+    return AsciiResponse(envelope((), (problem,)), status)
 
 
 def no_fleet() -> NotFoundError:

@@ -2,6 +2,7 @@
 
 import html
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -458,3 +459,31 @@ def test_screens_are_live_through_one_client(page: Page, wait_until: WaitUntil) 
     wait_until(lambda: "\u276f 2. No" in page.text(path), 5)
     page.screens.close()
     wait_until(lambda: not page.project.tmux("list-clients"), 5)
+
+
+ODD_NAMES = (b"not-utf8-\xff.txt", "turned-\u202egnp.txt".encode(), b"escape-\x1b[31m.txt")
+
+
+def test_names_that_no_page_can_show_as_they_are_do_no_harm(page: Page) -> None:
+    session = page.project.start("add a greeting").wait()
+    for name in ODD_NAMES:
+        Path(os.fsdecode(os.fsencode(page.project.path) + b"/" + name)).write_text("new\n")
+    paths = ("/", f"/sessions/{session.name}", f"/sessions/{session.name}/diff")
+    texts = [page.text(path) for path in paths]
+    assert not any(char in text for text in texts for char in "\u202e\x1b\udcff")
+    assert "turned-\ufffdgnp.txt" in texts[1]
+    api = page.browser.get(f"/api/sessions/{session.name}")
+    assert (api.status_code, api.json()["sessions"][0]["session"]) == (200, session.name)
+    digest = field(texts[1][texts[1].index("/approve") :], "digest")
+    page.post(f"/sessions/{session.name}/approve", digest=digest)
+    session.wait("done")
+    assert "not-utf8-" in page.project.git("show", "--stat", "--format=%H", "HEAD")
+
+
+def test_a_branch_that_is_no_utf8_has_a_page(page: Page) -> None:
+    page.project.git("checkout", "-qb", os.fsdecode(b"odd-\xff-branch"))
+    session = page.project.start("add a greeting").wait()
+    assert "odd-\ufffd-branch" in page.text(f"/sessions/{session.name}")
+    assert "odd-\ufffd-branch" in page.project.ok("status", session.name)
+    for path in ("/api/sessions", f"/api/sessions/{session.name}"):
+        assert page.browser.get(path).json()["sessions"][0]["session"] == session.name

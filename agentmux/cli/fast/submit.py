@@ -21,6 +21,7 @@ from agentmux.app.signals.submission import REFUSED, SubmitAnswer, identity_from
 from agentmux.cli.fast.given_text import given_text, given_words
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.nearest import suggestion
+from agentmux.core.terminal.visible_text import visible
 from agentmux.errors import AgentmuxError, ExitCode, UsageError, of_system
 
 SUBMIT_HELP: Final = """\
@@ -254,8 +255,8 @@ def _failed(error: AgentmuxError, *, as_json: bool) -> int:
 
 
 def _print(line: str, *, to_stderr: bool = False) -> None:
-    """Print a line; escape characters that the stream cannot encode, and ignore a failed write."""
+    """Print a line, made `visible`; escape what the stream cannot encode, ignore a failed write."""
     stream = sys.stderr if to_stderr else sys.stdout
     encoding = stream.encoding or "utf-8"
     with suppress(OSError):  # the signal is recorded already, whether or not the answer is read
-        stream.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+        stream.write(visible(line).encode(encoding, "backslashreplace").decode(encoding) + "\n")
