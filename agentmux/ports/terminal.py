@@ -184,11 +184,16 @@ class LeaveKeys:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatedSession:
-    """A session that was just created, with its first pane."""
+    """A session that was just created, with its first pane.
+
+    Attributes:
+        warnings: What the user should know of their tmux, one sentence each.
+    """
 
     session: TmuxSession
     pane: str
     server: Server
+    warnings: tuple[str, ...] = ()
 
     @property
     def target(self) -> Target:

@@ -64,7 +64,10 @@ SESSION_FORMAT: Final = (
 LISTING: Final = (("list-sessions", "-F", SESSION_FORMAT), ("display-message", "-p", "#{pid}"))
 CREATED_FORMAT: Final = "\t".join(
     f"#{{{name}}}"
-    for name in ("session_id", "session_name", "window_id", "pane_id", "pid", "exit-unattached")
+    for name in (
+        *("session_id", "session_name", "window_id", "pane_id", "pid", "exit-unattached"),
+        *("pane_mode", "config_files"),
+    )
 )
 PANE_FORMAT: Final = "\t".join(
     f"#{{{name}}}"
@@ -225,6 +228,9 @@ beginning.
 Full names are not used, since a ``command-alias`` of the user may redefine them, such as
 ``kill-pane='kill-pane -a'``."""
 
+VIEW: Final = "view-mode"
+"""The mode of a pane over which tmux shows text of its own, such as mistakes in a ``tmux.conf``."""
+
 _LAUNCHING: Final = "launch-"
 _LONG_MESSAGE: Final = ("-C", "-d", "10000")
 _SHORT_MESSAGE: Final = ("-d", "3000")
@@ -232,6 +238,8 @@ _SHORT_MESSAGE: Final = ("-d", "3000")
 _DRAWS: Final = (3, 6)
 """The first version of tmux that can draw panes while a message stands."""
 
+_HOOK = re.compile(r"(after-[a-z-]+|session-[a-z-]+|window-[a-z-]+)\[\d+\]$")
+_ENDING = re.compile(r"kill-|kill[a-z]* |destroy-unattached|exit-")
 _SPELLED = re.compile(rb"%([0-9a-f]{2})")
 _SGR = re.compile(r"\x1b\[[0-9;:]*m")
 _SHIFTED = re.compile(r"\x0e([^\x0f]*)\x0f?")
@@ -457,12 +465,16 @@ def client_of(socket: str) -> Command:
 def goes_to(target: Target, command: str) -> Command:
     """Return a command that shows the session ``target`` to the calling client.
 
-    ``command`` is ``attach-session`` or ``switch-client``. If the server has another session under
-    the id in ``target`` by now, the returned command fails.
+    ``command`` is ``attach-session`` or ``switch-client``. What tmux itself shows over a pane, such
+    as the output of the user's hooks, is taken away first: no key would reach what is below. If the
+    server has another session under the id in ``target`` by now, the returned command fails.
     """
     # Unlike `guard` this prints nothing, since it would appear on the user's screen.
     nobody = text_of(f"show-options -v {ELSEWHERE}")
-    shown = text_of(f"{command} -t {target.session}")
+    monitor = f"{target.session}:"
+    covered = f"if-shell -F -t {monitor} '#{{==:#{{pane_mode}},{VIEW}}}'"
+    uncover = f"{covered} '{text_of(f'copy-mode -q -t {monitor}')}'"
+    shown = text_of(uncover, f"{command} -t {target.session}")
     words = ("if-shell", "-F", "-t", target.session, is_ours(target), shown, nobody)
     return tuple(in_short(words))
 
@@ -524,12 +536,42 @@ def create(
     # An agent of another session may have started the server: its id must not be inherited.
     place = ("-c", literal(cwd), "-x", str(columns), "-y", str(rows), "-e", "AGENTMUX_SESSION_ID=")
     return [
+        ("show-hooks", "-g"),
         (*made, *place, "--", *argv),
-        ("set-option", "-t", target, "destroy-unattached", "off"),
         ("set-option", "-t", target, UUID, uuid),
         mark_path(target, path),
-        *_monitor_options(target),
+        *_own_options(target),
+        _LET_HOOKS_RUN,
+        ("copy-mode", "-q", "-t", target),
+        *_own_options(target),
     ]
+
+
+# Hooks such as `session-created` run only when the client that caused them waits or has ended.
+_LET_HOOKS_RUN: Final = ("run-shell", "-d", "0")
+
+
+def _own_options(target: str) -> Iterator[Command]:
+    """Yield the commands that set a new session's options, whatever others are set meanwhile."""
+    yield ("set-option", "-t", target, "destroy-unattached", "off")
+    yield from _monitor_options(target)
+
+
+def created_line(created: str) -> str:
+    """Return the line of the output of `create` in `CREATED_FORMAT`; empty if there is none."""
+    return next((line for line in created.splitlines() if line.startswith("$")), "")
+
+
+def ending_hooks(created: str) -> Iterator[tuple[str, str]]:
+    """Yield name and command of each global hook that may have ended a session as it was made.
+
+    Args:
+        created: The output of the commands of `create`.
+    """
+    for line in created.splitlines():
+        name, _, command = line.partition(" ")
+        if _HOOK.match(name) and _ENDING.search(command):
+            yield name, command
 
 
 def monitor_window(session: str, cwd: str, argv: Sequence[str]) -> list[Command]:

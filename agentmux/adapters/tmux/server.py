@@ -33,6 +33,7 @@ from agentmux.ports.terminal import (
     Server,
     Target,
     TerminalError,
+    TerminalGoneError,
     TmuxSession,
 )
 
@@ -163,17 +164,20 @@ class TmuxTerminal:
                 reason=NAME_TAKEN,
                 hints=(f"look at it: tmux attach -t ={name}",),
             )
-        if reply.returncode != 0 and reply.stdout.startswith("$"):
-            # A hook renamed the new session before it was marked: nobody could identify it.
-            session, *_, pid, _ = reply.stdout.rstrip("\n").split("\t")
-            self._client.say(*say.join([say.kill_on(int(pid), session)]))
-        words = self._client.expect(reply).stdout.partition("\n")[0].split("\t")
+        words = say.created_line(reply.stdout).split("\t")
+        # Where a hook renamed the session after it was marked, it is known by its mark.
+        if reply.returncode != 0 and not (words[0] and self._has_marked(uuid)):
+            if words[0]:
+                self._client.say(*say.join([say.kill_on(int(words[4]), words[0])]))
+                self._raise_ended(reply.stdout)
+            self._client.expect(reply)
         with self._client.parsing():
-            session, real_name, window, pane, pid, exits = words
+            session, real_name, window, pane, pid, exits, mode, files = words
             created = CreatedSession(
                 session=TmuxSession(id=session, name=real_name, uuid=uuid, path=path),
                 pane=pane,
                 server=self._server(int(pid)),
+                warnings=_mistakes(files) if mode == say.VIEW else (),
             )
         if exits == "1" and not self._client.say("list-clients").stdout:
             self.own(created.target).kill()
@@ -181,8 +185,29 @@ class TmuxTerminal:
                 f"the tmux server at {self.socket} ends when no client is attached",
                 hints=("remove `exit-unattached on` from your tmux.conf",),
             )
-        self.own(created.target).keep_layout(window)
+        try:
+            self.own(created.target).keep_layout(window)
+        except TerminalGoneError:
+            self._raise_ended(reply.stdout)
+            raise
         return created
+
+    def _has_marked(self, uuid: str) -> bool:
+        return any(each.uuid == uuid for each in self.sessions())
+
+    def _raise_ended(self, created: str) -> None:
+        """Raise an error that names the user's hook that has ended a new session, if one may have.
+
+        Args:
+            created: What tmux said of its hooks when the session was made.
+        """
+        for name, command in say.ending_hooks(created):
+            client = shlex.join(say.client_of(self.socket))
+            unset = f"{client} set-hook -gu {shlex.quote(name)}"
+            raise TerminalError(
+                f"your tmux hook {name} ends new sessions: `{command}`",
+                hints=(f"remove it from your tmux.conf; from a server that runs: {unset}",),
+            )
 
     def _server(self, pid: int) -> Server:
         return Server(socket=self.socket, pid=pid, started=start_time(pid))
@@ -210,8 +235,8 @@ class TmuxTerminal:
             if reply.says(SERVER_WENT):
                 time.sleep(0.05)  # noqa: TID251 (no event for the end of the old server's socket)
                 gone = ""
-            elif reply.returncode != 0 and reply.stdout.startswith("$"):
-                gone = reply.stdout.partition("\t")[0]
+            elif reply.returncode != 0 and (line := say.created_line(reply.stdout)):
+                gone = line.partition("\t")[0]
             else:
                 break
             if any(each.uuid == uuid or each.id == gone for each in self.sessions()):
@@ -241,3 +266,14 @@ class TmuxTerminal:
                 f"{folder} has unsafe permissions",
                 hints=(f"fix it: chmod 700 {shlex.quote(str(folder))}",),
             )
+
+
+def _mistakes(files: str) -> tuple[str, ...]:
+    """Return the warning that tmux found mistakes in its configuration files.
+
+    Args:
+        files: Their paths, separated by commas, as tmux lists them.
+    """
+    words = [word for file in files.split(",") if file for word in ("-f", file)]
+    look = shlex.join(("tmux", "-L", "mistakes", *words, "new-session"))
+    return (f"tmux found mistakes in your configuration, and shows them if you run: {look}",)

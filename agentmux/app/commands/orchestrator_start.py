@@ -129,7 +129,7 @@ def hand_over(
         tmux_name=created.session.name,
         phase=report.phase,
         sets_up=report.sets_up,
-        warnings=report.warnings,
+        warnings=(*created.warnings, *report.warnings),
         branch=state.branch,
         worktree=state.worktree,
     )

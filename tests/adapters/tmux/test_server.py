@@ -120,6 +120,87 @@ def test_a_session_that_is_gone_before_it_is_marked_is_made_again(
     end_server(terminal)
 
 
+@pytest.mark.parametrize("others", [False, True])
+def test_what_a_hook_of_the_user_sets_on_new_sessions_does_not_hold_for_ours(
+    short_dir: Path, tmp_path: Path, others: bool
+) -> None:
+    """tmux runs the hook after all commands of the call that made the session."""
+    config = tmp_path / "tmux.conf"
+    terminal = TmuxTerminal(str(short_dir / "s"), config_file=str(config), timeout_s=10)
+    config.write_text("")
+    if others:
+        terminal.create_session(name="first", uuid="v", cwd=tmp_path, size=(80, 24), argv=SLEEP)
+    sets = ("destroy-unattached on", "-w synchronize-panes on", "-p remain-on-exit off")
+    hook = " ; ".join(f"set-option {each}" for each in sets)
+    line = f"set-hook -g session-created '{hook}'\n"
+    config.write_text(line)
+    if others:
+        terminal.run("source-file", str(config))
+    made = create(terminal, tmp_path)
+    assert made.session in terminal.sessions()
+    options = "#{destroy-unattached} #{synchronize-panes} #{remain-on-exit}"
+    assert ask(terminal, made.pane, options) == "0 0 on"
+    end_server(terminal)
+
+
+@pytest.mark.parametrize("others", [False, True])
+@pytest.mark.parametrize("hook", ["session-created", "after-new-session"])
+def test_a_hook_of_the_user_that_ends_new_sessions_is_named(
+    short_dir: Path, tmp_path: Path, hook: str, others: bool
+) -> None:
+    config = tmp_path / "tmux.conf"
+    terminal = TmuxTerminal(str(short_dir / "s"), config_file=str(config), timeout_s=10)
+    config.write_text("")
+    if others:
+        terminal.create_session(name="first", uuid="v", cwd=tmp_path, size=(80, 24), argv=SLEEP)
+    config.write_text(f"set-hook -g {hook} kill-session\n")
+    if others:
+        terminal.run("source-file", str(config))
+    with pytest.raises(TerminalError, match=rf"hook {hook}\[0\] ends new sessions: `kill-sess"):
+        create(terminal, tmp_path)
+    assert {each.name for each in terminal.sessions()} == ({"first"} if others else set())
+    end_server(terminal)
+
+
+def test_a_hook_of_the_user_may_rename_a_new_session(short_dir: Path, tmp_path: Path) -> None:
+    config = tmp_path / "tmux.conf"
+    config.write_text("set-hook -g session-created 'rename-session mine'\n")
+    terminal = TmuxTerminal(str(short_dir / "s"), config_file=str(config), timeout_s=10)
+    made = create(terminal, tmp_path)
+    assert [(each.id, each.uuid, each.name) for each in terminal.sessions()] == [
+        (made.session.id, "u", "mine")
+    ]
+    end_server(terminal)
+
+
+def test_mistakes_in_the_users_configuration_do_not_cover_the_monitor(
+    short_dir: Path, tmp_path: Path
+) -> None:
+    """tmux shows them over the first pane of the first session, which takes its keys away."""
+    config = tmp_path / "tmux.conf"
+    config.write_text("set -g no-such-option red\nbind-nope x y\n")
+    terminal = TmuxTerminal(str(short_dir / "s"), config_file=str(config), timeout_s=10)
+    made = create(terminal, tmp_path)
+    assert ask(terminal, made.pane, "#{pane_mode}") == ""
+    (warning,) = made.warnings
+    assert warning.endswith(f"tmux -L mistakes -f {config} new-session")
+    assert create(terminal, tmp_path, name="agentmux-b").warnings == ()
+    end_server(terminal)
+
+
+def test_output_of_the_users_hooks_does_not_cover_what_is_attached_to(
+    tmux_under: TmuxTerminal, tmp_path: Path, attach: Callable[[str, int, int], None]
+) -> None:
+    made = create(tmux_under, tmp_path)
+    tmux_under.run("run-shell", "-t", made.pane, "echo text of a hook")
+    assert ask(tmux_under, made.pane, "#{pane_mode}") == commands.VIEW
+    attach(made.session.id, 120, 40)
+    ask_client = ("list-clients", "-F", "#{client_name}")
+    client = tmux_under.run(*ask_client).stdout.strip()
+    tmux_under.run(*commands.goes_to(made.target, f"switch-client -c {client}"))
+    assert ask(tmux_under, made.pane, "#{pane_mode}") == ""
+
+
 def test_no_text_of_ours_runs_a_command(
     tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil, attach: object
 ) -> None:
