@@ -526,6 +526,19 @@ def test_an_orchestrator_that_died_over_live_panes(project: Project, wait_until:
     assert left["phase"] == "architecting"
 
 
+@pytest.mark.parametrize("term", ["xterm-nobody-knows", "dumb"])
+def test_a_terminal_that_tmux_cannot_use_is_named_with_what_to_type(
+    live: Session, term: str
+) -> None:
+    live.project.env |= {"NO_COLOR": "1", "TERM": term}
+    words = (sys.executable, "-m", "agentmux", "attach", live.name)
+    with Client(live.project, *words) as client:
+        said = client.ended(6).replace("\r", "")
+    assert f"error: tmux cannot use this kind of terminal, TERM={term}: " in said
+    assert f"hint: TERM=xterm-256color agentmux attach {live.name}\n" in said
+    assert not said.startswith(("open terminal", "missing or"))
+
+
 def test_an_approval_out_of_season_shows_and_asks_nothing(
     live: Session, wait_until: WaitUntil
 ) -> None:

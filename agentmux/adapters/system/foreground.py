@@ -21,7 +21,7 @@ _USABLE: Final = (
 _PASSED_ON: Final = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGQUIT)
 
 
-def run(argv: tuple[str, ...], environ: Mapping[str, str]) -> int:
+def run(argv: tuple[str, ...], environ: Mapping[str, str], *, errors: int = 2) -> int:
     """Run a program in the foreground.
 
     Return its exit status as a shell does (128 + N for signal N). TERM, HUP, INT and QUIT are
@@ -29,18 +29,24 @@ def run(argv: tuple[str, ...], environ: Mapping[str, str]) -> int:
     this process stops with it; a shell's ``fg`` continues both. A terminal that the program leaves
     in another mode, as a tmux client does whose server was killed, is made usable again.
 
+    Args:
+        argv: The command line.
+        environ: The program's environment.
+        errors: The file descriptor to which its error messages go.
+
     Raises:
         MissingError: The program cannot be started.
     """
     with _terminal_kept():
-        return _run(argv, environ)
+        return _run(argv, environ, errors)
 
 
-def _run(argv: tuple[str, ...], environ: Mapping[str, str]) -> int:
+def _run(argv: tuple[str, ...], environ: Mapping[str, str], errors: int) -> int:
     # Signals wait until there is a program to pass them on to.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, _PASSED_ON)
     try:
-        pid = os.posix_spawnp(argv[0], argv, environ, setsigmask=mask)
+        moved = [(os.POSIX_SPAWN_DUP2, errors, 2)]
+        pid = os.posix_spawnp(argv[0], argv, environ, file_actions=moved, setsigmask=mask)
     except OSError as error:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         raise MissingError(f"{argv[0]} cannot be started: {error.strerror}") from None

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
+import tempfile
 from collections.abc import Mapping
 from enum import Enum
 from functools import partial
@@ -30,6 +32,11 @@ if TYPE_CHECKING:
     from agentmux.app.world import Site
     from agentmux.cli.face import Face
     from agentmux.ports.terminal import OwnSession
+
+_UNSUITABLE: Final = re.compile(
+    r"missing or unsuitable terminal|terminal does not support|can't find terminfo"
+)
+"""What tmux says if this machine has no description of the terminal, or one that lacks too much."""
 
 _END_S: Final = 10.0
 """How long to wait for the end of an orchestrator that has lost its tmux session."""
@@ -72,7 +79,7 @@ def go(face: Face, site: Site, path: Path, target: Target) -> int:
     if _place(target.server, face.environ) is not _Place.INSIDE:
         # tmux refuses to attach where $TMUX is set, even if its server has ended.
         environ = {name: text for name, text in face.environ.items() if name != "TMUX"}
-        status = foreground.run(argv, environ)
+        status = _client(argv, environ, path.name)
     elif not _visited(site, path, target, face.environ):
         return 0
     has_ended = _await_end(site, path)
@@ -85,6 +92,32 @@ def go(face: Face, site: Site, path: Path, target: Target) -> int:
         return status
     remote = partial(kept_remote, site, environ=face.environ)
     render.out("\n".join(standing(view, remote)))
+    return status
+
+
+def _client(argv: tuple[str, ...], environ: Mapping[str, str], session: str) -> int:
+    """Run a tmux client in this terminal; return its exit status.
+
+    Raises:
+        TerminalError: tmux does not know this kind of terminal.
+    """
+    with tempfile.TemporaryFile() as file:
+        status = foreground.run(argv, environ, errors=file.fileno())
+        file.seek(0)
+        said = file.read().decode(errors="replace").strip()
+    if status and _UNSUITABLE.search(said):
+        term = environ.get("TERM", "")
+        known = "xterm-256color" if term != "xterm-256color" else "xterm"
+        copied = f"infocmp -x {shlex.quote(term)} | ssh HOST tic -x -"
+        raise TerminalError(
+            f"tmux cannot use this kind of terminal, TERM={shlex.quote(term)}: {said}",
+            hints=(
+                f"TERM={known} agentmux attach {session}",
+                f"or, on the machine that knows it: {copied}",
+            ),
+        )
+    if said:
+        render.note(said)
     return status
 
 

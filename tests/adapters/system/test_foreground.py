@@ -39,6 +39,12 @@ def test_its_status_is_told(script: str, status: int) -> None:
     assert signal.getsignal(signal.SIGTERM) is before
 
 
+def test_its_errors_go_where_they_are_wanted(tmp_path: Path) -> None:
+    with (tmp_path / "errors").open("wb") as file:
+        assert run(("sh", "-c", "echo wrong >&2"), os.environ, errors=file.fileno()) == 0
+    assert (tmp_path / "errors").read_text() == "wrong\n"
+
+
 def test_a_program_that_is_not_there_is_said() -> None:
     with pytest.raises(MissingError, match="no-such-program cannot be started"):
         run(("no-such-program",), os.environ)
