@@ -381,6 +381,8 @@ _TURNS: Final[Mapping[str, tuple[str, str]]] = {
         "waits for your choice in its pane",
         f"{_GO}, where the choices are; R resumes all that wait",
     ),
+    statuses.SHELL: ("has a shell for you in its pane", _GO),
+    statuses.SCREEN: ("has neither an agent nor a shell", _GO),
     statuses.FINISHED: ("ended without handing in its work", _AGAIN),
     statuses.ENDED_BY_USER: ("was ended by you", _AGAIN),
     statuses.BROKEN: ("could not run", "press r to run it again, x to go on without it"),

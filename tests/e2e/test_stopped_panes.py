@@ -2,15 +2,17 @@
 
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.conftest import WaitUntil
-from tests.e2e.conftest import Project, Session
+from tests.e2e.conftest import Client, Project, Session
 
 CONFIRM = "resume: {policy: confirm}\n"
 BUSY = {"roles": {"architect": {"think": 600}}}
@@ -190,13 +192,48 @@ def test_a_program_that_is_gone_is_replaced_by_a_shell(
     assert panes[0]["reason"] == "no program `no-such-program`"
     before = session.state["agents"]["architect"]
 
-    project.ok("resume", session.name, "--detach")
+    with Client(project, "agentmux", "resume", session.name, "--detach") as person:
+        said = person.ended(0)
+    assert "warning: `no-such-program` is not on PATH: architect gets a shell" in said
     wait_until(lambda: "agentmux submit architecture" in screen(project), 20)
     assert "no program `no-such-program`" in screen(project)
     assert seat(session)["mode"] == "shell"
     assert session.state["agents"]["architect"] == before
+    wait_until(lambda: project.json("status")["sessions"][0]["status"] == "waiting_for_user", 20)
     project.tmux("send-keys", "-t", pane(project)["id"], "exit 3", "Enter")
     session.until_seat("architect", "ended_by_user")
+
+
+def test_nobody_is_there_where_the_program_is_not_on_path(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    folder = project.home / "only for a login shell"
+    folder.mkdir()
+    with_it = {"PATH": f"{folder}:{project.env['PATH']}"}
+    (folder / "robot").symlink_to(Path(sys.executable).parent / "agentmux-demo-agent")
+    project.config("agents: {robot: {like: demo, command: robot}}\n")
+    project.scenario(BUSY)
+    answer = project.json("start", "--agent", "robot", "--", "add a greeting", env=with_it)
+    session = Session(project, project.path / answer["path"])
+    wait_until(lambda: seat(session).get("reached"), 30, lambda: seat(session))
+    project.tmux("kill-server")
+    wait_until(lambda: not project.processes(), 15)
+
+    before = {path: path.read_bytes() for path in session.path.rglob("*") if path.is_file()}
+    said = ""
+    for words in (("resume", "--all", "--yes"), ("resume", session.name, "--detach")):
+        said = project.fails(6, *words)
+        assert " no program `robot` for architect on the PATH of this command: /" in said
+        assert f"{project.env['PATH']}\n" in said
+        assert f"{folder}:{project.env['PATH']}' agentmux resume {session.name}\n" in said
+    after = {path: path.read_bytes() for path in session.path.rglob("*") if path.is_file()}
+    assert after == before
+    assert "no server running" in project.program("tmux", "list-sessions").stderr
+
+    (hint,) = re.findall(r"agents had: (PATH=.*)", said)
+    done = project.program("sh", "-c", f"{hint} --detach")
+    assert done.returncode == 0, done.stderr
+    wait_until(lambda: seat(session).get("mode") == "native", 20)
 
 
 @pytest.mark.long

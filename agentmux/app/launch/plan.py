@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from agentmux.app.launch.seat_player import SeatPlayer
+from agentmux.core.agents.spec import PromptBy
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
 from agentmux.core.conversation.resume_choice import Native, ResumeChoice, Rung
@@ -69,3 +70,14 @@ class LaunchPlan:
     def plays(self) -> bool:
         """Whether the pane runs an agent, and not a shell or nothing."""
         return self.mode in AGENT_MODES
+
+    @property
+    def program(self) -> str:
+        """The program of the agent, as its command line begins."""
+        return self.player.spec.command[0]
+
+    @property
+    def lacks_program(self) -> bool:
+        """Whether the pane runs no agent only because the agent's program was not found."""
+        is_person = self.player.spec.prompt is PromptBy.SHOWN
+        return not (self.plays or is_person or self.player.installed)

@@ -20,8 +20,9 @@ from agentmux.core.terminal.text_width import clean, cut
 from agentmux.ports.display import SeatStatus
 from agentmux.ports.terminal import OwnSession, StatusOption
 
-_URGENT: Final = (statuses.WAITING, statuses.STALLED)
+_ASKING: Final = frozenset({statuses.WAITING, statuses.STALLED})
 _CHOICE: Final = statuses.LEFT | {statuses.STOPPED, statuses.BROKEN}
+_URGENT: Final = _ASKING | _CHOICE | statuses.PERSON_MODES
 _FEATURE_CELLS: Final = 120
 _YES: Final = "1"
 _NO: Final = ""
@@ -34,7 +35,7 @@ def waits(status: SeatStatus) -> bool:
 
     An agent at its usage limit does not: it is told to go on when the limit should be over.
     """
-    return bool(status.unsent) or status.status in _URGENT or status.status in _CHOICE
+    return bool(status.unsent) or status.status in _URGENT
 
 
 def marked(state: SessionState, name: str, seen: SeatStatus | None) -> bool:

@@ -38,8 +38,10 @@ from agentmux.core.names.statuses import (
     CAPPED,
     DELAYED,
     FAILED,
+    LAUNCHED,
     LEFT,
     PASSED,
+    PERSON_MODES,
     STALLED,
     STOPPED,
     WAITING,
@@ -261,10 +263,15 @@ def wants_decision(fields: Json) -> bool:
     return bool(writers) and all(text(seat, "status") in LEFT for seat in writers)
 
 
-def _waits_for_choice(fields: Json) -> bool:
-    """Return whether a pane waits for the user to choose how to start its agent."""
+def _has_pane_for_user(fields: Json) -> bool:
+    """Return whether a pane waits for the user: for a choice, or with a shell for no agent."""
     seats = mapping(fields, "seats")
-    return any(mapping(seats, name).get("status") == STOPPED for name in seats)
+    return any(_is_for_user(mapping(seats, name)) for name in seats)
+
+
+def _is_for_user(seat: Json) -> bool:
+    status = seat.get("status")
+    return status == STOPPED or (status == LAUNCHED and seat.get("mode") in PERSON_MODES)
 
 
 def _status(
@@ -290,7 +297,7 @@ def _at_work(entry: SessionEntry, noted: Json, seats: tuple[SeatView, ...]) -> S
     seen = {seat.status for seat in seats}
     if wants_decision(entry.fields):
         seen.add(SessionStatus.DECISION)
-    if _waits_for_choice(entry.fields) or any(seat.holds_up or seat.unsent for seat in seats):
+    if _has_pane_for_user(entry.fields) or any(seat.holds_up or seat.unsent for seat in seats):
         seen.add(WAITING)
     if noted.get("problem") or mapping(entry.fields, "commit").get("status") == DELAYED:
         seen.add(STALLED)

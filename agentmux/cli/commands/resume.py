@@ -22,6 +22,7 @@ from agentmux.app.commands.resume import (
     starting,
 )
 from agentmux.app.commands.trust import Effect, played_in
+from agentmux.app.launch.missing_programs import require_programs
 from agentmux.app.result import Problem, envelope, problem_of, worst
 from agentmux.app.session.checkout import busy, taken
 from agentmux.app.session.lookup import (
@@ -440,12 +441,16 @@ def _resume(
     require_seats(plan, fresh)
     if plan.obstacle is not None:
         raise plan.obstacle
+    is_asked = face.interactive and is_watched
+    if yes or not is_asked:
+        files, path = world.files(entry.path), world.programs.path
+        require_programs(files, plan.state, plan.panes, path)
     for warning in plan.warnings:
         render.note(f"warning: {warning}")
     if phase is not None and phase != plan.inference.phase:
         require_consent(face, f"Go back from {plan.inference.phase} to {phase}?", yes=yes)
     _end_survivors(face, plan, yes=yes)
-    policy = policy_of(world.settings.resume.policy, asked=face.interactive and is_watched, yes=yes)
+    policy = policy_of(world.settings.resume.policy, asked=is_asked, yes=yes)
     request = OrchestratorRequest(
         mode="resume",
         fresh=tuple(sorted(fresh)),

@@ -25,6 +25,7 @@ from agentmux.core.names.statuses import (
     LAUNCHED,
     LEFT,
     LIMIT,
+    PERSON_MODES,
     SETTING_UP,
     STALLED,
     STARTING,
@@ -155,7 +156,7 @@ def _occasion(seat: Seat, shown: str) -> Occasion | None:
         return Occasion.QUESTION
     if seat.status != LAUNCHED:
         return None
-    if shown == WAITING:
+    if shown == WAITING or seat.mode in PERSON_MODES:
         return Occasion.QUESTION
     if shown == STALLED or (seat.stalled and not shown):
         return Occasion.STALLED

@@ -49,6 +49,12 @@ LIMIT: Final = "usage_limit"
 STALLED: Final = "stalled"
 UNKNOWN: Final = "unknown"
 
+# Of a seat without an agent, by the mode of its launch, which has the same name.
+SHELL: Final = "shell"
+SCREEN: Final = "screen"
+PERSON_MODES: Final = frozenset({SHELL, SCREEN})
+"""The modes of launches that leave a role to a person: with a shell, or with the last screen."""
+
 PARKED: Final = "parked"
 """The status of a seat that is left alone until its usage limit ends."""
 
