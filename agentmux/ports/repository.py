@@ -231,6 +231,13 @@ class Repository(Protocol):
     def has_branch(self, name: str) -> bool:
         """Return whether ``git switch`` finds a branch of this name: here, or at a remote."""
 
+    def require_author(self) -> None:
+        """Check that a commit would have an author.
+
+        Raises:
+            GitRefusedError: No name or no e-mail is configured; the hints are the two commands.
+        """
+
     def require_new_branch(self, name: str) -> None:
         """Check that a branch of this name can be created.
 

@@ -683,6 +683,9 @@ class NotedRepository:
     def contains(self, commit: str, *, tip: str = "HEAD") -> bool:
         return commit in [each["id"] for each in self.commits()] or tip != "HEAD"
 
+    def require_author(self) -> None:
+        """Do nothing: it commits in its own name."""
+
     def take_branch(self, name: str, head: Head) -> Head:
         raise AssertionError("no test without real git has a worktree")
 

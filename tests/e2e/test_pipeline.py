@@ -544,3 +544,42 @@ def test_an_agent_that_asks_is_shown_and_not_typed_into(
     ).split()  # fmt: skip
     project.tmux("send-keys", "-t", pane, "Up", "Enter")
     session.wait()
+
+
+def test_a_start_says_first_that_git_has_no_author(project: Project) -> None:
+    _no_identity(project)
+    before = project.tree()
+    for more in ((), ("--dry-run",), ("--worktree",)):
+        said = project.fails(7, "start", "--agent", "demo", *more, "x")
+        assert "git has no author for the commit" in said
+    assert project.tree() == before
+    said = project.fails(7, "start", "--agent", "demo", "x")
+    hints = [each.removeprefix("hint: ") for each in said.splitlines() if "hint: " in each]
+    assert len(hints) == 2
+    project.config("completion: {commit: false}\n")
+    project.ok("start", "--agent", "demo", "--dry-run", "x")
+    project.config("")
+    for each in hints:
+        assert project.program("sh", "-c", each).returncode == 0
+    project.ok("start", "--agent", "demo", "--dry-run", "x")
+
+
+def test_a_commit_on_a_detached_head_is_announced_and_its_hint_keeps_it(project: Project) -> None:
+    project.git("switch", "-q", "--detach")
+    head = project.git("rev-parse", "--short=12", "HEAD").strip()
+    said = project.run("start", "--agent", "demo", "--dry-run", "add a greeting").stderr
+    assert (
+        f"warning: HEAD is detached at {head}: the commit will be on no branch; to make one for it:"
+        " agentmux start --branch …"
+    ) in said
+    said = project.run("start", "--agent", "demo", "--dry-run", "--branch", "b", "x").stderr
+    assert "on no branch" not in said
+    session = project.start("add a greeting").wait()
+    said = project.ok("approve", session.name, "--yes")
+    assert "HEAD is detached: the commit will be on no branch; to keep it, afterwards: " in said
+    keep = said.partition("\nkeep it: ")[2].splitlines()[0]
+    commit = session.wait("done").state["commit"]["commit"]
+    assert f"committed {commit[:12]}, on no branch\n" in said
+    assert project.git("for-each-ref", "--contains", commit) == ""
+    assert project.program("sh", "-c", keep).returncode == 0
+    assert project.git("rev-parse", "agentmux/add-a-greeting").strip() == commit

@@ -352,6 +352,14 @@ class Git:
             ref.startswith("refs/remotes/") and ref.split("/", 3)[3:] == [name] for ref in found
         )
 
+    def require_author(self) -> None:
+        """Check that a commit would have an author and a committer.
+
+        Raises:
+            GitRefusedError: No name or no e-mail is configured.
+        """
+        require_identity(self._git)
+
     def require_new_branch(self, name: str) -> None:
         """Check that a branch with this name can be created.
 

@@ -48,16 +48,24 @@ from agentmux.core.names.agent_names import is_for_tests
 from agentmux.core.names.counts import counted
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import CODER, ROLES, Phase
+from agentmux.core.pipeline.delivery import is_on_no_branch
 from agentmux.core.pipeline.registry import TERMINAL
 from agentmux.core.pipeline.setup import new_setup
-from agentmux.errors import NAME_TAKEN, BlockedError, NotInstalledError, UsageError
+from agentmux.errors import (
+    NAME_TAKEN,
+    BlockedError,
+    ConfigError,
+    NotInstalledError,
+    UsageError,
+)
 from agentmux.ports.processes import Handover
-from agentmux.ports.repository import Head
+from agentmux.ports.repository import GitRefusedError, Head
 
 _TRIES: Final = 9
 """How often a start looks for another name; as often, another start would have to be faster."""
 
 _MOVED: Final = "moved"
+_NO_BRANCH: Final = "the commit will be on no branch"
 FEATURE_MAX: Final = 1_000_000
 """Maximum bytes of a request. Above 128 kB it must be in a file: no argument can be longer."""
 
@@ -137,7 +145,7 @@ class StartPlan:
 
 def to_be_agreed_to(warnings: Iterable[str]) -> tuple[str, ...]:
     """Return those of a plan's warnings after which a person is asked whether to start."""
-    return tuple(each for each in warnings if "unfinished" in each)
+    return tuple(each for each in warnings if "unfinished" in each or _NO_BRANCH in each)
 
 
 def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) -> StartPlan:
@@ -212,15 +220,16 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
             hints=("choose another: agentmux start --name NAME …",),
         )
     agents = _agents(world, state)
-    warnings = request.issue.warnings if request.issue is not None else ()
-    warnings += _warnings(head, options, _in_checkout(beside, taken) if own is None else {})
-    warnings += (
+    _require_author(world, state)
+    warnings = (
+        *(request.issue.warnings if request.issue is not None else ()),
+        *_detached(state, request),
+        *_warnings(head, options, _in_checkout(beside, taken) if own is None else {}),
         *network_warnings(world),
         *_in_home(world, top),
         *((place.warning,) if place.warning else ()),
+        *(_unattended(world, options, _unasked(request, agents)) if request.unwatched else ()),
     )
-    if request.unwatched:
-        warnings += tuple(_unattended(world, options, _unasked(request, agents)))
     return StartPlan(
         name=name,
         path=world.project / layout.SESSIONS_DIR / name,
@@ -692,6 +701,27 @@ def _warnings(head: Head | None, options: Options, taken: Mapping[str, str]) -> 
             f"{others[0]}; see them: agentmux list"
         )
     return tuple(found)
+
+
+def _require_author(world: World, state: SessionState) -> None:
+    """Check that the commit at the end would have an author: hours later it would be too late.
+
+    Raises:
+        ConfigError: Git knows none.
+    """
+    if not state.commits:
+        return
+    try:
+        world.repository.require_author()
+    except GitRefusedError as error:
+        raise ConfigError(error.message, hints=error.hints) from error
+
+
+def _detached(state: SessionState, request: StartRequest) -> Iterator[str]:
+    """Yield a warning if nothing is checked out that would remember the commit."""
+    if is_on_no_branch(state) and request.branch is None:
+        where = f"HEAD is detached at {(state.options.base or '')[:12]}"
+        yield f"{where}: {_NO_BRANCH}; to make one for it: agentmux start --branch …"
 
 
 def _in_home(world: World, top: Path | None) -> tuple[str, ...]:

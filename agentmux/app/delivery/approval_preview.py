@@ -15,6 +15,7 @@ from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import left_out_label
 from agentmux.core.names.statuses import CAPPED, MERGE
 from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
+from agentmux.core.pipeline.delivery import command_to_keep, is_on_no_branch
 from agentmux.core.pipeline.results import all_results, all_reviews, all_verdicts
 from agentmux.core.pipeline.verified import verified_lines
 from agentmux.core.terminal.markdown import rendered
@@ -165,6 +166,9 @@ def _stat(
 
 def _branch(world: World, state: SessionState, found: Deliverable) -> Iterator[str]:
     """Say on which branch of its own the result is, and what is committed there already."""
+    if is_on_no_branch(state):
+        keep = command_to_keep(state, world.settings.git.branch_prefix)
+        yield f"HEAD is detached: the commit will be on no branch; to keep it, afterwards: {keep}"
     if not state.worktree or state.base is None:
         return
     base = state.base

@@ -8,7 +8,7 @@ from agentmux.app.delivery.kept_remote import kept_remote
 from agentmux.app.delivery.steps import TAKEN_BY
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.statuses import DONE
-from agentmux.core.pipeline.delivery import kept_commands
+from agentmux.core.pipeline.delivery import command_to_keep, is_on_no_branch, kept_commands
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
@@ -29,6 +29,9 @@ def delivered_lines(world: World, state: SessionState) -> tuple[str, ...]:
     if made is None:
         return ("nothing was committed",) if state.commits else ()
     committed = f"committed {made[:12]}"
+    if is_on_no_branch(state):
+        keep = command_to_keep(state, world.settings.git.branch_prefix, made[:12])
+        return (f"{committed}, on no branch", f"keep it: {keep}")
     if is_kept(state):
         return (committed, f"get it with: {how_to_get(world, state)}")
     return (committed, *_taken(state))

@@ -154,13 +154,15 @@ def ways_back(left: LeftBranch) -> tuple[str, ...]:
     is left behind. Uncommitted changes stay; where they are in the way, git refuses to switch.
     """
     back = _way_back(left)
-    if not left.is_ahead or left.is_gone or not left.branch:
+    is_shown = left.worktree and not left.branch  # the session only looks at what is there
+    if not left.is_ahead or left.is_gone or is_shown:
         return (f"go back: {back}",)
-    along = _way_along(left, left.branch)
+    along = _way_along(left)
     if left.worktree:
         return (f"take its commits along: {along}",)
+    since = shlex.quote(left.branch or left.base or "")
     return (
-        f"see what only HEAD has: git log --oneline {shlex.quote(left.branch)}..HEAD",
+        f"see what only HEAD has: git log --oneline {since}..HEAD",
         f"if this session made it, take it along: {along}",
         f"if not, go back: {back}",
     )
@@ -183,9 +185,11 @@ def _way_back(left: LeftBranch) -> str:
     return f"{keep}{left.git} switch -c {shlex.quote(left.branch)}{at}"
 
 
-def _way_along(left: LeftBranch, branch: str) -> str:
+def _way_along(left: LeftBranch) -> str:
     """Return the commands that bring HEAD's commits into the session's branch, and switch to it."""
-    switch = f"{left.git} switch {shlex.quote(branch)}"
+    if not left.branch:
+        return f"{left.git} switch --detach"
+    branch, switch = left.branch, f"{left.git} switch {shlex.quote(left.branch)}"
     if left.is_behind:
         what = left.head_branch or (left.head or "")[:12]
         return f"{switch} && {left.git} merge --no-edit {shlex.quote(what)}"

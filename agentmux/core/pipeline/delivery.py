@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from pathlib import PurePosixPath
 from typing import Final
 
 from agentmux.core.codec.frozen import replace
@@ -42,6 +43,17 @@ def kept_commands(branch: str, base: str | None, remote: str | None) -> str:
     where = f" (with {base} checked out)" if base else ""
     push = f", or: git push {shlex.quote(remote)} {name}" if remote else ""
     return f"git merge {name}{where}{push}"
+
+
+def is_on_no_branch(state: SessionState) -> bool:
+    """Return whether the result is committed on a detached HEAD, where git forgets it in time."""
+    return state.commits and not state.worktree and not state.branch and bool(state.options.base)
+
+
+def command_to_keep(state: SessionState, prefix: str, commit: str = "HEAD") -> str:
+    """Return the git command that gives a commit on no branch one; ``prefix`` begins its name."""
+    slug = layout.slug_of(PurePosixPath(state.feature_dir).name)
+    return f"git branch {shlex.quote(prefix + slug)} {commit}"
 
 
 def open_delivery(state: SessionState, then: str) -> SessionState:

@@ -129,9 +129,10 @@ def test_a_session_whose_place_has_another_branch() -> None:
     assert said.endswith("go back: git -C '/w 1' switch 'x y'")
     detached = replace(BEGAN, branch=None, options=Options(base="a" * 40, commit=False))
     assert has_left(detached, "b" * 40, None)
-    assert left_branch(detached, away(branch=None, head_branch=None, is_ahead=True)).endswith(
+    seen = away(branch=None, worktree="/w", head_branch=None, is_ahead=True)
+    assert left_branch(detached, seen).endswith(
         "the session began on aaaaaaaaaaaa, detached: agents would work on other files; go back: "
-        f"git branch -f kept-bbbbbbbbbbbb HEAD && git switch --detach {'a' * 40}"
+        f"git -C /w branch -f kept-bbbbbbbbbbbb HEAD && git -C /w switch --detach {'a' * 40}"
     )
 
 
@@ -151,6 +152,10 @@ def test_the_ways_back_leave_no_commit_behind() -> None:
         "see what only HEAD has: git log --oneline main..HEAD",
         f"if this session made it, take it along: {along.replace(' -C /w', '')}",
         "if not, go back: git branch -f kept-bbbbbbbbbbbb HEAD && git switch main",
+    )
+    assert ways_back(away(branch=None, is_ahead=True))[1:] == (
+        "if this session made it, take it along: git switch --detach",
+        f"if not, go back: git switch --detach {'a' * 40}",
     )
     assert ways_back(away(is_ahead=True, head_branch=None, is_gone=True)) == (
         f"go back: git branch -f kept-bbbbbbbbbbbb HEAD && git switch -c main {'a' * 40}",
