@@ -447,11 +447,12 @@ def _chosen(state: SessionState, event: Event, fact: LaunchChosen) -> SessionSta
 
 def _reached(state: SessionState, event: Event, fact: object = None) -> SessionState:
     seat = _current(state, event)
-    if seat is None or seat.reached:
+    record = dict(state.agents.get(event.seat, {}))
+    # The agent may be in another conversation than the one that our prompt had reached.
+    if seat is None or (seat.reached and record.get("reached") != 0):
         return state
     if seat.mode not in AGENT_MODES:  # the user plays the role: there is no conversation
         return _with_seat(state, event.seat, replace(seat, reached=True))
-    record = dict(state.agents.get(event.seat, {}))
     before = record.get("reached", 0)
     record["reached"] = (before if isinstance(before, int) else 0) + 1
     return replace(
@@ -500,13 +501,18 @@ def _learned_fact(state: SessionState, event: Event, fact: ConversationLearned) 
 def _learned(state: SessionState, event: Event, conversation: str) -> SessionState:
     """Return the state in which the resume record of the event's seat has this conversation's id.
 
-    If ``conversation`` is empty, the record says that the id is not known. An event of an earlier
-    launch of the seat changes nothing.
+    If ``conversation`` is empty, the record says that the id is not known. No prompt of ours has
+    reached a conversation that takes the place of a known one. An event of an earlier launch of the
+    seat changes nothing.
     """
     record = state.agents.get(event.seat)
     if record is None or _current(state, event) is None:
         return state
     changed = {**record, "session_ref": conversation or None, "unsure": not conversation}
+    left = record.get("unsure") or record.get("session_ref") not in {None, "", conversation}
+    if conversation and left and record.get("reached"):
+        # The user has left it: an earlier one is not to come back either.
+        changed |= {"reached": 0, "previous": None}
     return replace(state, agents={**state.agents, event.seat: changed})
 
 

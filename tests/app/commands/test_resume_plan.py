@@ -27,6 +27,7 @@ from agentmux.core.journal.events import (
     AgentExited,
     CodeDone,
     ConversationLearned,
+    PromptReached,
     Resumed,
     ReviewDone,
 )
@@ -117,6 +118,8 @@ def test_record_where_the_agent_left_its_conversation(stage: Stage) -> None:
     stage.learn("coder-1", "")
     expect(stage, ("coder-1",), "the id of its conversation is unsure")
     stage.learn("coder-1", "moved-on-1")
+    expect(stage, ("coder-1",), "no prompt had reached its last conversation")
+    stage.tell("coder-1", PromptReached(evidence="seen"))
     expect(stage, (), "")
     assert stage.panes()["coder-1"].session_ref == "moved-on-1"
 
@@ -547,11 +550,15 @@ def test_a_failed_attempt_does_not_erase_the_last_good_record(stage: Stage) -> N
 def test_a_conversation_that_moved_on_is_followed_at_every_resume(stage: Stage) -> None:
     """The recorded resume command still has the conversation's first id."""
     stage.learn("coder-1", "moved-on-1")
+    check(stage.panes()["coder-1"], "fresh", "no prompt had reached its last conversation")
+    stage.tell("coder-1", PromptReached(evidence="seen"))
     for _ in range(3):
         expect(stage, (), "")
         assert stage.panes()["coder-1"].argv[-2] == "moved-on-1"
         stage.launch()
     stage.learn("coder-1", "moved-on-2")
+    check(stage.panes()["coder-1"], "fresh", "no prompt had reached its last conversation")
+    stage.tell("coder-1", PromptReached(evidence="seen"))
     stage.launch()
     assert stage.panes()["coder-1"].argv[-2] == "moved-on-2"
 

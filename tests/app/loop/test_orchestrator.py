@@ -616,7 +616,7 @@ def test_a_prompt_waits_until_the_user_has_answered_what_is_in_its_way(
             await stage.until(lambda: stage.state().phase == Phase.PLANNING)
 
     asyncio.run(play())
-    assert [e.evidence for e in stage.facts("prompt_reached", "architect")] == ["typed: submitted"]
+    assert len(stage.facts("prompt_reached", "architect")) == 1
     assert stage.facts("agent_nudged", "architect") == []
     assert stage.facts("agent_stalled", "architect") == []
 

@@ -735,6 +735,32 @@ def test_a_changed_conversation_is_followed_or_unsure(
     assert session.state.agents["architect"] == {"session_ref": kept, "unsure": unsure}
 
 
+@pytest.mark.parametrize("told", [["c2"], ["", "c2"]])
+def test_no_prompt_has_reached_the_conversation_after_a_clear(told: list[str]) -> None:
+    session = at(Phase.ARCHITECTING)
+
+    def reached() -> object:
+        return session.state.agents["architect"]["reached"]
+
+    launch = session.launch("architect", record={"session_ref": "c1"})
+    session.tell(PromptReached(evidence="hook"), "architect", launch)
+    assert reached() == 1
+    for said in told:
+        session.tell(ConversationLearned(conversation=said, source="hook"), "architect", launch)
+    assert reached() == 0
+    # Who asks for research there knows our prompt: the user has told it to read it.
+    session.signal("architect", CodeResearchDispatched(topic="t", question="q"))
+    assert reached() == 1
+
+
+def test_an_id_that_is_learned_late_names_the_conversation_that_our_prompt_reached() -> None:
+    session = at(Phase.ARCHITECTING)
+    launch = session.launch("architect", record={"session_ref": None})
+    session.tell(PromptReached(evidence="screen"), "architect", launch)
+    session.tell(ConversationLearned(conversation="c1", source="hook"), "architect", launch)
+    assert session.state.agents["architect"]["reached"] == 1
+
+
 def test_hello_tells_the_conversation() -> None:
     session = at(Phase.ARCHITECTING)
     session.launch("architect")
