@@ -66,6 +66,21 @@ def ordinary(*words: str) -> list[str]:
     return argv if os.geteuid() else ["setpriv", "--bounding-set=-dac_override", *argv]
 
 
+def test_read_only_folders_are_removed_with_a_session(project: Project) -> None:
+    project.scenario({"roles": {"architect": {"silent": True}}})
+    session = project.start("add a greeting", "--worktree").until_seat("architect")
+    tree = Path(session.state["worktree"])
+    project.ok("stop", session.name)
+    for folder in (tree / "pkg" / "mod", session.path / "cache" / "mod"):  # as Go leaves them
+        folder.mkdir(parents=True)
+        (folder / "go.mod").write_text("module x\n")
+        folder.chmod(0o500)
+    done = project.program(*ordinary("remove", session.name, "--force", "--yes"))
+    assert done.returncode == 0, done.stderr
+    assert not tree.parent.exists()
+    assert project.sessions() == []
+
+
 def test_where_nothing_can_be_written_looking_works_and_a_resume_is_refused(
     forbidden: Session,
 ) -> None:

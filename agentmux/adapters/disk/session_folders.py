@@ -238,12 +238,11 @@ def delete(buried: Path) -> None:
     """Delete a directory that `bury` has renamed; one that is gone already is no error.
 
     Raises:
-        DataError: A file in it cannot be deleted; another call continues from there.
+        DataError: Something in it cannot be deleted; another call continues from there.
         ValueError: The directory does not have a name from `bury`.
     """
-    import shutil  # noqa: PLC0415 (only removing needs it)
+    from agentmux.adapters.disk.removal import delete_tree  # noqa: PLC0415 (only removing needs it)
 
     if not buried.name.startswith(BURIED):
         raise ValueError(f"{buried} was not buried")
-    with files.explained(buried), suppress(FileNotFoundError):
-        shutil.rmtree(buried)
+    delete_tree(buried)

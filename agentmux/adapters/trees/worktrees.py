@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from agentmux.adapters.disk import files
+from agentmux.adapters.disk.removal import delete_tree
 from agentmux.adapters.git.inherited_lock import inherited_lock
 from agentmux.adapters.git.program import (
     GitProgram,
@@ -276,8 +277,8 @@ class LinkedWorktrees:
         for admin in self._own(spec):
             link = _link_of(admin)
             if link.parent == spec.path and _links_to(link, admin):
-                shutil.rmtree(spec.path)  # never completed, so nobody worked there
-            shutil.rmtree(admin)
+                delete_tree(spec.path)  # never completed, so nobody worked there
+            delete_tree(admin)
 
     def _own(self, spec: WorktreeSpec) -> list[Path]:
         """Return the git directories of worktrees that belong to the session."""
@@ -488,12 +489,12 @@ class LinkedWorktrees:
         trash = spec.path.with_name(f"{_REMOVING}{spec.session}")
         with files.explained(spec.path):
             if trash.is_dir():
-                shutil.rmtree(trash)
+                delete_tree(trash)
             if self._is_marked(spec):
                 spec.path.rename(trash)
             self._clear(spec)
             if trash.is_dir():
-                shutil.rmtree(trash)
+                delete_tree(trash)
         with suppress(OSError):  # not empty, or not there
             spec.path.parent.rmdir()
         self._let_go(spec, lambda name: None if self.checkout_of(name) is not None else tip)

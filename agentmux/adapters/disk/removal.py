@@ -1,0 +1,63 @@
+"""Deletes whole folders, also where a program has made folders in them read-only (Go does)."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import stat
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from agentmux.errors import DataError, reason_of
+
+
+def delete_tree(folder: Path) -> None:
+    """Delete a folder with all that is in it; one that is gone already is no error.
+
+    Folders in it that may not be written are made writable. No link is followed. If something
+    cannot be deleted, everything else is all the same; another call goes on from there.
+
+    Raises:
+        DataError: Something cannot be deleted; it is named.
+    """
+    left = _deleted(folder)
+    if left and any(isinstance(error, PermissionError) for _, error in left):
+        _make_writable(folder)
+        left = _deleted(folder)
+    for path, error in left:
+        raise DataError(
+            f"cannot delete `{path}`: {reason_of(error)}",
+            hints=(f"see who owns it: ls -ld {shlex.quote(str(path.parent))}",),
+        ) from error
+
+
+def _deleted(folder: Path) -> list[tuple[Path, OSError]]:
+    """Delete what can be deleted; return what could not, deepest first, and why."""
+    left: list[tuple[Path, OSError]] = []
+
+    def note(_: object, path: str, found: Any) -> None:  # noqa: ANN401 (of `shutil`)
+        error = found[1] if isinstance(found, tuple) else found
+        if not isinstance(error, FileNotFoundError):
+            left.append((Path(path), error))
+
+    handler: dict[str, Any] = {"onexc" if sys.version_info >= (3, 12) else "onerror": note}
+    shutil.rmtree(folder, **handler)
+    return left
+
+
+def _make_writable(folder: Path) -> None:
+    """Let the user list and change each folder in ``folder``, as far as they own it."""
+    _open_up(folder)
+    for top, folders, _ in os.walk(folder):
+        for name in folders:  # each is listed after this
+            _open_up(Path(top, name))
+
+
+def _open_up(folder: Path) -> None:
+    with suppress(OSError):
+        mode = folder.lstat().st_mode
+        if stat.S_ISDIR(mode) and mode & stat.S_IRWXU != stat.S_IRWXU:
+            folder.chmod(stat.S_IMODE(mode) | stat.S_IRWXU)
