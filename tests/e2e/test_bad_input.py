@@ -41,7 +41,7 @@ def _longest() -> str:
 TEXTS["longest"] = _longest()
 
 
-@pytest.mark.long
+@pytest.mark.rare("tests/web/test_beginning.py starts sessions with such texts")
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS.keys())
 def test_any_text_is_a_feature(project: Project, text: str) -> None:
     session = project.start(text).wait("planning")

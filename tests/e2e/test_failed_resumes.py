@@ -11,7 +11,7 @@ from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
 from tests.fakes.bench import Bench as TmuxTerminal
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.rare("starts that fail between two steps; each step has tests, too")
 
 QUIET = {"roles": {"architect": {"silent": True}}}
 

@@ -180,6 +180,7 @@ def test_all_that_a_session_leaves_is_private(project: Project) -> None:
 # -- few descriptors -----------------------------------------------------------------------------
 
 
+@pytest.mark.rare("what only hours of work would bring about")
 def test_with_few_descriptors_a_look_fails_cleanly_or_not_at_all(stopped: Session) -> None:
     before = stopped.project.tree()
     codes = []
@@ -197,6 +198,7 @@ def test_with_few_descriptors_a_look_fails_cleanly_or_not_at_all(stopped: Sessio
     assert stopped.project.tree() == before
 
 
+@pytest.mark.rare("what only hours of work would bring about")
 def test_an_orchestrator_keeps_no_more_descriptors_from_cycle_to_cycle(
     project: Project, wait_until: WaitUntil
 ) -> None:
@@ -214,6 +216,7 @@ def test_an_orchestrator_keeps_no_more_descriptors_from_cycle_to_cycle(
 # -- removed temporary files ---------------------------------------------------------------------
 
 
+@pytest.mark.rare("what only hours of work would bring about")
 def test_what_temporary_folders_held_is_not_needed_to_resume(
     project: Project, wait_until: WaitUntil
 ) -> None:

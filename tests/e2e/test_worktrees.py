@@ -127,7 +127,7 @@ def test_three_features_side_by_side(project: Project) -> None:
     assert not (root / "same-2").exists()
 
 
-@pytest.mark.long
+@pytest.mark.rare("test_three_features_side_by_side begins three")
 def test_ten_starts_at_once_in_three_projects_of_one_repository(project: Project) -> None:
     project.scenario(WAITS)
     parts = project.path / "web", project.path / "api"

@@ -19,7 +19,7 @@ from agentmux.fleet.tables import HOSTS
 from tests.conftest import WaitUntil
 from tests.fleet.conftest import FleetHost, Worker
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.rare("CI runs it on PostgreSQL: ./dev test-fleet --short")
 
 
 def test_a_worker_killed_at_each_turn_leaves_one_session_and_one_commit(

@@ -66,7 +66,7 @@ def test_sessions_are_listed_by_what_they_need(page: Page) -> None:
 
 
 def test_json_is_that_of_the_commands(page: Page) -> None:
-    session = page.project.start().wait()
+    session = page.project.start("add a greeting", "--quick").wait()
     answers = {
         "/api/sessions": ("list",),
         f"/api/sessions/{session.name}": ("status", session.name),
@@ -144,16 +144,16 @@ def test_where_an_approval_takes_the_result_is_chosen(page: Page) -> None:
     assert session.state["branch"] in page.project.git("ls-remote", "--heads", "origin")
 
 
-@pytest.mark.parametrize("form", ["approve", "request-changes", "answer"])
-def test_a_form_that_does_not_say_what_was_shown_decides_nothing(page: Page, form: str) -> None:
-    session = page.project.start().wait()
-    words = said(page, page.post(f"/sessions/{session.name}/{form}", text="x", digest=""))
-    assert words == "Not done: the form does not say what was shown"
+def test_a_form_that_does_not_say_what_was_shown_decides_nothing(page: Page) -> None:
+    session = page.project.start("add a greeting", "--quick").wait()
+    for form in ("approve", "request-changes", "answer"):
+        words = said(page, page.post(f"/sessions/{session.name}/{form}", text="x", digest=""))
+        assert words == "Not done: the form does not say what was shown", form
     assert session.kinds("approve", "request_changes") == []
 
 
 def test_changes_are_asked_for_with_any_text(page: Page) -> None:
-    session = page.project.start().wait()
+    session = page.project.start("add a greeting", "--quick").wait()
     text = page.text(f"/sessions/{session.name}")
     digest = field(text[text.index("/request-changes") :], "digest")
     assert '<option value="fixing">' in text
@@ -197,7 +197,7 @@ def test_a_fix_of_a_merge_conflict_needs_no_text(page: Page) -> None:
 
 
 def test_comments_on_lines_of_the_diff_become_part_of_the_request(page: Page) -> None:
-    session = page.project.start().wait()
+    session = page.project.start("add a greeting", "--quick").wait()
     path = f"/sessions/{session.name}"
     lines = re.findall(r'id="l(\d+)"', page.text(f"{path}/diff"))
     assert 'name="place"' not in page.text(f"{path}/diff")
@@ -232,7 +232,7 @@ def test_comments_on_lines_of_the_diff_become_part_of_the_request(page: Page) ->
 
 
 def test_comments_stay_when_the_request_fails_and_are_limited(page: Page) -> None:
-    session = page.project.start().wait()
+    session = page.project.start("add a greeting", "--quick").wait()
     path = f"/sessions/{session.name}"
     for number in range(200):
         kept = page.post(f"{path}/comment", place=f"a.py:{number}", line=str(number), text="x")
@@ -298,7 +298,7 @@ def test_a_session_that_waits_for_the_end_of_a_limit_goes_on_at_a_button(
 
 
 def test_a_stopped_session_is_resumed(page: Page) -> None:
-    session = page.project.start().wait()
+    session = page.project.start("add a greeting", "--quick").wait()
     path = f"/sessions/{session.name}"
     assert said(page, page.post(f"{path}/stop")).startswith("Done: ")
     assert "Resume…" in page.text(path)
@@ -309,7 +309,7 @@ def test_a_stopped_session_is_resumed(page: Page) -> None:
 
 
 def test_the_journal_has_a_line_for_an_event_and_all_its_values(page: Page) -> None:
-    session = page.project.start().wait()
+    session = page.project.start("add a greeting", "--quick").wait()
     wish = "use orjson, and say in the README why it is worth another dependency"
     page.project.ok("request-changes", wish, "--from", "fixing", "--session", session.name)
     text = page.text(f"/sessions/{session.name}/journal")
@@ -363,24 +363,21 @@ def test_what_a_screen_shows_runs_nothing(page: Page, wait_until: WaitUntil) -> 
     assert "\x9b" not in text
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("../../../secret.md", "..%2f..%2f..%2fsecret.md", "link.md", "state.json", "folder/x.md"),
-        "/etc/passwd",
-    ],
-)
-def test_only_documents_of_the_session_are_shown(page: Page, name: str) -> None:
-    session = page.project.start().wait()
+def test_only_documents_of_the_session_are_shown(page: Page) -> None:
+    session = page.project.start("add a greeting", "--quick").wait()
     (page.project.path / "secret.md").write_text("it is secret")
     (session.path / COMPLETION / "link.md").symlink_to(page.project.path / "secret.md")
     outside = page.project.root / "outside"
     outside.mkdir()
     (outside / "x.md").write_text("it is secret")
     (session.path / "folder").symlink_to(outside)
-    for place in ("", f"{COMPLETION}/"):
-        answer = page.browser.get(f"/sessions/{session.name}/documents/{place}{name}")
-        assert answer.status_code == 404
+    names = (
+        *("../../../secret.md", "..%2f..%2f..%2fsecret.md", "link.md", "state.json", "folder/x.md"),
+        "/etc/passwd",
+    )
+    for path in (f"{place}{name}" for name in names for place in ("", f"{COMPLETION}/")):
+        answer = page.browser.get(f"/sessions/{session.name}/documents/{path}")
+        assert answer.status_code == 404, path
         assert "secret" not in answer.text.replace("secret.md", "")
 
 
@@ -409,7 +406,7 @@ def test_a_name_leads_to_no_other_folder(lone: Page, name: str) -> None:
 
 
 def test_a_session_that_cannot_be_read_is_shown(page: Page) -> None:
-    session = page.project.start().wait()
+    session = page.project.start("add a greeting", "--quick").wait()
     page.project.ok("stop", session.name)
     for each in ("state.json", "state.backup.json", "tool_events.jsonl"):
         (session.path / each).write_text("{ nothing") if (session.path / each).exists() else None
@@ -421,7 +418,7 @@ def test_a_session_that_cannot_be_read_is_shown(page: Page) -> None:
 
 
 def test_sessions_of_the_same_name_in_two_projects(page: Page, project: Project) -> None:
-    session = page.project.start().wait()
+    session = page.project.start("add a greeting", "--quick").wait()
     page.project.ok("stop", session.name)
     other = project.root / "other"
     shutil.copytree(project.path, other, ignore=shutil.ignore_patterns("wake.fifo"))
