@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.lookup import Liveness, SessionEntry, live, own_tmux, sessions_dir
 from agentmux.core.names.counts import counted
+from agentmux.core.names.statuses import DONE
 from agentmux.errors import AgentmuxError, BlockedError, DataError
 from agentmux.ports.processes import LOCK_WAIT_S
 
@@ -78,6 +79,24 @@ def removable_worktree(
     if (found.tip is None or spec.is_continued) and not world.worktrees.is_made(spec):
         return None  # taken away before
     return spec, found
+
+
+def left_in_checkout(world: World, entry: SessionEntry) -> str:
+    """Name the files that a session without a decision leaves in the checkout; empty for none.
+
+    They are those that have changed since it began, as its commit would have had them.
+    """
+    options = entry.fields.get("options")
+    dirty = options.get("dirty") if isinstance(options, dict) else None
+    if entry.text("worktree") or entry.phase == DONE or not isinstance(dirty, list):
+        return ""
+    with suppress(AgentmuxError, OSError):  # nobody can look
+        top = world.repository.top_level()
+        changed = world.repository.changed_since(dirty) if top is not None else ()
+        if changed:
+            files = counted(len(changed), "file that was", "files that were")
+            return f"{files} changed since it began: {_some(changed)}, in {top}"
+    return ""
 
 
 def base_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None:

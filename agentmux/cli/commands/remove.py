@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -10,6 +11,7 @@ import typer
 from agentmux.app.commands.remove import (
     base_to_remove,
     finish_removals,
+    left_in_checkout,
     lost_words,
     remove_session,
     require_nothing_lost,
@@ -25,6 +27,7 @@ from agentmux.cli.ask.session_argument import named
 from agentmux.cli.commands import orphan_agents
 from agentmux.cli.face import Face
 from agentmux.core.names.layout import PROJECT_FOLDER
+from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,6 +88,9 @@ def _remove(face: Face, site: Site, entry: SessionEntry, *, force: bool, yes: bo
     alive = orphan_agents.left_behind(entry)
     if alive:
         also += f"; what its agents left running is ended: {orphan_agents.listed(alive)}"
+    left = _left(face, site, entry)
+    if left:
+        also += f"; it leaves {left}"
     how = _how_far(entry)
     what = f"session {entry.name} ({how}) with its history and conversations"
     require_consent(face, f"Remove {what}{also}?", yes=yes)
@@ -98,8 +104,16 @@ def _remove(face: Face, site: Site, entry: SessionEntry, *, force: bool, yes: bo
             tip = f" (it was at {now.tip[:12]})" if now.tip else ""
             render.note(f"removed {spec.path}{_branch(spec, tip)}")
 
-    render.note(_removed(face, site, entry, take_away))
+    removed = _removed(face, site, entry, take_away)
+    render.note(f"{removed}; it leaves {left}" if left else removed)
     return 0
+
+
+def _left(face: Face, site: Site, entry: SessionEntry) -> str:
+    """Name the files that the session leaves in the checkout; empty if nobody can look."""
+    with suppress(AgentmuxError):  # a wrong configuration keeps nobody from removing
+        return left_in_checkout(face.world(site.project), entry)
+    return ""
 
 
 def _forget(face: Face, lost: LostSessionError, *, yes: bool) -> int:
