@@ -133,6 +133,9 @@ class Repository(Protocol):
     def top_level(self) -> Path | None:
         """Return the root folder of the working tree; None outside of one."""
 
+    def is_bare(self) -> bool:
+        """Return whether the project is in a bare repository: it has no working tree."""
+
     def head(self) -> Head:
         """Return HEAD's commit and branch, and the operation that is in progress."""
 

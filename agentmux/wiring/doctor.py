@@ -105,7 +105,7 @@ def _git(patient: Patient) -> Iterator[Finding]:
     from agentmux.adapters.git.repository import require_identity  # noqa: PLC0415 (as above)
 
     git = GitProgram(patient.project, patient.environ)
-    if git.top_level() is None:
+    if not git.exists():
         text = f"{patient.project} is not in a git repository: nothing is committed, no worktrees"
         yield warning("git", text, "git init")
         return
@@ -126,7 +126,7 @@ def _forges(patient: Patient) -> Iterator[Finding]:
     from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (the doctor's)
 
     git = GitProgram(patient.project, patient.environ)
-    remotes = "\n".join(_lines(git, "remote", "-v") if git.top_level() is not None else [])
+    remotes = "\n".join(_lines(git, "remote", "-v") if git.exists() else [])
     for name, forge in load_forges(machine.config_dir(patient.environ)).items():
         path = shutil.which(forge.program, path=patient.environ.get("PATH"))
         if path is not None:

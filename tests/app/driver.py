@@ -655,6 +655,9 @@ class NotedRepository:
     def top_level(self) -> Path | None:
         return self._project
 
+    def is_bare(self) -> bool:
+        return False
+
     def tracked(self, _: Collection[Path]) -> tuple[str, ...]:
         return ()
 

@@ -102,6 +102,15 @@ class GitProgram:
             return None
         raise failed("look for a repository", reply)
 
+    def is_bare(self) -> bool:
+        """Whether the project is in a bare repository, which has no work tree of its own."""
+        reply = self.read("rev-parse", "--is-bare-repository", cwd=self._project)
+        return reply.status == 0 and reply.out.strip() == b"true"
+
+    def exists(self) -> bool:
+        """Whether the project is in a repository, with a work tree or bare."""
+        return self.top_level() is not None or self.is_bare()
+
     def must_read(self, purpose: str, *argv: str, stdin: bytes = b"") -> GitReply:
         """Run a command that changes nothing, at the top level; return its result.
 
@@ -200,13 +209,13 @@ class GitProgram:
         return (int(found[1]), int(found[2])) if found else ()
 
     def root(self) -> Path:
-        """Return the root of the working tree; it is looked up once.
+        """Return the root of the working tree, else of the bare repository; looked up once.
 
         Raises:
             GitError: The project is not in a git repository.
         """
         if self._top_level is None:
-            self._top_level = self.top_level()
+            self._top_level = self.top_level() or (self._project if self.is_bare() else None)
         if self._top_level is None:
             raise GitError(f"{self._project} is not in a git repository")
         return self._top_level

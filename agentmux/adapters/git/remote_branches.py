@@ -16,7 +16,7 @@ class GitRemoteBranches:
 
     def all(self) -> tuple[Remote, ...]:
         """Return every remote, in the order of the configuration; none outside of a repository."""
-        if self._git.top_level() is None:
+        if not self._git.exists():
             return ()
         named = self._git.must_read("list the remotes", "remote")
         return tuple(map(self._remote, decoded(named.out).splitlines()))

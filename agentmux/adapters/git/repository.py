@@ -99,6 +99,10 @@ class Git:
         """
         return self._git.top_level()
 
+    def is_bare(self) -> bool:
+        """Return whether the project is in a bare repository, such as one with worktrees only."""
+        return self._git.is_bare()
+
     def head(self) -> Head:
         """Return HEAD's commit and branch, and the operation in progress, such as a rebase."""
         both = self._git.read("rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD")

@@ -24,7 +24,7 @@ def actual_top(git: GitProgram, listed: Path) -> Path:
         return listed
     own = git.must_read("find the git directory", "rev-parse", "--absolute-git-dir")
     if Path(_line(own.out)) == listed:
-        return git.root()
+        return git.top_level() or listed
     # Git answers with its own directory where the configuration names no work tree.
     named = git.read(f"--git-dir={listed}", "rev-parse", "--show-toplevel", cwd=listed)
     return Path(_line(named.out)) if named.status == 0 else listed

@@ -125,11 +125,9 @@ class LinkedWorktrees:
 
     def _common(self) -> Path:
         """Return the repository's git directory, which all its worktrees share."""
-        reply = self._git.must_read(
-            "find the repository", "rev-parse", "--show-toplevel", "--git-common-dir"
-        )
-        top, common = decoded(reply.out).removesuffix("\n").split("\n")
-        return Path(os.path.realpath(Path(top, common)))
+        reply = self._git.must_read("find the repository", "rev-parse", "--git-common-dir")
+        common = decoded(reply.out).removesuffix("\n")
+        return Path(os.path.realpath(self._git.root() / common))
 
     def _branches(self) -> list[str]:
         reply = self._git.must_read(
@@ -366,8 +364,8 @@ class LinkedWorktrees:
 
     def _copy(self, spec: WorktreeSpec, patterns: Path) -> tuple[str, ...]:
         """Copy the ignored files that the file ``patterns`` names; return warnings."""
-        source = self._git.root()
-        if not patterns.is_file():
+        source = self._git.top_level()
+        if source is None or not patterns.is_file():  # a bare repository has no files to copy
             return ()
         listed = self._git.must_read(
             "list the files to copy",

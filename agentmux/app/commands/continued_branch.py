@@ -7,6 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.forge_place import forge_places, target
+from agentmux.app.session.workplace import has_repository
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.forges.spec import Place, read_url
 from agentmux.core.journal.state import Request
@@ -121,7 +122,7 @@ def find_reviewed(world: World, given: str, base: str | None) -> ReviewedBranch:
 
 
 def _find(world: World, given: str, option: str) -> ContinuedBranch:
-    if world.repository.top_level() is None:
+    if not has_repository(world):
         raise UsageError(f"{option} needs a git repository", hints=("git init",))
     found = _branch(world, given) or _request(world, given)
     if found is None:

@@ -21,7 +21,7 @@ from agentmux.app.session.own_worktree import (
     worktree_of,
 )
 from agentmux.app.session.unfinished_rewind import archive_pending, finish_rewind, save_tree
-from agentmux.app.session.workplace import where_inside
+from agentmux.app.session.workplace import has_repository, where_inside
 from agentmux.app.session.writer import Session, stamp
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.decisions.tree_checkpoints import EXPORT
@@ -130,7 +130,7 @@ def _require_exportable(world: World, entry: SessionEntry, state: SessionState) 
             f"session {name} is done: there is nothing to go on with elsewhere",
             hints=(f"see it: agentmux show {name}",),
         )
-    if world.repository.top_level() is None:
+    if not has_repository(world):
         raise UsageError(
             f"session {name} is not in a git repository, so its files cannot come along",
             hints=("git init",),

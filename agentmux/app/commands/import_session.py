@@ -19,7 +19,7 @@ from agentmux.app.session.first_texts import first_texts
 from agentmux.app.session.lookup import SessionEntry, list_sessions
 from agentmux.app.session.own_worktree import last_checkpoint, placed, worktree_of
 from agentmux.app.session.pipeline_choice import choose_pipeline
-from agentmux.app.session.workplace import where_inside
+from agentmux.app.session.workplace import has_repository, where_inside
 from agentmux.app.session.writer import Session, stamp
 from agentmux.core.codec.digests import named_uuid
 from agentmux.core.codec.frozen import dataclass
@@ -158,7 +158,7 @@ def import_session(world: World, file: Path, *, copy: bool) -> ImportedSession:
         here = _here(world, archive.manifest.session)
         if here is not None and not copy:
             return _returned(world, here, archive, file)
-        if world.repository.top_level() is None:
+        if not has_repository(world):
             raise UsageError(
                 "an imported session needs the git repository that it comes from",
                 hints=("clone it, and import there",),

@@ -26,6 +26,7 @@ from agentmux.app.session.first_texts import first_texts
 from agentmux.app.session.lookup import SessionEntry, list_resumable_sessions, network_warnings
 from agentmux.app.session.own_worktree import placed, worktree_of
 from agentmux.app.session.pipeline_choice import ChosenPipeline, choose_pipeline, session_roles
+from agentmux.app.session.workplace import has_repository
 from agentmux.app.session.writer import stamp
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec, how_to_install
@@ -175,7 +176,7 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
     place = choose_workplace(world, _wish(request, subject), beside)
     own = place.worktree
     top = world.repository.top_level()
-    head = world.repository.head() if top is not None else None
+    head = world.repository.head() if has_repository(world) else None
     began = head if own is None else Head(commit=own.base.commit, branch=own.branch or None)
     left = _not_ours(world, request, top) if own is None else ()
     options = _options(world, request, began, left)

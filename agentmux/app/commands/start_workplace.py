@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.commands.continued_branch import ContinuedBranch, ReviewedBranch
 from agentmux.app.session.checkout import TreeTakenError, busy, taken
 from agentmux.app.session.lookup import SessionEntry, live
+from agentmux.app.session.workplace import has_repository
 from agentmux.core.agents.spec import AgentSpec, PromptBy
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.decisions.workplace import (
@@ -98,6 +99,8 @@ def choose_workplace(
         MissingError: Git, or its version, is missing; or tmux does not answer.
     """
     asked = _asked(wish)
+    if world.repository.top_level() is None and world.repository.is_bare():
+        return _without_checkout(world, wish, entries, asked=asked)
     block = _in_the_checkout(world, entries) if not asked else None
     ours = tuple(each.name for each in entries if not each.text("worktree"))
     live_one = "" if block is None else block.session or "of another project"
@@ -113,6 +116,19 @@ def choose_workplace(
         if asked:
             raise
         return _without(block, error)
+
+
+def _without_checkout(
+    world: World, wish: WorkplaceWish, entries: tuple[SessionEntry, ...], *, asked: bool | None
+) -> Workplace:
+    """Return the worktree of a session in a bare repository."""
+    if asked is False:
+        raise UsageError(
+            "a bare repository has no checkout to work in",
+            hints=("give the session a worktree of its own: agentmux start --worktree …",),
+        )
+    because = "you asked for it" if asked else "the repository is bare and has no checkout"
+    return Workplace(worktree=_planned(world, wish, entries, because))
 
 
 def _asked(wish: WorkplaceWish) -> bool | None:
@@ -149,7 +165,7 @@ def _in_the_checkout(world: World, entries: tuple[SessionEntry, ...]) -> TreeTak
 
 def _with_way_out(world: World, block: TreeTakenError) -> TreeTakenError:
     way = "or start in another clone of the repository"
-    if world.repository.top_level() is not None:
+    if has_repository(world):
         way = "or give this one a worktree of its own: agentmux start --worktree …"
     return TreeTakenError(block.message, session=block.session, hints=(*block.hints, way))
 
@@ -162,7 +178,7 @@ def _planned(
             "--include is for the checkout: changed files do not come along into a worktree",
             hints=("commit them first, or: agentmux start --no-worktree --include PATH …",),
         )
-    if world.repository.top_level() is None:
+    if not has_repository(world):
         raise UsageError("a worktree needs a git repository", hints=("git init",))
     base = _begin(world, wish, entries)
     room = world.worktrees.room(worktree_root(world))
@@ -303,7 +319,8 @@ def workplace_notes(world: World, worktree: NewWorktree, agents: Iterable[str]) 
         yield f"{place} at {base.commit[:12]}: {what}"
     else:
         yield f"{place} from {began}, because {worktree.because}"
-    dirty = len([path for path in world.repository.changes() if not path.endswith("/")])
+    changes = world.repository.changes() if world.repository.top_level() is not None else ()
+    dirty = len([path for path in changes if not path.endswith("/")])
     if dirty:
         files = counted(dirty, "changed file does", "changed files do")
         yield f"{files} not come along: a worktree has only what is committed"

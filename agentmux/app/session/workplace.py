@@ -9,8 +9,13 @@ from agentmux.core.moving.manifest import INSIDE_MAX
 from agentmux.core.terminal.text_width import printable
 
 if TYPE_CHECKING:
-    from agentmux.app.world import Site
+    from agentmux.app.world import Site, World
     from agentmux.core.codec.records import Json
+
+
+def has_repository(world: World) -> bool:
+    """Return whether the project is in a git repository, with a checkout or without one."""
+    return world.repository.top_level() is not None or world.repository.is_bare()
 
 
 def inner(site: Site) -> Path:
