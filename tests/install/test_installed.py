@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -23,6 +24,7 @@ from tests.install.conftest import WHEELS
 INSTALLERS = ("uv", "pipx", "pip")
 PACKAGE_DATA = ("py.typed", "agents.yaml", "forges.yaml", "prompts", "pipelines")
 INSTALL_S = 200
+MAN_PAGE = Path(__file__).parents[2] / "docs/how-to/complete-on-tab.md"
 TOOLS = Path(sys.executable).parent
 
 DECOY = "#!/bin/sh\necho decoy >&2\nexit 99\n"
@@ -72,6 +74,7 @@ class Installed:
     def __init__(self, name: str, project: Project) -> None:
         self.project = project
         (wheel,) = WHEELS.glob("agentmux_cli-*.whl")
+        self.name = name
         self._installer = installer(name, str(wheel), project.home)
         shutil.rmtree(project.home / "cache")
         decoys = project.root / "decoys"
@@ -196,6 +199,20 @@ def is_whole(tool: Installed) -> None:
     assert tool.place.parent in package.parents
     assert [name for name in PACKAGE_DATA if not (package / name).exists()] == []
     assert (tool.place.parent / "share" / "man" / "man1" / "agentmux.1").is_file()
+    if shutil.which("man"):
+        shows_its_page(tool)
+
+
+def shows_its_page(tool: Installed) -> None:
+    """Check that ``man agentmux`` finds the page, as the page on it says."""
+    only = f"{tool.bin}:/usr/local/bin:/usr/bin:/bin"
+    if tool.name == "uv":
+        (block,) = re.findall(r"```sh\n(mkdir.*?)```", MAN_PAGE.read_text("utf-8"), re.DOTALL)
+        linked = tool.project.program("sh", "-ec", block, env={"PATH": f"{TOOLS}:{only}"})
+        assert linked.returncode == 0, linked.stderr
+    shown = tool.project.program("man", "-w", "agentmux", env={"PATH": only})
+    assert shown.stdout.strip().endswith("agentmux.1"), shown.stderr
+    assert Path(shown.stdout.strip()).resolve().is_relative_to(tool.project.home)
 
 
 def is_wired(tool: Installed) -> None:
