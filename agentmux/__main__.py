@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from agentmux.adapters.system.garbage import collect_often, collect_rarely
+from agentmux.adapters.system.import_path import put_own_first
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +29,7 @@ def main() -> NoReturn:
     of a short command. Everything that a command writes has reached the disk or was flushed.
     """
     collect_rarely()
+    put_own_first(sys.path, os.environ.get("PYTHONPATH", ""))  # noqa: TID251 (Python has read it)
     _open_streams()
     try:
         code = dispatch(sys.argv[1:], os.environ)  # noqa: TID251 (read here, and passed down)

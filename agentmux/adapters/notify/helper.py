@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, Final
 
 from agentmux.adapters.system.extras import APPRISE, install_command
+from agentmux.adapters.system.import_path import put_own_first
 
 NO_APPRISE: Final = f"Apprise is not installed; to install it: {install_command(APPRISE)}"
 _DESKTOP: Final = "desktop"
@@ -32,6 +33,7 @@ _LATE: Final = "no answer in time"
 
 def main() -> None:
     """Read a request, send its message, write the results, and end without waiting for anybody."""
+    put_own_first(sys.path, os.environ.get("PYTHONPATH", ""))  # noqa: TID251 (Python has read it)
     answer = os.dup(1)
     request = json.loads(sys.stdin.buffer.read())
     _be_quiet()

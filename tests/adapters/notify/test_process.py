@@ -94,7 +94,7 @@ def test_no_argument_and_no_variable_holds_an_address(tmp_path: Path) -> None:
 
 
 def test_without_apprise_it_says_what_to_install(tmp_path: Path) -> None:
-    (tmp_path / "apprise.py").write_text("raise ImportError")
+    (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['apprise'] = None")
     environ = {**os.environ, "PYTHONPATH": str(tmp_path)}
     found = HelperProcess(environ).send(MESSAGE, [Address("json://127.0.0.1/")])
     assert [each.problem for each in found] == [NO_APPRISE]

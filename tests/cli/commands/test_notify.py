@@ -107,7 +107,7 @@ def test_all_went_well(run: Run, capsys: Capture, receiver: Receiver) -> None:
 def test_without_apprise_it_says_the_command_that_installs_it(
     run: Run, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "apprise.py").write_text("raise ImportError")
+    (tmp_path / "sitecustomize.py").write_text("import sys; sys.modules['apprise'] = None")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     configure("[{to: ['json://127.0.0.1/']}]")
     assert run("notify", "--test", "--json") == 1
