@@ -116,6 +116,10 @@ class NotInstalledError(MissingError):
     lasting = True
 
 
+class InstallationGoneError(MissingError):
+    """The files of AgentMux with which this process began are not there any more."""
+
+
 class ConfigError(AgentmuxError):
     """The configuration is wrong; the message names the file and the line."""
 

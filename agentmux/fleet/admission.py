@@ -21,9 +21,10 @@ from agentmux.core.fleet.wish import from_fields
 from agentmux.errors import UsageError
 from agentmux.fleet import rows
 from agentmux.fleet.engine import ADMIT, DRIVE
-from agentmux.fleet.host import Host, StoppingError
+from agentmux.fleet.host import Host
 from agentmux.fleet.jobs import next_job
 from agentmux.fleet.rows import Feature
+from agentmux.fleet.stopping import StoppingError
 from agentmux.fleet.tables import FEATURES, HOSTS
 
 logger = logging.getLogger(__name__)

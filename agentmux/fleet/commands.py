@@ -17,7 +17,10 @@ from typing import Any, Final
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.system.child import Child
+from agentmux.adapters.system.installation import require_installed
 from agentmux.core.codec.frozen import dataclass
+from agentmux.errors import InstallationGoneError
+from agentmux.fleet.stopping import StoppingError
 from agentmux.wiring import machine
 
 _LIMIT_S: Final = 900.0
@@ -72,8 +75,15 @@ class Commands:
             words: What is typed after ``agentmux``.
             lock: The feature's lock, which the command holds as long as it runs.
             text: What it reads from its standard input.
+
+        Raises:
+            StoppingError: The worker is about to end, since AgentMux was removed or replaced.
         """
         config = ("--config", str(self.config)) if self.config is not None else ()
+        try:
+            require_installed(way_on="start the worker again: agentmux fleet worker")
+        except InstallationGoneError as error:
+            raise StoppingError from error
         argv = (*machine.program(), "--project", str(project), *config, *words)
         try:
             done = Child(

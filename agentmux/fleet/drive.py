@@ -23,11 +23,12 @@ from agentmux.errors import AgentmuxError, DataError, ExitCode, UsageError
 from agentmux.fleet import rows
 from agentmux.fleet.commands import CommandEnd
 from agentmux.fleet.ending import Ended, finish, still_ours
-from agentmux.fleet.host import Host, StoppingError
+from agentmux.fleet.host import Host
 from agentmux.fleet.lost import stop_if_lost
 from agentmux.fleet.repository import fetched_base, project_at
 from agentmux.fleet.rows import DELIVERED, REFUSED, Decision, Feature
 from agentmux.fleet.session import Sessions
+from agentmux.fleet.stopping import StoppingError
 from agentmux.fleet.tables import FEATURES
 from agentmux.fleet.validated import require_decision
 from agentmux.fleet.words import decision_words, start_words

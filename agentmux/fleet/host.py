@@ -13,6 +13,7 @@ import sqlalchemy as sa
 from agentmux.core.codec.frozen import dataclass
 from agentmux.fleet.database import AWAY, persistent
 from agentmux.fleet.place import Place
+from agentmux.fleet.stopping import StoppingError
 
 if TYPE_CHECKING:
     from agentmux.core.config.settings import FleetSettings
@@ -24,10 +25,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
-
-
-class StoppingError(Exception):
-    """The worker ends: what it does now is left as it is, and its next start does it again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from typing import Final, NoReturn
 
 import sqlalchemy as sa
 
+from agentmux.adapters.system.installation import require_installed
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.config.settings import FleetSettings
 from agentmux.core.fleet.routing import HEARTBEAT_S
@@ -28,7 +29,7 @@ from agentmux.fleet.commands import Commands
 from agentmux.fleet.database import AWAY, engine_for, explained, require_contract
 from agentmux.fleet.drive import drive
 from agentmux.fleet.dropped import Dropped
-from agentmux.fleet.host import Host, Order, StoppingError
+from agentmux.fleet.host import Host, Order
 from agentmux.fleet.jobs import next_job
 from agentmux.fleet.leases import Leases
 from agentmux.fleet.log import log_to
@@ -38,6 +39,7 @@ from agentmux.fleet.place import Place
 from agentmux.fleet.presence import Presence
 from agentmux.fleet.session import Sessions
 from agentmux.fleet.slots import Slots
+from agentmux.fleet.stopping import StoppingError
 from agentmux.fleet.tables import FEATURES, HOSTS
 from agentmux.fleet.validated import require_id, session_of
 from agentmux.fleet.watching import Watching
@@ -193,7 +195,11 @@ class _Worker:
         """Look once; let the fleet know every ten seconds, or three times in a shorter lease.
 
         Slots that were taken or freed are told at once: other hosts go by them.
+
+        Raises:
+            InstallationGoneError: It can run no command any more.
         """
+        require_installed(way_on="start it again: agentmux fleet worker")
         every_s = min(HEARTBEAT_S, self._options.settings.lease_s / _BEATS_PER_LEASE)
         try:
             late = time.monotonic() - self._beat_at >= every_s

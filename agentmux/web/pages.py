@@ -16,6 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from agentmux.adapters.disk.files import read_limited
+from agentmux.adapters.system.installation import require_installed
 from agentmux.app.result import Problem, envelope
 from agentmux.app.session.lookup import shown_path
 from agentmux.app.views.decision import with_digest
@@ -85,6 +86,7 @@ def templates() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        auto_reload=False,
     )
     made.globals.update(
         age=age,
@@ -102,6 +104,8 @@ def templates() -> Environment:
         which_conversation=which_conversation,
         needs_reason=needs_reason,
     )
+    for name in made.list_templates():  # they may be gone when they are needed
+        made.get_template(name)
     return made
 
 
@@ -456,6 +460,7 @@ def guarded(pages: Pages, page: Callable[[Request], Response]) -> Callable[[Requ
 
     def shown(request: Request) -> Response:
         try:
+            require_installed(way_on="start the page again: agentmux web")
             return page(request)
         except (AgentmuxError, OSError) as error:
             return pages.failed(request, error)

@@ -333,6 +333,7 @@ class Studio:
         self.session = Path("/nowhere")
         self.index_wait_s = 30.0
         self.require_lease: Callable[[], None] = lambda: None
+        self.require_installed: Callable[[str], None] = lambda _: None
         self.then = ""
         self.approver: Callable[[str], Mapping[str, str] | None] = lambda _: None
         self.ends_when: Callable[[SessionState], bool] = lambda state: False
@@ -404,6 +405,7 @@ class Studio:
             notifier=self.postbox,
             approver=self.approver,
             require_lease=self.require_lease,
+            require_installed=self.require_installed,
         )
         try:
             return await drive(

@@ -50,9 +50,18 @@ class Tool:
 
     def upgrade(self) -> None:
         """Put the present version in the place of the installed one."""
-        shutil.rmtree(self._site / "agentmux")
+        shutil.rmtree(self.place)
+        self.install()
+
+    def install(self) -> None:
+        """Install the present version."""
         unneeded = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / "agentmux", self._site / "agentmux", ignore=unneeded)
+        shutil.copytree(ROOT / "agentmux", self.place, ignore=unneeded)
+
+    @property
+    def place(self) -> Path:
+        """The folder of the package."""
+        return self._site / "agentmux"
 
 
 def history(*words: str) -> subprocess.CompletedProcess[bytes]:

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -114,9 +114,14 @@ def lone(shared: Project) -> Page:
 class Server:
     """``agentmux web`` as a process."""
 
-    def __init__(self, project: Project, *words: str) -> None:
+    def __init__(
+        self,
+        project: Project,
+        *words: str,
+        program: Sequence[str] = (sys.executable, "-m", "agentmux"),
+    ) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "agentmux", "web", *words],
+            [*program, "web", *words],
             cwd=project.path,
             env=project.env,
             stdin=subprocess.DEVNULL,
@@ -154,8 +159,8 @@ Serve = Callable[..., Server]
 def serve() -> Iterator[Serve]:
     made: list[Server] = []
 
-    def begin(project: Project, *words: str) -> Server:
-        made.append(Server(project, *words))
+    def begin(project: Project, *words: str, **more: Any) -> Server:
+        made.append(Server(project, *words, **more))
         return made[-1]
 
     yield begin

@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import re
+import shutil
 import signal
 import socket
 import ssl
@@ -23,6 +24,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.web import serving
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project
+from tests.e2e.test_upgrade import Tool
 from tests.web.conftest import Serve, Server, descriptors
 
 
@@ -354,3 +356,21 @@ def test_nothing_is_watched_while_nobody_listens(
     with browser.events():
         wait_until(watches, 5)
     wait_until(lambda: not watches(), 20)
+
+
+def test_a_page_whose_installation_is_removed_says_so(
+    shared: Project, serve: Serve, tmp_path: Path
+) -> None:
+    tool = Tool(tmp_path / "tool")
+    tool.install()
+    server = serve(shared, program=(str(tool.bin / "agentmux"),))
+    browser = Browser(server)
+    assert browser.ask("GET", "/")[0] == 200
+    shutil.rmtree(tool.place)
+    with closing(browser.connect()) as connection:
+        connection.request("GET", "/", headers=browser.headers)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+    assert answer.status != 200
+    assert f"{tool.place} was removed or replaced" in text
+    assert "agentmux web" in text

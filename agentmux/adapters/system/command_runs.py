@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.system.child import Child, Keep, end, whole
-from agentmux.adapters.system.installation import InstallationGoneError, require_installed
+from agentmux.adapters.system.installation import require_installed
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.terminal.command_words import Words
 from agentmux.core.terminal.text_width import clean
+from agentmux.errors import InstallationGoneError
 from agentmux.threads import in_daemon_thread
 
 _LIMIT_S: Final = 86_400.0
@@ -88,7 +89,6 @@ class CommandRuns:
         """
         given = b"" if text is None else text.encode("utf-8", "replace")
         try:
-            require_installed(way_on="start this again")
             child = self.child(project, words, stdin=given, out=end(_OUT_MAX))
             said = await in_daemon_thread(child.run)
         except InstallationGoneError as error:
@@ -105,7 +105,12 @@ class CommandRuns:
         limit_s: float = _LIMIT_S,
         out: Keep = whole(),  # noqa: B008 (a constant)
     ) -> Child:
-        """Return a command, to be run."""
+        """Return a command, to be run.
+
+        Raises:
+            InstallationGoneError: AgentMux is no longer where this process has it from.
+        """
+        require_installed(way_on="end this, and start it again")
         return Child(
             argv=self.argv(project, words),
             env=self.environ,

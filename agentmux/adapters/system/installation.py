@@ -10,14 +10,10 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from agentmux.errors import MissingError
+from agentmux.errors import InstallationGoneError
 
 PACKAGE: Final = Path(__file__).resolve().parents[2]
 """The folder of the package `agentmux`."""
-
-
-class InstallationGoneError(MissingError):
-    """The files with which this process began are not there any more."""
 
 
 def require_installed(*, way_on: str) -> None:

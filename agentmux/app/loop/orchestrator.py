@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import signal
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -20,7 +20,7 @@ from typing import Final
 from agentmux.app.commands.stop import STOPPED_BY_USER
 from agentmux.app.delivery.outcome import LOST
 from agentmux.app.launch.stopped_pane import PaneManner
-from agentmux.app.loop.background_tasks import give_way, in_words
+from agentmux.app.loop.background_tasks import AGAIN_S, TRIES, give_way, in_words
 from agentmux.app.loop.monitor_keys import MonitorKeys
 from agentmux.app.loop.monitor_thread import MonitorThread
 from agentmux.app.loop.notices import Notices
@@ -45,7 +45,7 @@ from agentmux.core.journal.events import (
     SessionInterrupted,
 )
 from agentmux.core.names.phase import Phase
-from agentmux.errors import AgentmuxError, DataError, SupersededError
+from agentmux.errors import AgentmuxError, DataError, InstallationGoneError, SupersededError
 from agentmux.ports.display import Message, Picture
 from agentmux.ports.terminal import (
     HiddenServerError,
@@ -100,6 +100,8 @@ class Orchestrator:
         self._finished = False
         self._problems: dict[str, str] = {}
         self._unanswered: set[str] = set()
+        self._failures: Counter[str] = Counter()
+        self._failed_at: dict[str, float] = {}
         self._is_protected = True
         self._trace: SessionTrace | None = None
         self._alarm: asyncio.TimerHandle | None = None
@@ -202,6 +204,7 @@ class Orchestrator:
             facts = self._watcher.probe()
             self._performer.skip_empty_archive()
             self._tools.require_lease()
+            self._tools.require_installed(self._name)
             actions = next_actions(self._session.state, facts)
             if not await self._performer.perform(actions, facts):
                 self._watcher.write_runtime()
@@ -276,6 +279,7 @@ class Orchestrator:
             if what not in self._problems:
                 logger.exception("%s could not be handled", what)
             self._report(what, error)
+            self._end_after(what, error)
         else:
             self._resolved(what)
 
@@ -301,7 +305,7 @@ class Orchestrator:
             self.end(error.message)
             return
         text = str(error) or type(error).__name__
-        if isinstance(error, HiddenServerError | DataError):
+        if isinstance(error, HiddenServerError | DataError | InstallationGoneError):
             text = "; ".join((text, *error.hints))
         if text != self._problems.get(what):
             logger.error("%s failed: %s", what, text)
@@ -322,7 +326,21 @@ class Orchestrator:
         self._problems[what] = text
         self._show_problem()
 
+    def _end_after(self, what: str, error: Exception) -> None:
+        """End this process if an error that nobody foresaw comes again and again.
+
+        The agents go on, and a resume takes them over.
+        """
+        now = asyncio.get_running_loop().time()
+        if what not in {_STEP, _LOOK} or now - self._failed_at.get(what, -AGAIN_S) < AGAIN_S:
+            return
+        self._failed_at[what] = now
+        self._failures[what] += 1
+        if self._failures[what] == TRIES:
+            self.end(f"{what} failed {TRIES} times by an unexpected error: {in_words(error)}")
+
     def _resolved(self, what: str) -> None:
+        del self._failures[what]
         self._unanswered.discard(what)
         if self._problems.pop(what, None) is not None and not self._ending.is_set():
             self._show_problem()

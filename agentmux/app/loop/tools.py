@@ -30,6 +30,8 @@ class Tools:
         approver: Takes the id of an approval; returns, once, the environment that the approving
             command has left, or None.
         require_lease: Raises `LeaseLapsedError` if the session must not act now.
+        require_installed: Takes the name of the session, for commands. Raises
+            `InstallationGoneError` if this process could not start what it needs any more.
     """
 
     terminal: OwnSession
@@ -47,6 +49,7 @@ class Tools:
     past: tuple[Message, ...] = ()
     approver: Callable[[str], Mapping[str, str] | None] = lambda _: None
     require_lease: Callable[[], None] = lambda: None
+    require_installed: Callable[[str], None] = lambda _: None
 
 
 class SessionGoneError(AgentmuxError):

@@ -24,6 +24,7 @@ from agentmux.adapters.disk.session_folders import glance
 from agentmux.adapters.notify.process import HelperProcess
 from agentmux.adapters.pane import delivery, keystrokes
 from agentmux.adapters.system import processes
+from agentmux.adapters.system.installation import require_installed
 from agentmux.adapters.system.processes import PidWatch, start_time
 from agentmux.adapters.tmux.own_session import OwnTmux
 from agentmux.adapters.tmux.server import TmuxTerminal
@@ -215,6 +216,7 @@ async def _drive(
         notifier=HelperProcess(world.environment),
         approver=partial(take_approvers, session),
         require_lease=partial(require_lease, session / lease.NAME, world.now),
+        require_installed=_require_installed,
         past=() if request.mode == "start" else _said_before(session / layout.LOG),
     )
     try:
@@ -228,6 +230,11 @@ async def _drive(
         )
     finally:
         display.close()
+
+
+def _require_installed(session: str) -> None:
+    """Check that agents and deliveries can be started; see `Tools.require_installed`."""
+    require_installed(way_on=f"agentmux stop {session}, then agentmux resume {session}")
 
 
 def require_lease(path: Path, now: Callable[[], datetime]) -> None:

@@ -35,7 +35,7 @@ def test_without_it_and_for_pythons_own_modules_nothing_changes(pythonpath: str)
     "words",
     [
         ("agentmux", "list"),
-        ("agentmux", "agents", "list"),
+        ("agentmux", "agents"),
         ("agentmux", "start", "x", "--agent", "demo", "--dry-run"),
         ("agentmux", "submit", "design"),
         ("agentmux", "mcp"),
