@@ -1,7 +1,9 @@
 """``agentmux export`` and ``import``: a session goes on in another clone, with another home."""
 
+import io
 import json
 import tarfile
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -228,3 +230,28 @@ def test_an_import_needs_the_repository_of_the_session(project: Project, outside
     file.write_bytes(file.read_bytes()[:-20_000])
     assert "is not a whole exported session" in outside.fails(5, "import", str(file))
     assert "there is no file" in outside.fails(4, "import", str(file) + "x")
+
+
+def test_a_file_with_too_many_checkpoints_is_refused_at_once(project: Project) -> None:
+    session = begun(project, "--worktree")
+    file = project.root / "s.agentmux"
+    project.ok("export", session.name, str(file), "--copy")
+    line = next(each for each in session.events if each["event"] == "checkpoint_taken")
+    more = "".join(json.dumps({**line, "id": f"c{n}"}) + "\n" for n in range(60_000)).encode()
+    with tarfile.open(file) as tar:
+        held = {each.name: tar.extractfile(each).read() for each in tar}  # type: ignore[union-attr]
+    inside = "session/tool_events.jsonl"
+    held[inside] += more
+    fields = json.loads(held["manifest.json"])
+    for each in fields["members"]:
+        if inside.endswith(each["path"]):
+            each |= {"size": len(held[inside]), "sha256": sha256(held[inside]).hexdigest()}
+    held["manifest.json"] = json.dumps(fields).encode()
+    with tarfile.open(file, "w") as tar:
+        for name, data in held.items():
+            made = tarfile.TarInfo(name)
+            made.size = len(data)
+            tar.addfile(made, io.BytesIO(data))
+    said = project.fails(5, "import", str(file))
+    assert " MB: reading it takes a while" in said
+    assert "work-tree checkpoints, and at most 5000 can be moved" in said

@@ -29,6 +29,7 @@ from agentmux.core.fold.apply import fold
 from agentmux.core.fold.repinned import with_pipeline
 from agentmux.core.journal.events import (
     ORCHESTRATOR,
+    CheckpointTaken,
     Event,
     JournalCreated,
     SessionArrived,
@@ -38,7 +39,15 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import Base, SessionState, encode
 from agentmux.core.moving import handover
-from agentmux.core.moving.arrival import Landing, forgotten_agents, landed, malformed, unfit
+from agentmux.core.moving.arrival import (
+    CHECKPOINTS_MAX,
+    Landing,
+    forgotten_agents,
+    landed,
+    malformed,
+    too_many,
+    unfit,
+)
 from agentmux.core.moving.manifest import (
     BASE_REF,
     CHECKPOINT_REFS,
@@ -66,6 +75,8 @@ if TYPE_CHECKING:
 
 _BUNDLE: Final = f"{layout.WORK_TREE}/import.bundle"
 _COPIES_MAX: Final = 1000
+_LONG_JOURNAL: Final = 4 << 20
+"""So many bytes take some seconds to read; a session seldom has a tenth of them."""
 _BEGINNINGS: Final = ((JournalCreated, SessionStarted), (JournalCreated, SessionImported))
 
 
@@ -112,10 +123,16 @@ class _Arrival:
     warnings: tuple[str, ...]
 
 
-def pipeline_in(world: World, file: Path, *, copy: bool) -> str:
+def pipeline_in(world: World, file: Path, *, copy: bool, say: Callable[[str], object]) -> str:
     """Return the name of the pipeline that an import takes from the configuration here.
 
     Empty if it takes nothing, since the session is here.
+
+    Args:
+        world: The project.
+        file: Absolute.
+        copy: As for `import_session`.
+        say: Called with a sentence if reading the file will take long.
 
     Raises:
         NotFoundError: There is no such file.
@@ -124,6 +141,10 @@ def pipeline_in(world: World, file: Path, *, copy: bool) -> str:
     with world.archives.opened(file) as archive:
         if not copy and _here(world, archive.manifest.session) is not None:
             return ""
+        members = archive.manifest.members
+        size = next((each.size for each in members if each.path == layout.JOURNAL), 0)
+        if size > _LONG_JOURNAL:
+            say(f"the session's journal has {size >> 20} MB: reading it takes a while")
         return (_state_of(archive, archive.events()).pipeline or FEATURE).name
 
 
@@ -250,6 +271,9 @@ def _state_of(archive: SessionArchive, events: tuple[Event, ...]) -> SessionStat
     kinds = tuple(type(each.fact) for each in events[:2])
     if kinds not in _BEGINNINGS:
         raise _unusable("its journal does not begin as that of a session")
+    checkpoints = sum(isinstance(each.fact, CheckpointTaken) for each in events)
+    if checkpoints > CHECKPOINTS_MAX:  # counted first, since the fold of too many takes minutes
+        raise _unusable(too_many(checkpoints))
     try:
         state = fold(SessionState(phase=Phase.FAILED), ((each, 0) for each in events))
     except RecursionError:

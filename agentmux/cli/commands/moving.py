@@ -123,7 +123,7 @@ def import_(
     require_person(face, "import")
     world = face.world()
     place = absolute(file)
-    pipeline = pipeline_in(world, place, copy=copy)
+    pipeline = pipeline_in(world, place, copy=copy, say=render.note)
     world = trusted_world(
         face, world, lambda given: taken_from(given, pipeline), trust=trust and bool(pipeline)
     )

@@ -22,6 +22,9 @@ from agentmux.core.names.phase import Phase
 _SEAT: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 _INSIDE: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(?:/[A-Za-z0-9_][A-Za-z0-9._-]*){0,7}")
 _NUMBER_MAX: Final = 10_000
+CHECKPOINTS_MAX: Final = 5000
+"""The most work-tree checkpoints of a session that can be moved. Each is a ref for git, and the
+time to read them grows with the square of their number: these take some seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +76,13 @@ def _unfit(state: SessionState) -> Iterator[str]:
         yield "files of an earlier attempt are still to be moved to its history"
     if state.base is None and state.options.base is None:
         yield "it has no commit to begin on"
+    if len(state.tree_checkpoints) > CHECKPOINTS_MAX:
+        yield too_many(len(state.tree_checkpoints))
+
+
+def too_many(checkpoints: int) -> str:
+    """Return why a session with so many work-tree checkpoints cannot be moved."""
+    return f"it has {checkpoints} work-tree checkpoints, and at most {CHECKPOINTS_MAX} can be moved"
 
 
 def malformed(state: SessionState) -> str:

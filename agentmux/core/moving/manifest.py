@@ -177,13 +177,29 @@ def _wrong(found: Manifest) -> Iterator[str]:
     if not found.inside.isprintable():
         yield "`inside` is not valid"
     paths = [each.path for each in found.members]
-    if len({each.casefold() for each in paths}) != len(paths):
-        yield "a file is listed twice"
+    yield from _in_the_way(paths)
     for each in found.members:
         if not may_come(each.path) or each.size > FILE_MAX or not _SHA256.fullmatch(each.sha256):
             yield f"`{each.path[:80]!r}` is not a file that a session brings along"
     if layout.JOURNAL not in paths:
         yield "there is no journal"
+
+
+def _in_the_way(paths: list[str]) -> Iterator[str]:
+    """Yield which of the files cannot stand beside the others; capitals make no difference."""
+    names = {each.casefold() for each in paths}
+    if len(names) != len(paths):
+        yield "a file is listed twice"
+    for path in paths:
+        if not names.isdisjoint(_folders(path.casefold())):
+            yield f"`{path[:80]!r}` is in a folder that is another file"
+
+
+def _folders(path: str) -> Iterator[str]:
+    """Yield the folders on the way to a file, the nearest first."""
+    while "/" in path:
+        path = path.rpartition("/")[0]
+        yield path
 
 
 _FORMS: Final = {

@@ -20,7 +20,7 @@ from agentmux.core.journal.state import (
     SessionState,
     TreeCheckpoint,
 )
-from agentmux.core.moving.arrival import Landing, landed, malformed, unfit
+from agentmux.core.moving.arrival import CHECKPOINTS_MAX, Landing, landed, malformed, unfit
 
 COMMIT = "a" * 40
 RECORD = {
@@ -160,3 +160,11 @@ def test_what_cannot_go_on_elsewhere(wrong: dict[str, Any]) -> None:
 def test_what_is_malformed(wrong: dict[str, Any]) -> None:
     assert malformed(STATE) == ""
     assert malformed(replace(STATE, **wrong)) != ""
+
+
+def test_a_session_with_too_many_checkpoints_stays() -> None:
+    saved = TreeCheckpoint(number=1, because="phase", phase="implementing", commit=COMMIT)
+    kept = replace(STATE, tree_checkpoints=(saved,) * CHECKPOINTS_MAX)
+    assert unfit(kept) == ""
+    more = replace(kept, tree_checkpoints=(*kept.tree_checkpoints, saved))
+    assert unfit(more) == "it has 5001 work-tree checkpoints, and at most 5000 can be moved"

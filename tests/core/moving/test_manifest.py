@@ -97,6 +97,16 @@ def test_names_that_differ_in_case_alone_are_refused() -> None:
         decode(manifest(members=[*manifest()["members"], *both]))  # type: ignore[misc]
 
 
+def test_a_folder_that_is_another_file_is_refused() -> None:
+    for folder in ("02_architecting/a", "02_ARCHITECTING/A"):
+        both = [
+            {"path": path, "size": 0, "sha256": SHA}
+            for path in ("02_architecting/a", f"{folder}/in/b.md")
+        ]
+        with pytest.raises(DataError, match="folder that is another file"):
+            decode(manifest(members=[*manifest()["members"], *both]))  # type: ignore[misc]
+
+
 def test_a_file_that_is_too_large_is_refused() -> None:
     large = {"path": "02_architecting/a.md", "size": FILE_MAX + 1, "sha256": SHA}
     with pytest.raises(DataError):
