@@ -130,6 +130,18 @@ def test_what_is_cancelled_or_tried_again_in_each_status(
         assert _row(engine, feature).drive == again.drive
 
 
+@pytest.mark.parametrize("newer", [{"drive": 7}, {"epoch": 7}])
+def test_who_sees_an_older_drive_or_epoch_changes_nothing(
+    newer: dict[str, int], engine: sa.Engine, feature: str
+) -> None:
+    seen = _row(engine, feature, **WAITING)
+    now = _row(engine, feature, **newer)
+    for change in (deciding.cancel, giving_up.abandon):
+        with pytest.raises(BlockedError, match="has changed meanwhile"):
+            change(engine, seen)
+    assert _row(engine, feature) == now
+
+
 def test_a_host_that_may_still_act_is_not_abandoned(engine: sa.Engine, feature: str) -> None:
     _host(engine, age_s=70)
     row = _row(engine, feature, **WAITING)

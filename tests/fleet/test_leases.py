@@ -47,3 +47,11 @@ def test_a_lease_makes_no_directory(leases: Leases, tmp_path: Path) -> None:
     leases.write(tmp_path / "gone", 1)
     leases.end(tmp_path / "gone", 1)
     assert not (tmp_path / "gone").exists()
+
+
+def test_a_lease_has_lapsed_as_soon_as_one_clock_says_so(leases: Leases) -> None:
+    minute = timedelta(seconds=60)
+    assert not leases.have_lapsed(NOW + minute / 2, NOW_S + 59)
+    assert leases.have_lapsed(NOW, NOW_S + 60), "the wall clock was set back"
+    assert leases.have_lapsed(NOW + minute, NOW_S), "the host was suspended"
+    assert Leases(60.0).have_lapsed(NOW, NOW_S), "nothing was agreed yet"

@@ -462,6 +462,35 @@ def test_a_folder_that_cannot_be_looked_at_is_not_taken_for_none(tmp_path: Path)
         files.is_folder(tmp_path / ("n" * 300))
 
 
+def test_a_linked_folder_on_the_way_is_refused(tmp_path: Path) -> None:
+    root, outside = tmp_path / "root", tmp_path / "outside"
+    (root / "a").mkdir(parents=True)
+    outside.mkdir()
+    (root / "a" / "link").symlink_to(outside)
+    assert files.inside(root, "a/x.md") == root / "a" / "x.md"
+    assert files.inside(root, "a/link") == root / "a" / "link", "a write replaces it"
+    for path, whole in (("a/link/x.md", False), ("a/link/b/x.md", False), ("a/link", True)):
+        with pytest.raises(DataError, match="a/link` is a link"):
+            files.inside(root, path, whole=whole)
+
+
+def test_only_a_regular_file_is_appended_to(tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_text("mine")
+    (tmp_path / "link").symlink_to(outside)
+    (tmp_path / "dangling").symlink_to(tmp_path / "none")
+    for name in ("link", "dangling"):
+        with pytest.raises(DataError, match=f"{name}` is a link, which is not allowed"):
+            files.append_only(tmp_path / name)
+    os.mkfifo(tmp_path / "fifo")
+    reader = os.open(tmp_path / "fifo", os.O_RDONLY | os.O_NONBLOCK)
+    with pytest.raises(DataError, match="fifo` is not a regular file"):
+        files.append_only(tmp_path / "fifo")
+    os.close(reader)
+    assert outside.read_text() == "mine"
+    assert not (tmp_path / "none").exists()
+
+
 def test_writing_over_takes_no_room_and_makes_nothing(tmp_path: Path) -> None:
     path = tmp_path / "note"
     with pytest.raises(DataError):

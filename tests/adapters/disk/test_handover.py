@@ -13,7 +13,13 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.disk import files
-from agentmux.adapters.disk.handover import ReadyPipe, report, take_environment
+from agentmux.adapters.disk.handover import (
+    ReadyPipe,
+    leave_environment,
+    report,
+    take_approvers,
+    take_environment,
+)
 from agentmux.errors import DataError
 
 ENVIRON = {"KEY": "s\udce9cret\n", "EMPTY": ""}
@@ -29,6 +35,30 @@ def test_an_environment_is_taken_once_and_nobody_else_may_read_it(short_dir: Pat
     assert pipe.wait(5, os.getpid()) == b"ready"
     pipe.close()
     assert list(short_dir.iterdir()) == []
+
+
+APPROVAL = "6f1c1a52-6a51-5d53-9d31-0a4ff2f8a001"
+
+
+def test_the_environment_of_an_approval_is_taken_once_and_nobody_else_may_read_it(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "session"
+    home.mkdir()
+    before = os.umask(0)
+    leave_environment(home, APPROVAL, ENVIRON)
+    os.umask(before)
+    (kept,) = home.iterdir()
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert take_approvers(home, APPROVAL) == ENVIRON
+    assert take_approvers(home, APPROVAL) is None
+    assert list(home.iterdir()) == []
+    outside = tmp_path / "outside"
+    outside.write_text("mine")
+    kept.symlink_to(outside)
+    with pytest.raises(DataError):
+        leave_environment(home, APPROVAL, ENVIRON)
+    assert outside.read_text() == "mine"
 
 
 @pytest.mark.parametrize("nobody", [0, "ended"])

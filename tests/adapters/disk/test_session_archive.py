@@ -1,5 +1,6 @@
 """The file of an exported session: written whole, and read as if an enemy had made it."""
 
+import fcntl
 import io
 import json
 import os
@@ -16,6 +17,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.moving.manifest import INSIDE, MANIFEST, Manifest, encode
 from agentmux.errors import DataError, NotFoundError, UsageError
 from agentmux.ports.moving import Packed
+from tests.faults.operations import Operation, Operations
 
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 COMMIT = "a" * 40
@@ -83,6 +85,22 @@ def test_a_file_is_not_replaced_without_force(packed: Packed, tmp_path: Path) ->
     assert not list(tmp_path.glob(".*"))
 
 
+def test_a_file_that_appears_meanwhile_is_not_replaced(
+    packed: Packed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "s.agentmux"
+
+    def appear(operation: Operation) -> None:
+        if operation.target == str(file):
+            file.write_text("mine")
+
+    Operations(tmp_path, appear).install(monkeypatch.setattr)
+    with pytest.raises(UsageError, match="exists already"):
+        session_archive.write(file, packed, force=False)
+    assert file.read_text() == "mine"
+    assert not list(tmp_path.glob(".*"))
+
+
 def test_a_file_that_changes_meanwhile_is_an_error(packed: Packed, tmp_path: Path) -> None:
     (packed.home / "requirements.md").write_text("Add something else.\n")
     with pytest.raises(DataError, match="changed while"):
@@ -91,12 +109,17 @@ def test_a_file_that_changes_meanwhile_is_an_error(packed: Packed, tmp_path: Pat
 
 
 def test_what_a_killed_export_left_is_swept(tmp_path: Path) -> None:
-    left = tmp_path / ".s[1].0011.part"
+    left, written = (tmp_path / f".s[1].{name}.part" for name in ("0011", "0022"))
     other = tmp_path / ".s.0011.part"
-    for each in (left, other):
+    for each in (left, written, other):
         each.write_text("x")
+    with written.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        session_archive.sweep(tmp_path / "s[1]")
+        assert not left.exists()
+        assert written.exists(), "another export writes it"
     session_archive.sweep(tmp_path / "s[1]")
-    assert not left.exists()
+    assert not written.exists()
     assert other.exists()
 
 
