@@ -299,6 +299,7 @@ class Stage:
         self.postbox = Postbox()
         self.path = Path("/nowhere")
         self.worktree = False
+        self.pipeline: str | None = None
         self.policy = ""
         self.lapses: Callable[[], bool] = lambda: False
 
@@ -307,7 +308,12 @@ class Stage:
         (self.root / "scenario.json").write_text(json.dumps(said))
 
     def begin(self) -> None:
-        asked = StartRequest(feature="add a greeting", agent=self.agent, worktree=self.worktree)
+        asked = StartRequest(
+            feature="add a greeting",
+            agent=self.agent,
+            worktree=self.worktree,
+            pipeline=self.pipeline,
+        )
         plan = plan_start(self.world, asked, {})
         self.path = plan.path
         argv = (sys.executable, "-c", "import time; time.sleep(1e6)")
@@ -1229,6 +1235,8 @@ def test_what_agents_and_user_said_stands_among_the_messages(
 def test_changes_that_cannot_be_recorded_stay_in_the_composer(
     stage: Stage, keyboard: Keyboard, caplog: pytest.LogCaptureFixture
 ) -> None:
+    stage.pipeline = "quick"
+
     async def play() -> None:
         async with stage.driven():
             await to_the_decision(stage)
@@ -1248,6 +1256,8 @@ def test_changes_that_cannot_be_recorded_stay_in_the_composer(
 
 
 def test_changes_that_come_too_late_stay_in_the_composer(stage: Stage, keyboard: Keyboard) -> None:
+    stage.pipeline = "quick"
+
     async def play() -> None:
         async with stage.driven():
             await to_the_decision(stage)
@@ -1266,6 +1276,8 @@ def test_changes_that_come_too_late_stay_in_the_composer(stage: Stage, keyboard:
 def test_an_approval_that_cannot_be_recorded_is_reported(
     stage: Stage, keyboard: Keyboard, caplog: pytest.LogCaptureFixture
 ) -> None:
+    stage.pipeline = "quick"
+
     async def play() -> None:
         async with stage.driven() as driving:
             await to_the_decision(stage)
@@ -1299,6 +1311,7 @@ class Elsewhere(NotedRepository):
 def test_a_key_approves_nothing_that_cannot_be_committed_and_names_what_will_not(
     stage: Stage, keyboard: Keyboard
 ) -> None:
+    stage.pipeline = "quick"
     repository = Elsewhere(stage.project)
     repository.begin()
 
@@ -1323,6 +1336,7 @@ def test_a_key_approves_nothing_that_cannot_be_committed_and_names_what_will_not
 def test_a_slow_git_holds_nothing_up_and_only_a_question_that_was_shown_is_answered(
     stage: Stage, keyboard: Keyboard
 ) -> None:
+    stage.pipeline = "quick"
     answers = threading.Event()
 
     class Slow(Elsewhere):
@@ -1360,6 +1374,7 @@ def test_a_slow_git_holds_nothing_up_and_only_a_question_that_was_shown_is_answe
 def test_a_request_that_is_taken_back_while_git_looks_can_be_sent_again(
     stage: Stage, keyboard: Keyboard
 ) -> None:
+    stage.pipeline = "quick"
     answers = threading.Event()
     answers.set()
 
@@ -1394,6 +1409,7 @@ def test_an_approval_is_about_the_cycle_that_the_question_was_about(
     stage: Stage, keyboard: Keyboard
 ) -> None:
     """Also if the monitor was held up meanwhile, and has not seen that it was decided elsewhere."""
+    stage.pipeline = "quick"
 
     async def play() -> None:
         async with stage.driven():
@@ -1437,6 +1453,7 @@ def test_a_monitor_that_cannot_be_drawn_is_a_problem_until_it_can(
 def test_a_git_that_hangs_keeps_no_orchestrator_from_ending(
     stage: Stage, keyboard: Keyboard
 ) -> None:
+    stage.pipeline = "quick"
     answers, answered = threading.Event(), threading.Event()
 
     class Hanging(NotedRepository):
@@ -1465,6 +1482,8 @@ def test_a_git_that_hangs_keeps_no_orchestrator_from_ending(
 
 
 def test_what_git_cannot_show_keeps_nobody_from_deciding(stage: Stage, keyboard: Keyboard) -> None:
+    stage.pipeline = "quick"
+
     class Broken(NotedRepository):
         def stat(self, found: ChangeRange) -> tuple[str, ...]:  # type: ignore[explicit-override]
             raise MissingError("git diff did not answer within 30 s")
@@ -1514,6 +1533,8 @@ def test_what_a_commit_leaves_out_is_not_approved_by_itself(stage: Stage) -> Non
 def test_a_bug_behind_a_key_is_reported(
     stage: Stage, keyboard: Keyboard, caplog: pytest.LogCaptureFixture
 ) -> None:
+    stage.pipeline = "quick"
+
     class Broken(NotedRepository):
         def result_tree(self, paths: object) -> str:  # type: ignore[explicit-override]
             raise ZeroDivisionError("no work tree")
@@ -1543,6 +1564,8 @@ def test_a_bug_behind_a_key_is_reported(
 def test_whatever_keeps_a_commit_from_being_made_leaves_the_decision_open(
     stage: Stage, keyboard: Keyboard, error: Exception, reason: str
 ) -> None:
+    stage.pipeline = "quick"
+
     class Broken(NotedRepository):
         calls = 0
 
@@ -1879,6 +1902,8 @@ def test_what_a_key_could_not_do_is_not_said_for_ever(
 def test_a_question_whose_time_is_over_says_so(
     stage: Stage, keyboard: Keyboard, advanced: asyncio.Runner
 ) -> None:
+    stage.pipeline = "quick"
+
     async def play() -> None:
         async with stage.driven():
             await to_the_decision(stage)
@@ -1971,6 +1996,8 @@ def test_one_key_resumes_all_panes_that_wait(
 
 
 def test_where_a_small_wish_begins_is_chosen_by_a_key(stage: Stage, keyboard: Keyboard) -> None:
+    stage.pipeline = "quick"
+
     async def play() -> None:
         async with stage.driven():
             await to_the_decision(stage)
@@ -1995,6 +2022,8 @@ def test_where_a_small_wish_begins_is_chosen_by_a_key(stage: Stage, keyboard: Ke
 def test_changes_to_a_result_that_is_another_one_by_now_are_not_sent(
     stage: Stage, keyboard: Keyboard
 ) -> None:
+    stage.pipeline = "quick"
+
     async def play() -> None:
         async with stage.driven():
             await to_the_decision(stage)
