@@ -2,6 +2,7 @@
 
 import pytest
 
+from agentmux.web.guard import Asked, Place, check_token, check_visit
 from tests.e2e.conftest import Project
 from tests.web.conftest import HOST, ORIGIN, Page
 
@@ -101,6 +102,16 @@ def test_a_form_without_our_token_does_nothing(lone: Page, form: str, token: str
     assert answer.status_code == 403
     assert "load the page again" in answer.text
     assert lone.browser.get("/").status_code == 200
+
+
+def test_without_a_login_no_token_is_right() -> None:
+    """Not even that of a browser that has none."""
+    asked = Asked(
+        place=Place(scheme="http", host=HOST), method="POST", path="/start", host=HOST,
+        origin=ORIGIN, cookies=(), visit=None, form={"token": ""},
+    )  # fmt: skip
+    assert check_token(asked) is not None
+    assert check_visit(asked) is not None
 
 
 def test_the_token_of_another_browser_does_not_count(lone: Page) -> None:
