@@ -74,7 +74,7 @@ def undimmed(ansi: str) -> str:
     An agent shows a placeholder, a suggestion that nobody typed, in dim text; it must not count as
     a draft. One inverse character before dim text belongs to it, since some agents draw their
     cursor so. qwen draws its placeholder in a colour, from its underlined cursor to the end of the
-    row.
+    row. The rules around an input field stay, though pi dims them.
     """
     cells: list[str] = []
     marks: list[str] = []
@@ -88,7 +88,7 @@ def undimmed(ansi: str) -> str:
         marks.extend("\n" if cell == "\n" else mark for cell in part)
     text = "".join(cells)
     for match in _PLACEHOLDER.finditer("".join(marks)):
-        blank = re.sub(r"[^\n]", " ", text[match.start() : match.end()])
+        blank = re.sub(r"[^\n─━]", " ", text[match.start() : match.end()])
         text = text[: match.start()] + blank + text[match.end() :]
     return text
 

@@ -366,6 +366,7 @@ def test_a_text_that_cannot_be_typed_is_refused(fake_terminal: Flat, text: str) 
         ("> \x1b[7mT\x1b[0mry it", "> Try it"),
         ("\x1b[38;5;2mgreen\x1b[38;2;2;2;2mrgb", "greenrgb"),
         ("\x1b[2ma\nb\x1b[22mc", " \n c"),
+        ("\x1b[2m──\n\x1b[mx\n\x1b[2m━━", "──\nx\n━━"),
         ("\x1b[2;1mbold", "bold"),
         ("\x1b[2ma\x1b[mb", " b"),
         ("* \x1b[4mA\x1b[0;38;5;103m title\n\x1b[38;5;131m──", "*        \n──"),
