@@ -176,6 +176,25 @@ def probe(
     program = find_program(spec.command[0], path_env)
     if program is None:
         return ProbeResult(installed=False, problem=f"`{spec.command[0]}` is not on PATH")
+    found = _probe_of(spec, program, path_env, cache_dir, keep=keep, timeout_s=timeout_s)
+    return replace(found, former=_former(spec, program)) if spec.former else found
+
+
+def _former(spec: AgentSpec, program: Path) -> str:
+    """Return the package that has a successor and contains the program; empty if none does."""
+    place = f"{program.resolve()}"
+    return next((each for each in spec.former if f"/node_modules/{each}/" in place), "")
+
+
+def _probe_of(
+    spec: AgentSpec,
+    program: Path,
+    path_env: str,
+    cache_dir: Path | None,
+    *,
+    keep: bool,
+    timeout_s: float,
+) -> ProbeResult:
     if not any(strategy.probe for strategy in spec.strategies) and spec.probe.version is None:
         return _judged(spec, program, "")
     argv = (str(program), *spec.command[1:], *spec.probe.argv)

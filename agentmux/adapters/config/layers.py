@@ -197,6 +197,7 @@ def _agents(pattern: schema.Reader) -> schema.Each:
             required="version",
         ),
         "install": _LINE,
+        "former": schema.words,
         "notes": _prose,
         "strategies": _strategies(pattern),
     }

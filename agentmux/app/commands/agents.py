@@ -77,6 +77,13 @@ class AgentReport:
         return self.probe.installed and self.strategy.kind is not StrategyKind.NONE
 
     @property
+    def successor(self) -> str:
+        """That the package of the installed program has a successor, in words; empty if not."""
+        if not self.probe.former:
+            return ""
+        return f"its package {self.probe.former} has a successor"
+
+    @property
     def was_asked(self) -> bool:
         """Whether the program was run to see what it can do."""
         return self.probe.installed and any(each.probe for each in self.spec.strategies)
@@ -126,6 +133,7 @@ class AgentReport:
             "asked": asked if self.was_asked else None,
             "strategies": held if self.probe.installed else {},
             "problem": self.probe.problem,
+            "former": self.probe.former or None,
         }
 
 

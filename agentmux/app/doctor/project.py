@@ -53,6 +53,9 @@ def _there(report: AgentReport, *, is_used: bool) -> Finding:
     if report.probe.problem:
         say = problem if is_used else warning
         return say("agents", f"{name}: {report.probe.problem}", f"agentmux agents probe {name}")
+    if report.successor:
+        text = f"{name} {report.version}".strip() + f": {report.successor}"
+        return warning("agents", text, how_to_install(spec))
     comes = (
         "its conversations come back" if report.resumes else "a resume starts a new conversation"
     )

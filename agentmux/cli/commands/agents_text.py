@@ -16,7 +16,7 @@ from agentmux.app.commands.agents import (
     StrategyCommands,
 )
 from agentmux.cli import render
-from agentmux.core.agents.spec import PromptBy, StrategyKind
+from agentmux.core.agents.spec import PromptBy, StrategyKind, how_to_install
 from agentmux.core.names.status_labels import NATIVE_MARK, Colour
 
 if TYPE_CHECKING:
@@ -91,6 +91,8 @@ def probe_lines(report: AgentReport) -> Iterator[str]:
     spec = report.spec
     version = f" {report.version}" if report.version else ""
     yield f"{spec.name}{version}: {report.probe.path or 'not installed'}"
+    if report.successor:
+        yield f"  {report.successor}: {how_to_install(spec)}"
     if not report.probe.installed or report.probe.problem:
         return
     if not report.was_asked:

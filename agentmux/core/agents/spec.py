@@ -287,6 +287,7 @@ class AgentSpec:
         keep: Variables that stay although they match ``unset``, in the same form.
         screens: The recorded screens against which the patterns are tested.
         install: The command that installs the program; empty if none is known.
+        former: Packages of npm that contained the program once and get no new versions any more.
         notes: Notes for people.
         strategies: The ways to resume a conversation, best first.
     """
@@ -326,6 +327,7 @@ class AgentSpec:
     keep: tuple[str, ...] = KEPT
     screens: KnownScreens | None = None
     install: str = ""
+    former: tuple[str, ...] = ()
     notes: str = ""
     strategies: tuple[Strategy, ...] = ()
 
@@ -345,6 +347,8 @@ class ProbeResult:
         missing: Maps a kind of strategy to the names of its features that were not found.
         add_dir: Whether the program knows the words of `AddDir`; None if that is not known.
         problem: Why the probe failed; None when it did not.
+        former: The package that contains the program, if that is one of `AgentSpec.former`; else
+            empty.
     """
 
     installed: bool
@@ -354,6 +358,7 @@ class ProbeResult:
     missing: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     add_dir: bool | None = None
     problem: str | None = None
+    former: str = ""
 
     @property
     def is_open(self) -> bool:

@@ -164,9 +164,12 @@ SAID = [
     ("copilot", "trust", "Confirm folder trust"),
     ("qwen", "trust", "Connect a Provider"),
     ("amp", "trust", "No API key found. Would you like to log in? [(y)es, (n)o]"),
-    ("aider", "trust", "No git repo found, create one to track changes?"),
+    ("aider", "trust", "No git repo found, create one to track changes? (Y)es/(N)o [Yes]: "),
+    ("aider", "waiting", "Run shell command? (Y)es/(N)o/(D)on't ask again [Yes]: "),
+    ("claude", "trust", "  3 new MCP servers found in this project"),
+    ("pi", "waiting", " → Blue\n\n ↑↓ navigate  enter select  escape/ctrl+c cancel"),
     ("demo", "trust", "Do you trust the files in this folder?"),
-    ("claude", "ready", "text\n❯ "),
+    ("claude", "ready", "text\n──\n❯ "),
     ("demo", "ready", "text\n❯ "),
     ("claude", "waiting", "Do it?\n ❯ 1. Yes"),
     ("demo", "waiting", "Do you want to proceed?\n ❯ 1. Yes"),
@@ -209,9 +212,11 @@ def test_a_banner_above_a_conversation_is_no_new_one(name: str, screen: str) -> 
         ("claude", "talk\n\nEsc to cancel the job\n❯ "),
         ("codex", "talk\n\nPress enter to confirm or esc to cancel it"),
         ("qwen", "talk\n\n› 1. a quotation"),
+        ("claude", "● a quotation:\n\n   ❯ 1. Yes\n\n────\n❯ \n────"),
+        ("aider", "────\n> /add x\nAdd it? (Y)es/(N)o [Yes]: y\nAdded x\n────\n> "),
     ],
 )
-def test_a_blank_row_is_no_indentation(name: str, screen: str) -> None:
+def test_what_was_said_is_no_question(name: str, screen: str) -> None:
     assert read_screen(REGISTRY[name], screen) is not ScreenMark.WAITING
 
 
@@ -532,6 +537,22 @@ def test_an_agent_without_features_is_not_run_at_all(machine: Machine) -> None:
 
     assert result == ProbeResult(installed=True, path=str(machine.program))
     assert machine.counted() == []
+
+
+def test_a_program_of_a_package_that_has_a_successor_is_told(machine: Machine) -> None:
+    """As npm installs it: a link in a folder of PATH leads into the package."""
+    machine.install(shows(HELP))
+    spec = replace(ROBOT, former=("@old/robot",))
+    assert machine.probe(spec).former == ""
+
+    for package, former in (("@old/robot", "@old/robot"), ("@old/robot-arm", ""), ("robot", "")):
+        inside = machine.program.parent.parent / "lib/node_modules" / package / "cli.js"
+        inside.parent.mkdir(parents=True)
+        machine.program.rename(inside)
+        machine.program.symlink_to(inside)
+        assert machine.probe(spec).former == former
+        assert machine.probe(replace(spec, strategies=(), probe=Probe())).former == former
+        inside.rename(machine.program)
 
 
 def test_a_program_is_found_on_path_or_by_its_path(machine: Machine) -> None:

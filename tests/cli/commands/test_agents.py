@@ -99,6 +99,23 @@ def test_a_probe_names_the_screens_that_were_not_recorded(project: Path, tmp_pat
     assert answer(project, "probe", "demo")["agents"][0]["screens"] is None
 
 
+def test_a_probe_says_that_a_package_has_a_successor(project: Path, tmp_path: Path) -> None:
+    program = tmp_path / "node_modules/@old/robot/robot"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\necho '  --resume ID'\n")
+    program.chmod(0o755)
+    more = "former: ['@old/robot'], install: npm install -g @new/robot"
+    (project / ".agentmux/config.yaml").write_text(
+        f"agents: {{robot: {{like: demo, command: {program}, {more}}}}}\n"
+    )
+    trust(project)
+    said = run(project, "probe", "robot").stdout
+    assert "its package @old/robot has a successor: npm install -g @new/robot\n" in said
+    (found,) = answer(project, "probe", "robot")["agents"]
+    assert found["probe"]["former"] == "@old/robot"
+    assert answer(project, "probe", "demo")["agents"][0]["probe"]["former"] is None
+
+
 def test_a_probe_of_nothing_is_an_error_with_its_code(project: Path) -> None:
     done = run(project, "probe", "no-such-agent", code=ExitCode.MISSING)
     assert "`no-such-agent` is not on PATH" in done.stderr
