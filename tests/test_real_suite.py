@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.real import test_real_pipeline, test_real_probes
-from tests.real.clis import CLIS
+from tests.real.clis import CLIS, of
 from tests.real.conftest import COLUMNS
 from tests.real.run import CACHE_VARIABLE, FOUND_VARIABLE
 
@@ -33,11 +33,7 @@ def shown() -> dict[str, list[str]]:
 
 
 def test_every_column_is_shown_of_every_agent_or_says_why_not() -> None:
-    wanted = {
-        column: [name for name, cli in CLIS.items() if column not in cli.without]
-        for column in COLUMNS
-    }
-    assert shown() == wanted
+    assert shown() == {column: of(column) for column in COLUMNS}
     assert all(reason for cli in CLIS.values() for reason in cli.without.values())
 
 

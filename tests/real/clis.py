@@ -38,9 +38,12 @@ class Cli:
     """One agent CLI, by its name in the registry.
 
     Attributes:
-        package: Its name on the npm registry.
+        package: Its name on the npm registry, or on PyPI.
         version: The version that is installed.
-        program: Path of the program below ``node_modules``; ``{platform}`` is like ``linux-x64``.
+        program: Path of the program below ``node_modules``, or in the virtual environment;
+            ``{platform}`` is like ``linux-x64``.
+        on_python: It is a package of PyPI.
+        chats: It has no tools: each of its requests is a turn.
         on_node: Lowest major version of Node that runs the program; 0 for a binary.
         prepare: Writes its configuration, without a login and with first-run questions answered;
             returns its environment.
@@ -62,6 +65,8 @@ class Cli:
     package: str
     version: str
     program: str
+    on_python: bool = False
+    chats: bool = False
     on_node: int = 0
     prepare: Callable[[Place], Mapping[str, str]]
     forget: tuple[str, ...] = ()
@@ -192,7 +197,21 @@ def _pi(place: Place) -> Mapping[str, str]:
     }
     _write(place.home / "models.json", {"providers": {"local": provider}})
     _write(place.home / "settings.json", {"defaultProvider": "local", "defaultModel": MODEL})
+    if not place.trusted:  # it asks only if the folder has settings for it
+        _write(place.project / ".pi" / "settings.json", {})
     return {"PI_CODING_AGENT_DIR": str(place.home), "PI_OFFLINE": "1"}
+
+
+def _aider(place: Place) -> Mapping[str, str]:
+    _write(place.home / ".gitconfig", "[user]\nname = A\nemail = a@example.org\n")
+    prices = "model_prices_and_context_window.json"  # which it would otherwise download
+    _write(place.home / ".aider" / "caches" / prices, {"openai/gpt-5": {}})
+    return {
+        "HOME": str(place.home),
+        "OPENAI_API_KEY": KEY,
+        "OPENAI_API_BASE": f"{place.url}/v1",
+        "AIDER_MODEL": f"openai/{MODEL}",
+    }
 
 
 _NO_TIME: Final = {"limits": "its limit says no time; its recorded screens are tested"}
@@ -204,7 +223,7 @@ _LATEST: Final = "it takes no id: the latest conversation of the folder is what 
 CLIS: Final[Mapping[str, Cli]] = {
     "claude": Cli(
         package="@anthropic-ai/claude-code",
-        version="2.1.330",
+        version="2.1.332",
         program="@anthropic-ai/claude-code-{platform}/claude",
         prepare=_claude,
         forget=("projects",),
@@ -221,7 +240,7 @@ CLIS: Final[Mapping[str, Cli]] = {
     ),
     "codex": Cli(
         package="@openai/codex",
-        version="0.169.0",
+        version="0.171.0",
         program="@openai/codex-{platform}/vendor/*/bin/codex",
         prepare=_codex,
         forget=("sessions", "*.sqlite*"),
@@ -294,18 +313,38 @@ CLIS: Final[Mapping[str, Cli]] = {
         path=("codex/node_modules/@openai/codex-*/vendor/*/codex-path",),
     ),
     "pi": Cli(
-        package="@mariozechner/pi-coding-agent",
-        version="0.73.1",
-        program="@mariozechner/pi-coding-agent/dist/cli.js",
+        package="@earendil-works/pi-coding-agent",
+        version="1.5.2",
+        program="@earendil-works/pi-coding-agent/dist/cli.js",
         on_node=20,
         prepare=_pi,
         leaves=("/new",),
+        trust=("Enter",),
         without={
             "permits": "it asks for no permissions",
-            **_NO_TRUST,
             **_NOT_TOLD,
             **_NO_TIME,
             **_UNTRIED,
         },
     ),
+    "aider": Cli(
+        package="aider-chat",
+        version="0.86.2",
+        program="bin/aider",
+        on_python=True,
+        chats=True,
+        prepare=_aider,
+        without=dict.fromkeys(
+            (
+                *("rejection", "resumed", "hangup", "midway", "pair", "lost", "left", "asked"),
+                *("permits", "answered", "dialogs", "outside", "limits"),
+            ),
+            "it runs a command only after its user has said yes; its recorded screens are tested",
+        ),
+    ),
 }
+
+
+def of(column: str) -> list[str]:
+    """Return the agents to which a column of the closing table applies."""
+    return [name for name, cli in CLIS.items() if column not in cli.without]

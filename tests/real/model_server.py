@@ -22,7 +22,7 @@ import threading
 import time
 import uuid
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -59,6 +59,7 @@ class Seen:
         shell: Name and parameters of the tool that runs commands; None if there is no such tool.
         is_answered: The request ends with the result of a tool.
         at: Seconds since the epoch.
+        chats: Whether the agent has no tools, so that every request is a turn.
     """
 
     path: str
@@ -66,6 +67,7 @@ class Seen:
     shell: tuple[str, Json] | None
     is_answered: bool
     at: float
+    chats: bool = False
 
     @property
     def text(self) -> str:
@@ -82,7 +84,8 @@ class Seen:
     @property
     def is_turn(self) -> bool:
         """Whether it belongs to the user's conversation."""
-        return self.shell is not None and not _ASIDE.search(json.dumps(_turns(self.body)[-1:]))
+        talks = self.chats or self.shell is not None
+        return talks and not _ASIDE.search(json.dumps(_turns(self.body)[-1:]))
 
     @property
     def code_words(self) -> tuple[str, ...]:
@@ -106,10 +109,11 @@ class Call:
     Attributes:
         tools: The tool's names in the different agents and versions; the first one that the agent
             has is called.
+        arguments: Its arguments, or a function that returns them for the text of the request.
     """
 
     tools: tuple[str, ...]
-    arguments: Json
+    arguments: Json | Callable[[str], Json]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,15 +128,19 @@ class Refusal:
 class ModelServer:
     """Serves on a port of 127.0.0.1 until it is closed."""
 
-    def __init__(self, log: Path, *, think_s: float = 1.5, port: int = 0) -> None:
+    def __init__(
+        self, log: Path, *, think_s: float = 1.5, port: int = 0, chats: bool = False
+    ) -> None:
         """Start the server.
 
         Args:
             log: The file to which requests are logged.
             think_s: How long every turn takes, so that an agent is seen to be busy.
             port: The port; 0 for any free one.
+            chats: The agent has no tools: a step of the script is the text of an answer.
         """
         self._log = log
+        self._chats = chats
         self.think_s = think_s
         self._lock = threading.Lock()
         self._script: deque[str | Call] = deque()
@@ -195,19 +203,22 @@ class ModelServer:
             shell=_shell(body),
             is_answered=_is_answered(body),
             at=time.time(),
+            chats=self._chats,
         )
         with self._lock:
             self.seen.append(seen)
             with self._log.open("a", encoding="utf-8") as file:
                 file.write(json.dumps({"at": seen.at, "path": path, "body": body}) + "\n")
-        if seen.shell is None or not seen.is_turn:
+        if not seen.is_turn:
             return Reply(text="A title")
         time.sleep(self.think_s)
         with self._lock:
             step = self._next(_prompt(seen.text))
         if isinstance(step, Call):
             return self._call(step, body)
-        if step:
+        if step and seen.shell is None:
+            return Reply(text=step)
+        if step and seen.shell is not None:
             name, parameters = seen.shell
             return Reply(tool=name, arguments=_arguments(parameters, step))
         words = seen.code_words
@@ -228,7 +239,9 @@ class ModelServer:
         offered = [name for name, _ in _tools(body)]
         for name in call.tools:
             if name in offered:
-                return Reply(tool=name, arguments=call.arguments)
+                given = call.arguments
+                made = given(json.dumps(body)) if callable(given) else given
+                return Reply(tool=name, arguments=made)
         self.problems.append(f"none of {call.tools} is among {offered}")
         return Reply(text="No such tool.")
 

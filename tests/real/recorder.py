@@ -160,7 +160,8 @@ def stage(scene: Scene, program: Path, cols: int) -> Iterator[Stage]:
     for folder in (project, home, HOME / "user"):
         folder.mkdir(parents=True)
     (HOME / _OURS).touch()
-    model = ModelServer(HOME / "requests.jsonl", think_s=0.3, port=PORT)
+    chats = CLIS[scene.agent].chats
+    model = ModelServer(HOME / "requests.jsonl", think_s=0.3, port=PORT, chats=chats)
     url = "http://127.0.0.1:9" if scene.unreachable else model.url
     place = Place(home=home, project=project, url=url, trusted=scene.trusted)
     spec = load_registry(Settings())[scene.agent]
@@ -198,8 +199,8 @@ def argv(scene: Scene, spec: AgentSpec, *, resuming: bool) -> tuple[str, ...]:
         return resume_argv(spec, first, **{**given, "session_ref": UNKNOWN_ID})  # type: ignore[arg-type]
     if not resuming:
         return launch_argv(spec, first, **given)  # type: ignore[arg-type]
-    latest = next(each for each in spec.strategies if each.kind is StrategyKind.CONTINUE)
-    strategy = latest if first.kind is StrategyKind.LEARN else first
+    kind = StrategyKind.CONTINUE if first.kind is StrategyKind.LEARN else first.kind
+    strategy = next(each for each in spec.strategies if each.kind is kind)
     return resume_argv(spec, strategy, **given)  # type: ignore[arg-type]
 
 

@@ -85,7 +85,10 @@ def install(cache: Path) -> dict[str, dict[str, str]]:
         return {name: {"missing": "npm and node are not on PATH"} for name in CLIS}
     cache.mkdir(parents=True, exist_ok=True)
     node = _node(cache)
-    return {name: _found(cache, name, cli, node) for name, cli in CLIS.items()}
+    return {
+        name: _found_on_pypi(cache, name, cli) if cli.on_python else _found(cache, name, cli, node)
+        for name, cli in CLIS.items()
+    }
 
 
 def _platform() -> str:
@@ -127,10 +130,30 @@ def _found(cache: Path, name: str, cli: Cli, node: str) -> dict[str, str]:
     return {"program": str(program), "version": version}
 
 
-def _install(folder: Path, package: str) -> str:
+def _found_on_pypi(cache: Path, name: str, cli: Cli) -> dict[str, str]:
+    folder = cache / name
+    latest = os.environ.get("AGENTMUX_REAL_LATEST")
+    venv = folder / "venv"
+    if not (venv / "bin" / "python").exists():
+        subprocess.run((sys.executable, "-m", "venv", str(venv)), check=True)
+    pip = (str(venv / "bin" / "python"), "-m", "pip", "install", "-q", "-U")
+    wanted = f"{cli.package}@latest" if latest else f"{cli.package}=={cli.version}"
+    problem = _install(folder, wanted, (*pip, wanted.removesuffix("@latest")))
+    program = venv / cli.program
+    if not program.exists():
+        return {"missing": problem or f"{cli.package} has no program {cli.program}"}
+    _link(folder / "bin" / name, program, None)
+    (known,) = venv.glob(f"lib/*/site-packages/{cli.package.replace('-', '_')}-*.dist-info")
+    return {"program": str(folder / "bin" / name), "version": known.stem.partition("-")[2]}
+
+
+def _install(folder: Path, package: str, argv: Sequence[str] = ()) -> str:
     """Install a package unless this version is there; return the error, or an empty text.
 
-    Install scripts do not run; they are not needed, because binaries are separate packages.
+    Install scripts of npm do not run; they are not needed, because binaries are separate packages.
+
+    Args:
+        argv: What installs it, if it is not npm.
     """
     done = folder / "installed"
     if not package.endswith("@latest") and done.exists() and done.read_text() == package:
@@ -139,7 +162,7 @@ def _install(folder: Path, package: str) -> str:
     folder.mkdir(parents=True, exist_ok=True)
     try:
         made = subprocess.run(
-            (*_NPM, "--prefix", str(folder), package),
+            argv or (*_NPM, "--prefix", str(folder), package),
             capture_output=True,
             text=True,
             check=False,
@@ -147,10 +170,10 @@ def _install(folder: Path, package: str) -> str:
             timeout=_INSTALL_S,
         )
     except subprocess.TimeoutExpired:
-        return f"npm did not install {package} within {_INSTALL_S} s"
+        return f"{package} was not installed within {_INSTALL_S} s"
     if made.returncode != 0:
         said = [line for line in made.stderr.splitlines() if line.strip()] or ["no word"]
-        return f"npm could not install {package}: {said[0]}"
+        return f"{package} could not be installed: {said[0]}"
     done.write_text(package)
     return ""
 

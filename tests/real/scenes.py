@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -203,6 +204,22 @@ def _claude_limit(
     return _claude_asked(f"limit-{screen}", "limit", shows, how, script=script, **given)
 
 
+def _with_servers(*names: str) -> Callable[[Place, dict[str, str]], None]:
+    served = {"mcpServers": {name: {"command": "true"} for name in names}}
+    return lambda place, _env: _write(place.project / ".mcp.json", json.dumps(served))
+
+
+def _plan(request: str) -> dict[str, object]:
+    """Return a plan, for the file that a request names."""
+    place = re.search(r"/[\w./-]+/plans/[\w-]+\.md", request)
+    return {"file_path": place[0] if place else "", "content": "# Plan\n\n1. Say hello.\n"}
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
 _ONE_TRY: Final = {"CLAUDE_CODE_MAX_RETRIES": "1"}
 _WRITE: Final = {"file_path": "/var/tmp/agentmux/project/new.md", "content": "hello\n"}
 
@@ -260,6 +277,36 @@ CLAUDE: Final = (
         "Esc to cancel",
         "a new file",
         script=_runs(Call(tools=("Write",), arguments=_WRITE)),
+    ),
+    _claude_asked(
+        "permission-plan",
+        "waiting",
+        "Would you like to proceed",
+        "a plan",
+        # Its tool is among those that a model has to ask for.
+        script=_runs(
+            Call(tools=("ToolSearch",), arguments={"query": "select:ExitPlanMode"}),
+            Call(tools=("Write",), arguments=_plan),
+            Call(tools=("ExitPlanMode",), arguments={}),
+        ),
+        args=("--permission-mode", "plan"),
+    ),
+    _claude("shell", "unknown", r"^!\s", "its user begins a shell command", then="^❯", keys=("!",)),
+    _claude(
+        "trust-server",
+        "trust",
+        "MCP server found",
+        "an MCP server of the project",
+        ready="",
+        configure=_with_servers("weather"),
+    ),
+    _claude(
+        "trust-servers",
+        "trust",
+        "MCP servers found",
+        "two MCP servers of the project",
+        ready="",
+        configure=_with_servers("weather", "maps"),
     ),
     _claude(
         "trust",
@@ -343,7 +390,7 @@ CLAUDE: Final = (
         "busy",
         "attempt",
         "HTTP 529",
-        says="API error",
+        says="^(API error|529 Overloaded) ",
         script=_failed(529, "overloaded_error", "Overloaded"),
     ),
     _claude_asked(
@@ -351,7 +398,7 @@ CLAUDE: Final = (
         "busy",
         "attempt",
         "HTTP 429 without a claim",
-        says="API error",
+        says="^(API error|429 Number of requests) ",
         script=_failed(429, "rate_limit_error", "Number of requests has exceeded your rate limit"),
     ),
     _claude_asked(
@@ -476,6 +523,13 @@ CODEX: Final = (
         "a command outside its sandbox",
         args=("-a", "on-request", "-s", "read-only"),
         script=_runs(Call(tools=("exec_command",), arguments=_OUTSIDE)),
+    ),
+    _codex(
+        "draft-refused",
+        "ready",
+        "Unrecognized command",
+        "a command that it does not know",
+        say=("/nonsense",),
     ),
     _codex(
         "trust",
@@ -1042,12 +1096,20 @@ _pi_asked = _asked("pi", _PI_READY)
 
 PI: Final = (
     _pi("ready", "ready", _PI_READY, "started"),
+    _pi(
+        "trust",
+        "trust",
+        "rust",
+        "a project with settings of its own",
+        ready="",
+        trusted=False,
+    ),
     _pi_asked("busy", "busy", "Working", "asked, no answer yet", script=_slow),
     _pi_asked(
         "limit",
         "limit",
-        r"(?:(?s:.*?)Error: 429){4}",
-        "HTTP 429, insufficient_quota, its tries are over",
+        "Error: 429",
+        "HTTP 429, insufficient_quota",
         script=_QUOTA,
         patience_s=60,
     ),
@@ -1056,7 +1118,7 @@ PI: Final = (
         "busy",
         "Retrying",
         "HTTP 429 without a limit",
-        says="^429 Rate limit reached$",
+        says='^429: {"message":"Rate limit reached",',
         script=_THROTTLED,
     ),
     _pi_asked(
@@ -1064,7 +1126,7 @@ PI: Final = (
         "busy",
         "Retrying",
         "HTTP 500",
-        says="^500 Internal server error$",
+        says='^500: {"message":"Internal server error",',
         script=_BROKEN,
     ),
     _pi_asked(
@@ -1072,7 +1134,7 @@ PI: Final = (
         "ready",
         "bad request",
         "HTTP 400",
-        says="^400 bad request$",
+        says='^400: {"message":"bad request",',
         script=_BAD,
     ),
     _pi_asked(
@@ -1102,4 +1164,83 @@ PI: Final = (
     ),
 )
 
-SCENES: Final[Iterable[Scene]] = (*CLAUDE, *CODEX, *GEMINI, *COPILOT, *QWEN, *OPENCODE, *PI)
+_AIDER_READY: Final = r"^>(?: |$)"
+_AIDER_ASKS: Final = ("--no-gitignore", "--no-analytics")
+
+
+def _aider(screen: str, mark: str, shows: str, how: str, **more: object) -> Scene:
+    made = _maker("aider", _AIDER_READY, *_AIDER_ASKS)
+    return made(screen, mark, shows, how, **{"patience_s": 120, **more})
+
+
+def _aider_asked(screen: str, mark: str, shows: str, how: str, **more: object) -> Scene:
+    return _aider(screen, mark, shows, how, say=(HELLO,), **more)
+
+
+AIDER: Final = (
+    _aider("ready", "ready", _AIDER_READY, "started"),
+    _aider(
+        "ready-files", "ready", r"README.md\s*\n>", "a file in the chat", say=("/add README.md",)
+    ),
+    _aider("ready-ask", "ready", "^ask>", "in its mode `ask`", say=("/chat-mode ask",)),
+    _aider_asked("ready-again", "ready", r"word(?s:.)*─\n>\s*\Z", "a turn that ended"),
+    _aider_asked("busy", "busy", "Waiting for", "asked, no answer yet", script=_slow),
+    _aider(
+        "trust-ignore",
+        "trust",
+        "Yes",
+        "its files are not in .gitignore",
+        ready="",
+        args=("--no-analytics",),
+    ),
+    _aider(
+        "trust-analytics",
+        "trust",
+        "Yes",
+        "it may report how it is used",
+        ready="",
+        args=("--no-gitignore", "--analytics"),
+    ),
+    _aider_asked(
+        "permission",
+        "waiting",
+        "Run shell command",
+        "a command",
+        script=_runs("Run this:\n\n```bash\ntouch hello.txt\n```\n"),
+    ),
+    _aider_asked(
+        "permission-file",
+        "waiting",
+        "Add file to the chat",
+        "a file that the answer names",
+        script=_runs("I need to see README.md first."),
+    ),
+    _aider_asked(
+        "limit",
+        "limit",
+        r"quota(?s:.)*─\n>\s*\Z",
+        "HTTP 429, insufficient_quota, its tries are over",
+        script=_QUOTA,
+    ),
+    _aider_asked(
+        "trouble-error",
+        "busy",
+        "Retrying",
+        "HTTP 500",
+        says="InternalServerError",
+        script=_BROKEN,
+    ),
+    _aider_asked(
+        "trouble-rejected",
+        "ready",
+        "BadRequest",
+        "HTTP 400",
+        says="BadRequestError",
+        script=_BAD,
+    ),
+    _aider_asked("resumed", "ready", "Restored prev", "resumed after its end", then="No code word"),
+)
+
+SCENES: Final[Iterable[Scene]] = (
+    *CLAUDE, *CODEX, *GEMINI, *COPILOT, *QWEN, *OPENCODE, *PI, *AIDER,
+)  # fmt: skip

@@ -30,7 +30,7 @@ from agentmux.core.prompts.prompt import launch_line
 from agentmux.ports.terminal import Pane
 from tests.conftest import TEST_ID, WaitUntil
 from tests.fakes.bench import Bench as TmuxTerminal
-from tests.real.clis import CLIS
+from tests.real.clis import CLIS, of
 from tests.real.conftest import Real
 from tests.real.model_server import UNKNOWN, Call
 from tests.real.scenes import limited, subscribed, used_up
@@ -41,11 +41,6 @@ TURN_S = 120.0
 REGISTRY = load_registry(Settings())
 BY_ID = [name for name in CLIS if REGISTRY[name].strategies[0].kind is not StrategyKind.CONTINUE]
 """Agents that resume by id; the others resume the latest conversation, or silently none."""
-
-
-def of(column: str) -> list[str]:
-    """Return the agents to which a column applies."""
-    return [name for name, cli in CLIS.items() if column not in cli.without]
 
 
 HANDS_IN = ("claude", "copilot")
@@ -346,7 +341,7 @@ def as_json(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
-@pytest.mark.parametrize("name", CLIS)
+@pytest.mark.parametrize("name", of("resumed"))
 @pytest.mark.proves("resumed")
 @pytest.mark.timeout(480)
 def test_its_conversation_survives_the_death_of_everything(
@@ -364,7 +359,7 @@ def test_its_conversation_survives_the_death_of_everything(
     comes_back(run, CODE_WORD)
 
 
-@pytest.mark.parametrize("name", CLIS)
+@pytest.mark.parametrize("name", of("hangup"))
 @pytest.mark.proves("hangup")
 @pytest.mark.timeout(480)
 def test_a_hang_up_ends_no_agent_and_costs_no_conversation(
@@ -406,7 +401,7 @@ def attached_until_the_line_drops(run: Run) -> None:
     run.until(lambda: not any(each.attached for each in run.terminal.sessions()), "still attached")
 
 
-@pytest.mark.parametrize("name", CLIS)
+@pytest.mark.parametrize("name", of("midway"))
 @pytest.mark.proves("midway")
 @pytest.mark.timeout(480)
 def test_its_conversation_survives_a_kill_in_the_middle_of_a_command(
@@ -422,7 +417,7 @@ def test_its_conversation_survives_a_kill_in_the_middle_of_a_command(
     assert not begun.with_suffix(".done").exists()
 
 
-@pytest.mark.parametrize("name", CLIS)
+@pytest.mark.parametrize("name", of("pair"))
 @pytest.mark.proves("pair")
 @pytest.mark.timeout(480)
 def test_two_at_once_get_their_own_conversations_back(

@@ -17,7 +17,7 @@ from agentmux.core.agents.command_lines import (
 )
 from agentmux.core.agents.screens import is_rejection
 from agentmux.core.agents.spec import ProbeResult, StrategyKind, choose_strategy
-from tests.real.clis import CLIS
+from tests.real.clis import of
 from tests.real.conftest import Real
 
 EXPECTED = {
@@ -28,6 +28,7 @@ EXPECTED = {
     "copilot": {StrategyKind.ASSIGN, StrategyKind.CONTINUE},
     "opencode": {StrategyKind.CONTINUE},
     "pi": {StrategyKind.ASSIGN, StrategyKind.CONTINUE},
+    "aider": {StrategyKind.ASSIGN},
 }
 
 TOLD = {"claude", "codex", "gemini", "qwen", "copilot"}
@@ -41,14 +42,13 @@ NAMED = {
     "pi": ("--session", str(uuid.uuid4())),
 }
 
-pytestmark = pytest.mark.parametrize("name", CLIS)
-
 
 def ask(real: Real, *, path_env: str | None = None) -> ProbeResult:
     path = path_env or real.environment["PATH"]
     return probe(real.spec, path_env=path, cache_dir=None, timeout_s=60)
 
 
+@pytest.mark.parametrize("name", of("probe"))
 @pytest.mark.proves("probe")
 def test_the_probe_finds_what_the_program_has(
     name: str, real: Real, monkeypatch: pytest.MonkeyPatch
@@ -70,6 +70,7 @@ def test_the_probe_finds_what_the_program_has(
     assert report["version"] == real.version
 
 
+@pytest.mark.parametrize("name", of("flags"))
 @pytest.mark.proves("flags")
 def test_every_flag_of_our_command_lines_is_in_its_help(name: str, real: Real) -> None:
     lines = list(command_lines(real))
@@ -82,6 +83,7 @@ def test_every_flag_of_our_command_lines_is_in_its_help(name: str, real: Real) -
         assert missing == [], f"{argv} has what its help has not:\n{said}"
 
 
+@pytest.mark.parametrize("name", of("rejection"))
 @pytest.mark.proves("rejection")
 def test_it_rejects_a_conversation_that_it_does_not_know(name: str, real: Real, in_pane) -> None:
     argv = (real.spec.command[0], *by_id(real), *prompt_words(real.spec, PROMPT, resuming=True))

@@ -67,7 +67,7 @@ demo-hook assign    demo --model M --session-id ID GO | demo --model M --resume 
 SHORT = {
     "demo": "agentmux-demo-agent",
     "CX": "--no-daemon -c check_for_update_on_startup=false -c allow_login_shell=false",
-    "AX": "--no-check-update --no-show-model-warnings",
+    "AX": "--no-check-update --no-show-model-warnings --no-show-release-notes",
     "HX": "--restore-chat-history --chat-history-file DIR/ID.md",
     "CK": "--checkpoint-dir DIR --resume FILE",
 }

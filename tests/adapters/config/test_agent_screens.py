@@ -42,11 +42,15 @@ def test_a_recorded_screen_is_read_as_what_it_is(fixture: Fixture) -> None:
 
 
 @pytest.mark.parametrize("fixture", [each for each in KEPT if each.mark == "ready"], ids=named)
-def test_an_idle_agent_has_an_empty_composer(fixture: Fixture) -> None:
+def test_an_idle_agent_has_a_composer_and_its_draft_is_known(fixture: Fixture) -> None:
     composer = find_composer(fixture.seen, REGISTRY[fixture.agent])
 
     assert composer is not None
-    assert composer.draft == ""
+    assert composer.draft == DRAFTS.get(f"{fixture.agent}-{fixture.screen}", "")
+
+
+DRAFTS = {"codex-draft-refused": "/nonsense"}
+"""The screens on which something stands in the composer."""
 
 
 MENUS = {
@@ -62,7 +66,7 @@ def test_only_the_menu_of_a_limit_is_left_with_enter(fixture: Fixture) -> None:
     assert shows_limit_menu(REGISTRY[fixture.agent], fixture.seen.text) is is_menu
 
 
-RECORDED = datetime(2026, 11, 22, 18, tzinfo=UTC)
+RECORDED = datetime(2026, 11, 27, tzinfo=UTC)
 """About when the screens were recorded, with a limit that ended four days later."""
 
 
@@ -97,7 +101,9 @@ def test_every_screen_is_kept_at_every_width(agent: str, screen: str) -> None:
 
 
 def test_no_screen_names_the_machine_that_it_was_recorded_on() -> None:
-    machine = re.compile(r"/root\b|(?<!\.\.)/home/|dummy-key|\w+@(?!latest\b)\w+")
+    machine = re.compile(
+        r"/root\b|(?<!\.\.)(?<!/var/tmp/agentmux)/home/|dummy-key|\w+@(?!latest\b)\w+"
+    )
     assert [named(each) for each in KEPT if machine.search(each.text)] == []
 
 
