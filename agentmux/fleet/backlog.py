@@ -9,11 +9,10 @@ from typing import Any, Final
 from agentmux.adapters.config.layers import read_text
 from agentmux.adapters.yaml import schema
 from agentmux.core.codec.frozen import replace
-from agentmux.core.fleet.repositories import is_url
 from agentmux.core.fleet.wish import PRIORITIES, Wish, require_wish
 from agentmux.core.names.statuses import WAYS
 from agentmux.errors import ConfigError, UsageError
-from agentmux.wiring import machine
+from agentmux.fleet.repository import named_repository
 
 
 @schema.described(lambda: {"type": "string"})
@@ -68,11 +67,8 @@ def _wish(
     entry: dict[str, Any], usual: Wish, folder: Path, at: str, environ: Mapping[str, str]
 ) -> Wish:
     given = dict(entry)
-    if "repo" in given and not is_url(given["repo"]):
-        place = folder / given["repo"]
-        given["repo"] = str(
-            machine.project_of(place, environ) if place.is_dir() else place.resolve()
-        )
+    if "repo" in given:
+        given["repo"] = named_repository(given["repo"], folder, environ)
     try:
         return require_wish(replace(usual, **given))
     except UsageError as error:

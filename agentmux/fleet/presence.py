@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import platform
 import uuid
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import sqlalchemy as sa
+from sqlalchemy.exc import ProgrammingError
 
 from agentmux.core.fleet.routing import HostFacts
 from agentmux.core.names.version import VERSION
 from agentmux.errors import BlockedError, DataError
 from agentmux.fleet import rows
 from agentmux.fleet.database import file_of, now_s, require_version
-from agentmux.fleet.tables import CONTRACT, HOSTS
+from agentmux.fleet.tables import CONTRACT, HOST_REPOS, HOSTS
 
 if TYPE_CHECKING:
     from agentmux.fleet.host import Host
@@ -69,6 +71,16 @@ class Presence:
             known = connection.execute(HOSTS.update().where(HOSTS.c.id == host.id).values(**values))
             if not known.rowcount:
                 connection.execute(HOSTS.insert().values(id=host.id, **values))
+        self._tell_repositories()
+
+    def _tell_repositories(self) -> None:
+        """Say which repositories this host may run, for those who submit elsewhere."""
+        with suppress(ProgrammingError):  # an older database, in which we may make no table
+            HOST_REPOS.create(self._engine, checkfirst=True)
+            with self._engine.begin() as connection:
+                connection.execute(HOST_REPOS.delete().where(HOST_REPOS.c.host == self._host.id))
+                repos = list(self._host.settings.repos)
+                connection.execute(HOST_REPOS.insert().values(host=self._host.id, repos=repos))
 
     def _require_own_identity(self, connection: sa.Connection, values: dict[str, object]) -> None:
         """Check that no worker of another home runs with this identity, as one with a copy does."""

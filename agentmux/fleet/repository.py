@@ -14,6 +14,7 @@ from filelock import FileLock
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.git.program import GitProgram, decoded
+from agentmux.adapters.git.work_tree import is_bare
 from agentmux.adapters.system.child import end
 from agentmux.core.fleet.repositories import clone_name, is_url
 from agentmux.errors import AgentmuxError, UsageError, of_system
@@ -22,15 +23,41 @@ from agentmux.wiring import machine
 _CLONE_S: Final = 3600.0
 
 
+def named_repository(text: str, folder: Path, environ: Mapping[str, str]) -> str:
+    """Return the repository that a person names: a URL, or the absolute path of one.
+
+    Args:
+        text: A URL, or a path; a relative one begins at ``folder``.
+        folder: An absolute path.
+        environ: Says where the user's home directory is.
+    """
+    if is_url(text):
+        return text
+    place = folder / text
+    is_project = place.is_dir() and not is_bare(place)
+    return str(machine.project_of(place, environ) if is_project else place.resolve())
+
+
+def clone_of(repository: str, clones: Path) -> Path | None:
+    """Return the folder of the clone that a host makes; None where it works in place.
+
+    It works in place in a checkout. A URL is cloned, and so is a bare repository at a path.
+    """
+    if is_url(repository) or is_bare(Path(repository)):
+        return clones / clone_name(repository)
+    return None
+
+
 def project_at(repository: str, clones: Path, environ: Mapping[str, str]) -> Path:
-    """Return the project of a repository; clone it if it is named by a URL and not here yet.
+    """Return the project of a repository; make the clone that it needs.
 
     Raises:
         UsageError: The folder does not exist on this host.
         AgentmuxError: It could not be cloned, or the system does not let us look.
     """
-    folder = clones / clone_name(repository) if is_url(repository) else Path(repository)
-    if is_url(repository):
+    clone = clone_of(repository, clones)
+    folder = Path(repository) if clone is None else clone
+    if clone is not None:
         with _alone(folder):
             if not folder.is_dir():
                 _clone(repository, folder, environ)
@@ -54,7 +81,7 @@ def fetched_base(project: Path, repository: str, base: str, environ: Mapping[str
         base: As it was submitted; empty: the default branch of a clone, else as configured.
         environ: The environment of git.
     """
-    if not is_url(repository):
+    if clone_of(repository, project.parent) is None:
         return base
     git = GitProgram(project, environ)
     with _alone(project):  # two fetches at a time fail where both change a branch

@@ -17,7 +17,7 @@ from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.core.fleet.wish import NORMAL, PRIORITIES
 from agentmux.errors import NotFoundError
 from agentmux.fleet.database import now_s
-from agentmux.fleet.tables import DECISIONS, FEATURES, HOSTS
+from agentmux.fleet.tables import DECISIONS, FEATURES, HOST_REPOS, HOSTS
 
 OPEN: Final = "open"
 DELIVERED: Final = "delivered"
@@ -189,6 +189,18 @@ def hosts(connection: sa.Connection) -> Mapping[str, HostFacts]:
     now = now_s(connection.engine)
     query = sa.select(HOSTS, (now - HOSTS.c.seen_at).label("age_s")).order_by(HOSTS.c.name)
     return {str(row.id): _host(row) for row in connection.execute(query)}
+
+
+def host_repositories(connection: sa.Connection) -> Mapping[str, tuple[str, ...]]:
+    """Return what each host may run, by its id; a host that has not said it is missing."""
+    if not sa.inspect(connection).has_table(HOST_REPOS.name):
+        return {}
+    found = connection.execute(sa.select(HOST_REPOS))
+    return {
+        str(row.host): tuple(each for each in row.repos if isinstance(each, str))
+        for row in found
+        if isinstance(row.repos, list)
+    }
 
 
 def require_host(connection: sa.Connection, name: str) -> str:

@@ -38,6 +38,14 @@ HOSTS: Final = sa.Table(
     sa.Column("seen_at", sa.Float, nullable=False),
 )
 
+HOST_REPOS: Final = sa.Table(
+    "agentmux_host_repos",
+    META,
+    sa.Column("host", sa.String(36), primary_key=True),
+    sa.Column("repos", sa.JSON, nullable=False),
+)
+"""What each host may run, as its worker said when it began. A database may be older than this."""
+
 FEATURES: Final = sa.Table(
     "agentmux_features",
     META,

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.app.session.lookup import sessions_dir
-from agentmux.core.fleet.repositories import clone_name, is_allowed, is_url
+from agentmux.core.fleet.repositories import is_allowed
 from agentmux.core.fleet.wish import FEATURE_MAX, from_fields, session_slug
 from agentmux.core.names import layout
 from agentmux.core.names.statuses import WAYS
 from agentmux.errors import DataError, UsageError
 from agentmux.fleet.host import Host
+from agentmux.fleet.repository import clone_of
 from agentmux.fleet.rows import APPROVE, CHANGES, Decision, Feature, is_uuid
 from agentmux.wiring import machine
 
@@ -72,7 +73,7 @@ def project_of(host: Host, row: Feature) -> Path | None:
     """
     try:
         repo = from_fields(row.wish).repo
-        folder = host.place.clones / clone_name(repo) if is_url(repo) else Path(repo)
+        folder = clone_of(repo, host.place.clones) or Path(repo)
         is_here = is_allowed(repo, host.settings.repos) and folder.is_dir()
         return machine.project_of(folder, host.environ) if is_here else None
     except (UsageError, OSError):  # of a folder, too, whose file system is away

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.core.fleet.repositories import clone_name
-from agentmux.fleet.repository import fetched_base, project_at
+from agentmux.fleet.repository import fetched_base, named_repository, project_at
 from tests.e2e.conftest import Project
 from tests.e2e.conftest import project as project  # noqa: PLC0414 (the fixture, for this file)
 
@@ -48,3 +48,31 @@ def test_what_a_killed_worker_has_left_is_in_nobodys_way(
     assert project.git_at(made, "status", "--porcelain") == ""
     assert not left.exists()
     subprocess.run(["git", "-C", made, "fsck", "--strict"], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("scheme", ["", "file://"])
+def test_a_bare_repository_is_cloned_and_a_checkout_is_worked_on_in_place(
+    project: Project, tmp_path: Path, scheme: str
+) -> None:
+    bare, clones = project.root / "bare.git", tmp_path / "clones"
+    project.git("clone", "-q", "--bare", str(project.path), str(bare))
+    named = named_repository(f"{scheme}{bare}", project.path, project.env)
+    assert named == f"{scheme}{bare}"
+    made = project_at(named, clones, project.env)
+    assert made.parent == clones
+    assert fetched_base(made, named, "", project.env) == "origin/main"
+    (project.path / ".agentmux").mkdir()  # what is around it does not count
+
+    place = named_repository(".", project.path, project.env)
+    assert place == str(project.path)
+    assert project_at(place, clones, project.env) == project.path
+    assert fetched_base(project.path, place, "", project.env) == ""
+
+
+def test_a_person_names_a_repository_from_where_they_are(project: Project) -> None:
+    (project.path / "src").mkdir()
+    assert named_repository("src", project.path, project.env) == str(project.path)
+    assert named_repository("../calc", project.path, project.env) == str(project.path)
+    assert named_repository("./a:b", project.path, project.env) == f"{project.path}/a:b"
+    for url in ("file:///srv/r.git", "box:r.git", "git@box:r.git", "https://box/r"):
+        assert named_repository(url, project.path, project.env) == url

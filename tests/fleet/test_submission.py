@@ -10,7 +10,9 @@ from agentmux.core.fleet.wish import Wish
 from agentmux.errors import ConfigError, NotFoundError, UsageError
 from agentmux.fleet import rows
 from agentmux.fleet.backlog import read_backlog
+from agentmux.fleet.database import now_s
 from agentmux.fleet.submission import submit
+from agentmux.fleet.tables import HOST_REPOS, HOSTS
 from tests.fleet.conftest import FleetHost
 
 WISH = Wish(repo="/r", feature="add a greeting", key="one")
@@ -184,3 +186,42 @@ def test_a_repository_that_this_host_may_not_run_is_refused(host: FleetHost) -> 
     host.allow()
     said = host.fails(7, "submit", "x")
     assert f"`fleet.repos` does not allow {host.project.path} on this host" in said
+
+
+def see(engine: sa.Engine, name: str, repos: list[str] | None) -> None:
+    """Let a host have been seen, whose worker said what it may run (None: it was an older one)."""
+    values = {
+        "id": name, "name": name, "address": name, "slots": 2, "contract": 1, "program": "1",
+        "lease_s": 60.0, "seen_at": now_s(engine),
+    }  # fmt: skip
+    with engine.begin() as connection:
+        connection.execute(HOSTS.insert().values(**values))
+        if repos is not None:
+            connection.execute(HOST_REPOS.insert().values(host=name, repos=repos))
+
+
+def test_what_another_host_may_run_is_submitted_from_one_that_runs_nothing(
+    host: FleetHost, engine: sa.Engine
+) -> None:
+    host.allow()
+    repo = "https://example.org/team/calc"
+    see(engine, "other", ["/srv/*"])
+    assert f"does not allow {repo} on" in host.fails(7, "submit", "x", "--repo", repo)
+    see(engine, "build", ["https://example.org/team/*"])
+    done = host.run("submit", "x", "--repo", repo)
+    assert done.returncode == 0
+    assert f"warning: of the fleet's hosts only build may run {repo}\n" in done.stderr
+    see(engine, "old", None)
+    assert "only build, old may run" in host.run("submit", "x", "--repo", repo).stderr
+
+
+def test_a_worker_says_what_it_may_run_also_in_an_older_database(
+    host: FleetHost, engine: sa.Engine
+) -> None:
+    HOST_REPOS.drop(engine)
+    host.allow("/srv/*", "https://example.org/*")
+    host.worker()
+    with engine.connect() as connection:
+        assert rows.host_repositories(connection) == dict.fromkeys(
+            rows.hosts(connection), ("/srv/*", "https://example.org/*")
+        )

@@ -70,6 +70,12 @@ def is_top(folder: Path) -> bool:
     return os.path.isfile(path) or os.path.lexists(f"{path}/HEAD")  # noqa: PTH113 (raises nothing)
 
 
+def is_bare(folder: Path) -> bool:
+    """Whether ``folder`` is itself a git directory, as a bare repository is. Raises nothing."""
+    parts = ("objects", "refs")
+    return os.path.isfile(folder / "HEAD") and all(os.path.isdir(folder / each) for each in parts)  # noqa: PTH112, PTH113 (as above)
+
+
 def linked_git_dir(link: Path) -> Path | None:
     """Return the git directory that the file ``link`` names as ``gitdir: PATH``; None for none.
 

@@ -11,16 +11,22 @@ from typing import Final
 from agentmux.core.names import layout
 from agentmux.errors import UsageError
 
+_LOOKS_LIKE_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|[^/:\s]+:(?!:)")
 _URL: Final = re.compile(
-    r"(?:https|ssh|git)://[A-Za-z0-9@._~:\[\]-]+/[A-Za-z0-9._~/+%-]+"
-    r"|[A-Za-z0-9._-]+@[A-Za-z0-9._-]+:[A-Za-z0-9._~/+-]+"
+    r"file://(?:localhost)?/[A-Za-z0-9._~/+%-]+"
+    r"|[A-Za-z][A-Za-z0-9+.-]*://[A-Za-z0-9\[][A-Za-z0-9@._~:\[\]-]*/[A-Za-z0-9._~/+%-]+"
+    r"|(?:[A-Za-z0-9][A-Za-z0-9._-]*@)?[A-Za-z0-9][A-Za-z0-9._-]*:(?!//)[A-Za-z0-9._~/+-]+"
 )
 _LONGEST: Final = 1000
 
 
 def is_url(repository: str) -> bool:
-    """Return whether a repository is named by a URL that git clones, not by a path."""
-    return _URL.fullmatch(repository) is not None
+    """Return whether a repository is named as git names one elsewhere, not by a path.
+
+    That is ``scheme://…`` or ``host:path``, as git reads them: a path with a colon in its first
+    part is written ``./a:b``. `require_repository` says whether the URL is sound.
+    """
+    return _LOOKS_LIKE_URL.match(repository) is not None
 
 
 def require_repository(text: str) -> str:
@@ -34,13 +40,13 @@ def require_repository(text: str) -> str:
     plain = len(text) <= _LONGEST and text.isprintable()
     if plain and text.startswith("/") and text == str(PurePosixPath(text)) and not _climbs(text):
         return text
-    if plain and is_url(text) and not _climbs(text):
+    if plain and _URL.fullmatch(text) and not _climbs(text):
         place = text.partition("://")[2].partition("/")[0]
         if ":" not in place.rpartition("@")[0]:
             return text
         raise UsageError("the URL of a repository must not contain a password")
     raise UsageError(
-        f"`{text[:200]}` is no repository: name an absolute path, or a URL of https or ssh"
+        f"`{text[:200]}` is no repository: name an absolute path, `scheme://…` or `host:path`"
     )
 
 

@@ -13,6 +13,11 @@ from agentmux.errors import UsageError
         "https://example.org/o/r.git",
         "ssh://git@example.org:22/o/r",
         "git@example.org:o/r.git",
+        "example.org:o/r.git",
+        "box:/srv/r.git",
+        "file:///srv/git/r.git",
+        "http://[::1]:8080/o/r",
+        "codecommit://me@repo/x",
     ],
 )
 def test_paths_and_urls_name_repositories(text: str) -> None:
@@ -29,7 +34,12 @@ def test_paths_and_urls_name_repositories(text: str) -> None:
         "/work/repo/",
         "https://example.org/o/../r",
         "ext::sh -c x",
-        "file:///etc",
+        "file:///srv/../etc",
+        "file://host",
+        "ssh://-oProxyCommand=x/y",
+        "-oProxyCommand=x:y",
+        "git@-oProxyCommand:y",
+        "https:///o/r",
         "--upload-pack=x",
         "https://-oProxyCommand=x/",
         "/a\nb",
@@ -64,4 +74,21 @@ def test_a_clone_has_a_name_of_its_own() -> None:
     assert one != other
     assert one.startswith("r-")
     assert is_url("https://a.org/o/r.git")
-    assert not is_url("/o/r")
+
+
+@pytest.mark.parametrize(
+    ("text", "means_url"),
+    [
+        ("file:///srv/r", True),
+        ("file:///srv/../r", True),  # and not sound
+        ("box:r", True),
+        ("/o/r", False),
+        ("./a:b", False),
+        ("a/b:c", False),
+        ("repo", False),
+        ("ext::sh -c x", False),
+        ("", False),
+    ],
+)
+def test_a_scheme_or_a_host_makes_a_url(text: str, means_url: bool) -> None:
+    assert is_url(text) == means_url

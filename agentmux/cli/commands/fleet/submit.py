@@ -12,7 +12,7 @@ from agentmux.cli import render
 from agentmux.cli.commands.fleet.place import anywhere, engine_of
 from agentmux.cli.commands.group import GroupJsonOpt
 from agentmux.cli.commands.start import read_roles, read_text
-from agentmux.cli.face import absolute
+from agentmux.cli.face import absolute, cwd
 from agentmux.core.fleet.repositories import is_allowed, is_url
 from agentmux.core.fleet.wish import NORMAL, Wish
 from agentmux.errors import ConfigError, NotFoundError, UsageError
@@ -120,28 +120,42 @@ def submit(  # noqa: PLR0913, PLR0917 (typer)
 
 
 def _repository(face: Face, text: str) -> str:
-    if is_url(text):
-        return text
-    path = absolute(Path(text)) if text else face.project()
-    return str(machine.project_of(path, face.environ) if path.is_dir() else path.resolve())
+    from agentmux.fleet.repository import named_repository  # noqa: PLC0415 (an extra)
+
+    return named_repository(text, cwd(), face.environ) if text else str(face.project())
 
 
 def _require_allowed(face: Face, engine: sa.Engine, wishes: tuple[Wish, ...]) -> None:
-    """Check, where this host is the whole fleet, that it may run these repositories.
+    """Check that some host may run these repositories; say which, if not all may.
+
+    What hosts that were seen have said counts, and what this host's user allows.
 
     Raises:
-        ConfigError: It may not.
-        NotFoundError: It has no such repository.
+        ConfigError: None may.
+        NotFoundError: This host is the whole fleet, and has no such repository.
     """
-    if engine.dialect.name != "sqlite":
-        return
-    settings = face.world(anywhere(face), read_only=True).settings.fleet
-    for each in wishes:
-        if not is_allowed(each.repo, settings.repos):
-            own = machine.config_dir(face.environ) / "config.yaml"
-            raise ConfigError(
-                f"`fleet.repos` does not allow {each.repo} on this host",
-                hints=(f"add it in {own}: fleet: {{repos: ['{each.repo}']}}",),
-            )
-        if not is_url(each.repo) and not Path(each.repo).is_dir():
-            raise NotFoundError(f"the repository {each.repo} does not exist on this host")
+    from agentmux.fleet import rows  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.database import explained  # noqa: PLC0415 (as above)
+
+    own = face.world(anywhere(face), read_only=True).settings.fleet.repos
+    with explained(engine), engine.connect() as connection:
+        hosts, repos = rows.hosts(connection), rows.host_repositories(connection)
+    is_alone = engine.dialect.name == "sqlite"
+    for repo in dict.fromkeys(each.repo for each in wishes):
+        # A host that has not said what it may run may run anything.
+        able = [e.name for e in hosts.values() if is_allowed(repo, repos.get(e.id, (repo,)))]
+        if not able and not is_allowed(repo, own) and (hosts or is_alone):
+            raise _not_allowed(face, repo, is_alone=is_alone)
+        if able and len(able) < len(hosts):
+            render.note(f"warning: of the fleet's hosts only {', '.join(able)} may run {repo}")
+        if is_alone and not is_url(repo) and not Path(repo).is_dir():
+            raise NotFoundError(f"the repository {repo} does not exist on this host")
+
+
+def _not_allowed(face: Face, repo: str, *, is_alone: bool) -> ConfigError:
+    own = machine.config_dir(face.environ) / "config.yaml"
+    where = f"add it in {own}" if is_alone else "add it in the configuration of a host's user"
+    return ConfigError(
+        f"`fleet.repos` does not allow {repo} on {'this' if is_alone else 'any'} host",
+        hints=(f"{where}: fleet: {{repos: ['{repo}']}}",),
+    )
