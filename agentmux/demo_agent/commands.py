@@ -31,7 +31,7 @@ def run(argv: Sequence[str], env: dict[str, str], stdin: str = "") -> Ran:
     import subprocess  # noqa: PLC0415 (a prompt is handled before the first command)
 
     try:
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: TID251 (a program of its own, without our modules)
             list(argv), env=env, input=stdin, text=True, encoding="utf-8", errors="replace",
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=TIMEOUT_S, check=False,
         )  # fmt: skip

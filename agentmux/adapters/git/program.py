@@ -197,7 +197,7 @@ class GitProgram:
         """Run a command on the terminal of this process, as the user would; return its status."""
         environment = {**self._environment, **(extra or {})}
         try:
-            return subprocess.run(
+            return subprocess.run(  # noqa: TID251 (on the user's terminal, with a pager)
                 ("git", *argv), cwd=self.root(), env=environment, check=False
             ).returncode
         except KeyboardInterrupt:  # the pager has had it, too

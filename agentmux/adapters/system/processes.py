@@ -96,7 +96,7 @@ def _ps(pid: int) -> tuple[str, int]:
 
     The letter is empty if the process does not exist.
     """
-    reply = subprocess.run(
+    reply = subprocess.run(  # noqa: TID251 (a program of the system, on which `Child` stands)
         ["ps", "-o", "state=,lstart=", "-p", str(pid)],
         capture_output=True,
         text=True,
