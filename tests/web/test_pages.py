@@ -83,6 +83,7 @@ def test_json_is_that_of_the_commands(page: Page) -> None:
     assert wrong["problems"][0]["message"] == "there is no session `none`"
 
 
+@pytest.mark.long
 def test_a_result_that_failed_a_check_is_named_and_shown_with_the_output(page: Page) -> None:
     # It passes on the base, which has no worktree, and fails on the result.
     check = 'echo "1150 is not 1250 {EVIL}"; test -d "$AGENTMUX_WORKTREE"'.replace("{EVIL}", EVIL)
@@ -129,6 +130,7 @@ def test_a_result_is_read_and_approved(page: Page) -> None:
     assert "approve" not in field(page.text(f"/sessions/{session.name}"), "token")
 
 
+@pytest.mark.long
 def test_where_an_approval_takes_the_result_is_chosen(page: Page) -> None:
     remote = page.project.root / "remote"
     page.project.git("init", "-q", "--bare", str(remote))
@@ -174,6 +176,7 @@ def test_the_number_of_a_line_is_that_in_its_file_whatever_the_file_is_called() 
     assert [each.number for each in diff_lines(diff)] == ["", "", "", "7", "8"]
 
 
+@pytest.mark.long
 def test_a_fix_of_a_merge_conflict_needs_no_text(page: Page) -> None:
     session = page.project.start("add a greeting", "--worktree").wait()
     path = f"/sessions/{session.name}"
@@ -231,6 +234,7 @@ def test_comments_on_lines_of_the_diff_become_part_of_the_request(page: Page) ->
     assert "with your request" not in page.text(f"{path}/diff")
 
 
+@pytest.mark.long
 def test_comments_stay_when_the_request_fails_and_are_limited(page: Page) -> None:
     session = page.project.start("add a greeting", "--quick").wait()
     path = f"/sessions/{session.name}"
@@ -283,6 +287,7 @@ def test_an_agent_is_told_something(page: Page, wait_until: WaitUntil) -> None:
     assert event["payload"]["text"] == "--go on\nnow"
 
 
+@pytest.mark.long
 def test_a_session_that_waits_for_the_end_of_a_limit_goes_on_at_a_button(
     page: Page, wait_until: WaitUntil
 ) -> None:
@@ -297,6 +302,7 @@ def test_a_session_that_waits_for_the_end_of_a_limit_goes_on_at_a_button(
     assert page.project.json("status", session.name)["sessions"][0]["status"] != "unknown"
 
 
+@pytest.mark.long
 def test_a_stopped_session_is_resumed(page: Page) -> None:
     session = page.project.start("add a greeting", "--quick").wait()
     path = f"/sessions/{session.name}"
