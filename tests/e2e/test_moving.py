@@ -118,6 +118,7 @@ def test_a_copy_goes_on_beside_its_original(project: Project) -> None:
     said = project.ok("export", session.name, str(file), "--copy")
     assert f"copied session {session.name} to {file}" in said
     (made,) = project.json("import", str(file))["sessions"]
+    project.git("clean", "-fdxq")  # also before the first resume
     (other,) = project.json("import", str(file), "--copy")["sessions"]
     assert "is here already" in project.fails(3, "import", str(file))
     found = [project.path / each["path"] for each in (made, other)]

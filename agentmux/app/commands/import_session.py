@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.commands.start_base import with_base
 from agentmux.app.commands.start_workplace import require_beside, require_room, worktree_root
+from agentmux.app.session.clean_protection import protect_from_clean
 from agentmux.app.session.first_texts import first_texts
 from agentmux.app.session.lookup import SessionEntry, list_sessions
 from agentmux.app.session.own_worktree import last_checkpoint, placed, worktree_of
@@ -193,6 +194,7 @@ def import_session(world: World, file: Path, *, copy: bool) -> ImportedSession:
                 raise _is_here(here, file, is_moved=False)
             arrival = _planned(world, archive.manifest, state, events, copy=copy)
             _make(world, archive, arrival)
+            protect_from_clean(world, arrival.path)
     made = arrival.state
     return ImportedSession(
         name=arrival.path.name,
