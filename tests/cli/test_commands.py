@@ -113,6 +113,10 @@ def test_a_home_that_takes_nothing_refuses_before_anything_is_made(
 ) -> None:
     session = make()
     session.commit()
+    programs = project / "programs"
+    programs.mkdir()
+    (programs / "claude").symlink_to("/bin/true")
+    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
     (project / "state").write_text("in the way")
     monkeypatch.setenv("XDG_STATE_HOME", str(project / "state"))
     for words in (["start", "--agent", "demo", "--detach", "x"], ["resume", "--detach", NAME]):

@@ -553,10 +553,8 @@ def _live_hints(entry: SessionEntry, liveness: Liveness) -> tuple[str, ...]:
     if liveness.tmux is None:
         return (liveness.because, *liveness.way_back)
     if liveness.target is None:
-        whose = (
-            f"tmux session {liveness.tmux.name} is not of session {entry.name}, but has its name"
-        )
-        return tuple(f"{whose}; {hint}" for hint in stranger_hints(liveness))
+        whose = f"it is not of session {entry.name}, but has its name"
+        return (whose, *stranger_hints(liveness))
     hints = (f"agentmux attach {entry.name}", f"agentmux stop {entry.name}")
     if liveness.locked or liveness.moved_from is not None:
         return hints

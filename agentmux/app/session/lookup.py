@@ -449,13 +449,18 @@ def own_tmux(entry: SessionEntry, liveness: Liveness) -> Target | None:
 
 
 def stranger_hints(liveness: Liveness) -> tuple[str, ...]:
-    """Return a hint: how to kill a tmux session that has our name, but is not ours.
+    """Return hints: how to rename or kill a tmux session that has our name, but is not ours.
 
     Only the user may do so.
     """
     name = liveness.tmux.name if liveness.tmux is not None else ""
-    words = ("tmux", "-S", liveness.socket, "kill-session", "-t", f"={name}")
-    return (f"if it is yours, end or rename it: {shlex.join(words)}",)
+    client = ("tmux", "-S", liveness.socket)
+    rename = (*client, "rename-session", "-t", f"={name}:", f"old-{name}")
+    kill = (*client, "kill-session", "-t", f"={name}")
+    return (
+        f"if it is yours, rename it: {shlex.join(rename)}",
+        f"or end what runs in it: {shlex.join(kill)}",
+    )
 
 
 def copy_blocked(entry: SessionEntry, original: Path) -> BlockedError:

@@ -3,7 +3,9 @@
 import hashlib
 import json
 import os
+import shlex
 import signal
+import subprocess
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import UTC
@@ -404,9 +406,12 @@ def test_whatever_is_live_blocks_with_the_same_words(
         assert block.hints[0].endswith(f": agentmux resume --reattach {path.name}")
         assert block.hints[1:] == (f"agentmux attach {path.name}", f"agentmux stop {path.name}")
     else:
-        (hint,) = block.hints
-        assert "is not of session" in hint
-        assert hint.endswith(f"kill-session -t ={name}")
+        whose, rename, kill = block.hints
+        assert "is not of session" in whose
+        assert kill.endswith(f"kill-session -t ={name}")
+        command = rename.removeprefix("if it is yours, rename it: ")
+        subprocess.run(shlex.split(command), check=True)
+        assert blocked(site, entry_at(site, path), liveness(site, path)) is None
 
 
 def test_while_a_command_waits_for_its_orchestrator_the_session_starts(
