@@ -212,8 +212,7 @@ class Actions:
             Writing(title, text=f"{text}\n" if text else "", choices=known.beginnings)
         )
         if made is not None:
-            begins = made.choice if made.number else ""  # the first is where it begins anyway
-            words = command_words.request_changes(row.name, begins, known.digest)
+            words = command_words.request_changes(row.name, made.choice, known.digest)
             if await self._run(row.project, words, "asking for changes", text=made.text):
                 self._app.comments.pop(row.path, None)
 

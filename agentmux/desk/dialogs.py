@@ -115,11 +115,10 @@ class Failure(ModalScreen[bool]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """A text that was written, and the choice below it with its place; empty for none."""
+    """A text that was written, and the choice below it; empty for none."""
 
     text: str
     choice: str = ""
-    number: int = 0
 
 
 class WrittenText(TextArea):
@@ -219,7 +218,7 @@ class Writing(ModalScreen["Written | None"]):
         text = self.query_one(TextArea).text.strip()
         if text or self._may_be_empty:
             choice = self._choices[self._at][0] if self._choices else ""
-            self.dismiss(Written(text=text, choice=choice, number=self._at))
+            self.dismiss(Written(text=text, choice=choice))
 
     def action_give_up(self) -> None:
         """Return nothing."""

@@ -33,8 +33,8 @@ from agentmux.core.journal.signal_messages import words_for
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names import statuses
 from agentmux.core.names.listing import listed
-from agentmux.core.pipeline.beginnings import beginning_words, elsewhere_words, in_order
-from agentmux.core.pipeline.registry import beginnings, pipeline_of
+from agentmux.core.pipeline.beginnings import beginning_choices
+from agentmux.core.pipeline.registry import pipeline_of
 from agentmux.core.terminal.console import ANSWER_S, REST_S, Console, ask, press
 from agentmux.core.terminal.keys import Pressed
 from agentmux.core.terminal.monitor_keys import DETACH, Wish, help_lines
@@ -374,19 +374,17 @@ class MonitorKeys:
 
     def _beginning(self, console: Console, state: SessionState) -> tuple[str, str]:
         """Return where the next cycle would begin, and what that is for."""
-        names = in_order(state)
-        name = names[console.beginning % len(names)]
-        return name, beginning_words(pipeline_of(state)[name].kind)
+        choices = beginning_choices(state)
+        return choices[console.beginning % len(choices)]
 
     def _begins(self, console: Console) -> str:
         state = self._session.state
         if not takes_decision(state):
             return ""
         name, what = self._beginning(console, state)
-        pipeline = pipeline_of(state)
-        other = elsewhere_words(name, {each: pipeline[each].kind for each in beginnings(state)})
-        more = f"; Tab: {other.replace('_', ' ')}" if other else ""
-        return f"the next cycle begins in {name.replace('_', ' ')} ({what}){more}"
+        other, _ = self._beginning(replace(console, beginning=console.beginning + 1), state)
+        more = f"; Tab: {other} instead" if other != name else ""
+        return f"the next cycle begins in {name} ({what}){more}".replace("_", " ")
 
     def _approve(self) -> None:
         """Approve the result that the question was about, in the cycle that it was about."""

@@ -8,8 +8,7 @@ import click
 import typer
 
 from agentmux.cli import render
-from agentmux.core.pipeline.beginnings import beginning_words, in_order
-from agentmux.core.pipeline.registry import pipeline_of
+from agentmux.core.pipeline.beginnings import beginning_choices
 
 if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState
@@ -18,17 +17,18 @@ if TYPE_CHECKING:
 def asked_beginning(state: SessionState) -> str:
     """Ask a person in which phase the next cycle of this session begins; return its name.
 
-    Where there is only one such phase, nothing is asked.
+    Enter alone chooses the smallest beginning. If there is only one, nothing is asked.
     """
-    pipeline, names = pipeline_of(state), in_order(state)
+    choices = beginning_choices(state)
+    names = [name for name, _ in choices]
     if len(names) == 1:
         return names[0]
-    for name in names:
-        render.note(f"  {name:<20} {beginning_words(pipeline[name].kind)}")
+    for name, says in choices:
+        render.note(f"  {name:<20} {says}")
     asked: str = typer.prompt(
         "Where does the next cycle begin?",
         type=click.Choice(names),
-        default=pipeline.again(state),
+        default=names[0],
         show_choices=False,
         err=True,
     )

@@ -7,6 +7,7 @@ from typing import Final
 
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.state import SessionState
+from agentmux.core.names.listing import listed
 from agentmux.core.pipeline.registry import beginnings, pipeline_of
 
 _WORDS: Final[Mapping[Kind, str]] = {
@@ -20,43 +21,40 @@ _WORDS: Final[Mapping[Kind, str]] = {
 }
 
 
-def elsewhere_words(name: str, phases: Mapping[str, Kind]) -> str:
-    """Return where else the next cycle could begin than in ``name``; empty if nowhere.
-
-    Args:
-        name: The phase that is chosen now.
-        phases: All phases in which it may begin, each with its kind.
-    """
-    if not phases.keys() - {name}:
-        return ""
-    small = next((each for each, kind in phases.items() if kind is Kind.FIX), name)
-    return "elsewhere" if small == name else f"elsewhere, such as {small} for a small wish"
-
-
-def beginning_words(kind: Kind) -> str:
-    """Return what a cycle that begins in a phase of this kind is for."""
-    return _WORDS[kind]
-
-
 def beginning_choices(state: SessionState) -> tuple[tuple[str, str], ...]:
-    """Return the phases in which the next cycle can begin, each with what that is for.
+    """Return the phases in which the next cycle can begin, and what each is for and runs.
 
-    They are `in_order`.
+    The smallest comes first: every face preselects it, since a larger one costs more than a person
+    may have meant.
     """
     pipeline = pipeline_of(state)
-    return tuple((name, beginning_words(pipeline[name].kind)) for name in in_order(state))
-
-
-def in_order(state: SessionState) -> tuple[str, ...]:
-    """Return the phases in which the next cycle can begin, those first that are chosen most often.
-
-    That is the one in which it begins unless the user says otherwise, then those for a small wish.
-    """
-    pipeline = pipeline_of(state)
-    usual = pipeline.again(state)
     return tuple(
-        sorted(
-            beginnings(state),
-            key=lambda name: (name != usual, pipeline[name].kind is not Kind.FIX),
-        )
+        (name, f"{_WORDS[pipeline[name].kind]}; runs {listed(_shown(_runs(state, name)))}")
+        for name in _by_size(state)
     )
+
+
+def _by_size(state: SessionState) -> tuple[str, ...]:
+    pipeline = pipeline_of(state)
+
+    def size(name: str) -> tuple[bool, int]:
+        return pipeline[name].kind is not Kind.FIX, len(_runs(state, name))
+
+    return tuple(sorted(beginnings(state), key=size))
+
+
+def _runs(state: SessionState, name: str) -> tuple[str, ...]:
+    """Return the phases that a cycle runs which begins in ``name``, if no review asks for more."""
+    pipeline = pipeline_of(state)
+    after = (
+        each.phase
+        for each in pipeline.phases
+        if pipeline.places[each.phase] > pipeline.places[name]
+        and each.kind is not Kind.FIX
+        and each.takes_part(state)
+    )
+    return (name, *after)
+
+
+def _shown(names: tuple[str, ...]) -> list[str]:
+    return [name.replace("_", " ") for name in names]

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.state import SessionState
-from agentmux.core.pipeline.beginnings import elsewhere_words, in_order
-
-PHASES = {"architecting": Kind.DOCUMENT, "planning": Kind.PLAN, "fixing": Kind.FIX}
+from agentmux.core.pipeline.beginnings import beginning_choices
 
 
-def test_who_has_a_small_wish_is_told_where_it_belongs() -> None:
-    said = elsewhere_words("architecting", PHASES)
-    assert said == "elsewhere, such as fixing for a small wish"
+def test_the_smallest_beginning_comes_first_and_each_says_what_it_runs() -> None:
+    found = dict(beginning_choices(SessionState(phase="completing")))
+    assert list(found) == ["fixing", "implementing", "planning", "architecting"]
+    assert found["fixing"].endswith("one coder makes it; runs fixing, reviewing and completing")
+    assert found["implementing"].endswith("; runs implementing, reviewing and completing")
+    assert found["architecting"].endswith(
+        "; runs architecting, planning, implementing, reviewing and completing"
+    )
 
 
-def test_no_other_phase_is_named_where_there_is_no_better_one() -> None:
-    assert elsewhere_words("fixing", PHASES) == "elsewhere"
-    assert elsewhere_words("planning", {"planning": Kind.PLAN, "work": Kind.WORK}) == "elsewhere"
-    assert elsewhere_words("planning", {"planning": Kind.PLAN}) == ""
-
-
-def test_the_phase_for_a_small_wish_comes_second() -> None:
-    found = in_order(SessionState(phase="completing"))
-    assert found == ("architecting", "fixing", "planning", "implementing")
+def test_a_phase_that_the_session_takes_part_in_is_said_to_run() -> None:
+    found = dict(beginning_choices(SessionState(phase="completing", needs_design=True)))
+    assert "runs planning, designing, implementing" in found["planning"]
