@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -32,6 +32,7 @@ class Face:
         verbose: Whether to show the log, and tracebacks of bugs.
         interactive: Whether a person can be asked: stdin and stderr are terminals.
         on_screen: Whether stdout is a terminal.
+        slow: Tells the user that a program takes long, from another thread; None: nobody is told.
     """
 
     environ: Mapping[str, str]
@@ -40,6 +41,7 @@ class Face:
     verbose: bool = False
     interactive: bool = False
     on_screen: bool = False
+    slow: Callable[[str], object] | None = None
 
     def place(self) -> Path:
         """Return what `project` returns, or the directory that it refuses.
@@ -85,13 +87,15 @@ class Face:
 
         Args:
             project: Directory of the project; None: the one that `project` returns.
-            read_only: Write no file through this world, not even a cache.
+            read_only: Write no file through this world, not even a cache; and say nothing if git
+                takes long.
         """
         return build.world(
             project or self.project(),
             config=self.config,
             environ=self.environ,
             read_only=read_only,
+            slow=None if read_only else self.slow,
         )
 
     @property

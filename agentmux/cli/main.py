@@ -12,6 +12,7 @@ from typing import Final
 from agentmux.app.result import envelope, problem_of
 from agentmux.cli import render
 from agentmux.cli.face import Face, face_of
+from agentmux.core.codec.frozen import replace
 from agentmux.core.names.nearest import meant
 from agentmux.errors import (
     AgentmuxError,
@@ -111,7 +112,8 @@ def _through_typer(face: Face, argv: Sequence[str]) -> int:
     # Newer versions of typer contain their own click, so take the class from typer.
     complaint = next(each for each in typer.BadParameter.__mro__ if each.__name__ == _COMPLAINT)
     try:
-        result = app(args=list(argv), prog_name="agentmux", standalone_mode=False, obj=face)
+        given = replace(face, slow=render.note)
+        result = app(args=list(argv), prog_name="agentmux", standalone_mode=False, obj=given)
     except typer.Abort:
         raise KeyboardInterrupt from None
     except SystemExit:  # outside standalone mode typer exits only when nobody reads its output

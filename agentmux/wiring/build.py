@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from agentmux.adapters.config.effective import SettingValue
     from agentmux.adapters.config.project_files import ProjectFiles
     from agentmux.adapters.disk.trust_store import TrustStore
+    from agentmux.adapters.git.program import Patience
     from agentmux.core.agents.reset_times import Zones
     from agentmux.core.agents.spec import AgentSpec
     from agentmux.core.config.settings import Settings
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
     from agentmux.ports.repository import Head, Repository
     from agentmux.ports.session_files import SessionFiles
     from agentmux.ports.terminal import Terminal
+
+_GLANCE_S: Final = 30.0
+"""How long git may look for what is only a warning beside a status."""
 
 _BOOT_ID: Final = Path("/proc/sys/kernel/random/boot_id")
 
@@ -160,6 +164,7 @@ def world(
     config: Path | None = None,
     environ: Mapping[str, str],
     read_only: bool = False,
+    slow: Callable[[str], object] | None = None,
 ) -> World:
     """Build the outside world for one operation.
 
@@ -168,6 +173,8 @@ def world(
         config: A further configuration file, which the user named; None for none.
         environ: The environment of the operation.
         read_only: Write nothing, not even the cached probes of agents.
+        slow: Called in another thread with a sentence for people, if git takes long; None to tell
+            nobody.
 
     Raises:
         ConfigError: The configuration is wrong.
@@ -178,7 +185,7 @@ def world(
     )
     from agentmux.adapters.disk import session_archive  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.bundles import GitBundles  # noqa: PLC0415 (nor this)
-    from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (nor this)
+    from agentmux.adapters.git.program import GitProgram, Patience  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.remote_branches import GitRemoteBranches  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.repository import Git  # noqa: PLC0415 (nor this)
     from agentmux.adapters.pane.claims import ClaimFolder  # noqa: PLC0415 (nor this)
@@ -189,6 +196,13 @@ def world(
     files = _project_files(project, config, environ)
     chosen = files.settings(None)
     spec, agents = _specs(chosen)
+    patience = Patience(limit_s=chosen.git.timeout_s, slow=slow)
+
+    def git(folder: Path) -> GitProgram:
+        return GitProgram(folder, environ, patience)
+
+    def repository(folder: Path) -> Git:
+        return Git(folder, environ, patience)
 
     def allow(keys: frozenset[str], *, runs: bool = True) -> World:
         there = files.trusted_and(keys)
@@ -236,20 +250,18 @@ def world(
         default_name=lambda: chosen.defaults.session_name,
         traces=TraceFolder(state_dir(environ) / "sessions"),
         nested=lambda folder: _nested(folder, environ),
-        repository=Git(project, environ),
-        repository_at=lambda folder: Git(folder, environ),
-        head_at=lambda folder: _head_of(Git(folder, environ)),
+        repository=repository(project),
+        repository_at=repository,
+        head_at=lambda folder: _head_of(repository(folder)),
         branch_at=_branch_at,
-        worktrees=LinkedWorktrees(GitProgram(project, environ)),
-        checkpoints=lambda tree, home, session: GitCheckpoints(
-            GitProgram(tree, environ), home, session
-        ),
-        merging=lambda given: _merging(project, given),
+        worktrees=LinkedWorktrees(git(project)),
+        checkpoints=lambda tree, home, session: GitCheckpoints(git(tree), home, session),
+        merging=lambda given: _merging(project, given, patience),
         remotes=_remotes,
-        bundles=GitBundles(GitProgram(project, environ)),
+        bundles=GitBundles(git(project)),
         archives=session_archive,
-        trials=GitTrials(GitProgram(project, environ), project),
-        remote_branches=GitRemoteBranches(GitProgram(project, environ)),
+        trials=GitTrials(git(project), project),
+        remote_branches=GitRemoteBranches(git(project)),
         forge=lambda given: _forge(project, environ, given),
         secrets=lambda folder: _secrets(folder, environ),
         trust=ProjectTrust(files, _trust_store(project, environ)),
@@ -341,10 +353,11 @@ def _is_alive(pid: int, started: int) -> bool:
 
 
 def _nested(folder: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
+    from agentmux.adapters.git.program import Patience  # noqa: PLC0415 (as below)
     from agentmux.adapters.git.repository import Git  # noqa: PLC0415 (only for a decision that is open)
 
     try:
-        return Git(folder, environ).nested()
+        return Git(folder, environ, Patience(limit_s=_GLANCE_S)).nested()
     except AgentmuxError:
         return ()
 
@@ -369,11 +382,11 @@ def _specs(
     return spec, lambda: tuple(registry())
 
 
-def _merging(project: Path, environ: Mapping[str, str]) -> Merging:
+def _merging(project: Path, environ: Mapping[str, str], patience: Patience) -> Merging:
     from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (nor this)
     from agentmux.adapters.trees.merging import Merges  # noqa: PLC0415 (only a delivery needs it)
 
-    return Merges(GitProgram(project, environ))
+    return Merges(GitProgram(project, environ, patience))
 
 
 def _remotes(folder: Path, environ: Mapping[str, str]) -> Remotes:

@@ -301,6 +301,7 @@ SCHEMA: Final[Mapping[str, schema.Schema]] = {
         "copy": schema.optional(_LINE),
         "setup": _setup,
         "checkpoints": schema.flag,
+        "timeout": schema.duration(least_s=1),
     },
     "verify": _verify,
     "notify": notify_rules,

@@ -8,17 +8,23 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 from typing import Final, Self
 
 from agentmux.adapters.system.child import Child, Keep, end, whole
 from agentmux.core.checks.tail import tail
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.config.settings import GitSettings
 from agentmux.errors import MissingError, NotInstalledError
 from agentmux.ports.repository import GitError, GitRefusedError
 
-READ_TIMEOUT_S: Final = 30.0
+SLOW_S: Final = 2.0
+"""After how many seconds the user is told that a command of git is still at work."""
+
+READ_TIMEOUT_S: Final = GitSettings().timeout_s
 WRITE_TIMEOUT_S: Final = 600.0
 """The time limit of a commit, which runs the project's hooks; those may run its tests."""
 
@@ -45,6 +51,44 @@ _LOCAL_ENV: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Patience:
+    """How long a command of git may look at a repository.
+
+    Attributes:
+        limit_s: It is ended if it takes longer.
+        slow: Called in another thread, with a sentence for people, once it has taken
+            ``slow_after_s``; None to tell nobody.
+    """
+
+    limit_s: float = READ_TIMEOUT_S
+    slow_after_s: float = SLOW_S
+    slow: Callable[[str], object] | None = None
+
+    @contextmanager
+    def telling(self, what: str) -> Iterator[None]:
+        """Tell that ``what`` is still at work if the ``with`` block takes long."""
+        if self.slow is None:
+            yield
+            return
+        timer = Timer(self.slow_after_s, self.slow, (f"{what} is still at work (Ctrl-C ends it)",))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+
+
+_TOO_SLOW: Final = (
+    "make git faster: git config core.untrackedCache true",
+    "and, where git has it: git config core.fsmonitor true",
+    "or allow it more time: `git.timeout` in the configuration",
+)
+
+PATIENT: Final = Patience()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GitReply:
     """The result of a git command: exit status, stdout as bytes, stderr as text."""
 
@@ -60,14 +104,18 @@ MERGE_TREE: Final = (2, 38)
 class GitProgram:
     """Runs git commands in the repository of one project."""
 
-    def __init__(self, project: Path, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, project: Path, environment: Mapping[str, str], patience: Patience = PATIENT
+    ) -> None:
         """Prepare to run git; this starts nothing.
 
         Args:
             project: An existing directory.
             environment: The environment of git, its hooks and its signing programs.
+            patience: How long a command may take that changes nothing.
         """
         self._project = project
+        self.patience: Final = patience
         self._environment = {
             name: value for name, value in environment.items() if name not in _LOCAL_ENV
         } | {"GIT_TERMINAL_PROMPT": "0", "GIT_EDITOR": ":"}
@@ -75,7 +123,7 @@ class GitProgram:
 
     def at(self, folder: Path) -> Self:
         """Return the same git for the repository, or the work tree, around another directory."""
-        return type(self)(folder, self._environment)
+        return type(self)(folder, self._environment, self.patience)
 
     def also(self, extra: Mapping[str, str]) -> Self:
         """Return the same git with more variables, which may name other places of its objects."""
@@ -130,7 +178,7 @@ class GitProgram:
         Any exit status is returned.
 
         Raises:
-            MissingError: Git is not installed, or does not answer within `READ_TIMEOUT_S`.
+            MissingError: Git is not installed, or does not answer in time (see `Patience`).
             GitError: The project is not in a repository, or the directory does not exist.
         """
         # Messages in English, because we match two; no locks, because the user may be using
@@ -142,8 +190,9 @@ class GitProgram:
                 cwd=cwd or self.root(),
                 env=self._environment | extra,
                 stdin=stdin,
-                limit_s=READ_TIMEOUT_S,
-            )
+                limit_s=self.patience.limit_s,
+            ),
+            hints=_TOO_SLOW,
         )
 
     def run(
@@ -220,13 +269,15 @@ class GitProgram:
             raise GitError(f"{self._project} is not in a git repository")
         return self._top_level
 
-    def _run(self, git: Child) -> GitReply:
+    def _run(self, git: Child, hints: tuple[str, ...] = ()) -> GitReply:
+        command = f"git {_command(git.argv)}"
         try:
-            found = git.run()
+            with self.patience.telling(f"{command} in {self._project}"):
+                found = git.run()
         except subprocess.TimeoutExpired:
-            command, limit_s = _command(git.argv), git.limit_s
             raise MissingError(
-                f"git {command} did not answer within {limit_s:.0f} s in {self._project}"
+                f"{command} did not answer within {git.limit_s:.0f} s in {self._project}",
+                hints=hints,
             ) from None
         except FileNotFoundError as error:
             if git.cwd is not None and not git.cwd.is_dir():

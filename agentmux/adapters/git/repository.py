@@ -18,8 +18,9 @@ from typing import Final
 from agentmux.adapters.disk.scratch import scratch_folder
 from agentmux.adapters.git.clean_protection import protect_from_clean
 from agentmux.adapters.git.program import (
-    READ_TIMEOUT_S,
+    PATIENT,
     GitProgram,
+    Patience,
     decoded,
     encoded,
     failed,
@@ -74,19 +75,22 @@ _IN_PROGRESS: Final[tuple[tuple[str, InProgress], ...]] = (
 class Git:
     """The git repository that contains a project; the project may also be in none."""
 
-    def __init__(self, project: Path, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, project: Path, environment: Mapping[str, str], patience: Patience = PATIENT
+    ) -> None:
         """Prepare to run git; this starts nothing.
 
         Args:
             project: An existing directory.
             environment: The environment of git, its hooks and its signing programs.
+            patience: How long a command may take that changes nothing.
         """
         self._project = project
-        self._git = GitProgram(project, environment)
+        self._git = GitProgram(project, environment, patience)
 
     def with_environment(self, environ: Mapping[str, str]) -> Git:
         """Return the same repository, whose git, hooks and signing programs have ``environ``."""
-        return type(self)(self._project, environ)
+        return type(self)(self._project, environ, self._git.patience)
 
     # --- reading -----------------------------------------------------------------------------
 
@@ -202,7 +206,9 @@ class Git:
             return self._lines(*words, found.since, *specs, extra=extra)
 
     def _lines(self, *words: str, extra: Mapping[str, str]) -> tuple[str, ...]:
-        reply = self._git.run(*words, extra=extra, limit_s=READ_TIMEOUT_S, out=start(_PATCH_BYTES))
+        reply = self._git.run(
+            *words, extra=extra, limit_s=self._git.patience.limit_s, out=start(_PATCH_BYTES)
+        )
         if reply.status != 0:
             raise failed("show the changes", reply)
         return tuple(decoded(reply.out).split("\n")[:-1])
@@ -220,7 +226,9 @@ class Git:
         words = ("add", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul")
         if paths:
             extra = {**_LITERAL, "GIT_INDEX_FILE": str(index)}
-            self._git.run(*words, stdin=joined(paths), extra=extra, limit_s=READ_TIMEOUT_S)
+            self._git.run(
+                *words, stdin=joined(paths), extra=extra, limit_s=self._git.patience.limit_s
+            )
         return index
 
     def missing_hooks(self) -> str | None:

@@ -190,7 +190,7 @@ class LinkedWorktrees:
                 self._claim(spec)
                 with restored_tree(self._git, spec if again else None) as saved:
                     said = self._add(spec, held)
-                    said += write_restored(GitProgram(spec.path, self._git.environment), saved)
+                    said += write_restored(self._program(spec), saved)
                 _make_inner(spec)
                 said += self._copy(spec, spec.home / layout.COPIED)
             self._mark(spec)
@@ -373,7 +373,7 @@ class LinkedWorktrees:
         )
         # A repository inside this one ends in a slash.
         found = [path for path in split(listed.out) if not path.endswith("/")]
-        theirs = GitProgram(spec.path, self._git.environment)
+        theirs = self._program(spec)
         # Git refuses to speak of a path that leads through a link.
         plain = [path for path in found if not _leads_through_link(spec.path, path)]
         safe = _ignored(self._git, plain) & _ignored(theirs, plain)
@@ -421,7 +421,7 @@ class LinkedWorktrees:
         changed: tuple[str, ...] = ()
         heads = [tip]
         if self._is_marked(spec):
-            inside = Git(spec.path, self._git.environment)
+            inside = self._inside(spec)
             changed, head = self._changed(spec), inside.head().commit
             heads += [head] if head != tip else []
         onto = self._commit(f"refs/heads/{base}") if base is not None else None
@@ -435,6 +435,12 @@ class LinkedWorktrees:
             reply = self._git.must_read("list the commits", *words, *lost, *known)
             commits = tuple(decoded(reply.out).splitlines())
         return WorktreeLoss(changed=changed, commits=commits, tip=tip)
+
+    def _program(self, spec: WorktreeSpec) -> GitProgram:
+        return GitProgram(spec.path, self._git.environment, self._git.patience)
+
+    def _inside(self, spec: WorktreeSpec) -> Git:
+        return Git(spec.path, self._git.environment, self._git.patience)
 
     def _require_linked(self, spec: WorktreeSpec) -> None:
         """Check that git can tell what is in the worktree, if there is one.
@@ -454,7 +460,7 @@ class LinkedWorktrees:
         tree = work_tree(spec.path)
         there = self._git.at(spec.path)
         modules = modules_with_work(there, tree.git_dir) if tree is not None else ()
-        found = Git(spec.path, self._git.environment).changes()
+        found = self._inside(spec).changes()
         return (*(each for each in found if f"{each}/" not in modules), *modules)
 
     def _commit(self, ref: str) -> str | None:

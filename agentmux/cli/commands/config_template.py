@@ -65,6 +65,7 @@ defaults:
   # copy: .worktreeinclude      # patterns of the ignored files that a new worktree gets
   # setup: []                   # steps that prepare it: {{name: install, run: [npm, ci]}}
   # checkpoints: true           # save the work tree at the end of each phase
+  # timeout: 10m                # how long git may look at a large repository
 
 {verify}
 

@@ -212,6 +212,7 @@ class GitSettings:
             relative to the top of the repository; None for none.
         setup: What prepares a new worktree, in this order.
         checkpoints: Whether the work tree is saved at the end of each phase.
+        timeout_s: How long a command of git may look at the repository, in seconds.
     """
 
     worktree: WorktreeMode = WorktreeMode.AUTO
@@ -221,6 +222,7 @@ class GitSettings:
     copy: str | None = ".worktreeinclude"
     setup: tuple[SetupStep, ...] = ()
     checkpoints: bool = True
+    timeout_s: float = 600.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
