@@ -90,6 +90,26 @@ def test_a_missing_agent_comes_with_the_command_that_installs_it(
     assert mends == ["npm install -g @openai/codex", "set agents.mine.command in config.yaml"]
 
 
+def test_an_agent_whose_package_has_a_successor_comes_with_the_command_too(
+    run: Run, capsys: Capture, tmp_path: Path
+) -> None:
+    program = tmp_path / "node_modules/@old/robot/robot"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\necho '  --resume ID'\n")
+    program.chmod(0o755)
+    more = "former: ['@old/robot'], install: npm install -g @new/robot"
+    Path(".agentmux/config.yaml").write_text(
+        f"agents: {{robot: {{like: demo, command: {program}, {more}}}}}\n"
+    )
+    run("trust", "--yes")
+    capsys.readouterr()
+    run("doctor", "--json")
+    (found,) = [each for each in of(answer(capsys), "agents") if "robot" in each["text"]]
+    assert found["level"] == "warning"
+    assert "robot: its package @old/robot has a successor" in found["text"]
+    assert found["mend"] == "npm install -g @new/robot"
+
+
 def test_what_is_not_trusted_is_named(run: Run, capsys: Capture) -> None:
     run("doctor", "--json")
     trust = of(answer(capsys), "trust")
