@@ -17,6 +17,7 @@ import pytest
 from textual.pilot import Pilot
 
 from agentmux.adapters.system.command_runs import CommandRuns
+from agentmux.core.codec.frozen import replace
 from agentmux.core.names.phase import Phase
 from agentmux.core.terminal.desk_keys import DESK_KEYS, TABS
 from agentmux.desk.app import DeskApp
@@ -174,6 +175,19 @@ def test_every_tab_and_box_looks_as_it_was_kept(project: Path, cols: int, rows: 
                 await desk.press(key)
                 await desk.is_kept(project, f"{name}-{cols}x{rows}")
                 await desk.press("escape")
+
+    asyncio.run(look())
+
+
+def test_where_no_project_is_a_new_session_begins_in_a_known_one_or_nowhere(
+    project: Path,
+) -> None:
+    tools = tools_of(project)
+
+    async def look() -> None:
+        async with shown(replace(tools, here=None)) as desk:
+            await desk.press("n")
+            await desk.shows("no project is known here: go to yours, and open the desk there")
 
     asyncio.run(look())
 

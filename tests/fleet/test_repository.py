@@ -11,6 +11,7 @@ from agentmux.core.fleet.repositories import clone_name
 from agentmux.fleet.repository import fetched_base, named_repository, project_at
 from tests.e2e.conftest import Project
 from tests.e2e.conftest import project as project  # noqa: PLC0414 (the fixture, for this file)
+from tests.fleet.conftest import FleetHost
 
 URL = "https://git.invalid/team/calc.git"
 
@@ -76,3 +77,18 @@ def test_a_person_names_a_repository_from_where_they_are(project: Project) -> No
     assert named_repository("./a:b", project.path, project.env) == f"{project.path}/a:b"
     for url in ("file:///srv/r.git", "box:r.git", "git@box:r.git", "https://box/r"):
         assert named_repository(url, project.path, project.env) == url
+
+
+def test_a_feature_of_a_bare_repository_is_built_in_a_clone_and_merged_there(
+    host: FleetHost,
+) -> None:
+    bare = host.project.root / "bare.git"
+    host.project.git("clone", "-q", "--bare", str(host.project.path), str(bare))
+    host.allow(str(bare))
+    feature = host.submit("--repo", str(bare))
+    host.worker()
+    host.until(feature, "waiting")
+    host.ok("approve", feature[:8], "--yes", "--push")
+    done = host.until(feature, "done", "failed")
+    assert done["status"] == "done", f"{done}\n{host.log()}"
+    assert done["result"]["commit"] in host.project.git_at(bare, "log", "--all", "--format=%H")
