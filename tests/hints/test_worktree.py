@@ -1,0 +1,213 @@
+"""Messages about a session with a worktree, followed beside everybody's edits and commits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import Project, Session, bare
+from tests.hints.following import Work, follow, shown
+
+
+def went_well(project: Project, message: str, *, code: int = 0, **values: str) -> str:
+    """Follow a message; each of its commands does what it says. Return what they printed."""
+    said = []
+    for done in follow(project, message, **values):
+        assert done.returncode == code, done.stdout + done.stderr
+        said.append(done.stdout + done.stderr)
+    return "".join(said)
+
+
+@pytest.fixture
+def decided(project: Project) -> Session:
+    """A live session that waits for a decision."""
+    return project.start("add a greeting", "--worktree").wait()
+
+
+@pytest.fixture
+def works(decided: Session, work: Work) -> Work:
+    """The user's work, with a coder's in the session's worktree."""
+    return work.plant(Path(decided.state["worktree"]), "a coder")
+
+
+@pytest.mark.follows(
+    "agentmux stop …",
+    "merge the branch first: git merge …",
+    "or lose all of it: agentmux remove --force …",
+    "to resume it: agentmux resume …",
+)
+def test_remove_leaves_what_is_nowhere_else(decided: Session, works: Work) -> None:
+    project, name = decided.project, decided.name
+    refusal = project.fails(3, "remove", name, "--yes")
+    told = went_well(project, shown("agentmux stop …", refusal))
+    assert works.lost() == []
+    resumed = shown("to resume it: agentmux resume …", told)
+    refusal = project.fails(3, "remove", name, "--yes")
+    assert "not committed" in refusal
+    (place,) = (Path(decided.state["worktree"]),)
+    project.git("stash", "-q", "--include-untracked")
+    went_well(project, shown("merge the branch first: git merge …", refusal))
+    project.git("stash", "pop", "-q")
+    assert works.lost() == []
+    went_well(project, f"{resumed} --detach")
+    decided.wait()
+    assert works.lost() == []
+    project.ok("stop", name)
+    went_well(project, shown("or lose all of it: agentmux remove --force …", refusal))
+    assert not place.exists()
+    named = {"an edit of a coder", "a new file of a coder"}
+    assert set(works.lost()) <= named, "all that is lost was named as going"
+
+
+@pytest.mark.follows(
+    "stop it first: agentmux stop …",
+    "agentmux rewind … --to PHASE|N",
+    "agentmux rewind … --to …",
+    "go on: agentmux resume …",
+)
+def test_a_rewind_can_be_rewound(decided: Session, works: Work) -> None:
+    project, name = decided.project, decided.name
+    refusal = project.fails(3, "rewind", name, "--to", "planning", "--yes")
+    went_well(project, shown("stop it first: agentmux stop …", refusal))
+    refusal = project.fails(2, "rewind", name)
+    hint = shown("agentmux rewind … --to PHASE|N", refusal)
+    told = went_well(project, hint.replace("PHASE|N", "planning"))
+    went_well(project, shown("agentmux rewind … --to …", told))
+    assert works.lost() == []
+    went_well(project, shown("go on: agentmux resume …", told) + " --detach")
+    assert works.lost() == []
+
+
+@pytest.mark.follows(
+    "commit them, or put them aside: git stash --include-untracked",
+    "go back: agentmux try --off",
+    "agentmux try --off",
+    "show one: agentmux try SESSION",
+    "keep the commits: git branch NAME",
+    "then go back: git switch …, and …",
+    "go back first: agentmux try --off",
+)
+def test_a_trial_keeps_what_is_made_in_it(decided: Session, works: Work) -> None:
+    project, name = decided.project, decided.name
+    refusal = project.fails(3, "try", name)
+    went_well(project, shown("commit them, or put them aside: git stash --include-untracked", refusal))
+    assert works.lost() == []
+    refusal = project.fails(4, "try", "--off")
+    told = went_well(project, shown("show one: agentmux try SESSION", refusal), SESSION=name)
+    blocked = project.fails(3, "start", "--agent", "demo", "--detach", "--yes", "y")
+    works.commit("a commit in the trial", project.path / "tried.py")
+    refusal = project.fails(3, "try", "--off")
+    went_well(project, shown("keep the commits: git branch NAME", refusal), NAME="kept")
+    went_well(project, shown("then go back: git switch …, and …", refusal))
+    assert project.git("rev-parse", "--abbrev-ref", "HEAD").strip() == "main"
+    project.git("rev-parse", "kept")
+    project.ok("try", name)
+    went_well(project, shown("go back: agentmux try --off", told))
+    project.ok("try", name)
+    went_well(project, shown("go back first: agentmux try --off", blocked))
+    assert works.lost() == []
+
+
+@pytest.mark.follows(
+    "add one: git remote add origin URL",
+    "git config remote.pushDefault NAME",
+    "then: agentmux approve --push",
+    "mend that, then: agentmux approve … --push (or --keep)",
+)
+def test_a_result_is_pushed(decided: Session, works: Work) -> None:
+    project, name = decided.project, decided.name
+    refusal = project.fails(2, "approve", name, "--yes", "--push")
+    made = project.root / "r.git"
+    went_well(project, shown("add one: git remote add origin URL", refusal), URL=str(made))
+    project.git("remote", "add", "other", str(made))
+    refusal = project.fails(2, "approve", name, "--yes", "--push")
+    went_well(project, shown("git config remote.pushDefault NAME", refusal), NAME="origin")
+    went_well(project, shown("then: agentmux approve --push", refusal), code=1)
+    refusal = project.fails(1, "approve", name, "--yes", "--push")
+    project.git("init", "-q", "--bare", str(made))
+    went_well(project, shown("mend that, then: agentmux approve … --push (or --keep)", refusal))
+    decided.wait("done")
+    assert works.lost() == []
+
+
+@pytest.mark.follows(
+    "agentmux request-changes --from fixing --session …",
+)
+def test_a_coder_resolves_a_conflict(decided: Session, works: Work) -> None:
+    project, name = decided.project, decided.name
+    (made,) = (each.name for each in Path(decided.state["worktree"]).glob("demo_*.py"))
+    works.commit("a commit in the way", project.path / made)
+    project.git("stash", "-q", "--include-untracked")
+    refusal = project.fails(1, "approve", name, "--yes", "--merge")
+    hint = shown("agentmux request-changes --from fixing --session …", refusal)
+    went_well(project, hint)
+    decided.wait("fixing").wait()
+    assert works.lost() == []
+
+
+@pytest.fixture
+def other_first(project: Project) -> Iterator[Session]:
+    """A session in the checkout that waits for a decision."""
+    yield project.start("another feature", "--no-worktree").wait()
+
+
+@pytest.mark.follows(
+    "decide on that one first: agentmux approve …",
+    "or keep this result on its branch: agentmux approve … --keep",
+)
+def test_one_of_two_is_decided_first(other_first: Session, project: Project) -> None:
+    session = project.start("add a greeting", "--worktree").wait()
+    works = Work(project).plant(Path(session.state["worktree"]), "a coder")
+    project.ok("stop", other_first.name)
+    refusal = project.fails(1, "approve", session.name, "--yes", "--merge")
+    assert "began in" in refusal
+    keep = shown("or keep this result on its branch: agentmux approve … --keep", refusal)
+    went_well(project, keep)
+    session.wait("done")
+    went_well(project, shown("decide on that one first: agentmux approve …", refusal))
+    assert works.lost() == []
+
+
+@pytest.mark.follows("approve it as it is: agentmux approve … --keep")
+def test_a_result_in_the_checkout_is_kept(other_first: Session, project: Project) -> None:
+    works = Work(project)
+    works.write("a new file of the user", project.path / "mine.py")
+    refusal = project.fails(2, "approve", other_first.name, "--yes", "--merge")
+    went_well(project, shown("approve it as it is: agentmux approve … --keep", refusal))
+    other_first.wait("done")
+    assert works.lost() == []
+
+
+@pytest.mark.follows("keep the result on its branch: agentmux approve … --keep")
+def test_a_result_without_a_base_branch_is_kept(project: Project, work: Work) -> None:
+    project.git("switch", "-q", "--detach")
+    session = project.start("add a greeting", "--worktree").wait()
+    works = work.plant(Path(session.state["worktree"]), "a coder")
+    refusal = project.fails(2, "approve", session.name, "--yes", "--merge")
+    went_well(project, shown("keep the result on its branch: agentmux approve … --keep", refusal))
+    session.wait("done")
+    assert works.lost() == []
+
+
+@pytest.mark.follows(
+    "go on with it here: agentmux resume …",
+    "if it was imported nowhere, bring it back: agentmux import …",
+    "else remove what is left here: agentmux remove …",
+)
+def test_an_exported_session_comes_back(decided: Session, works: Work) -> None:
+    project, name = decided.project, decided.name
+    bare(project)
+    project.ok("stop", name)
+    capsule = project.root / "x.agentmux"
+    project.ok("export", name, str(capsule))
+    assert works.lost() == []
+    refusal = project.fails(3, "resume", name, "--detach")
+    went_well(project, shown("if it was imported nowhere, bring it back: agentmux import …", refusal))
+    assert works.lost() == []
+    project.ok("export", name, str(project.root / "y.agentmux"))
+    refusal = project.fails(3, "resume", name, "--detach")
+    hint = shown("else remove what is left here: agentmux remove …", refusal)
+    went_well(project, hint, code=3)  # the branch is not merged
+    assert works.lost() == []

@@ -1,0 +1,107 @@
+"""What the commands in our messages do: those that only look, and the tests that follow the others.
+
+`tests/hints/test_looks.py` runs the commands that only look, and compares every file and branch. A
+message with any other command is followed to the letter by a test that carries its text in
+``@pytest.mark.follows(…)``, from the state in which the message is shown.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Final
+
+from tests.house.messages import ROOT, Message
+
+LOOKS: Final = frozenset({
+    "agentmux --help",
+    "agentmux --version",
+    "agentmux agents",
+    "agentmux agents probe",
+    "agentmux agents show",
+    "agentmux config schema",
+    "agentmux config show --origin",
+    "agentmux diff",
+    "agentmux help",
+    "agentmux list",
+    "agentmux list --all",
+    "agentmux list --json",
+    "agentmux logs",
+    "agentmux pipelines",
+    "agentmux pipelines show",
+    "agentmux research --help",
+    "agentmux resume --all --dry-run",
+    "agentmux show",
+    "agentmux show --role",
+    "agentmux status",
+    "agentmux trust --help",
+    "agentmux trust --show",
+    "git branch --all",
+    "git branch --all --list",
+    "git log --all --oneline -n",
+    "git log --oneline",
+    "git log -p",
+    "git remote --verbose",
+    "git status",
+    "git status --short --untracked-files",
+})  # fmt: skip
+"""Commands that `tests/hints/test_looks.py` runs: they change nothing of anybody's."""
+
+HARMLESS: Final = {
+    "agentmux attach": "shows a live session; a key that changes something is a decision there",
+    "agentmux fleet attach": "shows a live session on its host",
+    "agentmux fleet list": "reads the board (tests/fleet/test_listing.py)",
+    "agentmux fleet list --stale": "reads the board",
+    "agentmux fleet show": "reads the board",
+    "agentmux notify --test": "sends one notification that says that it is a test",
+    "agentmux completion": "prints a script",
+    "agentmux demo": "works in a folder of its own (tests/e2e/test_demo.py)",
+    "df -h": "a program of the system that only looks",
+    "env -u": "an attach without $TMUX",
+    "tmux": "names the program",
+    "tmux -V": "a program of the system that only looks",
+    "tmux attach -t": "shows a session",
+    "tmux attach-session -t": "shows a session",
+    "tmux detach -s": "ends no program: the session goes on without a client",
+    "tmux list-sessions": "only looks",
+    "tmux show-hooks -g": "only looks",
+    "tmux switch-client -l": "shows the session that was shown before",
+    "apt install": "installs tmux",
+    "brew install": "installs tmux",
+    "dnf install": "installs tmux",
+    "pip install": "installs into the environment that the message names",
+    "pip install --python": "installs into the environment that the message names",
+    "pipx inject": "installs into the environment that the message names",
+    "git fetch --all": "moves remote-tracking branches alone",
+    "loginctl": "a setting of the system, which the message names",
+    "sudo": "a setting of the system, which the message names",
+    "mount -o": "makes a volume writable, which the message names",
+}
+"""Commands that reach nothing of a session, a repository or an edit, each with the reason."""
+
+
+def changing(message: Message) -> tuple[str, ...]:
+    """Return the commands of a message that may change something, as they stand in it."""
+    known = LOOKS | HARMLESS.keys()
+    return tuple(each.text for each in message.commands if each.shape not in known)
+
+
+def followed() -> dict[str, list[str]]:
+    """Return the messages that tests follow, each with these tests."""
+    found: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "tests").rglob("test_*.py")):
+        source = path.read_text(encoding="utf-8")
+        if "mark.follows" in source:
+            name = path.relative_to(ROOT).as_posix()
+            for test, text in _marked(ast.parse(source)):
+                found.setdefault(text, []).append(f"{name}::{test}")
+    return found
+
+
+def _marked(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """Yield each test with ``@pytest.mark.follows``, once for each message that it names."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            for mark in node.decorator_list:
+                if isinstance(mark, ast.Call) and ast.unparse(mark.func).endswith("mark.follows"):
+                    yield from ((node.name, ast.literal_eval(each)) for each in mark.args)
