@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import subprocess
 import uuid
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -64,7 +65,9 @@ class Work:
             for path in self._project.root.rglob("*")
             if path.is_file() and not path.is_symlink() and _may_hold_work(path)
         ]
-        for git in {each.parent for each in self._project.root.rglob("HEAD") if _is_git(each.parent)}:
+        for git in {
+            each.parent for each in self._project.root.rglob("HEAD") if _is_git(each.parent)
+        }:
             done = self._project.program(
                 "git", f"--git-dir={git}", "log", "-p", "-m", "--all", "HEAD", "--", cwd=git
             )
@@ -103,9 +106,7 @@ def follow(
     """
     done = []
     for command in commands_of(message):
-        line = command.text
-        for name, value in values.items():
-            line = re.sub(rf'(?<![\w-]){"…" if name == "text" else name}(?!\w)', lambda _: value, line)  # noqa: B023
+        line = _filled(command.text, values)
         assert not re.search(r"[A-Z]{3,}$|…", line) or values, f"nothing is filled in: {line}"
         words = line.split()
         if words[0] == "agentmux" and set(words) & set(_ASKS) and "--yes" not in words:
@@ -114,3 +115,21 @@ def follow(
         done.append(project.program("sh", "-c", line, cwd=cwd))
     assert done, f"no command in {message!r}"
     return done
+
+
+def _filled(line: str, values: Mapping[str, str]) -> str:
+    """Put what the reader knows in place of the words in capitals, and of ``…``."""
+    for name, value in values.items():
+        word = HOLE if name == "text" else name
+        line = value.join(re.split(rf"(?<![\w-]){word}(?!\w)", line))
+    return line
+
+
+def went_well(project: Project, message: str, *, code: int = 0, **values: str) -> str:
+    """Follow a message; each of its commands exits with ``code``. Return what they printed."""
+    said = []
+    for done in follow(project, message, **values):
+        assert done.returncode == code, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        said.append(done.stdout + done.stderr)
+    return "".join(said)

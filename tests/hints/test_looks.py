@@ -46,7 +46,7 @@ def stopped() -> Iterator[Session]:
 
 
 def everything(root: Path) -> dict[str, str]:
-    """Return a hash of each file below ``root``, but for caches and git's own list of file times."""
+    """Return a hash of each file below ``root``, but for caches and git's list of file times."""
     return {
         str(path.relative_to(root)): f"{path.lstat().st_mode:o} {_hash(path)}"
         for path in root.rglob("*")

@@ -5,16 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.e2e.conftest import Project
-from tests.hints.following import Work, follow, shown
+from tests.hints.following import Work, shown, went_well
 
 OFF = ("--detach", "--yes")
-
-
-def went_well(project: Project, message: str, **values: str) -> None:
-    """Follow a message; each of its commands does what it says."""
-    for done in follow(project, message, **values):
-        assert done.returncode == 0, done.stdout + done.stderr
-        assert "Traceback" not in done.stderr
 
 
 @pytest.mark.follows('git commit --allow-empty -m "Begin"')

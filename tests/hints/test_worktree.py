@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.conftest import Project, Session, bare
-from tests.hints.following import Work, follow, shown
-
-
-def went_well(project: Project, message: str, *, code: int = 0, **values: str) -> str:
-    """Follow a message; each of its commands does what it says. Return what they printed."""
-    said = []
-    for done in follow(project, message, **values):
-        assert done.returncode == code, done.stdout + done.stderr
-        said.append(done.stdout + done.stderr)
-    return "".join(said)
+from tests.hints.following import Work, shown, went_well
 
 
 @pytest.fixture
@@ -92,7 +82,9 @@ def test_a_rewind_can_be_rewound(decided: Session, works: Work) -> None:
 def test_a_trial_keeps_what_is_made_in_it(decided: Session, works: Work) -> None:
     project, name = decided.project, decided.name
     refusal = project.fails(3, "try", name)
-    went_well(project, shown("commit them, or put them aside: git stash --include-untracked", refusal))
+    went_well(
+        project, shown("commit them, or put them aside: git stash --include-untracked", refusal)
+    )
     assert works.lost() == []
     refusal = project.fails(4, "try", "--off")
     told = went_well(project, shown("show one: agentmux try SESSION", refusal), SESSION=name)
@@ -148,9 +140,9 @@ def test_a_coder_resolves_a_conflict(decided: Session, works: Work) -> None:
 
 
 @pytest.fixture
-def other_first(project: Project) -> Iterator[Session]:
+def other_first(project: Project) -> Session:
     """A session in the checkout that waits for a decision."""
-    yield project.start("another feature", "--no-worktree").wait()
+    return project.start("another feature", "--no-worktree").wait()
 
 
 @pytest.mark.follows(
@@ -204,7 +196,9 @@ def test_an_exported_session_comes_back(decided: Session, works: Work) -> None:
     project.ok("export", name, str(capsule))
     assert works.lost() == []
     refusal = project.fails(3, "resume", name, "--detach")
-    went_well(project, shown("if it was imported nowhere, bring it back: agentmux import …", refusal))
+    went_well(
+        project, shown("if it was imported nowhere, bring it back: agentmux import …", refusal)
+    )
     assert works.lost() == []
     project.ok("export", name, str(project.root / "y.agentmux"))
     refusal = project.fails(3, "resume", name, "--detach")

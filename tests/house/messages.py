@@ -1,7 +1,7 @@
 """The messages of the program that name a command which a person can type.
 
-They are found in the source: every text of ``agentmux`` outside docstrings in which a program stands
-where a command can begin. A hole of a formatted text is written as ``…``.
+They are found in the source: every text of ``agentmux`` outside docstrings in which a program
+stands where a command can begin. A hole of a formatted text is written as ``…``.
 """
 
 from __future__ import annotations
@@ -128,7 +128,9 @@ def commands_of(text: str) -> Iterator[Command]:
 def _shape(begin: str, words: str) -> str:
     """Return the program, its subcommand and all options, each once, in a fixed order."""
     names = [
-        each for each in begin.split() if each != HOLE and not each.startswith("-") and each.islower()
+        each
+        for each in begin.split()
+        if each != HOLE and not each.startswith("-") and each.islower()
     ]
     rest = words[len(begin) :].split()
     if begin in _GROUPED and rest and rest[0].islower() and rest[0].isalpha():

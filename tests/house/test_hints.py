@@ -34,7 +34,9 @@ def test_a_new_message_is_seen() -> None:
 
 
 def test_each_command_of_a_message_is_found() -> None:
-    text = "finish it, or: git merge --abort; then `agentmux approve x --keep`, or git -C a b status"
+    text = (
+        "finish it, or: git merge --abort; then `agentmux approve x --keep`, or git -C a b status"
+    )
     assert [each.shape for each in commands_of(text)] == [
         "git merge --abort",
         "agentmux approve --keep",
