@@ -111,10 +111,7 @@ def _git(patient: Patient) -> Iterator[Finding]:
         return
     yield fine("git", f"git {'.'.join(map(str, git.version()))}; repository {git.root()}")
     require_identity(git)
-    gone = [line for line in _lines(git, "worktree", "list", "--porcelain") if "prunable " in line]
-    if gone:
-        text = f"git still knows {len(gone)} worktrees that were deleted by hand"
-        yield warning("git", text, "git worktree prune")
+    yield from say.lost_worktrees("\n".join(_lines(git, "worktree", "list", "--porcelain")))
 
 
 def _lines(git: GitProgram, *words: str) -> list[str]:

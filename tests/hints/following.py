@@ -16,7 +16,7 @@ from typing import Final
 from tests.e2e.conftest import Project
 from tests.house.messages import HOLE, commands_of
 
-_ASKS: Final = ("approve", "init", "prune", "remove", "resume", "rewind", "start", "trust")
+_ASKS: Final = ("approve", "prune", "remove", "resume", "rewind", "start", "trust")
 """Commands that ask before they go on; without a terminal a test answers with ``--yes``."""
 
 
@@ -80,7 +80,7 @@ def _slug(words: str) -> str:
 
 
 def _may_hold_work(path: Path) -> bool:
-    return path.suffix == ".py"
+    return ".py" in path.name
 
 
 def _is_git(folder: Path) -> bool:
@@ -90,7 +90,7 @@ def _is_git(folder: Path) -> bool:
 def shown(text: str, output: str) -> str:
     """Return the message of which ``text`` is the template, from what a command printed."""
     pattern = ".+?".join(map(re.escape, text.split(HOLE)))
-    pattern += "$" if text.endswith(HOLE) else r"(?=$|[\s`;,)])"
+    pattern += "(?=$|; |`)" if text.endswith(HOLE) else r"(?=$|[\s`;,)])"
     found = re.search(rf"(?:^|(?<=\s)|(?<=`)){pattern}", output, re.MULTILINE)
     assert found, f"{text!r} is not shown in:\n{output}"
     return found.group()

@@ -55,7 +55,7 @@ _COMMAND: Final = re.compile(
         |git\ {HOLE}\ --[a-z]+
         |tmux(?:\ {_FILLED})*\ (?:{_TMUX})(?![\w-])
         |tmux\ -[A-Z]\b
-        |(?:{_OTHERS})(?=\ [-{HOLE}/~A-Z])
+        |(?:{_OTHERS})(?=\ [-{HOLE}/~'A-Z])
         |(?:apt|brew|dnf|npm|pip|pipx)\ (?:install|inject)
         |(?:sudo|systemctl|loginctl)(?=\ [a-z])
     )""",

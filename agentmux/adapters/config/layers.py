@@ -256,7 +256,7 @@ _OTHER_SPELLINGS: Final = {
 @schema.described(lambda: {"const": 1})
 def _version(node: schema.Node, path: str) -> object:
     if node.value != "1":
-        schema.fail(node.at, f"`{path}` must be 1: this agentmux reads no other", "agentmux init")
+        schema.fail(node.at, f"`{path}` must be 1: this agentmux reads no other")
     return 1
 
 

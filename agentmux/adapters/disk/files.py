@@ -201,9 +201,10 @@ def a_link(place: Path) -> DataError:
 
 
 def move_away(path: Path) -> str:
-    """Return a hint with the command that renames the file at ``path``."""
-    place = shlex.quote(str(path))
-    return f"move it away: mv {place} {place}.old"
+    """Return a hint with the command that renames the file at ``path`` to a name that is free."""
+    names = (f"{path}.old{number}" for number in ("", *range(2, 1000)))
+    free = next((name for name in names if not os.path.lexists(name)), f"{path}.older")
+    return f"move it away: mv {shlex.quote(str(path))} {shlex.quote(free)}"
 
 
 def append_only(path: Path) -> int:

@@ -124,3 +124,25 @@ def _word(facts: DiskFacts) -> str:
 
 def _size(facts: DiskFacts) -> str:
     return f"{facts.free_bytes / (1 << 30):.1f} GiB are free"
+
+
+def lost_worktrees(listed: str) -> Iterator[Finding]:
+    """Yield a finding for the worktrees that are not where git looks for them.
+
+    A commit on no branch would be gone with its entry, so that comes first.
+
+    Args:
+        listed: What ``git worktree list --porcelain`` prints (git-worktree(1)).
+    """
+    entries = [block.splitlines() for block in listed.split("\n\n") if "\nprunable " in block]
+    for lines in entries:
+        if "detached" in lines:
+            place, commit = lines[0].removeprefix("worktree "), lines[1].removeprefix("HEAD ")
+            text = (
+                f"the worktree {place} is not there, and its commit {commit[:12]} is on no branch"
+            )
+            yield warning("git", text, f"git branch NAME {commit}")
+    if entries and not any("detached" in lines for lines in entries):
+        places = ", ".join(lines[0].removeprefix("worktree ") for lines in entries)
+        text = f"not where git looks for them (if moved: `git worktree repair PATH`): {places}"
+        yield warning("git", text, "git worktree prune")

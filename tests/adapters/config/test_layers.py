@@ -98,7 +98,7 @@ ERRORS = [
     ("a: 1\n", 1, "unknown key `a`", "known: version, defaults, roles"),
     ("roles:\n  codr: {}\n", 2, "unknown key `codr` in `roles`", "did you mean `coder`?"),
     ("roles:\n  planner: {single: true}\n", 2, "unknown key `single` in `roles.planner`", "known"),
-    ("version: 2\n", 1, "`version` must be 1", "agentmux init"),
+    ("version: 2\n", 1, "`version` must be 1", ""),
     ("version: '2'\n", 1, "`version` must be 1", ""),
     ("- a\n", 1, "the file must be a mapping, not a list", ""),
     ("hello\n", 1, "the file must be a mapping, not `hello`", ""),
