@@ -238,6 +238,7 @@ def test_what_temporary_folders_held_is_not_needed_to_resume(
     session.until_seat("architect")
 
 
+@pytest.mark.follows("bring the socket back: … && kill -USR1 …", "mkdir -p -m 700 …")
 def test_a_socket_folder_that_was_removed_comes_back_by_what_the_refusal_says(
     project: Project, silent: Session, wait_until: WaitUntil
 ) -> None:

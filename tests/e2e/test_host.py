@@ -271,6 +271,7 @@ def survivor(session: Session) -> int:
 
 
 @pytest.mark.long
+@pytest.mark.follows("to end them and resume: agentmux resume … --yes")
 def test_agents_that_outlived_their_server_are_ended_with_consent(
     project: Project, wait_until: WaitUntil
 ) -> None:

@@ -91,7 +91,8 @@ def shown(text: str, output: str) -> str:
     """Return the message of which ``text`` is the template, from what a command printed."""
     pattern = ".+?".join(map(re.escape, text.split(HOLE)))
     pattern += "(?=$|; |`)" if text.endswith(HOLE) else r"(?=$|[\s`;,)])"
-    found = re.search(rf"(?:^|(?<=\s)|(?<=`)){pattern}", output, re.MULTILINE)
+    begin = r"(?:^|(?<=\s)|(?<=`))" if text[0].isalnum() or text[0] == HOLE else ""
+    found = re.search(begin + pattern, output, re.MULTILINE)
     assert found, f"{text!r} is not shown in:\n{output}"
     return found.group()
 

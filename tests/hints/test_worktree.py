@@ -103,8 +103,6 @@ def test_a_trial_keeps_what_is_made_in_it(decided: Session, works: Work) -> None
 
 
 @pytest.mark.follows(
-    "add one: git remote add origin URL",
-    "git config remote.pushDefault NAME",
     "then: agentmux approve --push",
     "mend that, then: agentmux approve … --push (or --keep)",
 )

@@ -66,6 +66,19 @@ HARMLESS: Final = {
     "tmux list-sessions": "only looks",
     "tmux show-hooks -g": "only looks",
     "tmux switch-client -l": "shows the session that was shown before",
+    "agentmux web --behind-proxy --host": "serves the page; only who signs in there acts",
+    "agentmux web --host --listen": "serves the page; only who signs in there acts",
+    "agentmux web --listen": "serves the page; only who signs in there acts",
+    "agentmux web --listen --tls-cert --tls-key": "serves the page; only who signs in there acts",
+    "agentmux fleet worker": "works on features that were submitted, in clones of its own",
+    "agentmux fleet worker --name": "works on features that were submitted, in clones of its own",
+    "git config": "sets the key that the message names, which has no value yet",
+    "git config --global": "sets the key that the message names, which has no value yet",
+    "git remote add": "adds a remote",
+    "git remote rename": "renames a remote with its remote-tracking branches",
+    "git remote --auto": "asks a remote for its main branch",
+    "git worktree repair": "writes git's own links between a repository and a worktree",
+    "kill -CONT": "continues a process that was stopped",
     "apt install": "installs tmux",
     "brew install": "installs tmux",
     "dnf install": "installs tmux",
@@ -80,8 +93,35 @@ HARMLESS: Final = {
 """Commands that reach nothing of a session, a repository or an edit, each with the reason."""
 
 
+DESCRIBES: Final = {
+    "`agentmux …` gave no answer that can be read",
+    "`agentmux …` ended with exit code …",
+    "`agentmux …` is for a person; it was called by the agent in seat … (launch …, process …)",
+    "agentmux … ended with exit code …",
+    "agentmux … in …",
+    "the fleet has contract …, and this agentmux … speaks …",
+    "the file has version …, but this agentmux reads up to … (agentmux … wrote it)",
+    "# The sessions of AgentMux: without this line `git add -A` fails",
+    "The same as: agentmux resume --reattach …",
+    "agentmux resume --reattach",
+    "its branch may be left: git log … --",
+}
+"""Texts that say what a command did, or what it is for: nobody is told to type it.
+
+The desk names what its own key does, and tmux's status bar what `agentmux status` says as well."""
+
+_DESCRIBES_BY_BEGINNING: Final = (
+    "The work could not be merged into branch `…`:",
+    "This repository is empty. AgentMux made it so that `git clean -fdx`",
+    "Usage: ",
+)
+"""How longer texts begin that tell a person to type nothing."""
+
+
 def changing(message: Message) -> tuple[str, ...]:
     """Return the commands of a message that may change something, as they stand in it."""
+    if message.text in DESCRIBES or message.text.startswith(_DESCRIBES_BY_BEGINNING):
+        return ()
     known = LOOKS | HARMLESS.keys()
     return tuple(each.text for each in message.commands if each.shape not in known)
 

@@ -163,6 +163,7 @@ def test_a_session_without_checks_takes_them_and_gives_them_up_again(tmp_path: P
     assert after.resumed.pipeline is None
 
 
+@pytest.mark.follows("if you began it, let git forget it: git rm -r --cached …")
 def test_a_session_that_came_with_the_repository_is_not_resumed(bench: Bench) -> None:
     top, path = bench.studio.project, bench.files.path
 

@@ -1,0 +1,156 @@
+"""Messages that repeat what to do next, followed from where they are shown."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from agentmux.adapters.disk.session_folders import BURIED
+from tests.conftest import WaitUntil
+from tests.e2e.conftest import Project, Session, bare
+from tests.hints.following import Work, follow, shown, went_well
+
+WAITS = {"roles": {"architect": {"silent": True}}}
+
+
+@pytest.fixture
+def done(project: Project, work: Work) -> Session:
+    """A session whose result was kept on its branch."""
+    session = project.start("add a greeting", "--worktree").wait()
+    work.plant(Path(session.state["worktree"]), "a coder")
+    return session
+
+
+@pytest.mark.follows(
+    "git merge ………",
+    ", or: git push … …",
+    'agentmux start "FEATURE"',
+    "agentmux prune",
+)
+def test_a_kept_result_is_merged_and_pushed(done: Session, work: Work) -> None:
+    project = done.project
+    bare(project)
+    told = project.ok("approve", done.name, "--keep", "--yes")
+    done.wait("done").gone()
+    text = told + project.ok("status", done.name)
+    push = shown(", or: git push … …", text).removeprefix(", or: ")
+    merge = f"git merge {done.state['branch']}"
+    assert merge in text
+    project.git("stash", "-q", "--include-untracked")
+    went_well(project, push)
+    went_well(project, merge)
+    project.program("git", "stash", "pop", "-q")  # it conflicts, and git keeps the stash
+    assert work.lost() == []
+    went_well(project, "agentmux prune")  # takes nothing that is nowhere else
+    assert work.lost() == []
+    refusal = project.fails(4, "resume", done.name, "--detach")
+    project.scenario(WAITS)
+    went_well(project, shown('agentmux start "FEATURE"', refusal), FEATURE="add another")
+    assert work.lost() == []
+
+
+@pytest.mark.follows("keep them on a branch: git -C … switch --create NAME")
+def test_commits_of_a_review_are_kept(project: Project, work: Work) -> None:
+    project.git("switch", "-qc", "side")
+    work.commit("a commit of somebody else", project.path / "side.py")
+    project.git("switch", "-q", "main")
+    session = project.start("look at it", "--pipeline", "review", "--of", "side")
+    session.wait()
+    project.ok("stop", session.name)
+    session.gone()
+    work.commit("a commit of a reviewer", Path(session.state["worktree"]) / "reviewed.py")
+    refusal = project.fails(3, "remove", session.name, "--yes")
+    hint = shown("keep them on a branch: git -C … switch --create NAME", refusal)
+    went_well(project, hint, NAME="kept")
+    went_well(project, f"agentmux remove {session.name}")
+    assert work.lost() == []
+
+
+@pytest.mark.follows("type it in a terminal of your own: agentmux …")
+def test_a_person_types_what_an_agent_may_not(done: Session, work: Work) -> None:
+    project = done.project
+    launch = next(done.path.glob("launches/*/launch.json"))
+    env = json.loads(launch.read_text())["env"]
+    refusal = project.fails(3, "approve", done.name, "--yes", env=env)
+    went_well(project, shown("type it in a terminal of your own: agentmux …", refusal))
+    done.wait("done")
+    assert work.lost() == []
+
+
+@pytest.mark.follows("agentmux answer … --role …")
+def test_a_question_is_answered(project: Project, work: Work, wait_until: WaitUntil) -> None:
+    project.scenario({"roles": {"architect": {"dialog": "permission"}}})
+    project.config("defaults: {agent: demo}\nsnapshots: {interval: 0.2s}\n")
+    session = project.start("add a greeting", "--worktree").until_seat("architect")
+    text = ""
+
+    def asked() -> bool:
+        nonlocal text
+        text = project.run("show", session.name).stdout
+        return "agentmux answer" in text
+
+    wait_until(asked)
+    hint = shown("agentmux answer … --role …", text).split(" --\n")[0].removesuffix(" --")
+    went_well(project, hint, KEYS="Enter")
+    assert work.lost() == []
+
+
+@pytest.mark.follows("to go on: agentmux resume … (it ended: …)", "to go on: agentmux resume …")
+def test_a_session_that_lost_its_server_goes_on(
+    project: Project, work: Work, wait_until: WaitUntil
+) -> None:
+    project.scenario(WAITS)
+    session = project.start("add a greeting", "--worktree").settled("architect")
+    work.plant(Path(session.state["worktree"]), "a coder")
+    project.tmux("kill-server")
+    wait_until(lambda: not project.processes(), 15, project._left)
+    went_well(project, f"to go on: agentmux resume {session.name} --detach")
+    session.until_seat("architect")
+    assert work.lost() == []
+
+
+@pytest.mark.follows("agentmux doctor --fix")
+def test_what_commands_left_is_swept(project: Project, work: Work) -> None:
+    project.scenario(WAITS)
+    session = project.start("add a greeting", "--worktree").until_seat("architect")
+    work.plant(Path(session.state["worktree"]), "a coder")
+    project.ok("stop", session.name)
+    half = session.path.with_name(f"{BURIED}{session.name}")
+    shutil.copytree(session.path / "launches", half)
+    found = json.loads(project.run("doctor", "--json").stdout)["findings"]
+    assert "agentmux doctor --fix" in {each["mend"] for each in found}
+    (done,) = follow(project, "agentmux doctor --fix")
+    assert "Traceback" not in done.stderr
+    assert (half.exists(), session.path.is_dir()) == (False, True)
+    assert work.lost() == []
+
+
+@pytest.mark.follows(
+    "agentmux --project … trust",
+    'for a small wish: agentmux start --quick "…"',
+    'next: agentmux start "…" (say what to build; … plays the roles)',
+    '  agentmux start "…"   start a feature: say in a sentence or two what to build',
+)
+def test_a_small_feature_starts(project: Project, work: Work) -> None:
+    project.scenario(WAITS)
+    project.config("defaults: {agent: demo}\nverify: [{name: t, run: ['true']}]\n", trusted=False)
+    went_well(project, f"agentmux --project {project.path} trust")
+    told = project.ok()
+    hint = shown(
+        '  agentmux start "…"   start a feature: say in a sentence or two what to build', told
+    )
+    went_well(project, hint.split("   start a")[0].strip(), text="add a greeting")
+    assert work.lost() == []
+
+
+@pytest.mark.follows("agentmux stop …, then agentmux resume …", "then: agentmux resume …")
+def test_a_session_is_stopped_and_resumed(project: Project, work: Work) -> None:
+    project.scenario(WAITS)
+    session = project.start("add a greeting", "--worktree").until_seat("architect")
+    work.plant(Path(session.state["worktree"]), "a coder")
+    went_well(project, f"agentmux stop {session.name}, then agentmux resume {session.name}")
+    session.until_seat("architect")
+    assert work.lost() == []
