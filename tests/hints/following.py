@@ -16,7 +16,7 @@ from typing import Final
 from tests.e2e.conftest import Project
 from tests.house.messages import HOLE, commands_of
 
-_ASKS: Final = ("approve", "prune", "remove", "resume", "rewind", "start", "trust")
+_ASKS: Final = ("approve", "doctor", "remove", "resume", "rewind", "start", "trust")
 """Commands that ask before they go on; without a terminal a test answers with ``--yes``."""
 
 
