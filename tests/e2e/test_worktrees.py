@@ -410,6 +410,10 @@ def test_a_deleted_worktree_comes_back_once_nothing_is_in_its_way(project: Proje
 
 
 @pytest.mark.long
+@pytest.mark.follows(
+    "keep that in another branch, and go back: git branch NAME … && git branch -f … …",
+    "give up what was not committed: agentmux resume --without-checkpoint …",
+)
 def test_a_branch_that_has_moved_in_conflict_refuses_the_resume(
     project: Project,
 ) -> None:
@@ -424,8 +428,15 @@ def test_a_branch_that_has_moved_in_conflict_refuses_the_resume(
     project.git("worktree", "remove", str(other))
     said = refuses(project, session, "checkpoint_conflict")
     assert "both changed half.py" in said
-    assert f"agentmux resume --without-checkpoint {session.name}" in said
     assert not place.exists()
+    (back,) = [line for line in said.splitlines() if "and go back: " in line]
+    tip = project.git("rev-parse", "agentmux/x")
+    done = project.program("sh", "-c", back.partition("go back: ")[2].replace("NAME", "kept"))
+    assert done.returncode == 0, done.stderr
+    assert project.git("rev-parse", "kept") == tip
+    project.git("branch", "-f", "agentmux/x", "kept")
+    (given_up,) = [line for line in said.splitlines() if "give up" in line]
+    assert given_up.endswith(f"agentmux resume --without-checkpoint {session.name}")
     project.scenario(WAITS)
     project.ok("resume", "--without-checkpoint", session.name, "--detach", "--yes")
     session.until_seat("architect")

@@ -98,7 +98,7 @@ def shown(text: str, output: str) -> str:
 
 
 def follow(
-    project: Project, message: str, *, cwd: Path | None = None, **values: str
+    project: Project, message: str, /, **values: str
 ) -> list[subprocess.CompletedProcess[str]]:
     """Type the commands of a message, one after the other, as its reader would.
 
@@ -113,7 +113,7 @@ def follow(
         if words[0] == "agentmux" and set(words) & set(_ASKS) and "--yes" not in words:
             place = next(index for index, word in enumerate(words) if word in _ASKS)
             line = line.replace(words[place], f"{words[place]} --yes", 1)
-        done.append(project.program("sh", "-c", line, cwd=cwd))
+        done.append(project.program("sh", "-c", line))
     assert done, f"no command in {message!r}"
     return done
 

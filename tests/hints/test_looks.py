@@ -14,6 +14,8 @@ from tests.e2e.conftest import Project, Session, make_root
 from tests.hints.following import Work
 from tests.house.effects import LOOKS
 
+pytestmark = pytest.mark.long
+
 NAME: Final = "SESSION"
 TYPED: Final[Mapping[str, str]] = {
     "agentmux agents probe": "agentmux agents probe demo",

@@ -12,6 +12,8 @@ from agentmux.adapters.disk.files import move_away
 from tests.e2e.conftest import Project, bare
 from tests.hints.following import Work, follow, shown, went_well
 
+pytestmark = pytest.mark.long
+
 WAITS = {"roles": {"architect": {"silent": True}}}
 
 

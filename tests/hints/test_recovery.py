@@ -14,6 +14,8 @@ from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
 from tests.hints.following import Work, follow, shown, went_well
 
+pytestmark = pytest.mark.long
+
 WAITS = {"roles": {"architect": {"silent": True}}}
 
 
@@ -50,7 +52,10 @@ def goes_on(session: Session, line: str) -> None:
 
 
 @pytest.mark.follows(
-    "agentmux resume --reattach …", "agentmux resume … --reattach", "agentmux stop …"
+    "its orchestrator is gone, start it again: agentmux resume --reattach …",
+    "agentmux resume --reattach …",
+    "agentmux resume … --reattach",
+    "agentmux stop …",
 )
 def test_a_new_orchestrator_takes_over(
     running: Session, works: Work, wait_until: WaitUntil

@@ -7,6 +7,8 @@ import pytest
 from tests.e2e.conftest import Project
 from tests.hints.following import Work, shown, went_well
 
+pytestmark = pytest.mark.long
+
 OFF = ("--detach", "--yes")
 
 

@@ -13,6 +13,8 @@ from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session, bare
 from tests.hints.following import Work, follow, shown, went_well
 
+pytestmark = pytest.mark.long
+
 WAITS = {"roles": {"architect": {"silent": True}}}
 
 

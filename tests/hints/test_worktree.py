@@ -9,6 +9,8 @@ import pytest
 from tests.e2e.conftest import Project, Session, bare
 from tests.hints.following import Work, shown, went_well
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def decided(project: Project) -> Session:
@@ -75,7 +77,7 @@ def test_a_rewind_can_be_rewound(decided: Session, works: Work) -> None:
     "go back: agentmux try --off",
     "agentmux try --off",
     "show one: agentmux try SESSION",
-    "keep the commits: git branch NAME",
+    "keep the commits: git branch kept-…",
     "then go back: git switch …, and …",
     "go back first: agentmux try --off",
 )
@@ -91,10 +93,9 @@ def test_a_trial_keeps_what_is_made_in_it(decided: Session, works: Work) -> None
     blocked = project.fails(3, "start", "--agent", "demo", "--detach", "--yes", "y")
     works.commit("a commit in the trial", project.path / "tried.py")
     refusal = project.fails(3, "try", "--off")
-    went_well(project, shown("keep the commits: git branch NAME", refusal), NAME="kept")
+    went_well(project, shown("keep the commits: git branch kept-…", refusal))
     went_well(project, shown("then go back: git switch …, and …", refusal))
     assert project.git("rev-parse", "--abbrev-ref", "HEAD").strip() == "main"
-    project.git("rev-parse", "kept")
     project.ok("try", name)
     went_well(project, shown("go back: agentmux try --off", told))
     project.ok("try", name)

@@ -172,8 +172,8 @@ def _conflict(spec: WorktreeSpec, saved: TreeCheckpoint, why: str) -> Checkpoint
         reason="checkpoint_conflict",
         hints=(
             f"see what the branch got since then: git log -p {head}..{branch}",
-            f"keep that in another branch: git branch NAME {branch}",
-            f"then go back: git branch -f {branch} {head}",
+            f"keep that in another branch, and go back: git branch NAME {branch} && git branch -f"
+            f" {branch} {head}",
             _without(spec),
         ),
     )

@@ -202,6 +202,7 @@ def test_a_worktree_that_was_deleted_comes_back_on_its_branch(project: Path, how
     assert (spec.path / "more.txt").exists()
 
 
+@pytest.mark.follows("make it again where its work ended: git branch … COMMIT")
 def test_a_branch_that_is_gone_is_not_made_again(project: Path) -> None:
     spec = spec_of(project)
     worktrees(project).make(spec, again=False)
@@ -209,8 +210,12 @@ def test_a_branch_that_is_gone_is_not_made_again(project: Path) -> None:
     git(project, "worktree", "unlock", str(spec.path))
     git(project, "worktree", "prune")
     git(project, "branch", "-D", spec.branch)
-    with pytest.raises(BlockedError, match="does not exist any more"):
+    with pytest.raises(BlockedError, match="does not exist any more") as caught:
         worktrees(project).make(spec, again=True)
+    (hint,) = caught.value.hints
+    way = hint.partition(": ")[2].replace("COMMIT", spec.commit)
+    subprocess.run(way, shell=True, check=True, cwd=project, capture_output=True)
+    assert worktrees(project).make(spec, again=True) == ()
 
 
 def test_what_belongs_to_somebody_else_is_never_touched(project: Path) -> None:
@@ -231,6 +236,7 @@ def test_what_belongs_to_somebody_else_is_never_touched(project: Path) -> None:
     assert git(project, "rev-parse", spec.branch).strip() == spec.commit
 
 
+@pytest.mark.follows("move it back: git worktree move -f -f …")
 def test_a_worktree_that_was_moved_is_named(project: Path, tmp_path: Path) -> None:
     spec = spec_of(project)
     worktrees(project).make(spec, again=False)

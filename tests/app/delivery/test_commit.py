@@ -419,6 +419,7 @@ def test_commits_beside_the_branch_are_merged_by_what_the_refusal_hints_at(
     assert files_of(place, "agentmux/x") >= {"here.txt", "apart.txt", "new.txt"}
 
 
+@pytest.mark.follows("git -C … switch --detach")
 def test_a_branch_that_is_checked_out_elsewhere_is_not_moved(
     project: Path, apart: tuple[World, SessionState]
 ) -> None:
@@ -456,6 +457,7 @@ def test_a_merge_that_has_begun_is_finished_and_not_thrown_away(
     assert files_of(place) >= {"apart.txt", "here.txt", "resolved.txt"}
 
 
+@pytest.mark.follows("git reset --soft …")
 @pytest.mark.parametrize("how", [("-b", "feat/x"), ("--detach",)])
 def test_the_hints_in_a_checkout_take_along_what_the_session_made(
     project: Path, world: World, state: SessionState, how: tuple[str, ...]
@@ -487,6 +489,7 @@ def test_the_hint_to_go_back_in_a_checkout_leaves_each_commit_on_a_branch(
     assert git(project, "branch", "--contains", mine, "--format=%(refname:short)") != ""
 
 
+@pytest.mark.follows("git update-ref -d HEAD", "git branch -f kept-… HEAD && …")
 def test_the_hint_for_a_first_commit_leaves_it_on_a_branch(tmp_path: Path) -> None:
     project = tmp_path / "new"
     project.mkdir()
