@@ -255,6 +255,27 @@ def test_a_socket_folder_that_was_removed_comes_back_by_what_the_refusal_says(
     assert silent.launched() == ["architect"]
 
 
+@pytest.mark.follows("mv … …")
+def test_a_socket_that_another_server_has_comes_back_and_so_does_the_other(
+    project: Project, silent: Session, wait_until: WaitUntil
+) -> None:
+    (project.root / f"tmux-{os.getuid()}" / "default").unlink()
+    project.tmux("new-session", "-d", "-s", "mine", "sleep", "600")
+
+    said = project.fails(3, "resume", silent.name, "--yes", "--detach")
+    (hint,) = [line for line in said.splitlines() if "kill -USR1" in line]
+    assert "bring the socket back: mv " in hint
+    done = project.program("/bin/sh", "-c", hint.partition(": bring the socket back: ")[2])
+
+    assert done.returncode == 0, done.stderr
+    there = ("tmux", "has-session", "-t", f"={silent.state['session_name']}")
+    wait_until(lambda: project.program(*there).returncode == 0, 20)
+    (other,) = [line for line in said.splitlines() if "the other server is then at: " in line]
+    for words in ("has-session -t =mine", "kill-server"):
+        mine = project.program("sh", "-c", f"{other.partition('then at: ')[2]} {words}")
+        assert mine.returncode == 0, mine.stderr
+
+
 # -- floods and freezes --------------------------------------------------------------------------
 
 

@@ -75,6 +75,7 @@ def kept(session: Session) -> list[str]:
     return [path.read_text() for path in sorted(session.path.glob("tool_events.imported-*.jsonl"))]
 
 
+@pytest.mark.follows("import it: agentmux resume …")
 def test_a_phase_and_some_artifacts_are_enough(project: Project) -> None:
     session = older(project, {"phase": "failed"}, ARCHITECTURE)
 

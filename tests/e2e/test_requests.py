@@ -16,6 +16,7 @@ pytestmark = pytest.mark.long
 PLANTED = "s3cret-planted"
 
 
+@pytest.mark.follows("have it merged elsewhere: agentmux approve --pr")
 def test_from_an_issue_to_a_request_across_a_failure_and_a_kill_until_it_is_merged(
     project: Project, forge: FakeForge, wait_until: WaitUntil
 ) -> None:

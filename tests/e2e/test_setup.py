@@ -52,6 +52,9 @@ def test_a_setup_runs_before_the_first_agent(project: Project) -> None:
     assert (place / "made.txt").exists()
 
 
+@pytest.mark.follows(
+    "mend git.setup in the configuration: …agentmux resume … --repin", "agentmux stop …, then "
+)
 def test_a_failed_setup_fails_the_session_until_a_resume_runs_it_again(
     project: Project, wait_until: WaitUntil
 ) -> None:

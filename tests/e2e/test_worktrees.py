@@ -490,6 +490,7 @@ def test_a_session_goes_on_in_a_worktree_that_moved_along(project: Project) -> N
     assert {"byhand.txt", "half.py"} <= set(project.git("ls-files").split())
 
 
+@pytest.mark.follows("a resume links it: agentmux resume …")
 def test_a_session_goes_on_in_a_worktree_whose_repository_alone_was_renamed(
     project: Project,
 ) -> None:

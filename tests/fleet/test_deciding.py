@@ -57,6 +57,7 @@ def test_a_feature_is_found_by_its_key_and_the_start_of_its_id(
             listing.find(engine, name)
 
 
+@pytest.mark.follows("to approve it: agentmux fleet approve …")
 def test_an_approval_takes_what_was_shown_and_goes_where_it_was_submitted_to_go(
     engine: sa.Engine, feature: str
 ) -> None:

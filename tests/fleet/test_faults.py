@@ -172,6 +172,9 @@ def test_a_decision_that_is_none_is_refused_and_does_not_fail_its_feature(
 
 
 @pytest.mark.long
+@pytest.mark.follows(
+    "its session is no longer on this host, nor what it had done (agentmux fleet retry begins it anew)"
+)
 def test_a_session_that_was_deleted_is_begun_anew_only_when_a_person_says_so(
     host: FleetHost,
 ) -> None:
@@ -262,11 +265,18 @@ def test_a_copied_identity_is_refused_and_a_worker_that_lost_it_ends(
         other.close()
 
 
+@pytest.mark.follows(
+    "restore the file, or make another fleet: agentmux fleet init",
+    "agentmux fleet init",
+    "make one: agentmux fleet init",
+)
 def test_a_database_that_cannot_be_read_is_named(host: FleetHost, tmp_path: Path) -> None:
     made = tmp_path / "garbage.sqlite"
     made.write_bytes(b"no database" * 1000)
     host.place.keep_url(f"sqlite:///{made}")
-    assert "file is not a database" in host.fails(5, "list")
+    assert "agentmux fleet init" in host.fails(5, "list")
+    assert "file is not a database" in host.fails(5, "init")
+    assert made.read_bytes() == b"no database" * 1000
     host.place.keep_url(f"sqlite:///{tmp_path}")
     assert "does not answer" in host.fails(6, "list")
 

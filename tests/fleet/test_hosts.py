@@ -70,6 +70,7 @@ def test_a_start_that_may_succeed_later_is_tried_five_times(host: FleetHost) -> 
     assert host.until(feature, "waiting", "failed")["status"] == "waiting"
 
 
+@pytest.mark.follows("drain the workers (agentmux fleet drain HOST), upgrade all hosts, then:")
 def test_a_drained_host_ends_its_worker_and_takes_nothing(
     host: FleetHost, wait_until: WaitUntil
 ) -> None:
@@ -128,6 +129,10 @@ def test_two_hosts_have_two_names(database: str) -> None:
         other.close()
 
 
+@pytest.mark.follows(
+    "… may not run this repository: add it to `fleet.repos` in the configuration of its user,"
+    " then agentmux fleet retry"
+)
 def test_a_host_that_may_not_run_a_repository_passes_it_on(database: str) -> None:
     one, other = FleetHost(database), FleetHost(database, "b")
     try:
@@ -179,6 +184,7 @@ def test_commands_after_an_init_in_the_same_process_do_not_use_its_log(host: Fle
     assert host.run("submit", "add a greeting", "--repo", str(host.project.path)).stderr == ""
 
 
+@pytest.mark.follows("in the URL: agentmux fleet init --url-file FILE")
 def test_a_host_changes_its_fleet_only_while_no_worker_runs(
     host: FleetHost, tmp_path: Path
 ) -> None:

@@ -160,6 +160,11 @@ def _has_lapsed(text: str) -> bool:
     return found is not None and found.until < datetime.now(UTC)
 
 
+@pytest.mark.follows(
+    "to go on with it: agentmux fleet retry …",
+    "the fleet has no features: agentmux fleet submit …",
+    "…, once its worker runs: agentmux fleet worker, on …",
+)
 def test_a_cancelled_feature_stops_and_a_retry_resumes_it(
     host: FleetHost, wait_until: WaitUntil
 ) -> None:
@@ -178,6 +183,7 @@ def test_a_cancelled_feature_stops_and_a_retry_resumes_it(
     assert "only one that has failed" in host.fails(3, "retry", feature)
 
 
+@pytest.mark.follows('to ask for changes: agentmux fleet request-changes … "…"')
 def test_changes_requested_elsewhere_begin_another_cycle(host: FleetHost) -> None:
     feature = host.submit()
     worker = host.worker()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+
 import pytest
 
 from tests.e2e.conftest import Project
@@ -44,6 +46,18 @@ def test_another_name_is_taken(project: Project, work: Work) -> None:
     project.ok("stop", name)
     went_well(project, shown("continue it: agentmux resume …", refusal))
     project.ok("wait", name, "--for", "decision")
+    assert work.lost() == []
+
+
+@pytest.mark.follows("choose another: agentmux start --name NAME …")
+def test_a_name_that_tmux_has_already(project: Project, work: Work) -> None:
+    now = dt.datetime.now().astimezone()
+    for seconds in range(60):
+        stamp = f"{now + dt.timedelta(seconds=seconds):%Y%m%d-%H%M%S}"
+        project.tmux("new-session", "-d", "-s", f"agentmux-{stamp}-taken", "sleep", "600")
+    refusal = project.fails(3, "start", "--name", "taken", *OFF, "x")
+    hint = shown("choose another: agentmux start --name NAME …", refusal)
+    went_well(project, hint, NAME="free", text="--detach 'add a greeting'")
     assert work.lost() == []
 
 

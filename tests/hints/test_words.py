@@ -30,6 +30,7 @@ def done(project: Project, work: Work) -> Session:
     "git merge ………",
     ", or: git push … …",
     'agentmux start "FEATURE"',
+    '  agentmux start "…"   start the next feature',
     "agentmux prune",
 )
 def test_a_kept_result_is_merged_and_pushed(done: Session, work: Work) -> None:

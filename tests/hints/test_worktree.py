@@ -125,15 +125,21 @@ def test_a_result_is_pushed(decided: Session, works: Work) -> None:
 
 @pytest.mark.follows(
     "agentmux request-changes --from fixing --session …",
+    "agentmux request-changes --from fixing --session … …",
 )
 def test_a_coder_resolves_a_conflict(decided: Session, works: Work) -> None:
     project, name = decided.project, decided.name
     (made,) = (each.name for each in Path(decided.state["worktree"]).glob("demo_*.py"))
     works.commit("a commit in the way", project.path / made)
     project.git("stash", "-q", "--include-untracked")
-    refusal = project.fails(1, "approve", name, "--yes", "--merge")
-    hint = shown("agentmux request-changes --from fixing --session …", refusal)
+    told = project.run("approve", name, "--yes", "--merge")
+    assert told.returncode == 1
+    before = shown("agentmux request-changes --from fixing --session … …", told.stdout)
+    hint = shown("agentmux request-changes --from fixing --session …", told.stderr)
     went_well(project, hint)
+    decided.wait("fixing").wait()
+    assert works.lost() == []
+    went_well(project, before)
     decided.wait("fixing").wait()
     assert works.lost() == []
 

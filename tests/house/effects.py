@@ -105,6 +105,8 @@ DESCRIBES: Final = {
     "The same as: agentmux resume --reattach …",
     "agentmux resume --reattach",
     "its branch may be left: git log … --",
+    "see it: agentmux … …",  # `attach` or `status`
+    "try again: agentmux start …",  # what was just typed, and made nothing
 }
 """Texts that say what a command did, or what it is for: nobody is told to type it.
 
@@ -114,6 +116,7 @@ _DESCRIBES_BY_BEGINNING: Final = (
     "The work could not be merged into branch `…`:",
     "This repository is empty. AgentMux made it so that `git clean -fdx`",
     "Usage: ",
+    "… on … now, not on …, on which the session began: `agentmux approve` says",
 )
 """How longer texts begin that tell a person to type nothing."""
 

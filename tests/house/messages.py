@@ -62,6 +62,7 @@ _COMMAND: Final = re.compile(
     re.VERBOSE,
 )
 _END: Final = re.compile(r"`|; |, then |, and |, or |, but | && |  #| \(|\)|\n|, $|: |$")
+_QUOTED: Final = re.compile(r"'[^'\n]*'|\"[^\"\n]*\"")
 _OPTION: Final = re.compile(r"(?<!\S)--?[a-zA-Z][\w-]*")
 
 
@@ -119,7 +120,7 @@ def commands_of(text: str) -> Iterator[Command]:
     """Yield the commands that a message names, in order."""
     position = 0
     while match := _COMMAND.search(text, position):
-        end = _END.search(text, match.end())
+        end = _END.search(_QUOTED.sub(lambda each: "x" * len(each.group()), text), match.end())
         words = text[match.start() : end.start() if end else len(text)].strip()
         yield Command(text=words, shape=_shape(match.group(), words))
         position = match.start() + max(len(words), len(match.group()))

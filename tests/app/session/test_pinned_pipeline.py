@@ -99,6 +99,7 @@ def test_a_repin_takes_it_and_its_dry_run_shows_it(bench: Bench) -> None:
     assert after.changed == ()
 
 
+@pytest.mark.follows("take the present one: agentmux resume … --repin")
 def test_a_damaged_file_is_refused_until_a_repin_writes_it_again(bench: Bench) -> None:
     (digest,) = bench.files.load().state.pipeline_files.values()
     path = bench.files.path / layout.frozen(digest)
