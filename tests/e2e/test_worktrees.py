@@ -411,7 +411,7 @@ def test_a_deleted_worktree_comes_back_once_nothing_is_in_its_way(project: Proje
 
 @pytest.mark.long
 @pytest.mark.follows(
-    "keep that in another branch, and go back: git branch NAME … && git branch -f … …",
+    "git branch NAME … && git update-ref refs/heads/… …",
     "give up what was not committed: agentmux resume --without-checkpoint …",
 )
 def test_a_branch_that_has_moved_in_conflict_refuses_the_resume(
@@ -434,7 +434,7 @@ def test_a_branch_that_has_moved_in_conflict_refuses_the_resume(
     done = project.program("sh", "-c", back.partition("go back: ")[2].replace("NAME", "kept"))
     assert done.returncode == 0, done.stderr
     assert project.git("rev-parse", "kept") == tip
-    project.git("branch", "-f", "agentmux/x", "kept")
+    project.git("update-ref", "refs/heads/agentmux/x", "kept")
     (given_up,) = [line for line in said.splitlines() if "give up" in line]
     assert given_up.endswith(f"agentmux resume --without-checkpoint {session.name}")
     project.scenario(WAITS)

@@ -108,26 +108,6 @@ def test_an_export_is_imported(project: Project, work: Work) -> None:
     assert work.lost() == []
 
 
-@pytest.mark.follows("or rename yours: git branch -m … OTHER")
-def test_a_branch_of_the_user_makes_room_for_an_imported_one(project: Project, work: Work) -> None:
-    remote = bare(project)
-    session = project.start("add a greeting", "--worktree").wait()
-    project.ok("stop", session.name)
-    capsule, clone = project.root / "x.agentmux", project.root / "clone"
-    project.ok("export", session.name, str(capsule))
-    project.git("clone", "-q", str(remote), str(clone))
-    project.ok("import", str(capsule), cwd=clone)
-    project.git_at(clone, "switch", "-qc", session.state["branch"])
-    work.commit("a commit of the user in the clone", clone / "own.py")
-    project.git_at(clone, "switch", "-q", "main")
-    refusal = project.run("resume", "--detach", "--yes", cwd=clone).stderr
-    hint = shown("or rename yours: git branch -m … OTHER", refusal)
-    done = project.program("sh", "-c", hint.partition(": ")[2].replace("OTHER", "mine"), cwd=clone)
-    assert done.returncode == 0, done.stderr
-    project.ok("resume", session.name, "--detach", "--yes", cwd=clone)
-    assert work.lost() == []
-
-
 @pytest.mark.follows(
     'put a text of several words in quotes: agentmux … "…"', 'agentmux … [OPTIONS] -- "-text"'
 )

@@ -88,6 +88,17 @@ def test_a_second_session_gets_a_worktree(project: Project, work: Work) -> None:
     assert work.lost() == []
 
 
+@pytest.mark.follows("give the session a worktree of its own: agentmux start --worktree …")
+def test_a_bare_repository_gets_a_worktree(project: Project) -> None:
+    bare = project.root / "bare.git"
+    project.git("clone", "-q", "--bare", str(project.path), str(bare))
+    refusal = project.fails(2, "start", "--no-worktree", *OFF, "x", cwd=bare)
+    hint = shown("give the session a worktree of its own: agentmux start --worktree …", refusal)
+    line = hint.partition(": ")[2].replace("…", "--agent demo --detach --yes 'add a greeting'")
+    done = project.program("sh", "-c", line, cwd=bare)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.follows("commit them first, or: agentmux start --no-worktree --include PATH …")
 def test_changed_files_are_included_in_the_checkout(project: Project, work: Work) -> None:
     refusal = project.fails(2, "start", "--worktree", "--include", "calc.py", *OFF, "x")

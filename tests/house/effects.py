@@ -66,6 +66,7 @@ HARMLESS: Final = {
     "tmux list-sessions": "only looks",
     "tmux show-hooks -g": "only looks",
     "tmux switch-client -l": "shows the session that was shown before",
+    "agentmux web": "serves the page; only who signs in there acts",
     "agentmux web --behind-proxy --host": "serves the page; only who signs in there acts",
     "agentmux web --host --listen": "serves the page; only who signs in there acts",
     "agentmux web --listen": "serves the page; only who signs in there acts",

@@ -166,14 +166,15 @@ def _conflict(spec: WorktreeSpec, saved: TreeCheckpoint, why: str) -> Checkpoint
             hints=(_without(spec),),
         )
     branch = shlex.quote(spec.branch)
+    # `git branch -f` would refuse: the deleted worktree still counts as a checkout of the branch.
+    keep = f"git branch NAME {branch} && git update-ref refs/heads/{branch} {head}"
     return CheckpointUnusableError(
         f"branch {spec.branch} has moved since work-tree checkpoint {saved.number} was taken on "
         f"{head}, and {why}",
         reason="checkpoint_conflict",
         hints=(
             f"see what the branch got since then: git log -p {head}..{branch}",
-            f"keep that in another branch, and go back: git branch NAME {branch} && git branch -f"
-            f" {branch} {head}",
+            f"keep that in another branch, and go back: {keep}",
             _without(spec),
         ),
     )

@@ -716,6 +716,7 @@ def test_a_worktree_that_was_moved_is_not_taken_away(project: Path, tmp_path: Pa
     assert git(there, "symbolic-ref", "--short", "HEAD").strip() == spec.branch
 
 
+@pytest.mark.follows("or rename yours: git branch -m … OTHER")
 def test_a_branch_of_an_imported_session_is_made_once_and_takes_none(project: Path) -> None:
     git(project, "commit", "-q", "--allow-empty", "-m", "More")
     spec, tip = spec_of(project), git(project, "rev-parse", "HEAD").strip()
@@ -724,9 +725,13 @@ def test_a_branch_of_an_imported_session_is_made_once_and_takes_none(project: Pa
         assert git(project, "rev-parse", spec.branch).strip() == tip
         assert worktrees(project).owned(SESSION) == spec.branch
     git(project, "branch", "-f", spec.branch, "HEAD~")
-    with pytest.raises(WorktreeTakenError, match="at another commit"):
+    with pytest.raises(WorktreeTakenError, match="at another commit") as caught:
         worktrees(project).adopt(spec, tip)
     assert git(project, "rev-parse", spec.branch) == git(project, "rev-parse", "HEAD~")
+    way = caught.value.hints[-1].partition(": ")[2].replace("OTHER", "mine")
+    subprocess.run(way, shell=True, check=True, cwd=project, capture_output=True)
+    worktrees(project).adopt(spec, tip)
+    assert git(project, "rev-parse", "mine") == git(project, "rev-parse", "HEAD~")
     theirs = replace(spec, branch="theirs")
     git(project, "branch", "theirs")
     with pytest.raises(WorktreeTakenError, match="exists already"):
