@@ -180,6 +180,7 @@ def _agents(pattern: schema.Reader) -> schema.Each:
         "limit": pattern_or_none,
         "limit_menu": pattern_or_none,
         "trouble": pattern_or_none,
+        "login": pattern_or_none,
         "rejected": pattern_or_none,
         "switched": pattern_or_none,
         "probe": {"argv": schema.words, "version": pattern_or_none},

@@ -83,6 +83,11 @@ def command_status(role: str) -> str:
     return {SETUP: SETTING_UP, CHECK: CHECKING, BASE: CHECKING}.get(role, "")
 
 
+def _status_of(reading: Reading) -> str:
+    """Return the status of an agent whose screen says this; who has to log in is waited for."""
+    return WAITING if reading.needs_login else _MARKS.get(reading.mark, UNKNOWN)
+
+
 def _nobody() -> None:
     """Do nothing: the loop has not begun."""
 
@@ -321,14 +326,14 @@ class Watcher:
         elif seat.status == LAUNCHED:
             reading = self._limits.read(self.spec(name), name, seat, screen.text)
             mark = reading.mark
-            status, source = _MARKS.get(mark, UNKNOWN), "screen"
+            status, source = _status_of(reading), "screen"
             if mark is ScreenMark.BUSY:
                 self.sight.worked.add(seat.launch)
                 self._limits.note_work(name, seat)
             if status == UNKNOWN and not seat.reached and self._starts(name):
                 status, source = STARTING, "journal"
             status = STALLED if seat.stalled and status != BUSY else status
-            if not seat.reached:
+            if not seat.reached and not reading.needs_login:
                 self._note_arrival(name, seat, mark, screen)
             if mark is ScreenMark.LIMIT and not final:
                 self._limits.note_limit(name, seat, reading.resets)

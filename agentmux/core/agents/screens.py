@@ -30,6 +30,11 @@ They hold the error and its hints; copilot prints six rows.
 """
 
 
+_LOGGED_IN: Final = re.compile(
+    r"(?i)\b(?:log ?in successful|successfully logged in|logged in as)\b"
+)
+
+
 class ScreenMark(StrEnum):
     """What an agent's screen shows of the agent: a dialog, work, a wait for input, and so on."""
 
@@ -49,11 +54,13 @@ class Reading:
         mark: The state of the agent.
         resets: When the usage limit ends, in the agent's words; empty if it is not shown.
         trouble: The last error of the agent's service; empty if none is shown.
+        needs_login: The agent rests, and that error says that its user has to log in.
     """
 
     mark: ScreenMark
     resets: str = ""
     trouble: str = ""
+    needs_login: bool = False
 
 
 def read(spec: AgentSpec, text: str) -> Reading:
@@ -63,7 +70,18 @@ def read(spec: AgentSpec, text: str) -> Reading:
         mark=mark,
         resets=_last(spec.limit, "resets", end) if mark is ScreenMark.LIMIT else "",
         trouble=_last(spec.trouble, "cause", end),
+        needs_login=mark in {ScreenMark.READY, ScreenMark.UNKNOWN} and _needs_login(spec, end),
     )
+
+
+def _needs_login(spec: AgentSpec, text: str) -> bool:
+    """Return whether the last error on a screen says that the user has to log in, and has not."""
+    found = list(re.finditer(spec.trouble, text, re.MULTILINE)) if spec.trouble is not None else []
+    if not found or spec.login is None:
+        return False
+    cause = found[-1].groupdict().get("cause") or found[-1][0]
+    since = text[found[-1].end() :]
+    return bool(re.search(spec.login, cause)) and not _LOGGED_IN.search(since)
 
 
 def read_since(spec: AgentSpec, text: str, mark: str, *, unmarked: bool) -> Reading:

@@ -239,6 +239,12 @@ class KnownScreens:
         return tuple(kind for kind in SCREENS if kind not in {*self.recorded, *self.none})
 
 
+_LOGIN: Final = (
+    r"(?i)\b(?:401|unauthori[sz]ed|api key|authentication|credentials?"
+    r"|log(?:ged)? ?(?:in|out)|sign(?:ed)? ?(?:in|out))\b"
+)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSpec:
     """What is known of one agent CLI: an entry of the agent registry.
@@ -277,6 +283,7 @@ class AgentSpec:
             preselected: Enter leaves it.
         trouble: Pattern: an error of the agent's service. The group ``cause`` says which; the last
             match on the screen counts.
+        login: Pattern of a ``cause`` that ends only when the user logs in; None for none.
         rejected: Pattern: the message that the agent does not know the conversation to resume.
         switched: Pattern: the message that the user has switched to another conversation
             (``/clear``); for agents that do not report its id.
@@ -317,6 +324,7 @@ class AgentSpec:
     limit: str | None = None
     limit_menu: str | None = None
     trouble: str | None = None
+    login: str | None = _LOGIN
     rejected: str | None = None
     switched: str | None = None
     probe: Probe = Probe()

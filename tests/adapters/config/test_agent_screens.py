@@ -53,6 +53,13 @@ DRAFTS = {"codex-draft-refused": "/nonsense"}
 """The screens on which something stands in the composer."""
 
 
+@pytest.mark.parametrize("fixture", KEPT, ids=named)
+def test_only_who_is_logged_out_has_to_log_in(fixture: Fixture) -> None:
+    found = read(REGISTRY[fixture.agent], fixture.seen.text)
+    rests = fixture.mark == "ready"  # codex still tries again
+    assert found.needs_login is (fixture.screen == "trouble-login" and rests)
+
+
 MENUS = {
     *(f"claude-limit-{which}" for which in ("week", "hours", "other", "spend", "credits")),
     "gemini-limit-day",

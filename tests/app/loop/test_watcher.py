@@ -141,6 +141,22 @@ def looking(place: Path) -> Looking:
     return Looking(place)
 
 
+def test_an_agent_that_is_logged_out_needs_its_user(looking: Looking) -> None:
+    looking.show(f"{PROMPT}● API error: 401 Unauthorized\n{IDLE}")
+    assert looking.look() == "waiting_for_user"
+    assert not looking.session.state.seats["architect"].reached
+    assert looking.watcher.quiet.to_nudge == []
+    assert "401" in looking.watcher.sight.statuses["architect"].trouble
+    looking.show(f"{PROMPT}● API error: 401 Unauthorized\n> /login\nLogin successful\n{IDLE}")
+    assert looking.look() == "idle"
+
+
+def test_an_agent_whose_service_fails_does_not_need_its_user(looking: Looking) -> None:
+    looking.show(f"{PROMPT}● API error: 500 Internal server error\n{IDLE}")
+    assert looking.look() == "idle"
+    assert looking.session.state.seats["architect"].reached
+
+
 class Ahead(asyncio.SelectorEventLoop):
     """An event loop whose clock a test puts forward, as if the machine had been suspended."""
 
