@@ -57,7 +57,7 @@ class Face:
 
         Raises:
             ConfigError: It would be ``/`` or the home directory, and neither ``--project`` nor the
-                session in whose pane this command runs says so.
+                session in which this command is run says so.
         """
         found = self.known_project()
         if found is None:
@@ -67,8 +67,9 @@ class Face:
     def known_project(self) -> Path | None:
         """Return what `project` returns; None where it raises `ConfigError`."""
         place = self.place()
-        is_named = bool(self.given) or self._is_of_pane(place)
-        return place if is_named or not machine.holds_all(place, self.environ) else None
+        if self.given or not machine.holds_all(place, self.environ):
+            return place
+        return place if self.own_session() is not None else None
 
     def here(self) -> Path:
         """Return the directory of ``--project``, else the current directory."""

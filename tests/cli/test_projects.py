@@ -73,10 +73,12 @@ def test_they_are_where_the_command_names_them(run: Run, home: Path, capsys: Cap
     assert "the session works in" not in capsys.readouterr().err
 
 
-def test_a_pane_of_a_session_there_needs_no_option(
+def test_inside_a_session_there_no_option_is_needed(
     run: Run, home: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = OnDisk(sessions_dir(home) / NAME).path
+    assert run(path, "status") == 0
+    assert NAME in capsys.readouterr().out
     assert run(home, "status") == 7
     monkeypatch.setenv("AGENTMUX_SESSION_DIR", str(path))
     assert run(home, "status") == 0
