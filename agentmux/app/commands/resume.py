@@ -10,7 +10,6 @@ from typing import Final
 from agentmux.app.commands.orchestrator_request import OrchestratorRequest, SessionDoneError
 from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedSession, hand_over
 from agentmux.app.launch.launcher import Launcher
-from agentmux.app.launch.missing_programs import missing_programs
 from agentmux.app.launch.plan import LaunchPlan
 from agentmux.app.launch.stopped_pane import unheard
 from agentmux.app.session.came_along import require_own
@@ -241,7 +240,6 @@ def _warnings(world: World, plan: ResumePlan, artifacts: Artifacts) -> Iterator[
     for pane in plan.panes:
         if isinstance(pane.choice, Fresh) and pane.choice.warns:
             yield f"{pane.work.seat} starts a new conversation: {pane.choice.reason}"
-    yield from missing_programs(plan.panes)
     if plan.entered != inference.phase:
         yield (
             f"--phase goes back from {inference.phase} to {plan.entered}: first the artifacts of "

@@ -22,7 +22,7 @@ from agentmux.app.commands.resume import (
     starting,
 )
 from agentmux.app.commands.trust import Effect, played_in
-from agentmux.app.launch.missing_programs import require_programs
+from agentmux.app.launch.missing_programs import missing_programs, require_programs
 from agentmux.app.result import Problem, envelope, problem_of, worst
 from agentmux.app.session.checkout import busy, taken
 from agentmux.app.session.lookup import (
@@ -445,7 +445,8 @@ def _resume(
     if yes or not is_asked:
         files, path = world.files(entry.path), world.programs.path
         require_programs(files, plan.state, plan.panes, path)
-    for warning in plan.warnings:
+    told = (*plan.warnings, *missing_programs(plan.panes))
+    for warning in told:
         render.note(f"warning: {warning}")
     if phase is not None and phase != plan.inference.phase:
         require_consent(face, f"Go back from {plan.inference.phase} to {phase}?", yes=yes)
@@ -458,7 +459,7 @@ def _resume(
         policy=policy.value,
         without_checkpoint=without_checkpoint,
     )
-    return resume(world, orchestrator_start(world, face.config), plan, request), plan.warnings
+    return resume(world, orchestrator_start(world, face.config), plan, request), told
 
 
 def _each(face: Face, fresh: frozenset[str], *, yes: bool, trust: bool) -> ResumeOne:
