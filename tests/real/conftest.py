@@ -200,8 +200,8 @@ def real(
 
 def _git(real: Real) -> None:
     real.place.project.joinpath("README.md").write_text("A project.\n")
-    who = ("-c", "user.name=A", "-c", "user.email=a@example.org")
-    for words in (("init", "-q"), ("add", "."), (*who, "commit", "-q", "-m", "Begin")):
+    name, email = ("config", "user.name", "A"), ("config", "user.email", "a@example.org")
+    for words in (("init", "-q"), name, email, ("add", "."), ("commit", "-q", "-m", "Begin")):
         done = real.run("git", *words)
         assert done.returncode == 0, done.stderr
 
