@@ -49,6 +49,19 @@ def test_an_idle_agent_has_a_composer_and_its_draft_is_known(fixture: Fixture) -
     assert composer.draft == DRAFTS.get(f"{fixture.agent}-{fixture.screen}", "")
 
 
+COVERED = {"aider"}
+"""The agents that show no composer while they work."""
+
+
+@pytest.mark.parametrize("fixture", [each for each in KEPT if each.kind == "busy"], ids=named)
+def test_an_agent_at_work_shows_its_composer(fixture: Fixture) -> None:
+    """That it is empty then proves that a text which was typed has been submitted."""
+    composer = find_composer(fixture.seen, REGISTRY[fixture.agent])
+
+    assert (composer is None) is (fixture.agent in COVERED)
+    assert composer is None or composer.draft == ""
+
+
 DRAFTS = {"codex-draft-refused": "/nonsense"}
 """The screens on which something stands in the composer."""
 
