@@ -4,6 +4,8 @@ import pytest
 
 from tests.e2e.conftest import Project, Session
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def layout(project: Project) -> Project:

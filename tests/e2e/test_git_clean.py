@@ -2,6 +2,8 @@
 
 import shutil
 
+import pytest
+
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
 
@@ -35,6 +37,7 @@ def test_a_stopped_session_can_be_resumed_after_it(project: Project) -> None:
     project.ok("stop", session.name)
 
 
+@pytest.mark.long
 def test_a_line_that_somebody_removed_is_put_back(project: Project, wait_until: WaitUntil) -> None:
     project.scenario(STAY)
     session: Session = project.start().until_seat("architect")
@@ -56,6 +59,7 @@ def begin_and_lose(project: Project, wait_until: WaitUntil, *words: str) -> Sess
     return session
 
 
+@pytest.mark.long
 def test_who_loses_a_session_is_told_what_ended_and_what_is_left(
     project: Project, wait_until: WaitUntil
 ) -> None:
@@ -85,6 +89,7 @@ def test_a_worktree_that_a_lost_session_had_is_named(
     assert "add-a-greeting" in project.git_at(tree, "status", "--branch", "--short")
 
 
+@pytest.mark.long
 def test_a_stopped_session_that_somebody_deletes_is_named_and_a_removed_one_is_not(
     project: Project,
 ) -> None:

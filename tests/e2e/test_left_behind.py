@@ -74,6 +74,7 @@ def test_a_person_is_asked(project: Project, leaver: Leaver, wait_until: WaitUnt
     assert not is_alive(pid, started)
 
 
+@pytest.mark.long
 def test_remove_ends_it_with_the_session(project: Project, leaver: Leaver) -> None:
     ((pid, started),) = leaver.left()
     project.ok("stop", leaver.session.name)
@@ -84,6 +85,7 @@ def test_remove_ends_it_with_the_session(project: Project, leaver: Leaver) -> No
     assert not is_alive(pid, started)
 
 
+@pytest.mark.long
 def test_approve_and_prune_name_it(project: Project) -> None:
     made = Leaver(project, "--quick", "--worktree")
     made.session.wait("decision")
@@ -100,6 +102,7 @@ def test_approve_and_prune_name_it(project: Project) -> None:
     assert made.left() == ()
 
 
+@pytest.mark.long
 def test_approve_ends_it_with_consent(project: Project) -> None:
     made = Leaver(project, "--quick")
     made.session.wait("decision")

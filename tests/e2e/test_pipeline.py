@@ -318,6 +318,7 @@ def test_a_file_to_include_is_one_that_changed(project: Project) -> None:
     project.ok("start", "--agent", "demo", "--include", "../new.txt", "--dry-run", "x", cwd=below)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "words",
     [
@@ -565,6 +566,7 @@ def test_a_start_says_first_that_git_has_no_author(project: Project) -> None:
     project.ok("start", "--agent", "demo", "--dry-run", "x")
 
 
+@pytest.mark.long
 def test_a_commit_on_a_detached_head_is_announced_and_its_hint_keeps_it(project: Project) -> None:
     project.git("switch", "-q", "--detach")
     head = project.git("rev-parse", "--short=12", "HEAD").strip()

@@ -204,6 +204,7 @@ def test_a_program_that_is_gone_is_replaced_by_a_shell(
     session.until_seat("architect", "ended_by_user")
 
 
+@pytest.mark.long
 def test_nobody_is_there_where_the_program_is_not_on_path(
     project: Project, wait_until: WaitUntil
 ) -> None:

@@ -318,6 +318,7 @@ def test_the_result_stays_on_its_branch_until_it_is_merged(project: Project) -> 
     assert project.git("worktree", "list").count("\n") == 1
 
 
+@pytest.mark.long
 def test_what_a_coder_commits_on_a_branch_of_its_own_is_delivered(project: Project) -> None:
     session = project.start("x", "--worktree").wait()
     place = place_of(session)
@@ -458,6 +459,7 @@ def renamed(project: Project, session: Session) -> Session:
     return Session(project, project.path / inside)
 
 
+@pytest.mark.long
 def test_a_session_goes_on_in_a_worktree_that_moved_along(project: Project) -> None:
     session = stopped_at_work(project)
     old = place_of(session)
@@ -490,6 +492,7 @@ def test_a_session_goes_on_in_a_worktree_that_moved_along(project: Project) -> N
     assert {"byhand.txt", "half.py"} <= set(project.git("ls-files").split())
 
 
+@pytest.mark.long
 @pytest.mark.follows("a resume links it: agentmux resume …")
 def test_a_session_goes_on_in_a_worktree_whose_repository_alone_was_renamed(
     project: Project,
@@ -507,6 +510,7 @@ def test_a_session_goes_on_in_a_worktree_whose_repository_alone_was_renamed(
     assert {"byhand.txt", "half.py"} <= set(project.git("ls-files").split())
 
 
+@pytest.mark.long
 def test_what_a_refusal_at_the_place_of_a_worktree_hints_at_loses_nothing(
     project: Project,
 ) -> None:
