@@ -3,6 +3,7 @@
 import signal
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,6 +18,7 @@ from agentmux.fleet.database import engine_for
 from agentmux.fleet.deciding import Given
 from agentmux.fleet.tables import HOSTS
 from tests.conftest import WaitUntil
+from tests.faults.freezing import frozen
 from tests.fleet.conftest import FleetHost, Worker
 
 pytestmark = pytest.mark.rare("CI runs it on PostgreSQL: ./dev test-fleet --short")
@@ -134,15 +136,7 @@ def test_a_session_whose_lease_has_lapsed_does_not_act(
     worker.signal(signal.SIGSTOP)
     wait_until(lambda: _has_lapsed(session.read("lease")))
     errors = host.project.root / "approve.err"
-    with errors.open("wb") as told:
-        approving = subprocess.Popen(
-            [sys.executable, "-m", "agentmux", "approve", session.name, "--yes"],
-            cwd=host.project.path,
-            env=host.project.env,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=told,
-        )
+    approving = _approving(host, session.name, errors)
     wait_until(lambda: f"waits: {LAPSED}\n" in errors.read_text())
     wait_until(lambda: "lease" in host.project.run("status", session.name).stdout)
     assert host.commits() == []
@@ -153,6 +147,43 @@ def test_a_session_whose_lease_has_lapsed_does_not_act(
     assert approving.wait(60) == 0
     assert errors.read_text().count("waits: ") == 1
     assert host.commits() == ["add a greeting"]
+
+
+def test_an_orchestrator_that_was_frozen_beyond_its_lease_does_not_act(
+    host: FleetHost, wait_until: WaitUntil
+) -> None:
+    host.allow(str(host.project.path), lease_s=6)
+    feature = host.submit()
+    worker = host.worker()
+    host.until(feature, "waiting")
+    session = host.session(feature)
+    with frozen(session.runtime["orchestrator_pid"]):
+        approving = _approving(host, session.name, host.project.root / "approve.err")
+        wait_until(lambda: session.kinds("approve"))
+        worker.signal(signal.SIGSTOP)
+        wait_until(lambda: _has_lapsed(session.read("lease")))
+    wait_until(lambda: session.state["approval"])  # the orchestrator has read it
+    read_at = time.monotonic()
+    wait_until(lambda: host.commits() or time.monotonic() > read_at + 5)
+    assert host.commits() == []
+
+    worker.signal(signal.SIGCONT)
+    host.until(feature, "done")
+    assert approving.wait(60) == 0
+    assert host.commits() == ["add a greeting"]
+
+
+def _approving(host: FleetHost, session: str, errors: Path) -> subprocess.Popen[bytes]:
+    """Approve in a process of its own, which writes its errors into a file."""
+    with errors.open("wb") as told:
+        return subprocess.Popen(
+            [sys.executable, "-m", "agentmux", "approve", session, "--yes"],
+            cwd=host.project.path,
+            env=host.project.env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=told,
+        )
 
 
 def _has_lapsed(text: str) -> bool:
