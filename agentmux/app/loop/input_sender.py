@@ -15,7 +15,7 @@ from agentmux.app.loop.watcher import Watcher
 from agentmux.app.session.writer import Session
 from agentmux.core.journal.events import InputEnded, InputStarted
 from agentmux.core.journal.state import Input
-from agentmux.core.names.statuses import LAUNCHED
+from agentmux.core.names.statuses import LAUNCHED, WAITING
 from agentmux.core.terminal.answer_keys import shown_keys
 from agentmux.ports.terminal import Delivery, DeliveryResult
 
@@ -32,7 +32,6 @@ _GONE_MEANWHILE: Final = Delivery(
 _SAID: Final[Mapping[DeliveryResult, str]] = {
     DeliveryResult.SUBMITTED: "it has your message",
     DeliveryResult.QUEUED: "it has your message, and reads it after its present work",
-    DeliveryResult.SENT: "pressed {keys}",
 }
 
 
@@ -61,6 +60,7 @@ class InputSender:
             return
         pane = self._watcher.sight.pane_id(given.launch)
         begins = partial(self._begin, name, given)
+        asked = self._asks(given)
         if not pane or not self._is_current(given):
             delivery = _GONE_MEANWHILE if given.started else _GONE
         elif given.started:
@@ -73,6 +73,10 @@ class InputSender:
             delivery = await self._messenger.type(given.seat, pane, given.text, begins=begins)
         self._watcher.look_at((given.launch,))  # who is refused then sees the present screen
         self._end(name, given, delivery)
+        self._say(given, delivery, asked=asked)
+
+    def _asks(self, given: Input) -> bool:
+        return self._watcher.sight.status(given.seat) == WAITING
 
     def _is_current(self, given: Input) -> bool:
         seat = self._session.state.seats.get(given.seat)
@@ -100,9 +104,17 @@ class InputSender:
     def _end(self, name: str, given: Input, delivery: Delivery) -> None:
         ended = InputEnded(input=name, result=delivery.result, evidence=delivery.evidence)
         self._session.record(ended, seat=given.seat, launch=given.launch)
-        said = _SAID.get(delivery.result, "").format(keys=shown_keys(given.keys))
+
+    def _say(self, given: Input, delivery: Delivery, *, asked: bool) -> None:
+        """Say what became of an input, and of the question if the agent ``asked`` one."""
+        if delivery.result is DeliveryResult.SENT:
+            now = "it still asks you something" if self._asks(given) else "its question is answered"
+            then = now if asked else delivery.evidence
+            self._loop.say(f"user: pressed {shown_keys(given.keys)} for {given.seat}: {then}")
+            return
         what = "your answer" if given.keys else "your message"
-        self._loop.say(f"{given.seat}: {said or f'{what} did not arrive ({delivery.evidence})'}")
+        said = _SAID.get(delivery.result, f"{what} did not arrive ({delivery.evidence})")
+        self._loop.say(f"{given.seat}: {said}")
 
 
 def _refuse() -> None:

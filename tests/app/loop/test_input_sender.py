@@ -9,6 +9,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import pytest
+
 from agentmux.adapters.pane import delivery, keystrokes
 from agentmux.app.loop.input_sender import InputSender
 from agentmux.app.loop.messenger import Messenger
@@ -17,7 +19,8 @@ from agentmux.app.session.writer import Session
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.digests import screen_digest
 from agentmux.core.journal.events import InputEnded, InputStarted, SeatAnswered, SeatTold
-from agentmux.ports.terminal import NewPane
+from agentmux.ports.display import SeatStatus
+from agentmux.ports.terminal import Delivery, DeliveryResult, NewPane, Pane
 from tests.app.staging import Stage
 from tests.conftest import WaitUntil
 from tests.fakes.bench import Bench
@@ -62,6 +65,41 @@ def test_what_may_have_been_typed_is_not_said_to_be_untyped(tmp_path: Path) -> N
     assert "nothing was typed" not in ends[1].evidence
     assert "lost while it typed" in ends[1].evidence
     assert not session.state.inputs
+
+
+@pytest.mark.parametrize(
+    ("then", "says"),
+    [("busy", "its question is answered"), ("waiting_for_user", "it still asks you something")],
+)
+def test_it_is_said_who_pressed_and_whether_the_question_is_answered(
+    tmp_path: Path, then: str, says: str
+) -> None:
+    stage, around = Stage(tmp_path, "demo", cache=tmp_path / "cache"), cast("Any", Around())
+    launch = stage.launch()["coder-1"].pane.launch
+    around.sight.see((pane_of(launch),))
+
+    def shows(status: str) -> None:
+        seen = SeatStatus(status=status, source="screen", since="")
+        around.sight.note("coder-1", seen)
+
+    shows("waiting_for_user")
+    around.look_at = lambda _: shows(then)
+    stage.tell("coder-1", SeatAnswered(keys=("text:2",), screen="d"))
+    world = stage.world()
+    session = Session(world.files(stage.path), now=world.now, new_id=world.new_id)
+    session.catch_up()
+
+    async def press(*_: object, **__: object) -> Delivery:
+        return Delivery(result=DeliveryResult.SENT, evidence="its screen changed then")
+
+    around.press = press
+    asyncio.run(InputSender(session, around, around, around).send(session.state.inputs[0].id))
+    assert around.said == [f"user: pressed `2` for coder-1: {says}"]
+
+
+def pane_of(launch: str) -> Pane:
+    return Pane(id="%1", window="@0", pid=1, dead=False, seat="coder-1", launch=launch,
+                visible=True, activity=0)  # fmt: skip
 
 
 def test_no_message_falls_between_the_keys_of_an_answer_which_it_waits_for(
