@@ -257,8 +257,8 @@ keys do](../pictures/monitor-decision.svg)
 ![All keys of the monitor](../pictures/monitor-keys.svg)
 
 No single key does anything that cannot be taken back: what is marked with *(asks)*, and an
-approval, needs a second press of the same key, since the first may have been meant for an agent
-whose pane has just closed.
+approval, needs a second press of the same key, or `y`, since the first may have been meant for an
+agent whose pane has just closed.
 """
 
 

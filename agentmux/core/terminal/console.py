@@ -13,6 +13,7 @@ from agentmux.core.terminal.monitor_keys import (
     CONFIRMED,
     MOVES,
     READS,
+    YES,
     Wish,
     why_not,
     wish_of,
@@ -95,6 +96,8 @@ def press(
     if console.draft is not None:
         return _written(console, key, now_s)
     wish = wish_of(key, reads=console.reads is not Wish.NOTHING, decides=decides)
+    if key in YES and console.asks(now_s):
+        wish = console.wish
     if console.reads is Wish.APPROVE and isinstance(key, str) and wish in MOVES:
         wish = Wish.NOTHING  # a letter may be meant for an agent whose pane has just closed
     if wish in CONFIRMED:

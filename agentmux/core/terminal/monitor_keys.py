@@ -93,6 +93,7 @@ MONITOR_KEYS: Final = (
     _line(_A, Wish.SKIP, ("x",), "x", "go on without a check that could not run (asks)"),
     _line(_A, Wish.TYPE, ("t",), "t", "type a waiting prompt, whatever the screen shows (asks)"),
     _line(_A, Wish.KEYS, ("?",), "?", "all keys"),
+    _line(_A, Wish.NOTHING, (), "y", "yes to what is asked, as its own key again"),
     _line(_A, Wish.BACK, (Key.ESCAPE, "q"), "Esc q", "close a text; take back a question"),
     _line(_A, Wish.END, (Key.INTERRUPT,), "Ctrl-C", "end the orchestrator (asks); agents go on"),
     _line(_A, Wish.NOTHING, (), "any key", "close the session once it is done"),
@@ -116,6 +117,9 @@ CONFIRMED: Final = frozenset(
     {Wish.APPROVE, Wish.END, Wish.RESUME, Wish.RESTART, Wish.SKIP, Wish.TYPE}
 )
 """The wishes that a second press of their key has to confirm."""
+
+YES: Final = frozenset({"y", "Y"})
+"""The keys that confirm whatever is asked, as a second press of its own key does."""
 
 READS: Final = frozenset({Wish.DIFF, Wish.SUMMARY, Wish.KEYS})
 """The wishes that show a text."""

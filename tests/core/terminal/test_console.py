@@ -20,7 +20,7 @@ from agentmux.core.terminal.console import (
     press,
 )
 from agentmux.core.terminal.keys import Key, Pressed
-from agentmux.core.terminal.monitor_keys import CONFIRMED, MONITOR_KEYS, When, Wish, help_lines
+from agentmux.core.terminal.monitor_keys import CONFIRMED, MONITOR_KEYS, YES, When, Wish, help_lines
 
 NOW = 100.0
 PAGE = Page(rows=10, last=95)
@@ -68,6 +68,7 @@ def test_every_key_that_does_something_is_among_those_that_are_shown(when: When)
 
 def test_a_question_with_a_text_hears_no_other_keys() -> None:
     shown = {key for each in MONITOR_KEYS if each.when is not When.WRITES for key in each.keys}
+    shown |= YES
     does = {key for key in EVERY_KEY if press(ASKED, key, now_s=NOW, decides=True)[1]
             is not Wish.NOTHING}  # fmt: skip
     assert does <= shown
@@ -116,6 +117,8 @@ def test_no_key_has_two_meanings_at_once() -> None:
 def test_what_counts_is_pressed_twice(key: Pressed, wish: Wish) -> None:
     assert pressed(key)[1] is Wish.ASK
     assert pressed(key, key) == (Console(), wish)
+    assert pressed(key, "y") == (Console(), wish)
+    assert pressed(key, "y", after_s=ANSWER_S)[1] is Wish.NOTHING
     assert pressed(key, key, key)[1] is Wish.ASK
     assert pressed(key, "z", key)[1] is Wish.ASK
     assert pressed(key, key, after_s=ANSWER_S)[1] is Wish.ASK
@@ -130,12 +133,14 @@ def test_a_question_that_was_never_shown_is_not_answered() -> None:
     console, wish = press(Console(), "a", now_s=NOW, decides=True)
     assert wish is Wish.ASK
     assert press(console, "a", now_s=NOW, decides=True)[1] is Wish.ASK
+    assert press(console, "y", now_s=NOW, decides=True)[1] is Wish.NOTHING
 
 
 def test_a_word_with_the_same_letter_twice_answers_nothing() -> None:
     console, _ = press(Console(), "R", now_s=NOW, decides=False)
     console = ask(console, "again?", NOW, rest_s=REST_S)
-    assert press(console, "R", now_s=NOW + REST_S / 2, decides=False) == (console, Wish.NOTHING)
+    for key in ("R", "y"):
+        assert press(console, key, now_s=NOW + REST_S / 2, decides=False)[1] is Wish.NOTHING
     assert press(console, "R", now_s=NOW + REST_S, decides=False)[1] is Wish.RESUME
 
 
