@@ -65,6 +65,7 @@ def canaries(project: Project) -> list[Path]:
     return [*ours, *Path("/tmp").glob("canary*")]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("how", "words"), [("--file", "words "), ("@", "слова "), ("@", "\x01\x02 x")]
 )
@@ -499,6 +500,7 @@ def test_an_odd_file_in_a_stopped_session_counts_as_missing(
     assert plan["phase"] == phase
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "make",
     [os.mkfifo, _sparse, Path.mkdir, lambda place: place.symlink_to("/dev/zero")],

@@ -60,6 +60,7 @@ def chosen(session: Session) -> list[dict[str, Any]]:
     return [each for each in session.events if each["event"] == "launch_chosen"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("key", "mode"), [("r", "native"), ("f", "fresh"), ("s", "shell")], ids=["r", "f", "s"]
 )

@@ -29,6 +29,7 @@ def refused(page: Page, answer: Any) -> str:
     return html.unescape(" ".join(re.sub("<[^>]*>", " ", found[1]).split()))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("wish", [f"add a greeting {EVIL}", "@/etc/hostname", "--name x\nsecond"])
 def test_a_session_is_started_with_any_text(page: Page, wish: str) -> None:
     assert 'href="/start"' in page.text("/")
@@ -76,6 +77,7 @@ def test_what_a_project_would_run_is_not_trusted_by_a_button(page: Page) -> None
     assert not (page.project.path / "ran").exists()
 
 
+@pytest.mark.long
 def test_a_checkout_that_is_taken_is_not_shared(page: Page) -> None:
     first = page.project.start()
     answer = begin(page, "another", agent="demo", place="no-worktree")

@@ -65,6 +65,7 @@ def test_sessions_are_listed_by_what_they_need(page: Page) -> None:
     assert "No session is about" in page.text("/?q=%3Cscript%3E-nothing")
 
 
+@pytest.mark.long
 def test_json_is_that_of_the_commands(page: Page) -> None:
     session = page.project.start("add a greeting", "--quick").wait()
     answers = {
@@ -154,6 +155,7 @@ def test_a_form_that_does_not_say_what_was_shown_decides_nothing(page: Page) -> 
     assert session.kinds("approve", "request_changes") == []
 
 
+@pytest.mark.long
 def test_changes_are_asked_for_with_any_text(page: Page) -> None:
     session = page.project.start("add a greeting", "--quick").wait()
     text = page.text(f"/sessions/{session.name}")
@@ -199,6 +201,7 @@ def test_a_fix_of_a_merge_conflict_needs_no_text(page: Page) -> None:
     assert f"Merge conflict in {name}" in session.read("07_review/fix_request.md")
 
 
+@pytest.mark.long
 def test_comments_on_lines_of_the_diff_become_part_of_the_request(page: Page) -> None:
     session = page.project.start("add a greeting", "--quick").wait()
     path = f"/sessions/{session.name}"
@@ -254,6 +257,7 @@ def doing(session: Session, seat: str) -> str:
     return str(seats.get(seat, {}).get("status"))
 
 
+@pytest.mark.long
 def test_a_question_is_answered_by_a_button(page: Page, wait_until: WaitUntil) -> None:
     page.project.scenario(ASKING)
     session = page.project.start()
@@ -273,6 +277,7 @@ def test_a_question_is_answered_by_a_button(page: Page, wait_until: WaitUntil) -
     session.wait("decision")
 
 
+@pytest.mark.long
 def test_an_agent_is_told_something(page: Page, wait_until: WaitUntil) -> None:
     page.project.scenario({"roles": {"planner": {"silent": "until-told", "plan": {"parts": 1}}}})
     session = page.project.start().until_seat("planner").settled("planner")
@@ -314,6 +319,7 @@ def test_a_stopped_session_is_resumed(page: Page) -> None:
     assert "Resume…" not in page.text(path)
 
 
+@pytest.mark.long
 def test_the_journal_has_a_line_for_an_event_and_all_its_values(page: Page) -> None:
     session = page.project.start("add a greeting", "--quick").wait()
     wish = "use orjson, and say in the README why it is worth another dependency"
@@ -423,6 +429,7 @@ def test_a_session_that_cannot_be_read_is_shown(page: Page) -> None:
         assert page.browser.get(f"/sessions/{session.name}{part}").status_code in {200, 500}
 
 
+@pytest.mark.long
 def test_sessions_of_the_same_name_in_two_projects(page: Page, project: Project) -> None:
     session = page.project.start("add a greeting", "--quick").wait()
     page.project.ok("stop", session.name)

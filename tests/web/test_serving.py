@@ -327,6 +327,7 @@ def test_a_browser_in_the_terminal_does_not_keep_it_from_serving(
     assert server.end() < 20
 
 
+@pytest.mark.long
 def test_a_browser_is_told_what_changes(
     project: Project, serve: Serve, wait_until: WaitUntil
 ) -> None:
@@ -342,6 +343,7 @@ def test_a_browser_is_told_what_changes(
         assert session.name in stream.told[-1][1]
 
 
+@pytest.mark.long
 def test_nothing_is_watched_while_nobody_listens(
     project: Project, serve: Serve, wait_until: WaitUntil
 ) -> None:
