@@ -556,8 +556,7 @@ def _live_hints(entry: SessionEntry, liveness: Liveness) -> tuple[str, ...]:
     hints = (f"agentmux attach {entry.name}", f"agentmux stop {entry.name}")
     if liveness.locked or liveness.moved_from is not None:
         return hints
-    gone = f"its orchestrator is gone, start it again: agentmux resume --reattach {entry.name}"
-    return (gone, *hints)
+    return (f"agentmux resume --reattach {entry.name}  # its orchestrator is gone", *hints)
 
 
 def _twin(site: Site, entry: SessionEntry) -> BlockedError | None:
