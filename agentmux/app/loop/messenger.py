@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -87,7 +88,8 @@ class Messenger:
         try:
             # The line names the launch, so that it is recognised, whoever typed it.
             line = prompts.launch_line(str(path))
-            delivery = await self._attempt(seat, launch, pane, line, deadline_s=limit_s)
+            typing = partial(self.type, seat, pane, line, once=True, deadline_s=limit_s)
+            delivery = await self._attempt(launch, before, typing)
         except BaseException:
             self._unsent.pop(launch, None)
             raise
@@ -103,22 +105,19 @@ class Messenger:
         return self._watcher.sight.unsent
 
     async def _attempt(
-        self, seat: str, launch: str, pane: str, line: str, *, deadline_s: float
+        self, launch: str, before: Unsent, typing: Callable[..., Coroutine[Any, Any, Delivery]]
     ) -> Delivery:
         """Type a prompt; begin again, blind, as soon as a person wants it typed at once."""
 
         def begin() -> None:
-            known = self._unsent[launch]
+            known = self._unsent.get(launch, before)  # no longer there if its pane was not listed
             self._unsent[launch] = Unsent(known.why, typed=True, digest=known.digest)
 
         at_once = self._watcher.sight.at_once
         while True:
             blind = launch in at_once
             at_once.discard(launch)
-            typing = self.type(
-                seat, pane, line, once=True, begins=begin, blind=blind, deadline_s=deadline_s
-            )
-            self._attempts[launch] = asyncio.ensure_future(typing)
+            self._attempts[launch] = asyncio.ensure_future(typing(begins=begin, blind=blind))
             try:
                 return await self._attempts[launch]
             except asyncio.CancelledError:

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from agentmux.adapters.config.prompt_files import BUILT_IN
-from agentmux.app.loop.messenger import message_inputs
+from agentmux.app.loop.messenger import Messenger, message_inputs
+from agentmux.app.loop.sight import Sight
 from agentmux.core.definitions.definition import Kind, Leaf, PhaseDefinition, PipelineDefinition
+from agentmux.core.journal.events import PromptReached
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.prompts.prompt import GO_ON, NUDGE, render
+from agentmux.ports.terminal import Delivery, DeliveryResult
 
 MINE = PipelineDefinition(
     name="mine",
@@ -34,3 +41,27 @@ def test_a_reminder_in_a_phase_of_ones_own_names_its_command(name: str) -> None:
     inputs = message_inputs(state, "security", session=Path("/s"), tree=Path("/p"))
     text = render((BUILT_IN / f"{name}.md").read_text("utf-8"), inputs)
     assert "`agentmux submit phase threats`" in text
+
+
+def test_a_prompt_is_typed_though_its_pane_was_not_listed_meanwhile(tmp_path: Path) -> None:
+    seat = Seat(launch="1", role="coder", phase="coding", mode="fresh", reason="", since="")
+    recorded: list[object] = []
+    sight = Sight()
+
+    async def type_into(*_: object, begins: Callable[[], None], **__: object) -> Delivery:
+        sight.see(())
+        begins()
+        return Delivery(result=DeliveryResult.SUBMITTED, evidence="typed", typed=True)
+
+    session: Any = SimpleNamespace(
+        state=SessionState(phase="coding", seats={"coder": seat}),
+        files=SimpleNamespace(path=tmp_path),
+        record=lambda fact, **_: recorded.append(fact),
+    )
+    tools: Any = SimpleNamespace(terminal=None, require_lease=lambda: None, type_into=type_into)
+    watcher: Any = SimpleNamespace(sight=sight, typing_spec=lambda _: None)
+    nothing: Any = None
+    messenger = Messenger(nothing, session, tools, watcher, nothing)
+    asyncio.run(messenger.prompt("coder", "1", "%1", "prompt.md"))
+    assert recorded == [PromptReached(evidence="typed: submitted")]
+    assert sight.unsent == {}
