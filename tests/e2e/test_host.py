@@ -209,6 +209,11 @@ def test_a_conversation_that_its_user_cleared_is_followed(project: Project, agen
     pair.until(lambda: pair.conversations()["coder-1"] != before["coder-1"])
     pair.tell()
     assert pair.words != old
+    if agent == "demo-hook":  # no prompt of ours has reached the new conversation
+        pair.kill("server")
+        pair.resume()
+        pair.check_launches("FN", "no prompt had reached")
+        return
     for _ in range(3):  # also after several resumes with the resume argv of the first id
         pair.kill("server")
         pair.resume()

@@ -153,7 +153,7 @@ def test_what_is_left_of_a_moved_session_can_be_removed(project: Project, away: 
     project.ok("remove", session.name, "--yes", "--force")
     project.ok("import", str(back))
     said = project.fails(3, "approve", session.name, "--yes")
-    assert f"hint: a resume makes it: agentmux resume {session.name}" in said
+    assert f"hint: a resume makes it again: agentmux resume {session.name}" in said
     assert session.state["phase"] == "completing"
     assert session.state["branch"] == "agentmux/add-a-greeting"
     (shown,) = project.json("status", session.name)["sessions"]

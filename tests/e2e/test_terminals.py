@@ -322,7 +322,7 @@ def test_resume_without_a_name_attaches_to_a_session_that_runs(
 
     sessions = {"one": project.start("one").until_seat("architect")}
     resume("one", "")
-    assert "is live" in project.fails(3, "resume", sessions["one"].name, "--detach")
+    assert "is still active" in project.fails(3, "resume", sessions["one"].name, "--detach")
     sessions["two"] = project.start("two").until_seat("architect")
     resume("one", "\r")
     assert all(each.launched() == ["architect"] for each in sessions.values())

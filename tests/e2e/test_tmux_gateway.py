@@ -46,13 +46,16 @@ def commands(words: list[str]) -> list[list[str]]:
 def goes_around(words: list[str], ours: Target) -> bool:
     """Return whether a call could reach a session that is not ours."""
     said = commands(words)
+    if said[0] == ["show-hooks", "-g"]:  # what a hook might do to the session made after it
+        said = said[1:]
     names = tuple(each[0] for each in said)
     if names in FREE:
         return any("-t" in each for each in said)
     if names[0] == "new-session":
         # Later commands target the new session's name; if that is taken, the call has failed.
         made = said[0][said[0].index("-s") + 1]
-        return any(each[each.index("-t") + 1] != f"={made}:" for each in said[1:])
+        later = [each for each in said[1:] if each != ["run-shell", "-d", "0"]]
+        return any(each[each.index("-t") + 1] != f"={made}:" for each in later)
     if names[0] == "if-shell" and len(said) == 1:
         return is_ours(ours) not in said[0]
     return said[0] != list(guard(ours))

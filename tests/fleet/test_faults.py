@@ -275,7 +275,7 @@ def test_a_database_that_cannot_be_read_is_named(host: FleetHost, tmp_path: Path
     made = tmp_path / "garbage.sqlite"
     made.write_bytes(b"no database" * 1000)
     host.place.keep_url(f"sqlite:///{made}")
-    assert "agentmux fleet init" in host.fails(5, "list")
+    assert "file is not a database" in host.fails(5, "list")
     assert "file is not a database" in host.fails(5, "init")
     assert made.read_bytes() == b"no database" * 1000
     host.place.keep_url(f"sqlite:///{tmp_path}")

@@ -310,7 +310,9 @@ def _summary_done(state: SessionState, event: Event, fact: SummaryDone) -> Sessi
 
 
 def _hello(state: SessionState, event: Event, fact: Hello) -> SessionState:
-    return _learned(state, event, fact.conversation) if fact.conversation else state
+    # A hello is what our prompt asks for: it has reached the conversation that calls.
+    learned = _learned(state, event, fact.conversation) if fact.conversation else state
+    return _reached(learned, event)
 
 
 def _dispatched(
