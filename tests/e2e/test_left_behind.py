@@ -103,9 +103,13 @@ def test_approve_and_prune_name_it(project: Project) -> None:
 
 
 @pytest.mark.long
-def test_approve_ends_it_with_consent(project: Project) -> None:
+def test_the_consent_to_an_approval_ends_nothing_else(project: Project) -> None:
     made = Leaver(project, "--quick")
     made.session.wait("decision")
+    left = made.left()
     said = project.run("approve", made.session.name, "--yes")
-    assert "they are ended" in said.stderr
+    assert all(f"(process {pid}, sleep)" in said.stderr for pid, _ in left)
+    assert "to end them: kill " in said.stderr
+    assert made.left() == left
+    project.ok("remove", made.session.name, "--yes")
     assert made.left() == ()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -54,7 +55,13 @@ def make_repository(sessions: Path) -> None:
 
 
 def remove_repository(sessions: Path) -> None:
-    """Remove the repository, if it is the one that `make_repository` made."""
+    """Remove the repository, if it is the one that `make_repository` made.
+
+    It is renamed first: half of one would look like a whole one, and protect nothing.
+    """
     found = files.read_limited(sessions / NAME / "description", 1 << 12)
     if found == _DESCRIPTION.encode():
-        shutil.rmtree(sessions / NAME, ignore_errors=True)
+        old = sessions / f"{layout.MAKING}{new_id()}"
+        with suppress(OSError):
+            (sessions / NAME).rename(old)
+        shutil.rmtree(old, ignore_errors=True)

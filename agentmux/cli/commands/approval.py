@@ -148,7 +148,8 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
     event = decision or world.new_id()
     code = _approve(world, entry, approval, event, state.cycle, timeout_s=timeout, json=json)
     if not json and entry_at(world, entry.path).is_done:
-        orphan_agents.offer_to_end(face, entry, yes=yes)
+        # `--yes` agrees to the result alone, and so does who approves in another face.
+        orphan_agents.offer_to_end(face, entry, yes=False, may_ask=not yes)
     return code
 
 

@@ -100,7 +100,7 @@ def how_to_end(alive: Iterable[Survivor]) -> str:
     return f"kill {' '.join(str(each.pid) for each in alive)}"
 
 
-def offer_to_end(face: Face, entry: SessionEntry, *, yes: bool) -> None:
+def offer_to_end(face: Face, entry: SessionEntry, *, yes: bool, may_ask: bool = True) -> None:
     """Name what agents of a session that has just ended left running, and end it with consent.
 
     Without a person who can be asked, it only says how to end it.
@@ -109,12 +109,13 @@ def offer_to_end(face: Face, entry: SessionEntry, *, yes: bool) -> None:
         face: Tells whether a person can be asked.
         entry: The session.
         yes: End it without asking.
+        may_ask: Whether a person may be asked; else it is only named.
     """
     alive = left_behind(entry)
     if not alive:
         return
     render.note(left_words(alive))
-    if yes or (face.interactive and agrees("End them?")):
+    if yes or (may_ask and face.interactive and agrees("End them?")):
         end(alive)
         render.note("they are ended")
     else:
