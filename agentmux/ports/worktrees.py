@@ -98,11 +98,13 @@ class WorktreeLoss:
         commits: Hash and subject of the commits that are on no other branch and on no tag, and
             whose changes the base does not have; oldest first.
         tip: The commit of the branch; None if it does not exist.
+        is_beside: Whether HEAD of the worktree has some of these commits, and the branch does not.
     """
 
     changed: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
     tip: str | None = None
+    is_beside: bool = False
 
     def __bool__(self) -> bool:
         """Whether anything would be lost."""

@@ -72,6 +72,21 @@ def test_commits_of_a_review_are_kept(project: Project, work: Work) -> None:
     assert work.lost() == []
 
 
+def test_a_commit_beside_the_branch_of_a_session_is_kept(done: Session, work: Work) -> None:
+    project, place = done.project, Path(done.state["worktree"])
+    project.ok("stop", done.name)
+    project.git_at(place, "switch", "-q", "--detach")
+    project.git_at(place, "add", "-A")
+    project.git_at(place, "commit", "-qm", "By hand")
+    work.commit("a commit on no branch", place / "beside.py")
+    refusal = project.fails(3, "remove", done.name, "--yes")
+    assert f"commits in {place} on no branch" in refusal
+    hint = shown("keep them on a branch: git -C … switch --create NAME", refusal)
+    went_well(project, hint, NAME="kept")
+    went_well(project, f"agentmux remove {done.name}")
+    assert work.lost() == []
+
+
 @pytest.mark.follows("type it in a terminal of your own: agentmux …")
 def test_a_person_types_what_an_agent_may_not(done: Session, work: Work) -> None:
     project = done.project

@@ -434,7 +434,13 @@ class LinkedWorktrees:
             known = [f"^{each}" for each in (spec.commit, onto) if each is not None]
             reply = self._git.must_read("list the commits", *words, *lost, *known)
             commits = tuple(decoded(reply.out).splitlines())
-        return WorktreeLoss(changed=changed, commits=commits, tip=tip)
+        beside = any(each != tip and not self._has(tip, each) for each in lost)
+        return WorktreeLoss(changed=changed, commits=commits, tip=tip, is_beside=beside)
+
+    def _has(self, tip: str | None, commit: str) -> bool:
+        """Whether the history of ``tip`` has a commit."""
+        words = ("merge-base", "--is-ancestor", commit, tip or "")
+        return tip is not None and self._git.read(*words).status == 0
 
     def _program(self, spec: WorktreeSpec) -> GitProgram:
         return GitProgram(spec.path, self._git.environment, self._git.patience)

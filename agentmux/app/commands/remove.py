@@ -171,7 +171,8 @@ def lost_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
         parts.append(f"{files} in {spec.path} not committed ({_some(found.changed)})")
     if found.commits:
         many = counted(len(found.commits), "commit")
-        parts.append(f"{many} on {spec.shown} not merged ({_some(found.commits)})")
+        where = f"in {spec.path} on no branch" if found.is_beside else f"on {spec.shown} not merged"
+        parts.append(f"{many} {where} ({_some(found.commits)})")
     return ", and ".join(parts)
 
 
@@ -186,7 +187,7 @@ def ways_to_keep(entry: SessionEntry, found: WorktreeLoss, spec: WorktreeSpec) -
         yield f"see what is not committed: git -C {shlex.quote(str(spec.path))} status"
     if found.commits:
         place = shlex.quote(str(spec.path))
-        if not spec.branch:
+        if not spec.branch or found.is_beside:
             yield f"keep them on a branch: git -C {place} switch --create NAME"
         else:
             yield f"merge the branch first: git merge {shlex.quote(spec.branch)}"

@@ -28,6 +28,7 @@ def prune(
     """Remove the worktrees and branches of sessions that are done and merged.
 
     The sessions stay. What is not committed, or neither merged nor pushed, stays too, and is named.
+    Files that git ignores, such as .env, go with the worktree.
     """
     face: Face = ctx.obj
     require_person(face, "prune")

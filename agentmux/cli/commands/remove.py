@@ -53,7 +53,7 @@ def remove(
     """Remove a session and everything that it left.
 
     A session that is live is not removed. One with a worktree of its own keeps worktree, branch and
-    itself, if they have work that is nowhere else.
+    itself, if they have work that is nowhere else; files that git ignores, such as .env, are none.
     """
     face: Face = ctx.obj
     require_person(face, "remove")
@@ -82,7 +82,7 @@ def _remove(face: Face, site: Site, entry: SessionEntry, *, force: bool, yes: bo
     also = ""
     if world is not None and spec is not None:
         lost = require_nothing_lost(world, entry, spec, force=force)
-        also = f", its worktree {spec.path}{_branch(spec)}"
+        also = f", its worktree {spec.path} (also what git ignores there){_branch(spec)}"
         if lost:
             also += f"; lost would be {lost_words(lost, spec)}"
     alive = orphan_agents.left_behind(entry)

@@ -529,12 +529,14 @@ def test_what_a_removal_would_lose(project: Path) -> None:
     found = made.loss(spec, "main")
     assert found.changed == ()
     assert [each.partition(" ")[2] for each in found.commits] == ["New"]
+    assert not found.is_beside
     tip = git(spec.path, "rev-parse", "HEAD").strip()
     assert found.tip == tip
 
     git(spec.path, "checkout", "-q", "--detach")
     git(spec.path, "commit", "-q", "--allow-empty", "-m", "On no branch")
     assert len(made.loss(spec, "main").commits) == 2
+    assert made.loss(spec, "main").is_beside
     git(spec.path, "checkout", "-q", spec.branch)
 
     git(project, "tag", "kept", spec.branch)
