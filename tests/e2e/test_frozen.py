@@ -15,7 +15,10 @@ THINKS = {"roles": {"architect": {"think": 3}, "planner": {"plan": {"parts": 1}}
 
 @pytest.mark.parametrize(
     "seconds",
-    [pytest.param(1, id="a second"), pytest.param(120, id="120 s", marks=pytest.mark.long)],
+    [
+        pytest.param(1, id="a second"),
+        pytest.param(120, id="120 s", marks=pytest.mark.rare("it waits for two minutes")),
+    ],
 )
 def test_what_is_done_while_the_orchestrator_is_frozen_counts_once(
     project: Project, wait_until: WaitUntil, seconds: float

@@ -14,7 +14,7 @@ from tests.e2e.conftest import Project, Session, bare
 from tests.fakes.forge import FakeForge
 from tests.hints.following import Work, shown, went_well
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.rare("odd places and hosts; the other hints are followed")
 
 WAITS = {"roles": {"architect": {"silent": True}}}
 
