@@ -403,7 +403,8 @@ def test_whatever_is_live_blocks_with_the_same_words(
         f"tmux session {name} is still active. Detach or kill it before resuming."
     )
     if uuid == SESSION_ID:
-        assert block.hints[0].endswith(f": agentmux resume --reattach {path.name}")
+        taken = f"agentmux resume --reattach {path.name}  # its orchestrator is gone"
+        assert block.hints[0] == taken
         assert block.hints[1:] == (f"agentmux attach {path.name}", f"agentmux stop {path.name}")
     else:
         whose, rename, kill = block.hints
