@@ -1,7 +1,6 @@
 """A session in a worktree of its own, from start to commit, with real git and real tmux."""
 
 import json
-import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import trust
-from tests.e2e.conftest import Project, Session
+from tests.e2e.conftest import Project, Session, older_git
 
 WAITS: dict[str, Any] = {"roles": {"architect": {"silent": True}}}
 
@@ -154,16 +153,6 @@ def refused(project: Project, *words: str, code: int = 2, **more: Any) -> str:
     assert not (project.root / "calc-worktrees").exists()
     assert "agentmux/" not in project.git("for-each-ref")
     return said
-
-
-def older_git(project: Project) -> str:
-    """Return a ``PATH`` with a git that says it is 2.37."""
-    stub = project.root / "older" / "git"
-    stub.parent.mkdir()
-    said = '[ "$1" = version ] && exec echo git version 2.37.1'
-    stub.write_text(f'#!/bin/sh\n{said}\nexec {shutil.which("git")} "$@"\n')
-    stub.chmod(0o755)
-    return f"{stub.parent}{os.pathsep}{project.env['PATH']}"
 
 
 def test_what_cannot_be_done_is_refused_before_anything_is_made(project: Project) -> None:

@@ -10,23 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import WaitUntil
-from tests.e2e.conftest import Project, Session, bare
+from tests.e2e.conftest import Project, Session, bare, older_git
 from tests.fakes.forge import FakeForge
 from tests.hints.following import Work, shown, went_well
 
 pytestmark = pytest.mark.rare("odd places and hosts; the other hints are followed")
 
 WAITS = {"roles": {"architect": {"silent": True}}}
-
-
-def older_git(project: Project) -> str:
-    """Return a ``PATH`` with a git that says it is 2.37."""
-    stub = project.root / "older" / "git"
-    stub.parent.mkdir()
-    version = '[ "$1" = version ] && exec echo git version 2.37.1'
-    stub.write_text(f'#!/bin/sh\n{version}\nexec {shutil.which("git")} "$@"\n')
-    stub.chmod(0o755)
-    return f"{stub.parent}{os.pathsep}{project.env['PATH']}"
 
 
 @pytest.fixture
