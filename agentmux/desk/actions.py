@@ -423,7 +423,8 @@ class Actions:
         lines = (
             f"{row.row.title}",
             f"It is {row.row.label}. Its history and its conversations are deleted.",
-            "A worktree of its own goes too, unless it has work that is nowhere else.",
+            "A worktree of its own goes too, unless it has work that is nowhere else;",
+            "files that git ignores, such as .env, count as none, and go with it.",
         )
         asked = Reading(f"Remove {row.name}", lines, "Remove it for good?")
         if await self._app.ask(asked):

@@ -99,15 +99,23 @@ class WorktreeLoss:
             whose changes the base does not have; oldest first.
         tip: The commit of the branch; None if it does not exist.
         is_beside: Whether HEAD of the worktree has some of these commits, and the branch does not.
+        is_there: Whether the worktree exists; it would be removed.
+        branch: The branch that would be deleted; empty if none would.
+        besides: What else is in the worktree and in no commit, and is not the session's work: what
+            git ignores, and changes in a ``.agentmux`` folder. A folder with nothing else is named
+            alone, and ends in ``/``.
     """
 
     changed: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
     tip: str | None = None
     is_beside: bool = False
+    is_there: bool = False
+    branch: str = ""
+    besides: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        """Whether anything would be lost."""
+        """Whether any work would be lost."""
         return bool(self.changed or self.commits)
 
 

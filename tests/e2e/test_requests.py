@@ -72,5 +72,5 @@ def test_from_an_issue_to_a_request_across_a_failure_and_a_kill_until_it_is_merg
     forge.merge(100, "c" * 40)
     assert kept in project.run("prune").stderr
     forge.merge(100, state["commit"]["commit"])
-    assert project.run("prune").stdout == f"removed {place} and branch {branch}\n"
+    assert project.run("prune").stdout == f"removed worktree {place} and branch {branch}\n"
     assert not place.exists()

@@ -296,7 +296,7 @@ def test_the_result_stays_on_its_branch_until_it_is_merged(project: Project) -> 
     leftovers = [each for each in findings(project) if each["check"] == "leftovers"]
     assert [each["mend"] for each in leftovers] == ["agentmux prune"]
     assert place.is_dir()
-    assert project.ok("prune") == f"removed {place} and branch agentmux/x\n"
+    assert project.ok("prune") == f"removed worktree {place} and branch agentmux/x\n"
     assert not place.parent.exists()
     assert session.path.is_dir()
     assert project.ok("prune") == ""

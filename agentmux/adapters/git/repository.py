@@ -272,6 +272,18 @@ class Git:
         found = self._changes()
         return (*_files(found), *_folders(found))
 
+    def besides(self) -> tuple[str, ...]:
+        """Return what `changes` leaves out: what git ignores, and changes in ``.agentmux`` folders.
+
+        A folder with nothing else is named alone, and ends in ``/``.
+        """
+        reply = self._git.must_read(
+            "list what it ignores",
+            *("status", "--porcelain=v1", "-z", "--untracked-files=normal", "--no-renames"),
+            *("--ignored=traditional", "--ignore-submodules=all"),
+        )
+        return tuple(each[3:] for each in split(reply.out) if each[:2] == "!!" or _is_own(each[3:]))
+
     def modules_with_work(self) -> tuple[str, ...]:
         """Return the submodules with work that only they have, each ending in ``/``."""
         tree = work_tree(self._git.root())
@@ -573,7 +585,7 @@ class Git:
         )
         found = (entry[3:] for entry in split(reply.out))
         # Git marks a repository inside this one by a slash at the end.
-        return sorted(path for path in found if layout.PROJECT_FOLDER not in path.split("/"))
+        return sorted(path for path in found if not _is_own(path))
 
     def _in_progress(self) -> InProgress | None:
         return in_progress(self._git_dir())
@@ -759,6 +771,10 @@ def _opened(folder: Path) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def _is_own(path: str) -> bool:
+    return layout.PROJECT_FOLDER in path.split("/")
 
 
 def _files(paths: list[str]) -> tuple[str, ...]:

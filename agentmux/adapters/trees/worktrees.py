@@ -418,11 +418,11 @@ class LinkedWorktrees:
         """Return what `take_away` would lose; ``base`` is the branch that the session began on."""
         self._require_linked(spec)
         tip = self._commit(f"refs/heads/{spec.branch}") if spec.branch else None
-        changed: tuple[str, ...] = ()
-        heads = [tip]
-        if self._is_marked(spec):
+        changed, besides = (), ()
+        heads, is_there = [tip], self._is_marked(spec)
+        if is_there:
             inside = self._inside(spec)
-            changed, head = self._changed(spec), inside.head().commit
+            changed, besides, head = self._changed(spec), inside.besides(), inside.head().commit
             heads += [head] if head != tip else []
         onto = self._commit(f"refs/heads/{base}") if base is not None else None
         kept = tip if spec.is_continued else None  # that branch stays
@@ -435,7 +435,21 @@ class LinkedWorktrees:
             reply = self._git.must_read("list the commits", *words, *lost, *known)
             commits = tuple(decoded(reply.out).splitlines())
         beside = any(each != tip and not self._has(tip, each) for each in lost)
-        return WorktreeLoss(changed=changed, commits=commits, tip=tip, is_beside=beside)
+        return WorktreeLoss(
+            changed=changed,
+            commits=commits,
+            tip=tip,
+            is_beside=beside,
+            is_there=is_there,
+            branch=spec.branch if tip is not None and self._drops_branch(spec) else "",
+            besides=besides,
+        )
+
+    def _drops_branch(self, spec: WorktreeSpec) -> bool:
+        """Whether `take_away` deletes the session's branch, which exists."""
+        if spec.is_continued or self._owners().get(spec.branch) != spec.session:
+            return False
+        return self.checkout_of(spec.branch) in {None, spec.path}
 
     def _has(self, tip: str | None, commit: str) -> bool:
         """Whether the history of ``tip`` has a commit."""

@@ -76,9 +76,7 @@ def removable_worktree(
     if spec is None:
         return None
     found = loss_of(world, entry, spec)
-    if (found.tip is None or spec.is_continued) and not world.worktrees.is_made(spec):
-        return None  # taken away before
-    return spec, found
+    return (spec, found) if going_words(found, spec) else None  # else it was taken away before
 
 
 def left_in_checkout(world: World, entry: SessionEntry) -> str:
@@ -174,6 +172,17 @@ def lost_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
         where = f"in {spec.path} on no branch" if found.is_beside else f"on {spec.shown} not merged"
         parts.append(f"{many} {where} ({_some(found.commits)})")
     return ", and ".join(parts)
+
+
+def besides_words(found: WorktreeLoss) -> str:
+    """Name what goes with a worktree though it is no work of the session; empty for nothing."""
+    return f" (with what no commit has: {_some(found.besides)})" if found.besides else ""
+
+
+def going_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
+    """Name what a removal of worktree and branch removes; empty if nothing is there any more."""
+    parts = [f"worktree {spec.path}{besides_words(found)}"] if found.is_there else []
+    return " and ".join((*parts, f"branch {found.branch}") if found.branch else parts)
 
 
 def _some(names: tuple[str, ...]) -> str:

@@ -8,7 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentmux.app.commands.agents import list_agents
-from agentmux.app.commands.remove import lost_words, removable_worktree, ways_to_keep
+from agentmux.app.commands.remove import (
+    besides_words,
+    lost_words,
+    removable_worktree,
+    ways_to_keep,
+)
 from agentmux.app.doctor.finding import Finding, Repair, failed, fine, problem, warning
 from agentmux.app.session.lookup import list_sessions, live, sessions_dir
 from agentmux.app.session.lost_sessions import lost_sessions, what_ended
@@ -115,7 +120,7 @@ def worktree_findings(world: World) -> Iterator[Finding]:
             mend = next(ways_to_keep(entry, lost, spec))
             yield warning("leftovers", f"{text}: {lost_words(lost, spec)}", mend)
         else:
-            free.append(entry.name)
+            free.append(f"{entry.name}{besides_words(lost)}")
     if free:
         text = f"finished sessions have a worktree or a branch still: {', '.join(free)}"
         yield warning("leftovers", text, "agentmux prune")

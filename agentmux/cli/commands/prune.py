@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentmux.app.commands.remove import lost_words, removable_worktree, require_removable
+from agentmux.app.commands.remove import (
+    going_words,
+    lost_words,
+    removable_worktree,
+    require_removable,
+)
 from agentmux.app.session.lookup import list_sessions
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
@@ -28,7 +33,7 @@ def prune(
     """Remove the worktrees and branches of sessions that are done and merged.
 
     The sessions stay. What is not committed, or neither merged nor pushed, stays too, and is named.
-    Files that git ignores, such as .env, go with the worktree.
+    Files that git ignores, such as .env, go with the worktree, and are named.
     """
     face: Face = ctx.obj
     require_person(face, "prune")
@@ -54,7 +59,8 @@ def _prune(world: World, entry: SessionEntry, *, dry_run: bool) -> bool:
         return False
     spec, found = there
     if found:
-        render.note(f"kept {spec.path}: {lost_words(found, spec)}")
+        place = spec.path if found.is_there else spec.shown
+        render.note(f"kept {place}: {lost_words(found, spec)}")
         return True
     require_removable(world, entry)
     alive = orphan_agents.left_behind(entry)
@@ -64,6 +70,5 @@ def _prune(world: World, entry: SessionEntry, *, dry_run: bool) -> bool:
     if not dry_run:
         world.worktrees.take_away(spec, found.tip)
     word = "would remove" if dry_run else "removed"
-    branch = "" if spec.is_continued or not spec.branch else f" and branch {spec.branch}"
-    render.out(f"{word} {spec.path}{branch}")
+    render.out(f"{word} {going_words(found, spec)}")
     return True

@@ -11,6 +11,7 @@ import typer
 from agentmux.app.commands.remove import (
     base_to_remove,
     finish_removals,
+    going_words,
     left_in_checkout,
     lost_words,
     remove_session,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentmux.app.world import Site
-    from agentmux.ports.worktrees import WorktreeSpec
 
 _REMOVE: Final = "remove SESSION"
 
@@ -82,7 +82,8 @@ def _remove(face: Face, site: Site, entry: SessionEntry, *, force: bool, yes: bo
     also = ""
     if world is not None and spec is not None:
         lost = require_nothing_lost(world, entry, spec, force=force)
-        also = f", its worktree {spec.path} (also what git ignores there){_branch(spec)}"
+        going = going_words(lost, spec)
+        also = f", its {going}" if going else ""
         if lost:
             also += f"; lost would be {lost_words(lost, spec)}"
     alive = orphan_agents.left_behind(entry)
@@ -101,8 +102,10 @@ def _remove(face: Face, site: Site, entry: SessionEntry, *, force: bool, yes: bo
             # Asked again: a person may have taken long to answer, and worked there meanwhile.
             now = require_nothing_lost(world, entry, spec, force=force)
             world.worktrees.take_away(spec, now.tip)
-            tip = f" (it was at {now.tip[:12]})" if now.tip else ""
-            render.note(f"removed {spec.path}{_branch(spec, tip)}")
+            tip = f" (it was at {now.tip[:12]})" if now.tip and now.branch else ""
+            gone = going_words(now, spec)
+            if gone:
+                render.note(f"removed {gone}{tip}")
 
     removed = _removed(face, site, entry, take_away)
     render.note(f"{removed}; it leaves {left}" if left else removed)
@@ -161,8 +164,3 @@ def _forget_ref(face: Face, site: Site, entry: SessionEntry) -> None:
     if any(isinstance(one, dict) and one.get("branch") is None for one in each):
         world = face.world(site.project)
         world.checkpoints(world.project, entry.path, entry.text("session_id")).forget()
-
-
-def _branch(spec: WorktreeSpec, tip: str = "") -> str:
-    """Return words about the branch that goes with a worktree; empty if the branch stays."""
-    return "" if spec.is_continued or not spec.branch else f" and its branch {spec.branch}{tip}"

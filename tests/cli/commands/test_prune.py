@@ -1,0 +1,116 @@
+"""What `prune` and `remove` say of a worktree and a branch, and what they do to them."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from agentmux.adapters.git.program import GitProgram
+from agentmux.adapters.trees.worktrees import LinkedWorktrees
+from agentmux.app.session.lookup import sessions_dir
+from agentmux.cli.main import main
+from agentmux.core.journal.state import Base, Options
+from agentmux.core.names.phase import Phase
+from agentmux.ports.worktrees import WorktreeSpec
+from tests.app.driver import git, make_project
+from tests.app.on_disk import SESSION_ID, OnDisk
+
+NAME = "20260101-101500-add-auth"
+BRANCH = "agentmux/x"
+
+Typed = Callable[..., str]
+
+
+@pytest.fixture
+def project(tmp_path: Path, short_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("TMUX_TMPDIR", str(short_dir))
+    folder = make_project(tmp_path / "p")
+    (folder / ".gitignore").write_text(".env\nnode_modules/\n")
+    git(folder, "add", ".gitignore")
+    git(folder, "commit", "-qm", "Ignore")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def place(project: Path) -> Path:
+    """The worktree of a session that is done, in which nothing is that is not merged."""
+    path, commit = project.parent / "p-worktrees" / "x", git(project, "rev-parse", "HEAD").strip()
+    home = OnDisk(
+        sessions_dir(project) / NAME,
+        Phase.DONE,
+        options=Options(dirty=(), base=commit),
+        base=Base(commit=commit, branch="main"),
+        worktree=str(path),
+        worktree_made=True,
+        branch=BRANCH,
+        tmux_socket="/no/s",
+        session_name="x",
+    ).path
+    spec = WorktreeSpec(
+        path=path, branch=BRANCH, commit=commit, session=SESSION_ID, home=home, inner=Path()
+    )
+    LinkedWorktrees(GitProgram(project, dict(os.environ))).make(spec, again=False)
+    return path
+
+
+@pytest.fixture
+def typed(capsys: pytest.CaptureFixture[str]) -> Typed:
+    def run(*argv: str) -> str:
+        status = main(argv, os.environ)
+        assert status == 0 or argv == ("doctor",)  # doctor misses agents on this machine
+        out, err = capsys.readouterr()
+        return out + err
+
+    return run
+
+
+def fill(place: Path) -> str:
+    """Leave what is no work of the session there; return the words that name it."""
+    (place / ".env").write_text("KEY=by hand")
+    (place / "node_modules").mkdir()
+    (place / "node_modules" / "a.js").write_text("")
+    (place / ".agentmux").mkdir()
+    (place / ".agentmux" / "config.yaml").write_text("")
+    return f"worktree {place} (with what no commit has: .agentmux/, .env, node_modules/)"
+
+
+def test_a_prune_names_what_goes_with_a_worktree(place: Path, typed: Typed) -> None:
+    words = fill(place)
+    assert typed("prune", "--dry-run") == f"would remove {words} and branch {BRANCH}\n"
+    assert (place / ".env").read_text() == "KEY=by hand"
+    # Doctor hints at prune, so it names them, too.
+    assert f"{NAME}{words[words.index(' (') :]}" in " ".join(typed("doctor").split())
+    assert typed("prune") == f"removed {words} and branch {BRANCH}\n"
+    assert not place.exists()
+
+
+def test_a_removal_names_it_too(place: Path, typed: Typed) -> None:
+    words = fill(place)
+    assert f"removed {words} and branch {BRANCH} (it was at " in typed("remove", "--yes")
+
+
+def test_a_removal_after_a_prune_does_not_say_again_that_the_worktree_is_removed(
+    project: Path, place: Path, typed: Typed
+) -> None:
+    assert typed("prune") == f"removed worktree {place} and branch {BRANCH}\n"
+    said = typed("remove", "--yes")
+    assert str(place) not in said
+    assert BRANCH not in said
+    assert f"removed {sessions_dir(project) / NAME}" in said
+
+
+def test_only_what_is_there_is_named(project: Path, place: Path, typed: Typed) -> None:
+    git(project, "worktree", "remove", "-f", "-f", str(place))
+    assert typed("prune", "--dry-run") == f"would remove branch {BRANCH}\n"
+    assert f"removed branch {BRANCH} (it was at " in typed("remove", "--yes")
+
+
+def test_a_branch_that_stays_is_not_named(project: Path, place: Path, typed: Typed) -> None:
+    git(place, "switch", "-q", "--detach")
+    git(project, "switch", "-q", BRANCH)
+    assert typed("prune", "--dry-run") == f"would remove worktree {place}\n"
+    assert typed("prune") == f"removed worktree {place}\n"
+    assert git(project, "branch", "--show-current").strip() == BRANCH
+    assert "nothing to remove" in typed("prune")
