@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.views.session_words import (
     check_lines,
-    delivery_steps,
     how_to_get,
     is_kept,
     label,
     moved_lines,
     next_step,
     no_remote,
+    step_labels,
     where,
 )
 from agentmux.cli import render
@@ -132,9 +132,8 @@ def status_lines(
     if view.commit:
         lines.append(f"  commit        {view.commit}")
     if view.delivery:
-        said = [f"{name} {step.get('status')}" for name, step in delivery_steps(view).items()]
-        then = str(view.delivery.get("then"))
-        lines.append(f"  delivery      {', '.join(said) or f'{then}, not begun'}")
+        said = ", ".join(step_labels(view)) or f"{view.delivery.get('then')}, not begun"
+        lines.append(f"  delivery      {said}")
     if is_kept(view):
         lines.append(f"  get it with   {how_to_get(view, remote)}")
     if view.decision and not any(seat.holds_up for seat in view.seats):

@@ -174,7 +174,8 @@ def offered(row: DeskRow) -> tuple[DeskWish, ...]:
 def _phases(facts: Facts) -> Iterator[Line]:
     if facts.state is None:
         return
-    phases = tuple(phase_lines(facts.state, facts.spent_s))
+    runs = facts.view.orchestrator is not None
+    phases = tuple(phase_lines(facts.state, facts.spent_s, runs=runs))
     cols = max((width(each.name) for each in phases), default=0)
     for each in phases:
         style = _MARKS[each.mark]

@@ -71,7 +71,7 @@ def phases(loaded: LoadedSession, view: SessionView, now: datetime) -> Iterator[
     """Yield the phases of a session, with the time spent in each."""
     runs = view.orchestrator is not None
     spent_s = phase_seconds(loaded.files, loaded.state, runs=runs, now=now)
-    yield from phase_lines(loaded.state, spent_s)
+    yield from phase_lines(loaded.state, spent_s, runs=runs)
 
 
 def decision(loaded: LoadedSession) -> Decision:

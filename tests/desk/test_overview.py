@@ -12,7 +12,7 @@ from agentmux.app.views.status import session_view
 from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import Kind, PhaseDefinition, PipelineDefinition
 from agentmux.core.journal.results import CheckResult, PhaseResult
-from agentmux.core.journal.state import Interruption, Seat, SessionState, encode
+from agentmux.core.journal.state import Commit, Interruption, Seat, SessionState, encode
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import Safety, SessionStatus
 from agentmux.core.terminal.desk_keys import DeskWish
@@ -156,3 +156,11 @@ def test_the_time_in_a_phase_stands_beside_it() -> None:
     lines = text(replace(found, spent_s={Phase.PLANNING: 125.0, Phase.ARCHITECTING: 0.2}))
     (planning,) = (each for each in lines if " planning " in each)
     assert " 2m" in planning
+
+
+def test_in_a_session_that_nobody_drives_nothing_is_delivered() -> None:
+    state = SessionState(phase=Phase.COMPLETING, approval="a1", commit=Commit(status="committing"))
+    assert "committing" in "\n".join(text(facts(state)))
+    said = "\n".join(text(facts(state, GONE)))
+    assert "delivery interrupted" in said
+    assert "committing" not in said

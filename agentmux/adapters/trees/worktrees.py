@@ -418,7 +418,8 @@ class LinkedWorktrees:
         """Return what `take_away` would lose; ``base`` is the branch that the session began on."""
         self._require_linked(spec)
         tip = self._commit(f"refs/heads/{spec.branch}") if spec.branch else None
-        changed, besides = (), ()
+        changed: tuple[str, ...] = ()
+        besides: tuple[str, ...] = ()
         heads, is_there = [tip], self._is_marked(spec)
         if is_there:
             inside = self._inside(spec)

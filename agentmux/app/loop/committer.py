@@ -12,7 +12,7 @@ from agentmux.app.loop.failures import record_failure, unexpected
 from agentmux.core.codec.frozen import replace
 from agentmux.core.fleet.lease import LeaseLapsedError
 from agentmux.core.journal.events import CommitDelayed, CommitFailed, CommitMade, CommitStarted
-from agentmux.core.names.statuses import DELAYED
+from agentmux.core.names.statuses import COMMITTING, DELAYED
 from agentmux.errors import AgentmuxError
 from agentmux.ports.repository import IndexBusyError
 
@@ -56,7 +56,7 @@ class Committer:
 
     async def _make(self, approval: str) -> None:
         committed = self._session.state.commit
-        if committed is None or committed.status not in {"committing", DELAYED}:
+        if committed is None or committed.status not in {COMMITTING, DELAYED}:
             self._session.record(CommitStarted(approval=approval))
         try:
             made, adopted = await self._made(approval)

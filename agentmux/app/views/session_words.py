@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.core.names.phase import SETUP
 from agentmux.core.names.status_labels import SessionStatus, mend_setup
-from agentmux.core.names.statuses import BROKEN, CAPPED, FAILED, KEEP
+from agentmux.core.names.statuses import BROKEN, CAPPED, FAILED, INTERRUPTED, KEEP, RUNNING
 from agentmux.core.pipeline.delivery import kept_commands
 
 if TYPE_CHECKING:
@@ -137,6 +137,15 @@ def delivery_steps(view: SessionView) -> Mapping[str, Mapping[str, Any]]:
     """Return the steps of a delivery by name, each with its status and what was recorded."""
     found: Any = (view.as_json()["delivery"] or {}).get("steps")  # type: ignore[attr-defined]  # JSON
     return found if isinstance(found, dict) else {}
+
+
+def step_labels(view: SessionView) -> list[str]:
+    """Return the steps of a delivery, each with its status; without an orchestrator none runs."""
+    found = ((name, str(step.get("status"))) for name, step in delivery_steps(view).items())
+    stopped = view.orchestrator is None
+    return [
+        f"{n} {INTERRUPTED if stopped and status == RUNNING else status}" for n, status in found
+    ]
 
 
 def next_step(view: SessionView) -> str:

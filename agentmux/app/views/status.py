@@ -36,12 +36,14 @@ from agentmux.core.names.status_labels import (
 from agentmux.core.names.statuses import (
     BROKEN,
     CAPPED,
+    COMMITTING,
     DELAYED,
     FAILED,
     LAUNCHED,
     LEFT,
     PASSED,
     PERSON_MODES,
+    RUNNING,
     STALLED,
     STOPPED,
     WAITING,
@@ -53,7 +55,7 @@ if TYPE_CHECKING:
     from agentmux.core.codec.records import Json
 
 _DECIDED: Final = "your decision is recorded, and will be applied at the next resume"
-_HELD_UP: Final = {"failed": "the commit failed", "delayed": "the commit waits"}
+_INTERRUPTED: Final = "was interrupted; a resume finds out whether it was done, and else does it"
 _FEATURE_MAX: Final = 120
 
 
@@ -326,14 +328,28 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json) -> Iterator[
         yield str(noted["problem"])
     if noted.get("left_branch"):
         yield str(noted["left_branch"])
-    commit = mapping(entry.fields, "commit")
-    if commit.get("status") in _HELD_UP:
-        yield f"{_HELD_UP[commit['status']]}: {text(commit, 'reason')}"
-    steps = mapping(mapping(entry.fields, "delivery"), "steps")
+    yield from _delivery_problems(entry.fields, is_driven=liveness.is_driven)
+
+
+def _delivery_problems(fields: Json, *, is_driven: bool) -> Iterator[str]:
+    """Yield why the result is not delivered; of a session that nobody drives, no step runs."""
+    commit = mapping(fields, "commit")
+    status, reason = commit.get("status"), text(commit, "reason")
+    if status == FAILED:
+        yield f"the commit failed: {reason}"
+    elif status == DELAYED:
+        yield f"the commit {'waits' if is_driven else 'waited for a resume to try again'}: {reason}"
+    elif status == COMMITTING and not is_driven:
+        yield f"the commit {_INTERRUPTED}"
+    steps = mapping(mapping(fields, "delivery"), "steps")
     for name in steps:
         step = mapping(steps, name)
-        if step.get("status") == FAILED and name != "commit":
+        if name == "commit":
+            continue
+        if step.get("status") == FAILED:
             yield f"{name} failed: {text(step, 'reason')}"
+        elif step.get("status") == RUNNING and not is_driven:
+            yield f"the {name} {_INTERRUPTED}"
 
 
 def _tmux_problems(liveness: Liveness) -> Iterator[str]:

@@ -51,17 +51,23 @@ class PhaseLine:
         return self.phase.replace("_", " ")
 
 
-def phase_lines(state: SessionState, spent_s: Mapping[str, float]) -> Iterator[PhaseLine]:
+def phase_lines(
+    state: SessionState, spent_s: Mapping[str, float], *, runs: bool = True
+) -> Iterator[PhaseLine]:
     """Yield the phases of a session in order, and its end.
 
-    ``spent_s`` has the seconds in each phase so far.
+    Args:
+        state: The session's.
+        spent_s: The seconds in each phase so far.
+        runs: Whether an orchestrator drives it; if not, nothing is being delivered.
     """
     here = working_phase(state)
     for phase in shown_phases(state, here):
         mark = phase_mark(state, phase, here)
         spent = spent_s.get(phase, 0.0) if mark != LATER else 0.0
-        says = phase_detail(state, phase)
         is_here = phase == here
+        is_cut_off = is_here and not runs and _is_delivering(state)
+        says = "delivery interrupted" if is_cut_off else phase_detail(state, phase)
         yield PhaseLine(phase=phase, mark=mark, is_here=is_here, says=says, spent_s=spent)
     if here in ENDS:
         yield PhaseLine(phase=here, mark=DONE if here == Phase.DONE else FAILED, is_here=True)
@@ -144,8 +150,12 @@ def _iteration(state: SessionState, _: str) -> str:
     return f"iteration {state.iteration}/{state.max_review_iterations}"
 
 
+def _is_delivering(state: SessionState) -> bool:
+    return kind_of(state) is Kind.COMPLETE and state.approval is not None
+
+
 def _commit(state: SessionState, _: str) -> str:
-    if kind_of(state) is Kind.COMPLETE and state.approval is not None:
+    if _is_delivering(state):
         waits = state.commit is not None and state.commit.status == DELAYED
         doing = _DOING.get(open_step(state) or "", "committing")
         return "commit waits" if waits else doing

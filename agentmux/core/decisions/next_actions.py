@@ -30,6 +30,7 @@ from agentmux.core.journal.state import AGENT_MODES, NATIVE, Seat, SessionState
 from agentmux.core.names.phase import BASE, CHECK, COMMANDS, SETUP, ResearchKind
 from agentmux.core.names.statuses import (
     CLAIM_TAKEN,
+    COMMITTING,
     CRASHED,
     DELAYED,
     ENDED_BY_USER,
@@ -534,7 +535,7 @@ def _closing(state: SessionState) -> Iterator[Action]:
     if state.approval is not None and step not in {None, COMMIT}:
         yield TakeStep(step=step or "", approval=state.approval)
     elif state.approval is not None:
-        started = state.commit is not None and state.commit.status in {"committing", DELAYED}
+        started = state.commit is not None and state.commit.status in {COMMITTING, DELAYED}
         yield MakeCommit(approval=state.approval, started=started)
     elif _approves_by_itself(state):
         yield ApproveByItself()

@@ -122,6 +122,7 @@ from agentmux.core.journal.state import (
 )
 from agentmux.core.names.phase import BASE, CHECK, COMMANDS, SETUP, Phase, ResearchKind
 from agentmux.core.names.statuses import (
+    COMMITTING,
     CRASHED,
     DELAYED,
     DISPATCHED,
@@ -655,7 +656,7 @@ def _with_mark(record: Json, number: int) -> Json:
 
 
 def _commit_started(state: SessionState, event: Event, fact: CommitStarted) -> SessionState:
-    begun = replace(state, commit=Commit(status="committing", approval=fact.approval))
+    begun = replace(state, commit=Commit(status=COMMITTING, approval=fact.approval))
     return delivery.step_begun(begun, COMMIT)
 
 

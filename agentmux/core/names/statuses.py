@@ -11,6 +11,7 @@ CAPPED: Final = "capped"
 PASSED: Final = "passed"
 BROKEN: Final = "broken"
 """The outcome of a command of a check that could not run, and so says nothing of the code."""
+COMMITTING: Final = "committing"
 DELAYED: Final = "delayed"
 """The status of a commit that an obstacle prevents; it is tried again when the obstacle is gone."""
 

@@ -336,7 +336,13 @@ def test_an_unreadable_session_says_why() -> None:
         (entry(), COPY, {}, "a copy of the live session at /p"),
         (entry(), HIDDEN, {}, "runs without its socket; kill -USR1 7"),
         (entry(commit=Commit(status="failed", reason="a hook")), GONE, {}, "a hook"),
-        (entry(commit=Commit(status="delayed", reason="a lock")), GONE, {}, "waits: a lock"),
+        (entry(commit=Commit(status="delayed", reason="a lock")), WORKING, {}, "waits: a lock"),
+        (
+            entry(commit=Commit(status="delayed", reason="a lock")),
+            GONE,
+            {},
+            "the commit waited for a resume to try again: a lock",
+        ),
     ],
 )
 def test_problems_are_said(
@@ -373,6 +379,27 @@ def test_a_delivery_is_shown_with_its_steps_and_the_reason_of_a_failed_one() -> 
     )
     assert standing(over) == [f"session {PATH.name} is done: commit c0ffee, merged into main"]
     assert not [line for line in status_lines(over, colours=False) if "get it" in line]
+
+
+@pytest.mark.parametrize("liveness", [GONE, LEFT, WORKING, SOON])
+@pytest.mark.parametrize("step", ["commit", "merge"])
+def test_in_a_session_that_nobody_drives_no_step_runs(liveness: Liveness, step: str) -> None:
+    status = "committing" if step == "commit" else "made"
+    steps = {"commit": StepState(status="done"), step: StepState(status="running")}
+    found = view(
+        entry(
+            **DECIDING,
+            approval="a1",
+            commit=Commit(status=status, approval="a1"),
+            delivery=Delivery(id="a1", then="merge", steps=steps),
+        ),
+        liveness,
+    )
+    said = "\n".join(status_lines(found, colours=False))
+    interrupted = f"the {step} was interrupted; a resume finds out whether it was done, and else"
+    assert (f"{step} running" in said) is (liveness is WORKING)
+    assert (f"{step} interrupted" in said) is (liveness is not WORKING)
+    assert any(interrupted in each for each in found.problems) is (liveness in {GONE, LEFT})
 
 
 def test_a_result_that_was_kept_is_taken_further_with_git() -> None:
