@@ -56,6 +56,8 @@ class Site:
         traces: What is known of unfinished sessions outside of their directories.
         nested: Returns the repositories inside that around a directory, as `Repository.nested`
             does; empty if git fails.
+        branch_at: Returns the branch that is checked out around a directory, without running git;
+            empty where HEAD is detached, None where that is not known.
         remotes: Takes a directory, where hooks run, and the environment of git. Returns the
             remotes of the repository there.
     """
@@ -73,6 +75,7 @@ class Site:
     default_name: Callable[[], str]
     traces: SessionTraces
     nested: Callable[[Path], tuple[str, ...]]
+    branch_at: Callable[[Path], str | None]
     remotes: Callable[[Path, Mapping[str, str]], Remotes]
 
 
@@ -109,8 +112,6 @@ class World(Site):
         repository: The repository around ``tree``.
         repository_at: Returns the repository around a directory.
         head_at: Returns what is checked out in the repository around a directory; None for none.
-        branch_at: Returns the branch that is checked out around a directory, without running git;
-            empty where HEAD is detached, None where that is not known.
         worktrees: The worktrees of sessions, in the repository of the project.
         checkpoints: Takes a directory in a work tree, the directory of a session, and the session's
             uuid. Returns the session's work-tree checkpoints.
@@ -145,7 +146,6 @@ class World(Site):
     repository: Repository
     repository_at: Callable[[Path], Repository]
     head_at: Callable[[Path], Head | None]
-    branch_at: Callable[[Path], str | None]
     worktrees: Worktrees
     checkpoints: Callable[[Path, Path, str], TreeCheckpoints]
     merging: Callable[[Mapping[str, str]], Merging]

@@ -154,6 +154,7 @@ def site(project: Path, *, config: Path | None, environ: Mapping[str, str]) -> S
         default_name=lambda: chosen().defaults.session_name,
         traces=TraceFolder(state_dir(environ) / "sessions"),
         nested=lambda folder: _nested(folder, environ),
+        branch_at=_branch_at,
         remotes=_remotes,
     )
 

@@ -62,7 +62,10 @@ _FEATURE_MAX: Final = 120
 def look(
     site: Site, entries: Sequence[SessionEntry], *, warns: bool = True
 ) -> OperationResult[tuple[SessionView, ...]]:
-    """Return a view of each session; with ``warns``, git is asked what an approval leaves out.
+    """Return a view of each session.
+
+    With ``warns``, git is asked what an approval leaves out, and its files whether HEAD has left
+    the branch of a session: the orchestrator notes that only each second.
 
     The result has a problem for each session that cannot be read, or whose tmux server or lock
     cannot be asked (unless tmux is not installed, so that nothing is live). The worst one sets the
@@ -80,11 +83,15 @@ def look(
             decided = not liveness.locked and _is_decided(site, entry)
         except DataError as error:
             problems.append(problem_of(entry.name, error))
+        if warns:
+            noted = {**noted, "left_branch": ""}
         view = session_view(entry, liveness, noted, project=site.project, now=now, decided=decided)
+        left = _left_branch(site, entry) if warns else ""
         warnings = tuple(_of_another_version(liveness))
         if warns and not decided:
             warnings += tuple(_warnings(site, entry.fields, nested))
-        views.append(replace(view, warnings=warnings))
+        problems_now = (*view.problems, left) if left else view.problems
+        views.append(replace(view, problems=problems_now, warnings=warnings))
         problems += _grave(entry, liveness)
     return OperationResult(
         data=tuple(views),
@@ -238,6 +245,26 @@ def _warnings(site: Site, fields: Json, nested: Callable[[Path], tuple[str, ...]
     for path in nested(workplace(site, fields)):
         if not isinstance(known, list) or path not in known:
             yield left_out_label(path)
+
+
+def _left_branch(site: Site, entry: SessionEntry) -> str:
+    """Say that HEAD has left the branch of a session that goes on; empty where it has not.
+
+    Only files are read for this.
+    """
+    place = workplace(site, entry.fields)
+    if entry.problem is not None or entry.is_done or entry.is_moved or not place.is_dir():
+        return ""
+    branch = site.branch_at(place)
+    if branch is None or branch == entry.text("branch"):
+        return ""
+    from agentmux.core.decisions.workplace import left_now  # noqa: PLC0415 (for those who left)
+    from agentmux.core.journal.state import decode  # noqa: PLC0415 (as above)
+
+    try:
+        return left_now(decode(entry.fields, where="state.json"), branch)
+    except DataError:
+        return ""
 
 
 def is_completing(fields: Json) -> bool:

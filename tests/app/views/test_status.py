@@ -38,6 +38,7 @@ from agentmux.core.names.status_labels import SessionStatus, parked_label
 from agentmux.errors import ExitCode
 from agentmux.ports.terminal import Server, Target, TerminalUnreachableError, TmuxSession
 from agentmux.wiring import build
+from tests.app.driver import git, make_project
 from tests.app.on_disk import OnDisk
 
 PROJECT = Path("/project")
@@ -416,10 +417,10 @@ def test_a_result_that_was_kept_is_taken_further_with_git() -> None:
     )
     merge = "git merge 'agentmux/x&y' (with main checked out)"
     push = f"{merge}, or: git push mine 'agentmux/x&y'"
-    for remotes, git in (({}, merge), ({"agentmux/x&y": "mine"}, push)):
-        assert f"  get it with   {git}" in status_lines(kept, remotes.get, colours=False)
+    for remotes, way in (({}, merge), ({"agentmux/x&y": "mine"}, push)):
+        assert f"  get it with   {way}" in status_lines(kept, remotes.get, colours=False)
         assert standing(kept, remotes.get) == [
-            f"session {PATH.name} is done: commit c0ffee on branch agentmux/x&y; get it with: {git}"
+            f"session {PATH.name} is done: commit c0ffee on branch agentmux/x&y; get it with: {way}"
         ]
 
 
@@ -607,6 +608,39 @@ def test_before_a_decision_repositories_that_came_later_are_named(tmp_path: Path
     site = replace(site, nested=lambda path: ("new/", "old/"))
     (found,) = look(site, (entry_at(site, made.path),)).data
     assert found.warnings == ("`new/` is a git repository of its own: the commit leaves it out",)
+
+
+def test_a_head_that_has_left_the_branch_is_seen_at_once(tmp_path: Path) -> None:
+    project = make_project(tmp_path / "p")
+    values: dict[str, Any] = {"branch": "main", "options": Options(commit=True, base="a" * 40)}
+    made = OnDisk(project / ".agentmux/.sessions/20260101-101500-x", **values)
+    site = build.site(project, config=None, environ=dict(os.environ))
+
+    def left() -> list[str]:
+        (found,) = look(site, (entry_at(site, made.path),)).data
+        return [each for each in found.problems if "your checkout is on" in each]
+
+    assert left() == []
+    git(project, "switch", "-qc", "feat/x")
+    (said,) = left()
+    assert said.startswith("your checkout is on branch feat/x now, not on branch main")
+    git(project, "switch", "-q", "main")
+    assert left() == []
+
+
+@pytest.mark.parametrize("case", ["worktree is gone", "done"])
+def test_where_nobody_works_no_branch_was_left(tmp_path: Path, case: str) -> None:
+    project = make_project(tmp_path / "p")  # around the place of the worktree
+    made = OnDisk(
+        project / ".agentmux/.sessions/20260101-101500-x",
+        Phase.DONE if case == "done" else Phase.IMPLEMENTING,
+        branch="agentmux/x",
+        options=Options(commit=True, base="a" * 40),
+        worktree=str(project / "w") if case == "worktree is gone" else None,
+    )
+    site = build.site(project, config=None, environ=dict(os.environ))
+    (found,) = look(site, (entry_at(site, made.path),)).data
+    assert not [each for each in found.problems if " is on " in each]
 
 
 def test_the_summary_is_in_the_folder_of_the_last_phase() -> None:
