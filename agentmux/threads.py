@@ -8,12 +8,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from threading import Thread
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     import asyncio
 
 T = TypeVar("T")
+
+GRACE_S: Final = 2.0
+"""How long a program may take to clean up when it is ended, such as git its lock files."""
 
 
 class WorkEndedError(Exception):
@@ -55,13 +58,20 @@ def _begin(work: Callable[[], T]) -> tuple[Thread, asyncio.Future[T]]:
     return thread, done
 
 
+class _End(NamedTuple):
+    """How a program is ended: first it is asked to, then it is killed."""
+
+    ask: Callable[[], object]
+    kill: Callable[[], object]
+
+
 class WorkGroup:
     """Pieces of work in threads, which are ended together with all programs that they run."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._is_over = False
-        self._ends: list[Callable[[], object]] = []
+        self._ends: list[_End] = []
         self._threads: list[Thread] = []
 
     def run(self, work: Callable[[], T]) -> asyncio.Future[T]:
@@ -79,13 +89,23 @@ class WorkGroup:
     def end(self, wait_s: float) -> bool:
         """End the programs that run, and let none begin; wait for the threads.
 
-        Return whether all have ended within ``wait_s`` seconds.
+        All programs are asked to end at once. Those that still run after `GRACE_S` are killed.
+        Return whether all threads have ended within ``wait_s`` seconds.
         """
-        deadline = time.monotonic() + wait_s
+        begun = time.monotonic()
         with self._lock:
             self._is_over, ends = True, tuple(self._ends)
         for each in ends:
-            each()
+            each.ask()
+        self._join(begun + min(GRACE_S, wait_s))
+        with self._lock:
+            ends = tuple(self._ends)
+        for each in ends:
+            each.kill()
+        return self._join(begun + wait_s)
+
+    def _join(self, deadline: float) -> bool:
+        """Wait for the threads until ``deadline``; return whether all have ended."""
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))
         return not any(thread.is_alive() for thread in self._threads)
@@ -96,14 +116,13 @@ class WorkGroup:
             raise WorkEndedError
 
     @contextmanager
-    def ended_by(self, end: Callable[[], object]) -> Iterator[None]:
+    def ended_by(self, ask: Callable[[], object], kill: Callable[[], object]) -> Iterator[None]:
         """As the function `ended_by`."""
+        end = _End(ask, kill)
         with self._lock:
+            self.require_going_on()
             self._ends.append(end)
-            late = self._is_over
         try:
-            if late:
-                end()
             yield
         finally:
             with self._lock:
@@ -127,14 +146,19 @@ def require_going_on() -> None:
 
 
 @contextmanager
-def ended_by(end: Callable[[], object]) -> Iterator[None]:
-    """Have ``end`` called, from any thread, if the work of this one is ended during the block.
+def ended_by(ask: Callable[[], object], kill: Callable[[], object]) -> Iterator[None]:
+    """Have a program ended, from any thread, if the work of this one is ended during the block.
+
+    Args:
+        ask: Asks the program to end.
+        kill: Ends it; called if the block still goes on after `GRACE_S`.
 
     Raises:
-        WorkEndedError: At the end of the block, if the work was ended.
+        WorkEndedError: At the end of the block, if the work was ended; before the block, if it was
+            ended already.
     """
     if _HERE.group is None:
         yield
         return
-    with _HERE.group.ended_by(end):
+    with _HERE.group.ended_by(ask, kill):
         yield

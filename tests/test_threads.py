@@ -3,12 +3,13 @@
 import asyncio
 import subprocess
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from agentmux.adapters.system.child import Child
-from agentmux.threads import WorkEndedError, WorkGroup
+from agentmux.threads import GRACE_S, WorkEndedError, WorkGroup
 from tests.conftest import WaitUntil
 
 LIMIT_S = 60.0
@@ -37,6 +38,43 @@ def test_the_end_ends_the_programs_that_the_work_runs(
         await asyncio.to_thread(wait_until, (tmp_path / "pid").exists)
         assert await asyncio.to_thread(group.end, LIMIT_S)
         assert not is_there(tmp_path)
+        with pytest.raises(WorkEndedError):
+            await done
+
+    asyncio.run(run())
+
+
+def test_all_programs_are_ended_at_once(tmp_path: Path, wait_until: WaitUntil) -> None:
+    folders = [tmp_path / name for name in "abcd"]
+
+    async def run() -> None:
+        group = WorkGroup()
+        for each in folders:
+            each.mkdir()
+        done = [group.run(waits(each, deaf=True).run) for each in folders]
+        for each in folders:
+            await asyncio.to_thread(wait_until, (each / "pid").exists)
+        begun = time.monotonic()
+        assert await asyncio.to_thread(group.end, LIMIT_S)
+        assert time.monotonic() - begun < 2 * GRACE_S
+        assert not [each for each in folders if is_there(each)]
+        await asyncio.gather(*done, return_exceptions=True)
+
+    asyncio.run(run())
+
+
+def test_what_an_ended_program_leaves_in_its_group_is_killed(
+    tmp_path: Path, wait_until: WaitUntil
+) -> None:
+    deaf = f"(trap '' TERM; echo $BASHPID > {tmp_path}/new; mv {tmp_path}/new {tmp_path}/pid; "
+    script = f"{deaf} while :; do sleep 1; done) & wait"
+
+    async def run() -> None:
+        group = WorkGroup()
+        done = group.run(Child(argv=["bash", "-c", script], limit_s=LIMIT_S).run)
+        await asyncio.to_thread(wait_until, (tmp_path / "pid").exists)
+        assert await asyncio.to_thread(group.end, LIMIT_S)
+        await asyncio.to_thread(wait_until, lambda: not is_there(tmp_path))
         with pytest.raises(WorkEndedError):
             await done
 

@@ -21,15 +21,13 @@ from typing import IO, Final, Literal, Self
 from agentmux.adapters.system.processes import open_descriptor
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import MissingError
-from agentmux.threads import ended_by, require_going_on
+from agentmux.threads import GRACE_S, WorkEndedError, ended_by, require_going_on
 
 ANSWER_MAX: Final = 256 << 20
 """How many bytes an answer may have of which all is needed, such as git's list of changed files."""
 LAST_WORDS: Final = 64_000
 """How many bytes are kept of what a program says of its work, such as errors: the end of it."""
 
-_GRACE_S: Final = 2.0
-"""How long a program may take to clean up when it is ended, such as git its lock files."""
 # A process that the program left running keeps the pipes open, and may still write into them.
 _AFTER_END_S: Final = 0.5
 _POLL_S: Final = 0.02
@@ -131,10 +129,13 @@ class Child:
         """
         require_going_on()
         process = self._started()
+        ask, kill = (
+            partial(_signal, process.pid, each) for each in (signal.SIGTERM, signal.SIGKILL)
+        )
         with (
             process,
             _ended(process),
-            ended_by(partial(_end, process)),
+            ended_by(ask, kill),
             _Talk(process, self) as talk,
         ):
             return talk.finish()
@@ -255,9 +256,13 @@ def _swallow(stream: IO[bytes]) -> None:
 
 @contextmanager
 def _ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """Leave no program behind that has not ended in the block."""
+    """Leave no program behind that has not ended in the block, and no group of ended work."""
     try:
         yield
+    except WorkEndedError:
+        if process.returncode is not None:
+            _signal(process.pid, signal.SIGKILL)
+        raise
     finally:
         if process.returncode is None:
             _end(process)
@@ -268,7 +273,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     # Asked first, because git then removes its lock files, which would be in everybody's way.
     _signal(process.pid, signal.SIGTERM)
     with suppress(subprocess.TimeoutExpired):
-        process.wait(_GRACE_S)
+        process.wait(GRACE_S)
     _signal(process.pid, signal.SIGKILL)
     process.wait()
 
