@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
     import asyncio
+    from pathlib import Path
 
 T = TypeVar("T")
 
@@ -68,7 +69,9 @@ class _End(NamedTuple):
 class WorkGroup:
     """Pieces of work in threads, which are ended together with all programs that they run."""
 
-    def __init__(self) -> None:
+    def __init__(self, label: str = "") -> None:
+        """Make a group; ``label`` says whose work it is, empty for nobody's in particular."""
+        self.label = label
         self._lock = threading.Lock()
         self._is_over = False
         self._ends: list[_End] = []
@@ -130,6 +133,11 @@ class WorkGroup:
             self.require_going_on()
 
 
+def work_label(session: str, folder: Path) -> str:
+    """Return the label of the work for a session: its id, and its directory."""
+    return f"{session}:{folder}"
+
+
 class _Here(threading.local):
     """The group to which the work of this thread belongs, if it does."""
 
@@ -137,6 +145,11 @@ class _Here(threading.local):
 
 
 _HERE = _Here()
+
+
+def work_label_here() -> str:
+    """Return the label of the group to which the work of this thread belongs; empty for none."""
+    return _HERE.group.label if _HERE.group is not None else ""
 
 
 def require_going_on() -> None:

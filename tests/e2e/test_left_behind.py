@@ -79,7 +79,7 @@ def test_remove_ends_it_with_the_session(project: Project, leaver: Leaver) -> No
     ((pid, started),) = leaver.left()
     project.ok("stop", leaver.session.name)
     said = project.fails(2, "remove", leaver.session.name)
-    assert f"what its agents left running is ended: architect (process {pid}, sleep)" in said
+    assert f"what it left running is ended: architect (process {pid}, sleep)" in said
     assert is_alive(pid, started)
     project.ok("remove", leaver.session.name, "--yes")
     assert not is_alive(pid, started)

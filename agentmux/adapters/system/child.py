@@ -18,10 +18,17 @@ from pathlib import Path
 from threading import Thread
 from typing import IO, Final, Literal, Self
 
+from agentmux.adapters.system.lost_work import WORK, work_mark
 from agentmux.adapters.system.processes import open_descriptor
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import MissingError
-from agentmux.threads import GRACE_S, WorkEndedError, ended_by, require_going_on
+from agentmux.threads import (
+    GRACE_S,
+    WorkEndedError,
+    ended_by,
+    require_going_on,
+    work_label_here,
+)
 
 ANSWER_MAX: Final = 256 << 20
 """How many bytes an answer may have of which all is needed, such as git's list of changed files."""
@@ -140,12 +147,20 @@ class Child:
         ):
             return talk.finish()
 
+    def _environment(self) -> Mapping[str, str] | None:
+        """Return the program's environment, with the mark of the work that it is run for."""
+        label = work_label_here()
+        if not label:
+            return self.env
+        own = os.environ if self.env is None else self.env  # noqa: TID251 (as a child inherits it)
+        return {**own, WORK: work_mark(label, self.argv)}
+
     def _started(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             self.argv,
             bufsize=0,
             cwd=self.cwd,
-            env=self.env,
+            env=self._environment(),
             stdin=subprocess.PIPE if self.stdin else subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT if self.err is None else subprocess.PIPE,

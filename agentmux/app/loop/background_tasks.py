@@ -60,7 +60,11 @@ class BackgroundTasks:
     """The background work of one loop; the loop is woken after each piece of work."""
 
     def __init__(
-        self, loop: Loop, give_up: Callable[[str, Exception], object] | None = None
+        self,
+        loop: Loop,
+        give_up: Callable[[str, Exception], object] | None = None,
+        *,
+        label: str = "",
     ) -> None:
         """Prepare to work.
 
@@ -68,6 +72,7 @@ class BackgroundTasks:
             loop: The loop, which is woken.
             give_up: Called with the key of work that is given up, and its last error. Without it,
                 work can always begin again: a person begins it.
+            label: Says whose work it is; see `WorkGroup`.
         """
         self._loop = loop
         self._give_up = give_up
@@ -75,7 +80,7 @@ class BackgroundTasks:
         self._problems: dict[str, str] = {}
         self._tried: Counter[str] = Counter()
         self._given_up: set[str] = set()
-        self._threads = WorkGroup()
+        self._threads = WorkGroup(label)
 
     def run(
         self,

@@ -156,7 +156,7 @@ class Performer:
         self._watcher = watcher
         self._loop = loop
         self._manner = manner
-        self._background = BackgroundTasks(loop, loop.give_up)
+        self._background = BackgroundTasks(loop, loop.give_up, label=session.work_label)
         self._messenger = Messenger(world, session, tools, watcher, loop)
         self._inputs = InputSender(session, watcher, loop, self._messenger)
         self._shown: tuple[str, ...] = ()

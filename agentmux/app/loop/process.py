@@ -83,6 +83,7 @@ async def drive(
     """
     tools.lock.acquire(_LOCK_WAIT_S, identity)
     session = Session(files, now=world.now, new_id=world.new_id)
+    lost = _end_lost_work(session, tools)
     world, made, told = _take_place(world, session, request)
     tree = world.tree_lock(world.tree)
     tree.acquire(_LOCK_WAIT_S, identity)
@@ -104,7 +105,7 @@ async def drive(
                 ok=True,
                 phase=entered.phase,
                 sets_up=is_setting_up(entered),
-                warnings=(*session.warnings, *told),
+                warnings=(*lost, *session.warnings, *told),
             )
         )
         await orchestrator.run()
@@ -120,6 +121,18 @@ async def drive(
         with suppress(HiddenServerError):
             tools.terminal.kill(last_words(session.state, orchestrator.name, orchestrator.cause))
     return ExitCode.OK if orchestrator.cause == "done" else ExitCode.FAILED
+
+
+def _end_lost_work(session: Session, tools: Tools) -> tuple[str, ...]:
+    """End what an orchestrator that was killed has left at work, which could act at any time.
+
+    Return warnings that name it.
+    """
+    ended = tools.end_lost_work(session.loaded.state.session_id, session.files.path)
+    if not ended:
+        return ()
+    logger.warning("ended what the orchestrator before had left at work: %s", ended)
+    return (f"ended what the orchestrator before, which was killed, had left at work: {ended}",)
 
 
 def _take_place(

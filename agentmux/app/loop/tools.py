@@ -21,6 +21,9 @@ class Tools:
     Attributes:
         terminal: The tmux session of the orchestrator and its agents.
         end: Ends processes (pid and start time each), by force if they do not end otherwise.
+        end_lost_work: Takes id and directory of a session that this process drives. Ends the
+            programs that an orchestrator before it left at work when it was killed, such as a
+            commit that waits for its signer; returns them as words.
         hints: Yields when something changed in the session's directory, until the given event is
             set.
         gone: Returns once nothing exists at a path any more.
@@ -50,6 +53,7 @@ class Tools:
     approver: Callable[[str], Mapping[str, str] | None] = lambda _: None
     require_lease: Callable[[], None] = lambda: None
     require_installed: Callable[[str], None] = lambda _: None
+    end_lost_work: Callable[[str, Path], str] = lambda *_: ""
 
 
 class SessionGoneError(AgentmuxError):

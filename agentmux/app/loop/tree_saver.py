@@ -44,7 +44,7 @@ class TreeSaver:
         self._store = world.checkpoints(
             world.tree, session.files.path.resolve(), session.state.session_id
         )
-        self._work = WorkGroup()
+        self._work = WorkGroup(session.work_label)
         self._seen = position(session.state)
         self._running: asyncio.Task[None] | None = None
         self._began_s = 0.0

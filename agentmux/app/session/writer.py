@@ -31,6 +31,7 @@ from agentmux.core.pipeline.registry import pipeline_of
 from agentmux.core.pipeline.results import with_found
 from agentmux.errors import AgentmuxError, DataError
 from agentmux.ports.session_files import SessionFiles
+from agentmux.threads import work_label
 
 logger = logging.getLogger(__name__)
 
@@ -76,6 +77,11 @@ class Session:
         self._pending = len(loaded.tail)
         self.tell: Callable[[str], None] = _logged
         self.notice: Callable[[Event], None] = _unnoticed
+
+    @property
+    def work_label(self) -> str:
+        """The label of the programs that are run for the session; see `WorkGroup`."""
+        return work_label(self.state.session_id, self.files.path.resolve())
 
     @property
     def loaded(self) -> LoadedSession:

@@ -11,8 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.system import processes
+from agentmux.adapters.system.lost_work import end_work, lost_work
 from agentmux.cli import render
 from agentmux.cli.ask.consent import agrees
+from agentmux.core.journal.events import ORCHESTRATOR
 from agentmux.errors import BlockedError
 
 if TYPE_CHECKING:
@@ -86,13 +88,21 @@ def agents_alive(session: str, alive: Iterable[Survivor]) -> BlockedError:
 
 
 def left_behind(entry: SessionEntry, *, wait_s: float = _DYING_S) -> tuple[Survivor, ...]:
-    """Return what still runs of a session that is not live; waits as `outlived` does."""
-    return outlived([(entry.text("session_id"), entry.path)], wait_s=wait_s)
+    """Return what still runs of a session that nobody drives and that is not live.
+
+    That is what its agents have left, for which it waits as `outlived` does, and the programs of an
+    orchestrator that was killed.
+    """
+    uuid = entry.text("session_id")
+    return (*outlived([(uuid, entry.path)], wait_s=wait_s), *lost_work(uuid, entry.path))
 
 
 def left_words(alive: Iterable[Survivor]) -> str:
-    """Return the sentence that names what agents have left running."""
-    return f"still running, left behind by the session's agents: {listed(alive)}"
+    """Return the sentence that names what a session has left running."""
+    known = tuple(alive)
+    by_agents = any(each.seat != ORCHESTRATOR for each in known)
+    who = "agents" if by_agents else "orchestrator, which was killed"
+    return f"still running, left behind by the session's {who}: {listed(known)}"
 
 
 def how_to_end(alive: Iterable[Survivor]) -> str:
@@ -123,5 +133,8 @@ def offer_to_end(face: Face, entry: SessionEntry, *, yes: bool, may_ask: bool = 
 
 
 def end(alive: Iterable[Survivor]) -> None:
-    """Ask the agents to end; kill those that still run after a grace period."""
-    processes.end([(each.pid, each.started) for each in alive], grace_s=_DYING_S)
+    """Ask what is left of a session to end; kill what still runs after a grace period."""
+    known = tuple(alive)
+    end_work(each for each in known if each.seat == ORCHESTRATOR)
+    agents = [(each.pid, each.started) for each in known if each.seat != ORCHESTRATOR]
+    processes.end(agents, grace_s=_DYING_S)

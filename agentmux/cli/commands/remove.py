@@ -88,7 +88,7 @@ def _remove(face: Face, site: Site, entry: SessionEntry, *, force: bool, yes: bo
             also += f"; lost would be {lost_words(lost, spec)}"
     alive = orphan_agents.left_behind(entry)
     if alive:
-        also += f"; what its agents left running is ended: {orphan_agents.listed(alive)}"
+        also += f"; what it left running is ended: {orphan_agents.listed(alive)}"
     left = _left(face, site, entry)
     if left:
         also += f"; it leaves {left}"

@@ -14,6 +14,7 @@ import typer
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.disk.log_file import LogFile
+from agentmux.adapters.system.lost_work import lost_work
 from agentmux.app.delivery.kept_remote import kept_remote
 from agentmux.app.session.lookup import (
     STATUS,
@@ -98,9 +99,12 @@ def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False
 
 
 def _name_left_behind(view: SessionView, entries: Sequence[SessionEntry]) -> None:
-    """Name what agents of a session that does not run have left running."""
+    """Name what a session that nobody drives has left running."""
     entry = next((each for each in entries if each.name == view.session), None)
-    alive = left_behind(entry, wait_s=0) if entry is not None and view.live is False else ()
+    if entry is None or view.orchestrator is not None:
+        return
+    lost = partial(lost_work, entry.text("session_id"), entry.path)
+    alive = left_behind(entry, wait_s=0) if view.live is False else lost()
     if alive:
         render.note(left_words(alive))
         render.note(f"to end them: {how_to_end(alive)}")
