@@ -22,7 +22,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import IO, Any, Final
 
 from agentmux.errors import DataError, reason_of
 
@@ -292,6 +292,19 @@ def read_strict(path: Path | str, limit: int) -> bytes | None:
         raise unreadable(path, error) from error
     finally:
         os.close(fd)
+
+
+@contextmanager
+def opened_regular(path: Path) -> Iterator[IO[bytes]]:
+    """Open a regular file of any size to read it in parts; a link is not followed.
+
+    Raises:
+        OSError: It cannot be opened, or is no regular file; pipes and devices do not block this.
+    """
+    with os.fdopen(os.open(path, _LOOK), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise FileNotFoundError(path)
+        yield file
 
 
 def end_of_lines(fd: int, size: int) -> int:

@@ -29,7 +29,6 @@ PATTERN: Final = f"**/{layout.SESSIONS_DIR}/"
 """The line in ``info/exclude``: linked worktrees share that file, and projects lie in folders."""
 
 _WHY: Final = "# The sessions of AgentMux: without this line `git add -A` fails"
-_EXCLUDE_MAX: Final = 1 << 20
 
 
 def protect_from_clean(git: GitProgram, sessions: Path) -> bool:
@@ -85,15 +84,17 @@ def _common_dir(git_dir: Path) -> Path:
 
 def _has_line(exclude: Path) -> bool:
     """Return whether the file has our pattern; it may be a link to one of the user's."""
-    data = files.read_limited(exclude.resolve(), _EXCLUDE_MAX) or b""
-    return PATTERN.encode() in data.splitlines()
+    with suppress(OSError), files.opened_regular(exclude.resolve()) as file:
+        return any(line.rstrip(b"\r\n") == PATTERN.encode() for line in file)
+    return False
 
 
 def _add_line(exclude: Path) -> None:
     exclude.parent.mkdir(exist_ok=True)
     with exclude.open("ab+") as file:
-        file.seek(0)
-        ends_in_line = (b"\n" + file.read())[-1:] == b"\n"
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 1))
+        ends_in_line = file.read(1) in {b"", b"\n"}
         file.write((b"" if ends_in_line else b"\n") + f"{_WHY}\n{PATTERN}\n".encode())
         file.flush()
         os.fsync(file.fileno())

@@ -113,6 +113,16 @@ def test_a_second_call_writes_nothing(project: Path) -> None:
     assert before[1] == [".git", ".gitignore", "20260101-101500-x"]
 
 
+def test_a_line_in_a_large_file_is_found(project: Path) -> None:
+    sessions, exclude = with_session(project), project / ".git" / "info" / "exclude"
+    exclude.parent.mkdir(exist_ok=True)
+    exclude.write_text("some/path\n" * 200_000 + "no end of line")
+    for _ in range(2):
+        assert protect(project, sessions)
+        assert exclude.read_text().count(PATTERN) == 1
+    assert "no end of line\n" in exclude.read_text()
+
+
 def test_who_keeps_git_from_ignoring_them_gets_no_repository_inside(project: Path) -> None:
     """Where git does not ignore the folder, a repository in it makes ``git add -A`` fail."""
     (project / ".gitignore").write_text("!.agentmux/\n!.agentmux/**\n")
