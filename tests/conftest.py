@@ -97,12 +97,15 @@ if "TMPDIR" not in os.environ:
     tempfile.tempdir = SCRATCH  # also where pytest makes each test's `tmp_path`
 
 settings.register_profile(
-    "same", deadline=None, derandomize=True, suppress_health_check=(HealthCheck.too_slow,)
+    "same",
+    max_examples=40,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=(HealthCheck.too_slow,),
 )
 settings.register_profile("explore", deadline=None, max_examples=1000)
-settings.load_profile(
-    "same"
-)  # the same examples in every run; --hypothesis-profile=explore tries new ones
+settings.load_profile("same")
+# The same few examples in every run; --hypothesis-profile=explore tries many new ones.
 
 # In the background or under nohup, these signals are ignored, also by all child processes.
 # (Because they are restored here, nohup does not protect a run of the tests: use setsid.)

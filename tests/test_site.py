@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 pytest.importorskip("mkdocs", reason="./dev check and ./dev docs install it")
+pytestmark = pytest.mark.long
 ROOT = Path(__file__).parent.parent
 LINKED = "See [how](docs/how-to/one.md) and [contribute](CONTRIBUTING.md).\n"
 

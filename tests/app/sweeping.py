@@ -25,6 +25,12 @@ from tests.app.driver import NotedRepository, Studio, git, make_project
 from tests.app.invariants import Step, check_journal, phases
 from tests.app.recording import Image, Recording, clone
 
+SHARES = pytest.mark.parametrize(
+    "share",
+    [0, *(pytest.param(n, marks=pytest.mark.rare("CI kills at every third one")) for n in (1, 2))],
+)
+"""Runs a sweep three times, each with another third of its images: ``images[share::3]``."""
+
 
 def begin(
     folder: Path,

@@ -20,7 +20,7 @@ from agentmux.core.names import layout
 from tests.app import sweeping as git_sweeps
 from tests.app.driver import MESSAGE, NotedRepository, Studio, make_project
 from tests.app.recording import clone, one_of_each, record
-from tests.app.sweeping import commits, outcome, recorded, sweep
+from tests.app.sweeping import SHARES, commits, outcome, recorded, sweep
 from tests.faults.operations import Operation
 
 pytestmark = pytest.mark.long
@@ -33,8 +33,9 @@ def begin(folder: Path) -> Studio:
     return studio
 
 
+@SHARES
 def test_a_kill_at_any_operation_changes_nothing_in_the_end(
-    quick: Path, monkeypatch: pytest.MonkeyPatch
+    share: int, quick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     studio = begin(quick)
     recording = recorded(studio, quick, monkeypatch)
@@ -42,19 +43,21 @@ def test_a_kill_at_any_operation_changes_nothing_in_the_end(
     assert commits(studio)[-1][0] == MESSAGE
     images = one_of_each(recording.images)
     assert len(images) > 120
-    sweep(studio, outcome(studio), images, "resume")
+    sweep(studio, outcome(studio), images[share::3], "resume")
 
 
+@SHARES
 def test_a_kill_of_the_orchestrator_or_a_lost_state_changes_nothing_in_the_end(
-    quick: Path, monkeypatch: pytest.MonkeyPatch
+    share: int, quick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     studio = begin(quick)
     recording = recorded(studio, quick, monkeypatch)
     wanted = outcome(studio)
     alive = [image for image in recording.images[::-1] if image.session is not None]
-    sweep(studio, wanted, one_of_each(alive)[::3], "reattach")
+    sweep(studio, wanted, one_of_each(alive)[3 * share :: 9], "reattach")
     lost = one_of_each(alive)[1::3]
     assert len(lost) > 40
+    lost = lost[share::3]
     for image in lost:
         for name in (layout.STATE, layout.STATE_BACKUP):
             path = image.folder / studio.session.relative_to(studio.project) / name

@@ -27,6 +27,7 @@ from agentmux.errors import ExitCode
 from tests.app.driver import Studio, git
 from tests.app.recording import HALF, Image, Recording, clone, one_of_each
 from tests.app.sweeping import (
+    SHARES,
     begin,
     files,
     gone_on,
@@ -50,8 +51,9 @@ COPIED = {
 }  # fmt: skip
 
 
+@SHARES
 def test_a_kill_of_the_making_of_a_worktree_changes_nothing_in_the_end(
-    quick: Path, monkeypatch: pytest.MonkeyPatch
+    share: int, quick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     studio = begin(quick, worktree=True, setup=SETUP)
     (studio.project / "inner").mkdir()
@@ -69,10 +71,10 @@ def test_a_kill_of_the_making_of_a_worktree_changes_nothing_in_the_end(
     images = one_of_each(made)
     assert {"git update-ref", "git worktree add"} < {i.after for i in images}
     assert len(images) >= 25  # processes overlap, so that a few states come and go
-    sweep(studio, wanted, images, "resume")
+    sweep(studio, wanted, images[share::3], "resume")
     alive = [image for image in images if image.session is not None]
-    sweep(studio, wanted, alive[::3], "reattach")
-    deleted = one_of_each(made[::-1])[::4]
+    sweep(studio, wanted, alive[3 * share :: 9], "reattach")
+    deleted = one_of_each(made[::-1])[4 * share :: 12]
     for image in deleted:
         shutil.rmtree(image.folder / "project-worktrees", ignore_errors=True)
     sweep(studio, wanted, deleted, "resume")

@@ -373,6 +373,7 @@ def finish(model: Model, *, good: bool) -> None:
     pytest.fail(f"it does not end: {model.state.phase}")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", range(4))
 def test_every_history_of_every_pipeline_ends_or_waits_for_its_user(part: int) -> None:
     for seed in range(part * EACH, part * EACH + EACH):

@@ -854,6 +854,7 @@ def event_of(fact: Fact, pane: Pane) -> Event:
     )  # fmt: skip
 
 
+@pytest.mark.long
 def test_a_session_survives_everything() -> None:
     machine = settings(
         stateful_step_count=40,

@@ -523,6 +523,7 @@ def test_odd_files_in_place_of_the_sessions_own(
         write_over(place, kept)
 
 
+@pytest.mark.long
 def test_after_all_that_the_stopped_session_goes_on(stopped: Session) -> None:
     stopped.project.ok("resume", stopped.name, "--detach")
     stopped.approve()

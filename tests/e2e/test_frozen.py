@@ -13,6 +13,7 @@ from tests.faults.freezing import frozen, is_held
 THINKS = {"roles": {"architect": {"think": 3}, "planner": {"plan": {"parts": 1}}}}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "seconds",
     [

@@ -27,6 +27,7 @@ def test_a_live_session_survives_it(project: Project) -> None:
     project.ok("stop", session.name)
 
 
+@pytest.mark.long
 def test_a_stopped_session_can_be_resumed_after_it(project: Project) -> None:
     project.scenario(STAY)
     session = project.start().until_seat("architect").settled("architect")

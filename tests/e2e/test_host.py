@@ -60,6 +60,7 @@ RECORDS = (
 )
 
 
+@pytest.mark.long
 def test_what_was_recorded_decides(project: Project, wait_until: WaitUntil) -> None:
     session = begin(project)
     end(project, wait_until)
@@ -238,6 +239,7 @@ def test_a_conversation_that_was_cleared_is_unsure_where_nobody_says_which(
     pair.check_launches("FN", "unsure")
 
 
+@pytest.mark.long
 def test_one_conversation_is_never_in_two_panes(project: Project, wait_until: WaitUntil) -> None:
     session = begin(project)
     end(project, wait_until)

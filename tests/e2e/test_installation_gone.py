@@ -2,10 +2,14 @@
 
 import shutil
 
+import pytest
+
 from agentmux.errors import ExitCode
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import QUICK, Project, Session
 from tests.e2e.test_upgrade import Tool
+
+pytestmark = pytest.mark.long
 
 
 def test_a_session_whose_installation_is_removed_says_so_and_goes_on_after_a_resume(

@@ -65,6 +65,9 @@ LATE = (
 )
 
 
+RARE = pytest.mark.rare("CI kills with and without the server, each at half of the operations")
+
+
 def outcome(session: Session) -> tuple[str, ...]:
     """Return what must be the same after any kill: the tree, the commit message, the phases."""
     said = session.project.git("log", "-1", "--format=%T%n%B").splitlines()
@@ -85,8 +88,15 @@ def wanted() -> Iterator[tuple[str, ...]]:
         project.close()
 
 
-@pytest.mark.parametrize("server", [False, True], ids=["alone", "with the server"])
-@pytest.mark.parametrize("kills", [EARLY, LATE], ids=["early", "late"])
+@pytest.mark.parametrize(
+    ("kills", "server"),
+    [
+        pytest.param(EARLY, False, id="early"),
+        pytest.param(LATE, True, id="late, with the server"),
+        pytest.param(EARLY, True, id="early, with the server", marks=RARE),
+        pytest.param(LATE, False, id="late", marks=RARE),
+    ],
+)
 def test_kills_at_every_kind_of_operation(
     kills: Sequence[Kill], server: bool, project: Project, wanted: tuple[str, ...]
 ) -> None:

@@ -47,6 +47,7 @@ def leaver(project: Project, wait_until: WaitUntil) -> Leaver:
     return made
 
 
+@pytest.mark.long
 @pytest.mark.follows("kill …")
 def test_stop_names_what_agents_left_and_ends_it_with_consent(
     project: Project, leaver: Leaver

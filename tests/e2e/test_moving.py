@@ -111,6 +111,7 @@ def test_a_file_that_went_nowhere_brings_its_session_back(project: Project) -> N
     assert project.git("rev-list", "--count", "main..agentmux/add-a-greeting").strip() == "1"
 
 
+@pytest.mark.rare("a session is seldom copied")
 def test_a_copy_goes_on_beside_its_original(project: Project) -> None:
     bare(project)
     session = begun(project, "--worktree")
@@ -233,6 +234,7 @@ def test_an_import_needs_the_repository_of_the_session(project: Project, outside
     assert "there is no file" in outside.fails(4, "import", str(file) + "x")
 
 
+@pytest.mark.rare("it makes 60 000 checkpoints")
 def test_a_file_with_too_many_checkpoints_is_refused_at_once(project: Project) -> None:
     session = begun(project, "--worktree")
     file = project.root / "s.agentmux"

@@ -514,6 +514,7 @@ def test_an_agent_lost_once_comes_back_and_lost_twice_fails_the_session(project:
     session.wait().approve()
 
 
+@pytest.mark.long
 def test_an_agent_that_leaves_without_its_artifact_is_not_started_again(
     project: Project, wait_until: WaitUntil
 ) -> None:

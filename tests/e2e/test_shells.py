@@ -105,6 +105,7 @@ def sit_down(
         each.end()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shell", sorted(ARGV))
 def test_tab_completes_what_is_typed(sit_down: Callable[[str], Typist], shell: str) -> None:
     person = sit_down(shell)

@@ -14,7 +14,7 @@ from tests.core.builders import plan
 from tests.e2e.conftest import Client, Project
 from tests.fakes.forge import FakeForge
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.rare("each of its parts has a test of its own")
 
 
 def life(name: str) -> dict[str, Any]:

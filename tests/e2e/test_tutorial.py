@@ -82,6 +82,7 @@ def test_every_command_does_what_the_tutorial_says(
     wait_until(lambda: carriers(f"{TEST_ID}={isolated}") == (), 5)
 
 
+@pytest.mark.rare("it is a whole backlog; tests/fleet takes each step")
 @pytest.mark.parametrize("told", ["backlog.md"], indirect=True)
 def test_a_backlog_goes_as_its_tutorial_says(
     told: Told, isolated: str, wait_until: WaitUntil, tmp_path: Path

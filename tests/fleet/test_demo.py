@@ -28,6 +28,7 @@ def left(test_id: str, scratch: Path) -> list[object]:
     return [*(each.read_bytes() for each in found if each.exists()), *scratch.iterdir()]
 
 
+@pytest.mark.rare("./dev test-fresh runs the demo, too, and test_worker.py kills workers")
 def test_a_backlog_survives_a_killed_worker(scratch: Path, isolated: str) -> None:
     done = subprocess.run(
         DEMO, check=False, stdin=subprocess.DEVNULL, capture_output=True, text=True,
@@ -55,6 +56,7 @@ def test_a_backlog_survives_a_killed_worker(scratch: Path, isolated: str) -> Non
     assert left(isolated, scratch) == []
 
 
+@pytest.mark.rare("tests/e2e/test_demo.py stops the other demo")
 def test_whoever_stops_it_finds_nothing_left(scratch: Path, isolated: str) -> None:
     """Ctrl-C while sessions are live, one worker is killed and another one runs."""
     with subprocess.Popen(

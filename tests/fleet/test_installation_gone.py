@@ -4,9 +4,13 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from agentmux.errors import ExitCode
 from tests.e2e.test_upgrade import Tool
 from tests.fleet.conftest import FleetHost
+
+pytestmark = pytest.mark.long
 
 
 def test_a_worker_whose_installation_is_removed_ends_and_fails_no_feature(

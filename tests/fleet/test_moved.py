@@ -4,7 +4,7 @@ import pytest
 
 from tests.fleet.conftest import FleetHost
 
-pytestmark = pytest.mark.long
+pytestmark = pytest.mark.rare("a session of a fleet is seldom moved")
 
 
 def test_a_feature_whose_session_was_exported_is_moved_until_it_is_back(host: FleetHost) -> None:

@@ -320,6 +320,7 @@ def test_a_process_of_its_own_offers_a_tool_for_every_signal(tmp_path: Path) -> 
         }
 
 
+@pytest.mark.long
 def test_outside_a_pane_the_server_says_so_and_ends() -> None:
     answer = subprocess.run(
         [sys.executable, "-m", "agentmux", "mcp"],

@@ -128,6 +128,7 @@ def test_it_ends_soon_also_with_open_streams(
     assert len(said) == 1, server.errors  # what stands above the link
 
 
+@pytest.mark.long
 def test_an_agent_cannot_start_it(project: Project) -> None:
     """An agent would decide for its user there."""
     session = project.start().wait()
@@ -360,6 +361,7 @@ def test_nothing_is_watched_while_nobody_listens(
     wait_until(lambda: not watches(), 20)
 
 
+@pytest.mark.long
 def test_a_page_whose_installation_is_removed_says_so(
     shared: Project, serve: Serve, tmp_path: Path
 ) -> None:

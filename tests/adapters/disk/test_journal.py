@@ -197,6 +197,7 @@ _ODD = [
 ]
 
 
+@pytest.mark.long
 @settings(deadline=None, max_examples=40)
 @given(
     piece=st.text(st.one_of(st.characters(), st.sampled_from(_ODD)), min_size=1, max_size=30),

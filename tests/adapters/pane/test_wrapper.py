@@ -84,6 +84,7 @@ def start(tmux_under: TmuxTerminal, tmp_path: Path) -> Start:
     return started
 
 
+@pytest.mark.long
 def test_every_exit_leaves_its_record(
     tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil
 ) -> None:

@@ -84,6 +84,7 @@ def both(tmp_path: Path) -> Environment:
     return Environment(tmp_path / "both")
 
 
+@pytest.mark.long
 def test_doctor_says_that_both_are_there(both: Environment, short_dir: Path) -> None:
     said = both.run("doctor", home=short_dir)
     assert said.returncode == 1

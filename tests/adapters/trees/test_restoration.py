@@ -65,6 +65,7 @@ def test_it_has_all_files_of_the_checkpoint(project: Path) -> None:
     assert len(git(spec.path, "status", "--porcelain").splitlines()) == len(status.splitlines())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("after", [False, True])
 @pytest.mark.parametrize("at", range(1, 9))
 def test_killed_around_a_command_of_git(project: Path, at: int, *, after: bool) -> None:

@@ -551,6 +551,7 @@ def test_what_a_removal_would_lose(project: Path) -> None:
     assert not made.loss(spec, None)
 
 
+@pytest.mark.long
 def test_a_removal_that_is_killed_is_completed(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -53,6 +53,7 @@ def session(project: Path, together: threading.Barrier) -> Studio:
     return studio
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("checked_out", [True, False])
 def test_two_approvals_at_once(tmp_path: Path, checked_out: bool) -> None:
     project = make_project(tmp_path / "ground" / "project")

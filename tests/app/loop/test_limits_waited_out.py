@@ -46,6 +46,7 @@ def play(stage: Stage, until: Callable[[], object]) -> None:
     asyncio.run(drive())
 
 
+@pytest.mark.long
 def test_coders_at_their_limit_are_told_to_go_on_one_after_the_other(stage: Stage) -> None:
     stage.scenario({"coder": {"limit": 1.5}, "reviewer_logic": {"silent": True}})
     play(stage, lambda: stage.state().phase == Phase.REVIEWING)
@@ -111,6 +112,7 @@ def test_a_later_limit_is_recognised_though_the_agent_could_not_be_told(
     assert sorted(found) == ["agent_nudged", "agent_parked", "agent_parked", "agent_woken"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("passed", [False, True], ids=["before", "after"])
 def test_a_resume_after_a_reboot_waits_for_the_end_of_the_limit(stage: Stage, passed: bool) -> None:
     """The machine went down at night; it is started again before the limit ends, or after."""

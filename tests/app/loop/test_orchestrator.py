@@ -492,6 +492,7 @@ def test_what_is_true_only_now_is_there_to_read(stage: Stage) -> None:
     asyncio.run(play())
 
 
+@pytest.mark.long
 def test_a_crashed_agent_is_launched_once_more_then_the_session_fails(stage: Stage) -> None:
     stage.scenario({}, {"coder-1": {"crash": "before_signal", "kill": 9}, "coder-2": {"think": 1}})
 
@@ -702,6 +703,7 @@ def test_a_program_that_draws_late_is_waited_for_with_its_prompt(
     assert stage.waited_s[0] >= 120
 
 
+@pytest.mark.long
 def test_a_draft_puts_the_question_off_until_it_is_gone(
     tmp_path: Path, agents: None, tmux: TmuxTerminal
 ) -> None:
@@ -734,6 +736,7 @@ def test_a_draft_puts_the_question_off_until_it_is_gone(
     assert [fact.result for fact in stage.facts("agent_nudged")] == ["submitted"]
 
 
+@pytest.mark.long
 def test_everybody_who_asked_is_told_of_everything_once(impatient: Stage) -> None:
     stage = impatient
     topics = [{"kind": "code", "topic": "numbers"}, {"kind": "web", "topic": "rounding"}]
@@ -934,6 +937,7 @@ def test_a_bug_in_a_look_at_the_screens_is_reported_and_ends_no_looks(
     assert "a look at the screens could not be handled" in traced
 
 
+@pytest.mark.long
 def test_a_snapshot_that_cannot_be_written_is_logged_and_stalls_nothing(
     stage: Stage, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -953,6 +957,7 @@ def test_a_snapshot_that_cannot_be_written_is_logged_and_stalls_nothing(
     assert "problem" not in stage.messages()
 
 
+@pytest.mark.long
 def test_who_is_followed_by_another_leaves_the_place_beside_the_monitor(
     stage: Stage, balky: Balky
 ) -> None:
@@ -1218,6 +1223,7 @@ async def to_the_decision(stage: Stage) -> None:
     await stage.until(lambda: stage.state().applied_offset == size)
 
 
+@pytest.mark.long
 def test_what_agents_and_user_said_stands_among_the_messages(
     stage: Stage, keyboard: Keyboard
 ) -> None:
@@ -1260,6 +1266,7 @@ def test_changes_that_cannot_be_recorded_stay_in_the_composer(
     assert [fact.text for fact in stage.facts("request_changes")] == ["more"]
 
 
+@pytest.mark.long
 def test_changes_that_come_too_late_stay_in_the_composer(stage: Stage, keyboard: Keyboard) -> None:
     stage.pipeline = "quick"
 
@@ -1410,6 +1417,7 @@ def test_a_request_that_is_taken_back_while_git_looks_can_be_sent_again(
     assert [fact.text for fact in stage.facts("request_changes")] == ["Rename it..."]
 
 
+@pytest.mark.long
 def test_an_approval_is_about_the_cycle_that_the_question_was_about(
     stage: Stage, keyboard: Keyboard
 ) -> None:

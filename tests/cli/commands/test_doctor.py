@@ -73,6 +73,7 @@ def test_an_agent_that_is_to_play_and_is_not_there(run: Run, capsys: Capture) ->
     assert "problem" in shown.err
 
 
+@pytest.mark.long
 def test_a_missing_agent_comes_with_the_command_that_installs_it(
     run: Run, capsys: Capture, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -90,6 +91,7 @@ def test_a_missing_agent_comes_with_the_command_that_installs_it(
     assert mends == ["npm install -g @openai/codex", "set agents.mine.command in config.yaml"]
 
 
+@pytest.mark.long
 def test_an_agent_whose_package_has_a_successor_comes_with_the_command_too(
     run: Run, capsys: Capture, tmp_path: Path
 ) -> None:
@@ -119,6 +121,7 @@ def test_what_is_not_trusted_is_named(run: Run, capsys: Capture) -> None:
     assert "defaults.agent" in trust[0]["text"]
 
 
+@pytest.mark.long
 def test_fix_deletes_only_what_agentmux_has_left(run: Run, capsys: Capture) -> None:
     sessions = Path(layout.SESSIONS_DIR)
     removing, old, young = (
