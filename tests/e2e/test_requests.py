@@ -72,5 +72,6 @@ def test_from_an_issue_to_a_request_across_a_failure_and_a_kill_until_it_is_merg
     forge.merge(100, "c" * 40)
     assert kept in project.run("prune").stderr
     forge.merge(100, state["commit"]["commit"])
-    assert project.run("prune").stdout == f"removed worktree {place} and branch {branch}\n"
+    taken = f"worktree {place} (with what no commit has: .env) and branch {branch}"
+    assert project.run("prune").stdout == f"removed {taken}\n"
     assert not place.exists()
