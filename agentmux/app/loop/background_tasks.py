@@ -108,6 +108,11 @@ class BackgroundTasks:
         self._tasks[key] = asyncio.create_task(self._guarded(key, work, give_up))
         return True
 
+    def allow_again(self, key: str) -> None:
+        """Let work begin again that was given up."""
+        self._given_up.discard(key)
+        del self._tried[key]
+
     async def in_thread(self, work: Callable[[], T]) -> T:
         """Run ``work`` in a thread; the programs that it runs end when this work does."""
         return await self._threads.run(work)

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from agentmux.app.loop.background_tasks import Loop
+from agentmux.app.loop.background_tasks import Loop, in_words
 from agentmux.app.loop.sight import Unsent
 from agentmux.app.loop.tools import Tools
 from agentmux.app.loop.watcher import Watcher
@@ -19,6 +19,7 @@ from agentmux.app.world import World
 from agentmux.core.agents.spec import typed_blind
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.next_actions import Tell
+from agentmux.core.fleet.lease import LeaseLapsedError
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import AgentNudged, PromptReached, ResearchTold
 from agentmux.core.journal.state import SessionState
@@ -69,7 +70,7 @@ class Messenger:
     async def prompt(self, seat: str, launch: str, pane: str, prompt: str) -> None:
         """Type the line that names a launch's prompt into its pane, unless it is there already.
 
-        If it does not arrive, `Sight.unsent` says why.
+        If it does not arrive, `Sight.unsent` says why, also after an error.
 
         Args:
             seat: The seat.
@@ -90,8 +91,11 @@ class Messenger:
             line = prompts.launch_line(str(path))
             typing = partial(self.type, seat, pane, line, once=True, deadline_s=limit_s)
             delivery = await self._attempt(launch, before, typing)
-        except BaseException:
-            self._unsent.pop(launch, None)
+        except (LeaseLapsedError, asyncio.CancelledError):
+            self._unsent.pop(launch, None)  # nothing has failed
+            raise
+        except Exception as error:
+            self._note_failure(seat, launch, error, before)
             raise
         finally:
             told.cancel()
@@ -113,7 +117,7 @@ class Messenger:
             known = self._unsent.get(launch, before)  # no longer there if its pane was not listed
             self._unsent[launch] = Unsent(known.why, typed=True, digest=known.digest)
 
-        at_once = self._watcher.sight.at_once
+        at_once, task = self._watcher.sight.at_once, asyncio.current_task()
         while True:
             blind = launch in at_once
             at_once.discard(launch)
@@ -121,8 +125,11 @@ class Messenger:
             try:
                 return await self._attempts[launch]
             except asyncio.CancelledError:
-                if launch not in at_once:
+                is_over = task is not None and task.cancelling() > 0
+                if is_over or launch not in at_once:
                     raise
+            finally:
+                del self._attempts[launch]
 
     def type_at_once(self, launch: str) -> None:
         """Have the attempt that waits to type this prompt begin again, as a person wants it."""
@@ -159,6 +166,15 @@ class Messenger:
         self._say_unsent(seat, told, why, typed=delivery.typed)
         self._unsent[launch] = Unsent(why, typed=delivery.typed, digest=before.digest)
         self._watcher.look_at((launch,), final=False)
+
+    def _note_failure(self, seat: str, launch: str, error: Exception, before: Unsent) -> None:
+        """Show that a prompt has not arrived, as typing it failed; it is tried again if it may be.
+
+        Without a digest any screen lets it be tried again, unless it may be in the pane already.
+        """
+        known, why = self._unsent.get(launch, before), in_words(error)
+        self._say_unsent(seat, known.why, why, typed=known.typed)
+        self._unsent[launch] = Unsent(why, typed=known.typed, digest=None)
 
     async def tell(self, action: Tell) -> None:
         """Tell the seat that asked for research that the research is done."""

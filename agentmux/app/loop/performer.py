@@ -58,7 +58,6 @@ from agentmux.core.decisions.next_actions import (
     Tell,
     Wake,
 )
-from agentmux.core.fleet.lease import LeaseLapsedError
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.fold.parking import BUSY, LAUNCH, TOLD
 from agentmux.core.journal.events import (
@@ -297,15 +296,17 @@ class Performer:
         by_argv = spec.prompt_by(resuming=mode == NATIVE) is PromptBy.ARGV
         if by_argv or mode == NATIVE:  # also to notice that it refuses its conversation
             self._background.run(f"confirm {launch}", self._watcher.confirm(seat, launch))
-        work = f"prompt {launch}"
+        work = f"the prompt of {seat} (launch {launch})"
+        if launch in self._watcher.sight.at_once:  # a person wants it tried once more
+            self._background.allow_again(work)
         if by_argv or self._background.run(work, self._prompt(seat, launch, pane, prompt)):
             self._prompted.add(launch)
 
     async def _prompt(self, seat: str, launch: str, pane: str, prompt: str) -> None:
         try:
             await self._messenger.prompt(seat, launch, pane, prompt)
-        except LeaseLapsedError:
-            self._prompted.discard(launch)  # it is typed once the lease holds again
+        except Exception:
+            self._prompted.discard(launch)  # it is typed once it may be, and the lease holds again
             raise
         if launch in self._watcher.sight.unsent:
             self._prompted.discard(launch)  # it is typed once the screen allows it

@@ -45,6 +45,8 @@ class Loop:
                 self._again.clear()
         if self.given_up:
             assert not background.run("work", self._run())
+            background.allow_again("work")
+            assert background.run("work", asyncio.sleep(0))
         await background.close()
 
     async def _run(self) -> None:

@@ -53,15 +53,48 @@ def test_a_prompt_is_typed_though_its_pane_was_not_listed_meanwhile(tmp_path: Pa
         begins()
         return Delivery(result=DeliveryResult.SUBMITTED, evidence="typed", typed=True)
 
+    messenger = messenger_of(tmp_path, sight, type_into, seat, recorded)
+    asyncio.run(messenger.prompt("coder", "1", "%1", "prompt.md"))
+    assert recorded == [PromptReached(evidence="typed: submitted")]
+    assert sight.unsent == {}
+
+
+def messenger_of(
+    path: Path, sight: Sight, type_into: Callable[..., Any], seat: Seat, recorded: list[object]
+) -> Messenger:
     session: Any = SimpleNamespace(
         state=SessionState(phase="coding", seats={"coder": seat}),
-        files=SimpleNamespace(path=tmp_path),
+        files=SimpleNamespace(path=path),
         record=lambda fact, **_: recorded.append(fact),
     )
     tools: Any = SimpleNamespace(terminal=None, require_lease=lambda: None, type_into=type_into)
     watcher: Any = SimpleNamespace(sight=sight, typing_spec=lambda _: None)
     nothing: Any = None
-    messenger = Messenger(nothing, session, tools, watcher, nothing)
-    asyncio.run(messenger.prompt("coder", "1", "%1", "prompt.md"))
-    assert recorded == [PromptReached(evidence="typed: submitted")]
-    assert sight.unsent == {}
+    return Messenger(nothing, session, tools, watcher, nothing)
+
+
+def test_a_prompt_is_not_typed_at_once_if_the_session_ends_in_the_same_turn(
+    tmp_path: Path,
+) -> None:
+    seat = Seat(launch="1", role="coder", phase="coding", mode="fresh", reason="", since="")
+    sight, tries = Sight(), 0
+
+    async def type_into(*_: object, **__: object) -> Delivery:
+        nonlocal tries
+        tries += 1
+        await asyncio.sleep(0 if tries > 1 else 60)
+        return Delivery(result=DeliveryResult.SUBMITTED, evidence="typed", typed=True)
+
+    async def play() -> None:
+        messenger = messenger_of(tmp_path, sight, type_into, seat, [])
+        prompt = asyncio.ensure_future(messenger.prompt("coder", "1", "%1", "prompt.md"))
+        while not tries:
+            await asyncio.sleep(0)
+        sight.at_once.add("1")  # t was pressed
+        messenger.type_at_once("1")
+        prompt.cancel()  # and the session ends
+        with pytest.raises(asyncio.CancelledError):
+            await prompt
+
+    asyncio.run(play())
+    assert tries == 1

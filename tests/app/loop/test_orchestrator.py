@@ -31,6 +31,7 @@ from agentmux.app.commands.orchestrator_request import OrchestratorReport, Orche
 from agentmux.app.commands.orchestrator_start import OrchestratorStart
 from agentmux.app.commands.resume import plan_resume
 from agentmux.app.commands.start import StartRequest, plan_start, start
+from agentmux.app.loop.background_tasks import TRIES
 from agentmux.app.loop.process import drive
 from agentmux.app.loop.tools import Tools
 from agentmux.app.signals.submission import decide
@@ -302,6 +303,7 @@ class Stage:
         self.pipeline: str | None = None
         self.policy = ""
         self.lapses: Callable[[], bool] = lambda: False
+        self.fails: Callable[[], bool] = lambda: False
 
     def scenario(self, roles: Mapping[str, Any], seats: Mapping[str, Any] | None = None) -> None:
         said = {"roles": {**QUICK, **roles}, "seats": seats or {}}
@@ -342,6 +344,8 @@ class Stage:
         ) -> Delivery:
             self.typed.append(text)
             self.waited_s.append(deadline_s)
+            if self.fails():
+                raise RuntimeError("nobody foresaw this")
             return await delivery.deliver(
                 *(panes, pane, text, spec),
                 deadline_s=deadline_s,
@@ -666,6 +670,33 @@ def test_an_agent_of_whose_screen_nothing_is_known_gets_its_prompt_when_a_person
     asyncio.run(play())
     assert len([text for text in stage.typed if "launches" in text]) >= 2
     assert stage.facts("agent_nudged", "architect") == []
+
+
+@pytest.mark.usefixtures("agents")
+@pytest.mark.parametrize("failures", [1, 4])
+def test_a_prompt_that_fails_to_be_typed_is_tried_again_and_then_the_user_is_called(
+    tmp_path: Path, tmux: TmuxTerminal, failures: int
+) -> None:
+    stage = Stage(tmp_path, tmux, stall=SOON, interval_s=0.1, agent="demo-paste")
+    stage.scenario({**STAY})
+    stage.fails = lambda: len(stage.typed) <= failures
+
+    def note() -> Any:
+        return json.loads((stage.path / layout.RUNTIME).read_text())
+
+    async def play() -> None:
+        async with stage.driven():
+            await stage.until(lambda: "its prompt waits: RuntimeError: nobody" in stage.messages())
+            if failures > TRIES:
+                await stage.until(lambda: "before: agentmux stop" in str(note().get("problem")))
+                assert "nobody foresaw this" in note()["statuses"]["architect"]["unsent"]
+                assert stage.facts("prompt_reached") == []
+                assert len(stage.typed) == TRIES
+            else:
+                await stage.until(lambda: stage.state().phase == Phase.PLANNING)
+
+    asyncio.run(play())
+    assert len(stage.facts("prompt_reached", "architect")) == (failures < TRIES)
 
 
 TURNS = StallSettings(turn_ended_after_s=0.3)
@@ -1030,7 +1061,7 @@ def test_a_prompt_that_a_lapsed_lease_kept_back_is_typed_once_it_holds(
 
     async def play() -> None:
         async with stage.driven():
-            await stage.until(lambda: "problem: prompt" in stage.messages())
+            await stage.until(lambda: "problem: the prompt of architect" in stage.messages())
             assert stage.facts("prompt_reached") == []
             renewed.append(True)
             await stage.until(lambda: stage.facts("prompt_reached", "architect"))
