@@ -156,7 +156,8 @@ def _examined(world: World, row: DeskRow) -> DeskRow | None:
 
     try:
         entry = entry_at(world, row.path)
-        found = outlook(world, entry, live(world, (entry,))[entry.path], lambda *_: None)
+        lives = live(world, (entry,))[entry.path]
+        found = outlook(world, entry, lives, lambda *_: None, is_attended=False)
     except (AgentmuxError, OSError):
         return None
     if found.is_live or row.row.group is not Group.INTERRUPTED:

@@ -20,8 +20,11 @@ class Programs(Protocol):
     def shell(self) -> str:
         """The path of the user's shell: ``$SHELL``, else ``/bin/sh``."""
 
-    def find(self, command: str, /) -> Path | None:
-        """Return the path of ``command`` in the first folder of `path` that has it, else None."""
+    def find(self, command: str, on: str = "", /) -> Path | None:
+        """Return the path of ``command`` in the first folder that has it, else None.
+
+        The folders are those of the PATH ``on``; if that is empty, those of `path`.
+        """
 
     def probe(self, spec: AgentSpec, /) -> ProbeResult:
         """Return what an agent's program can do; the answer is cached.

@@ -22,8 +22,8 @@ class AnsweringPrograms:
         self.probe = probe or others.probe
         self.ask = ask or others.ask
 
-    def find(self, command: str) -> Path | None:
-        return self._others.find(command)
+    def find(self, command: str, on: str = "", /) -> Path | None:
+        return self._others.find(command, on)
 
     def identity(self, path: str) -> str:
         return self._others.identity(path)

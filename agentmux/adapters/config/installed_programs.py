@@ -28,11 +28,11 @@ class InstalledPrograms:
         self._keep = keep
         self._runs = runs
 
-    def find(self, command: str) -> Path | None:
-        """Return the absolute path of ``command`` on this ``PATH``; None if it is not found."""
+    def find(self, command: str, on: str = "", /) -> Path | None:
+        """Return the absolute path of ``command`` on this ``PATH``, or on ``on``; else None."""
         from agentmux.adapters.config.agent_registry import find_program  # noqa: PLC0415 (not every command)
 
-        return find_program(command, self.path)
+        return find_program(command, on or self.path)
 
     def probe(self, spec: AgentSpec) -> ProbeResult:
         """Return what the agent's program can do; wait at most `PROBE_ANSWER_S` for its output."""

@@ -10,6 +10,7 @@ from typing import Final
 from agentmux.app.commands.orchestrator_request import OrchestratorRequest, SessionDoneError
 from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedSession, hand_over
 from agentmux.app.launch.launcher import Launcher
+from agentmux.app.launch.missing_programs import lacking_programs
 from agentmux.app.launch.plan import LaunchPlan
 from agentmux.app.launch.stopped_pane import unheard
 from agentmux.app.session.came_along import require_own
@@ -56,7 +57,7 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.check_phase import commands_ahead
 from agentmux.core.pipeline.work import agents_work
-from agentmux.errors import AgentmuxError, BlockedError, NotFoundError
+from agentmux.errors import AgentmuxError, BlockedError, NotFoundError, NotInstalledError
 from agentmux.ports.processes import LOCK_WAIT_S
 from agentmux.ports.session_files import SessionFiles
 from agentmux.ports.terminal import TerminalUnreachableError
@@ -439,6 +440,11 @@ def _named(world: World, plan: ResumePlan) -> SessionState:
     state = plan.state
     name = state.session_name or world.default_name()
     return replace(state, session_name=name, session_id=state.session_id or world.new_id())
+
+
+def plan_lacks(world: World, plan: ResumePlan) -> NotInstalledError | None:
+    """Return why a resume without a person is refused by `lacking_programs`; None where not."""
+    return lacking_programs(world.programs, world.files(plan.path), plan.state, plan.panes)
 
 
 def pane_fields(plan: LaunchPlan, tree: Path) -> Mapping[str, object]:

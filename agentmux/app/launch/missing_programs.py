@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from agentmux.app.launch.plan import LaunchPlan
@@ -12,34 +12,37 @@ from agentmux.core.agents.spec import how_to_install
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.errors import NotInstalledError
+from agentmux.ports.programs import Programs
 from agentmux.ports.session_files import SessionFiles
 
 _LAUNCH_BYTES: Final = 4 << 20
 
 
-def require_programs(
-    files: SessionFiles, state: SessionState, panes: Sequence[LaunchPlan], path: str
-) -> None:
-    """Check that the program of each planned agent is found; reads only.
+def lacking_programs(
+    programs: Programs, files: SessionFiles, state: SessionState, panes: Sequence[LaunchPlan]
+) -> NotInstalledError | None:
+    """Return why a resume without a person is refused: the program of an agent is not found.
+
+    None if all are found. It only reads. If the agents had another PATH before, which has the
+    programs, the hint names it.
 
     Args:
+        programs: Those of this machine.
         files: The session.
         state: Its state.
         panes: What a resume would launch now.
-        path: The PATH on which the programs were looked for.
-
-    Raises:
-        NotInstalledError: One is not found. The hint names the PATH that the agents had before.
     """
     lacking = [each for each in panes if each.lacks_program]
     if not lacking:
-        return
+        return None
     names = ", ".join(f"`{each.program}` for {each.work.seat}" for each in lacking)
     launches = (*(_last_launch(each) for each in lacking), *_launches(state))
-    raise NotInstalledError(
-        f"no program {names} on the PATH of this command: {path}",
+    paths = dict.fromkeys(_path_of(files, launch) for launch in launches if launch)
+    wanted = {each.program for each in lacking}
+    return NotInstalledError(
+        f"no program {names} on the PATH of this command: {programs.path}",
         hints=(
-            *_with_earlier_path(files, launches, path),
+            *_with_earlier_path(programs, paths, wanted, files.path.name),
             *dict.fromkeys(how_to_install(each.player.spec) for each in lacking),
         ),
     )
@@ -62,13 +65,15 @@ def _launches(state: SessionState) -> Iterator[str]:
     yield from (str(each.get("launch", "")) for each in reversed(tuple(state.agents.values())))
 
 
-def _with_earlier_path(files: SessionFiles, launches: Iterable[str], path: str) -> tuple[str, ...]:
-    """Return the hint that resumes with the PATH of the first of these launches that had one."""
-    known = (_path_of(files, launch) for launch in launches if launch)
-    earlier = next(filter(None, known), "")
-    if not earlier or earlier == path:
+def _with_earlier_path(
+    programs: Programs, paths: Iterable[str], wanted: Collection[str], session: str
+) -> tuple[str, ...]:
+    """Return the hint that resumes with the first of these PATHs that has all wanted programs."""
+    known = (path for path in paths if path and all(programs.find(each, path) for each in wanted))
+    earlier = next(known, "")
+    if not earlier:
         return ()
-    command = f"PATH={shlex.quote(earlier)} agentmux resume {files.path.name}"
+    command = f"PATH={shlex.quote(earlier)} agentmux resume {session}"
     return (f"with the PATH that its agents had: {command}",)
 
 

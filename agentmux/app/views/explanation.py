@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agentmux.app.commands.resume import blocked, plan_fields, plan_resume
+from agentmux.app.commands.resume import blocked, plan_fields, plan_lacks, plan_resume
 from agentmux.app.session.lookup import live
 from agentmux.app.views.plan_lines import resume_plan
+from agentmux.core.codec.frozen import replace
 
 if TYPE_CHECKING:
     from agentmux.app.session.lookup import SessionEntry
     from agentmux.app.world import Site, World
+    from agentmux.errors import AgentmuxError
 
 
 def explanation(world: World, site: Site, entry: SessionEntry, *, explain: bool) -> list[str]:
     """Return whether a session is live and why, and what a resume would do with it.
+
+    That is a resume by a face that types it without a person, such as the desk or the page.
 
     Args:
         world: The world of its project.
@@ -27,11 +31,13 @@ def explanation(world: World, site: Site, entry: SessionEntry, *, explain: bool)
     """
     found = live(site, (entry,))[entry.path]
     plan = plan_resume(world, world.files(entry.path))
-    block = blocked(site, entry, found) if not entry.is_done else None
-    block = block or plan.obstacle
+    block: AgentmuxError | None = blocked(site, entry, found) if not entry.is_done else None
+    block = block or plan.obstacle or plan_lacks(world, plan)
     said: dict[str, Any] | None = None
     if block is not None:
         said = {"message": block.message, "hints": list(block.hints)}
+    # A person would get a shell for an agent that is not found; here that blocks the resume.
+    plan = replace(plan, panes=tuple(each for each in plan.panes if not each.lacks_program))
     fields = {**plan_fields(plan, world), "blocked": said}
     lives = f"live: {found.because}" if found.live else f"not live: {found.because}"
     return [f"{entry.name}: {lives}", *resume_plan(fields, explain=explain)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.commands.resume import ResumePlan, blocked, plan_resume
+from agentmux.app.commands.resume import ResumePlan, blocked, plan_lacks, plan_resume
 from agentmux.app.views.last_screens import LastScreen, ReadFile, readable_screens
 from agentmux.app.views.status import session_view
 from agentmux.core.codec.frozen import dataclass
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from agentmux.app.world import Site, World
 
 LIVE: Final = "live"
+_MISSING: Final = "missing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +50,8 @@ class Outlook:
             unknown.
         refused: Why the session can neither be resumed nor attached to now; empty when it can.
         kind: What prevents a resume, as one word: ``live``, ``locked``, ``unknown``, ``copy``,
-            ``unreadable``, or another reason of a `BlockedError`; empty where nothing does.
+            ``unreadable``, ``missing`` (a program), or another reason of a `BlockedError`; empty
+            where nothing does.
         hints: What to do about the refusal.
         screens: Screens of the seats that would be resumed, then of earlier seats.
         left_alone: Whether the session is live, but has lost its orchestrator.
@@ -90,8 +92,18 @@ class Outlook:
 _KINDS: Final = {"session_live": LIVE, "locked": "locked", "twin": "copy"}
 
 
-def outlook(world: World, entry: SessionEntry, liveness: Liveness, read: ReadFile) -> Outlook:
-    """Return what a resume of the session would do; never raises for a broken session."""
+def outlook(
+    world: World,
+    entry: SessionEntry,
+    liveness: Liveness,
+    read: ReadFile,
+    *,
+    is_attended: bool = True,
+) -> Outlook:
+    """Return what a resume of the session would do; never raises for a broken session.
+
+    Without a person who attends it, it is refused if the program of an agent is not found.
+    """
     if entry.problem is not None:
         problem = entry.problem
         return Outlook(
@@ -106,6 +118,8 @@ def outlook(world: World, entry: SessionEntry, liveness: Liveness, read: ReadFil
         return Outlook(name=entry.name, refused=error.message, kind=UNREADABLE, hints=error.hints)
     if refused is None and plan.obstacle is not None:
         refused, kind = plan.obstacle, plan.obstacle.reason
+    if refused is None and not is_attended and (lacks := plan_lacks(world, plan)) is not None:
+        refused, kind = lacks, _MISSING
     # First the seats that would be resumed, then earlier ones.
     seats = dict.fromkeys([*(each.work.seat for each in plan.panes), *plan.state.agents])
     return Outlook(

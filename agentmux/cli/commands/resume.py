@@ -15,6 +15,7 @@ from agentmux.app.commands.resume import (
     ResumePlan,
     blocked,
     plan_fields,
+    plan_lacks,
     plan_resume,
     require_seats,
     require_unfinished,
@@ -22,7 +23,7 @@ from agentmux.app.commands.resume import (
     starting,
 )
 from agentmux.app.commands.trust import Effect, played_in
-from agentmux.app.launch.missing_programs import missing_programs, require_programs
+from agentmux.app.launch.missing_programs import missing_programs
 from agentmux.app.result import Problem, envelope, problem_of, worst
 from agentmux.app.session.checkout import busy, taken
 from agentmux.app.session.lookup import (
@@ -439,12 +440,10 @@ def _resume(
     )
     require_unfinished(plan)
     require_seats(plan, fresh)
-    if plan.obstacle is not None:
-        raise plan.obstacle
     is_asked = face.interactive and is_watched
-    if yes or not is_asked:
-        files, path = world.files(entry.path), world.programs.path
-        require_programs(files, plan.state, plan.panes, path)
+    obstacle = plan.obstacle or (plan_lacks(world, plan) if yes or not is_asked else None)
+    if obstacle is not None:
+        raise obstacle
     told = (*plan.warnings, *missing_programs(plan.panes))
     for warning in told:
         render.note(f"warning: {warning}")
