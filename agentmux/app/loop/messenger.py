@@ -177,18 +177,44 @@ class Messenger:
         self._unsent[launch] = Unsent(why, typed=known.typed, digest=None)
 
     async def tell(self, action: Tell) -> None:
-        """Tell the seat that asked for research that the research is done."""
+        """Tell the seat that asked for research that the research is done.
+
+        While nothing can be typed into its pane, this waits for another screen, or for the end of
+        the launch.
+        """
         folder = layout.research(action.research, action.topic)
         path = str(self._session.files.path / folder / "summary.md")
         inputs = self._message_inputs(action.seat, inputs=(path,), topic=action.topic)
         text = self._message(prompts.TOLD, inputs)
-        pane = self._watcher.sight.pane_id(action.launch)
-        delivery = await self.type(action.seat, pane, text)
+        delivery = await self._type_to_asker(action, text)
+        if delivery is None:
+            return
         told = ResearchTold(research=action.research, topic=action.topic, result=delivery.result)
         self._session.record(told, seat=action.seat, launch=action.launch)
         if delivery.result not in _REACHED:
-            what = f"the research on `{action.topic}` is done"
-            self._loop.say(f"{action.seat}: could not be told that {what} ({_why_not(delivery)})")
+            self._say_untold(action, _why_not(delivery))
+
+    async def _type_to_asker(self, action: Tell, text: str) -> Delivery | None:
+        """Type a message to the seat that asked; None if its launch ended before it was typed."""
+        quiet, said = self._watcher.quiet, ""
+        while self._hears(action.seat, action.launch):
+            pane = self._watcher.sight.pane_id(action.launch)
+            delivery = await self.type(action.seat, pane, text)
+            if delivery.typed or delivery.result in _REACHED:
+                return delivery
+            why = _why_not(delivery)
+            if why != said:
+                said = why
+                self._say_untold(action, why)
+            quiet.put_off(action.seat)
+            await asyncio.sleep(self._watcher.look_s)
+            while quiet.is_put_off(action.seat) and self._hears(action.seat, action.launch):
+                await asyncio.sleep(self._watcher.look_s)
+        return None
+
+    def _say_untold(self, action: Tell, why: str) -> None:
+        what = f"the research on `{action.topic}` is done"
+        self._loop.say(f"{action.seat}: could not be told that {what} ({why})")
 
     async def nudge(self, seat: str) -> None:
         """Remind an agent that has gone quiet of its work, unless its launch was reminded before.
@@ -226,10 +252,12 @@ class Messenger:
             self._loop.say(f"{seat}: could not be told to go on ({_why_not(delivery)})")
 
     def _awaits_prompt(self, seat: str, launch: str) -> bool:
+        return self._hears(seat, launch) and not self._session.state.seats[seat].reached
+
+    def _hears(self, seat: str, launch: str) -> bool:
+        """Whether this launch has the seat still, and runs."""
         held = self._session.state.seats.get(seat)
-        if held is None or held.launch != launch:
-            return False
-        return held.status == LAUNCHED and not held.reached
+        return held is not None and held.launch == launch and held.status == LAUNCHED
 
     async def type(  # noqa: PLR0913 (what a delivery needs)
         self,

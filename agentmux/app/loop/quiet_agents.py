@@ -79,6 +79,11 @@ class QuietAgents:
         if held is not None and digest is not None:
             self._put_off[held.launch] = digest
 
+    def is_put_off(self, seat: str) -> bool:
+        """Return whether nothing could be typed to a seat, and its screen is still the same."""
+        held = self._session.state.seats.get(seat)
+        return held is not None and self._is_put_off(held)
+
     def _turn(self, name: str, seat: Seat) -> Turn:
         """Return what is known about the turn of a quiet agent, from its hooks or its screen."""
         if seat.nudged or self._is_put_off(seat):
@@ -98,7 +103,10 @@ class QuietAgents:
         return last_look is not None and self._put_off.get(seat.launch) == last_look.digest
 
     def _awaits_research(self, seat: str) -> bool:
-        """Return whether research that the seat asked for runs, or is done but not yet reported."""
+        """Return whether research that the seat asked for runs, or is done but not yet reported.
+
+        What cannot be typed to the seat now does not keep it from being reported as stalled.
+        """
         state = self._session.state
         asked = (
             (kind, topic, status, seat in known.told)
@@ -107,6 +115,7 @@ class QuietAgents:
             if (known := state.research.get(f"{kind}-{topic}")) and seat in known.owners
         )
         return any(
-            is_under_way(state, kind, topic) or (status == RESEARCHED and not told)
+            is_under_way(state, kind, topic)
+            or (status == RESEARCHED and not told and not self.is_put_off(seat))
             for kind, topic, status, told in asked
         )

@@ -13,9 +13,11 @@ import pytest
 from agentmux.adapters.config.prompt_files import BUILT_IN
 from agentmux.app.loop.messenger import Messenger, message_inputs
 from agentmux.app.loop.sight import Sight
+from agentmux.core.decisions.next_actions import Tell
 from agentmux.core.definitions.definition import Kind, Leaf, PhaseDefinition, PipelineDefinition
-from agentmux.core.journal.events import PromptReached
+from agentmux.core.journal.events import PromptReached, ResearchTold
 from agentmux.core.journal.state import Seat, SessionState
+from agentmux.core.names.phase import ResearchKind
 from agentmux.core.prompts.prompt import GO_ON, NUDGE, render
 from agentmux.ports.terminal import Delivery, DeliveryResult
 
@@ -57,6 +59,39 @@ def test_a_prompt_is_typed_though_its_pane_was_not_listed_meanwhile(tmp_path: Pa
     asyncio.run(messenger.prompt("coder", "1", "%1", "prompt.md"))
     assert recorded == [PromptReached(evidence="typed: submitted")]
     assert sight.unsent == {}
+
+
+def test_who_asked_for_research_counts_as_told_only_once_it_was_typed(tmp_path: Path) -> None:
+    seat = Seat(launch="1", role="coder", phase="coding", mode="fresh", reason="", since="")
+    recorded: list[object] = []
+    said: list[str] = []
+    put_off: list[int] = []
+    results = [DeliveryResult.REFUSED_DRAFT, DeliveryResult.REFUSED_DRAFT, DeliveryResult.SUBMITTED]
+
+    async def type_into(*_: object, **__: object) -> Delivery:
+        assert recorded == []
+        result = results.pop(0)
+        return Delivery(result=result, evidence="", typed=not results)
+
+    def is_put_off(_: str) -> bool:
+        put_off[-1] -= 1  # the screen changes after a while
+        return put_off[-1] > 0
+
+    messenger = messenger_of(tmp_path, Sight(), type_into, seat, recorded)
+    quiet = SimpleNamespace(put_off=lambda _: put_off.append(3), is_put_off=is_put_off)
+    watcher: Any = messenger._watcher
+    watcher.quiet, watcher.look_s = quiet, 0.001
+    messenger._loop = SimpleNamespace(say=said.append)
+    messenger._world = SimpleNamespace(  # type: ignore[assignment]
+        tree=tmp_path, templates=SimpleNamespace(template=lambda _: "it is done")
+    )
+    asyncio.run(
+        messenger.tell(Tell(seat="coder", launch="1", research=ResearchKind.CODE, topic="auth"))
+    )
+    assert recorded == [ResearchTold(research="code", topic="auth", result="submitted")]
+    assert len(put_off) == 2
+    (only,) = said
+    assert "could not be told that the research on `auth` is done (there is a draft" in only
 
 
 def messenger_of(
