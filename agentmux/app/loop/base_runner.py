@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from agentmux.app.loop.watcher import Watcher
     from agentmux.app.session.writer import Session
     from agentmux.app.world import World
-    from agentmux.core.decisions.next_actions import Facts
 
 
 class BaseRunner:
@@ -40,15 +39,15 @@ class BaseRunner:
         self._background = background
         self._loop = loop
 
-    async def make(self, action: MakeBase, facts: Facts) -> None:
+    async def make(self, _: MakeBase) -> None:
         """Begin to make the worktree, unless that is under way."""
         self._background.run("base", self._made())
 
-    async def end(self, action: EndBase, facts: Facts) -> None:
+    async def end(self, action: EndBase) -> None:
         """Begin to remove the worktree, unless that is under way."""
         self._background.run("base", self._ended(action.because))
 
-    async def record(self, action: RecordBase, facts: Facts) -> None:
+    async def record(self, action: RecordBase) -> None:
         """Record what a command has shown on the base."""
         self._watcher.look_at((action.launch,))
         self._session.record(base_fact(action), seat=action.seat, launch=action.launch)

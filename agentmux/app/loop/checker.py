@@ -12,7 +12,6 @@ from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.checks.report import check_words
 from agentmux.core.decisions.check_actions import BeginChecks, RecordCheck, is_stale
-from agentmux.core.decisions.next_actions import Facts
 from agentmux.core.journal.events import ChecksBegan
 from agentmux.core.names.statuses import BROKEN
 from agentmux.errors import AgentmuxError
@@ -33,7 +32,7 @@ class Checker:
             world.tree, session.files.path.resolve(), session.state.session_id
         )
 
-    async def begin(self, action: BeginChecks, facts: Facts) -> None:
+    async def begin(self, action: BeginChecks) -> None:
         """Look at the files; begin the check on them, unless it was begun on the same ones."""
         tree = await self._tree()
         self._watcher.tree = tree
@@ -50,7 +49,7 @@ class Checker:
             found = None
         return found or f"{UNKNOWN_TREE}{self._new_id()}"
 
-    async def record(self, action: RecordCheck, facts: Facts) -> None:
+    async def record(self, action: RecordCheck) -> None:
         """Record what a command has shown, with the end of its output."""
         now = await self._tree()
         left = "" if now.startswith(UNKNOWN_TREE) else now

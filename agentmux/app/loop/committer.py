@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
 from agentmux.app.delivery.commit import commit, reason
+from agentmux.app.loop.delivery_worker import DeliveryWorker
 from agentmux.app.loop.failures import record_failure, unexpected
 from agentmux.core.codec.frozen import replace
 from agentmux.core.fleet.lease import LeaseLapsedError
@@ -17,36 +17,13 @@ from agentmux.errors import AgentmuxError
 from agentmux.ports.repository import IndexBusyError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from agentmux.app.loop.approvers import Approvers
-    from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
-    from agentmux.app.loop.tools import Tools
-    from agentmux.app.session.writer import Session
-    from agentmux.app.world import World
-    from agentmux.core.decisions.next_actions import Facts, MakeCommit
+    from agentmux.core.decisions.next_actions import MakeCommit
 
 
-class Committer:
+class Committer(DeliveryWorker):
     """Makes the commits of one session, in the background."""
 
-    def __init__(
-        self,
-        world: World,
-        session: Session,
-        tools: Tools,
-        approvers: Approvers,
-        background: BackgroundTasks,
-        loop: Loop,
-    ) -> None:
-        self._world = world
-        self._session = session
-        self._tools = tools
-        self._approvers = approvers
-        self._background = background
-        self._loop = loop
-
-    async def begin(self, action: MakeCommit, facts: Facts) -> None:
+    async def begin(self, action: MakeCommit) -> None:
         """Begin to make the commit, unless that is under way."""
         work = self._make(action.approval)
         self._background.run("commit", work, give_up=self._give_up)
@@ -97,11 +74,3 @@ class Committer:
             await asyncio.Event().wait()  # only a resume tries again
         else:
             await self._tools.gone(error.lock)
-
-    async def _is_gone_soon(self, lock: Path | None) -> bool:
-        if lock is None:
-            return False
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._tools.gone(lock), self._tools.index_wait_s)
-            return True
-        return False

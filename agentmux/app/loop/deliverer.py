@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable
-from contextlib import suppress
 from functools import partial
-from pathlib import Path
 from typing import Final, TypeVar
 
 from agentmux.app.delivery.commit import reason
 from agentmux.app.delivery.steps import TAKEN_BY
 from agentmux.app.delivery.work import OvertakenError, Record, Step, StepError, StepWork
-from agentmux.app.loop.approvers import Approvers
-from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
+from agentmux.app.loop.delivery_worker import DeliveryWorker
 from agentmux.app.loop.failures import record_failure, unexpected
-from agentmux.app.loop.tools import Tools
-from agentmux.app.session.writer import Session
-from agentmux.app.world import World
-from agentmux.core.decisions.next_actions import Facts, TakeStep
+from agentmux.core.decisions.next_actions import TakeStep
 from agentmux.core.fleet.lease import LeaseLapsedError
 from agentmux.core.journal.events import StepDone, StepFailed, StepStarted
 from agentmux.core.pipeline.delivery import running_record
@@ -33,26 +26,10 @@ _TRIES: Final = 20
 """How often others may move the base before we give up."""
 
 
-class Deliverer:
+class Deliverer(DeliveryWorker):
     """Takes the steps of one session's delivery."""
 
-    def __init__(
-        self,
-        world: World,
-        session: Session,
-        tools: Tools,
-        approvers: Approvers,
-        background: BackgroundTasks,
-        loop: Loop,
-    ) -> None:
-        self._world = world
-        self._session = session
-        self._tools = tools
-        self._approvers = approvers
-        self._background = background
-        self._loop = loop
-
-    async def begin(self, action: TakeStep, facts: Facts) -> None:
+    async def begin(self, action: TakeStep) -> None:
         """Begin to take a step, unless one is being taken."""
         give_up = partial(self._give_up, action)
         self._background.run("delivery", self._take(action), give_up=give_up)
@@ -99,15 +76,9 @@ class Deliverer:
         try:
             return await self._run(lambda work: step.take(work, record), action)
         except IndexBusyError as error:
-            if error.lock is None or not await self._is_gone_soon(error.lock):
+            if not await self._is_gone_soon(error.lock):
                 raise
         return await self._run(lambda work: step.take(work, record), action)
-
-    async def _is_gone_soon(self, lock: Path) -> bool:
-        with suppress(TimeoutError):
-            await asyncio.wait_for(self._tools.gone(lock), self._tools.index_wait_s)
-            return True
-        return False
 
     async def _run(self, do: Callable[[StepWork], T], action: TakeStep) -> T:
         """Run a part of a step beside the loop, unless the session must not act any more."""

@@ -164,13 +164,14 @@ class Performer:
         self._prompted: set[str] = set()
         self._probes = AgentProbes(world, session, self._background, loop)
         self._why_not = ""
+        self._launches_seen: Mapping[str, LaunchFact] = {}
         self.ready: Callable[[], Awaitable[object]] = _at_once
         approvers = Approvers(world.environment, tools.approver)
         self._committer = Committer(world, session, tools, approvers, self._background, loop)
         self._deliverer = Deliverer(world, session, tools, approvers, self._background, loop)
         self._checker = Checker(world, session, watcher, loop)
         self._base = BaseRunner(world, session, watcher, self._background, loop)
-        self._perform: Final[Mapping[type[Action], Callable[[Any, Facts], Awaitable[None]]]] = {
+        self._perform: Final[Mapping[type[Action], Callable[[Any], Awaitable[None]]]] = {
             FinishArchive: self._finish_archive,
             EndPanes: self._end_panes,
             Settle: self._settle,
@@ -195,6 +196,7 @@ class Performer:
     async def perform(self, actions: Sequence[Action], facts: Facts) -> bool:
         """Perform the actions; return whether the loop should look again at once."""
         phase = working_phase(self._session.state)
+        self._launches_seen = facts.launches  # of the present actions
         self._take_over(facts)
         wanting = [action for action in actions if isinstance(action, Launch)]
         works = [each.work for each in wanting if each.work.role not in COMMANDS]
@@ -209,7 +211,7 @@ class Performer:
             if working_phase(self._session.state) != phase:
                 break  # the phase has changed: the other actions must be decided again
             if not isinstance(action, Launch):
-                await self._perform[type(action)](action, facts)
+                await self._perform[type(action)](action)
                 self._loop.answer_keys()
         self._nudge_quiet()
         again = bool(launches) or self._session.state.revision != before
@@ -331,7 +333,7 @@ class Performer:
             path = f"{layout.launch(seat.launch)}/{prompt}"
             self._see_prompted(name, seat.launch, seat.mode, fact.pane, path)
 
-    async def _record_choice(self, action: RecordChoice, facts: Facts) -> None:
+    async def _record_choice(self, action: RecordChoice) -> None:
         seat, launch, choice = action.seat, action.launch, action.choice
         self._session.record(choice, seat=seat, launch=launch)
         spec, pane = self._watcher.spec(seat), self._watcher.sight.pane_id(launch)
@@ -343,7 +345,7 @@ class Performer:
         self._is_arranged = False
         return opened
 
-    async def _open_pane(self, action: OpenPane, facts: Facts) -> None:
+    async def _open_pane(self, action: OpenPane) -> None:
         await self.ready()
         seat = self._session.state.seats.get(action.seat)
         if seat is not None and seat.launch == action.launch:
@@ -369,11 +371,11 @@ class Performer:
 
     # -- small actions -----------------------------------------------------------------------
 
-    async def _settle(self, action: Settle, facts: Facts) -> None:
+    async def _settle(self, action: Settle) -> None:
         self._loop.say(f"{action.phase}: the artifacts showed its outcome already")
         self._session.record(PhaseSettled(phase=action.phase, found=to_fields(action.found)))
 
-    async def _record_exit(self, action: RecordExit, facts: Facts) -> None:
+    async def _record_exit(self, action: RecordExit) -> None:
         fact = AgentExited(cause=action.cause, status=action.status, signal=action.signal)
         self._session.record(fact, seat=action.seat, launch=action.launch)
         self._watcher.note(action.seat, action.cause, "exit record")
@@ -382,12 +384,12 @@ class Performer:
             f"{action.seat}: {_ENDED.get(action.cause, action.cause)} ({_ending(action)})"
         )
 
-    async def _fail(self, action: Fail, facts: Facts) -> None:
+    async def _fail(self, action: Fail) -> None:
         fact = SessionFailed(cause=action.cause, phase=working_phase(self._session.state))
         self._session.record(fact, seat=action.seat)
         self._loop.say(f"failed: {action.cause}")
 
-    async def _finish_setup(self, action: FinishSetup, facts: Facts) -> None:
+    async def _finish_setup(self, _: FinishSetup) -> None:
         """Record what the setup changed: it is not part of the result."""
         loop, setup = asyncio.get_running_loop(), self._session.state.setup
         before = setup.before if setup is not None else ()
@@ -396,7 +398,7 @@ class Performer:
         self._session.record(SetupDone(changed=changed))
         self._loop.say("setup: done")
 
-    async def _approve(self, action: ApproveByItself, facts: Facts) -> None:
+    async def _approve(self, _: ApproveByItself) -> None:
         """Approve the result without the user if the commit leaves nothing out."""
         loop = asyncio.get_running_loop()
         way, why = await loop.run_in_executor(None, self._alone)
@@ -422,9 +424,9 @@ class Performer:
         except AgentmuxError as error:
             return "", reason(error)
 
-    async def _end_panes(self, action: EndPanes, facts: Facts) -> None:
+    async def _end_panes(self, action: EndPanes) -> None:
         self._watcher.look_at(action.launches)
-        panes = [facts.launches[each].pane for each in action.launches]
+        panes = [self._launches_seen[each].pane for each in action.launches]
         # The monitor must not grow for the moment until the next agent has its pane.
         self._tools.terminal.close_panes(
             [pane for pane in panes if pane is not None], vacate=self._shown
@@ -441,12 +443,12 @@ class Performer:
         if state.pending_archive and not any(map(files.to_archive, state.pending_archive)):
             self._session.record(ArtifactsArchived(moved=len(state.pending_archive)))
 
-    async def _finish_archive(self, action: FinishArchive, facts: Facts) -> None:
+    async def _finish_archive(self, _: FinishArchive) -> None:
         """Move artifacts that no longer count, once no agent is left that could write there."""
         state = self._session.state
         held = {seat.launch for seat in state.seats.values()}
-        strays = tuple(launch for launch in facts.launches if launch not in held)
-        await self._end_panes(EndPanes(launches=strays), facts)
+        strays = tuple(launch for launch in self._launches_seen if launch not in held)
+        await self._end_panes(EndPanes(launches=strays))
         await self._gone(strays)
         for each in state.pending_archive:
             self._session.files.archive(each)
@@ -464,14 +466,14 @@ class Performer:
 
     # -- in the background ------------------------------------------------------------------
 
-    async def _tell(self, action: Tell, facts: Facts) -> None:
+    async def _tell(self, action: Tell) -> None:
         key = f"tell {action.seat} {action.research} {action.topic}"
         self._background.run(key, self._messenger.tell(action))
 
-    async def _send_input(self, action: SendInput, facts: Facts) -> None:
+    async def _send_input(self, action: SendInput) -> None:
         self._background.run(f"input {action.input}", self._inputs.send(action.input))
 
-    async def _wake(self, action: Wake, facts: Facts) -> None:
+    async def _wake(self, action: Wake) -> None:
         """Record that a limit should be over, then tell its agent: so it is told at most once."""
         seat = action.seat
         self._session.record(AgentWoken(how=action.how), seat=seat, launch=action.launch)

@@ -1,0 +1,45 @@
+"""What the makers of commits and of the other steps of a delivery have in common."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from agentmux.app.loop.approvers import Approvers
+    from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
+    from agentmux.app.loop.tools import Tools
+    from agentmux.app.session.writer import Session
+    from agentmux.app.world import World
+
+
+class DeliveryWorker:
+    """Works on the deliveries of one session, in the background."""
+
+    def __init__(
+        self,
+        world: World,
+        session: Session,
+        tools: Tools,
+        approvers: Approvers,
+        background: BackgroundTasks,
+        loop: Loop,
+    ) -> None:
+        self._world = world
+        self._session = session
+        self._tools = tools
+        self._approvers = approvers
+        self._background = background
+        self._loop = loop
+
+    async def _is_gone_soon(self, lock: Path | None) -> bool:
+        """Wait, but not for long, until a lock of another git is gone; return whether it is."""
+        if lock is None:
+            return False
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._tools.gone(lock), self._tools.index_wait_s)
+            return True
+        return False
