@@ -1,6 +1,7 @@
 """A session in a worktree of its own, from start to commit, with real git and real tmux."""
 
 import json
+import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from agentmux.adapters.system.processes import is_alive
 from tests.conftest import trust
 from tests.e2e.conftest import Project, Session, older_git
 
@@ -325,6 +327,52 @@ def test_what_a_coder_commits_on_a_branch_of_its_own_is_delivered(project: Proje
     assert "extra.py" in project.git("ls-files").split()
     assert "By an agent" in project.git("log", "--format=%s")
     assert project.git_at(place, "branch", "--show-current").strip() == "agentmux/x"
+
+
+KILLER = """\
+#!/bin/sh
+"{git}" "$@"
+status=$?
+case "$*" in
+  *"{command} -m agentmux: forward to HEAD"*)
+    if rm {root}/armed 2> /dev/null; then kill -9 $PPID; fi ;;
+esac
+exit $status
+"""
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("command", ["update-ref", "symbolic-ref"])
+def test_a_kill_while_the_branch_is_moved_forward_loses_nothing(
+    project: Project, command: str
+) -> None:
+    git = project.root / "bin" / "git"
+    git.parent.mkdir()
+    git.write_text(KILLER.format(git=shutil.which("git"), command=command, root=project.root))
+    git.chmod(0o755)
+    env = {"PATH": f"{git.parent}{os.pathsep}{project.env['PATH']}"}
+    session = project.start("x", "--worktree", env=env).wait()
+    place = place_of(session)
+    project.git_at(place, "checkout", "-q", "-b", "feat/x")
+    (place / "extra.py").write_text("EXTRA = 1\n")
+    project.git_at(place, "add", "extra.py")
+    project.git_at(place, "commit", "-qm", "By an agent")
+    (place / "open.py").write_text("OPEN = 1\n")
+    theirs = project.git("rev-parse", "feat/x")
+    (project.root / "armed").touch()
+    killed = session.runtime["orchestrator_pid"]
+    project.run("approve", session.name, "--keep", "--yes", env=env)
+    project.until(lambda: not is_alive(killed))
+    assert not (project.root / "armed").exists()
+    on = "feat/x" if command == "update-ref" else "agentmux/x"
+    assert project.git_at(place, "branch", "--show-current").strip() == on
+    project.ok("resume", session.name, "--reattach", "--detach")
+    session.wait("done")
+    assert project.git_at(place, "branch", "--show-current").strip() == "agentmux/x"
+    assert project.git("rev-parse", "feat/x") == theirs
+    files = project.git("ls-tree", "--name-only", "agentmux/x").split()
+    assert {"extra.py", "open.py"} <= set(files)
+    assert project.git("log", "--format=%s", "main..agentmux/x").count("\n") == 2
 
 
 def test_what_is_not_committed_keeps_the_session_unless_forced(project: Project) -> None:

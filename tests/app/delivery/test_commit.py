@@ -394,6 +394,29 @@ def test_the_branch_stays_where_it_is_if_the_files_are_not_those_that_were_shown
     assert git(place, "symbolic-ref", "HEAD").strip() == "refs/heads/feat/x"
 
 
+@pytest.mark.parametrize("uncommitted", [False, True])
+def test_a_branch_that_was_moved_forward_before_a_kill_is_taken_by_the_next_call(
+    apart: tuple[World, SessionState], uncommitted: bool
+) -> None:
+    """The process was killed between the two commands of git that take the branch."""
+    world, state = apart
+    place = Path(str(state.worktree))
+    git(place, "checkout", "-q", "-b", "feat/x")
+    committed(place, "apart.txt")
+    if uncommitted:
+        (place / "new.txt").write_text("new.txt\n")
+    shown = approved(world, state)
+    git(place, "update-ref", "refs/heads/agentmux/x", "HEAD")  # and then it was killed
+    theirs = git(place, "rev-parse", "feat/x").strip()
+    made, _ = commit(world, shown, APPROVAL)
+    assert made == git(place, "rev-parse", "agentmux/x").strip()
+    assert git(place, "symbolic-ref", "HEAD").strip() == "refs/heads/agentmux/x"
+    assert git(place, "rev-parse", "feat/x").strip() == theirs
+    assert {"apart.txt", *(["new.txt"] * uncommitted)} <= files_of(place, "agentmux/x")
+    assert git(place, "status", "--porcelain") == ""
+    assert commit(world, shown, APPROVAL)[0] == made
+
+
 @pytest.mark.parametrize("how", [("-b", "feat/x"), ("--detach",)])
 def test_commits_beside_the_branch_are_merged_by_what_the_refusal_hints_at(
     apart: tuple[World, SessionState], how: tuple[str, ...]
