@@ -58,6 +58,10 @@ class Site:
             does; empty if git fails.
         branch_at: Returns the branch that is checked out around a directory, without running git;
             empty where HEAD is detached, None where that is not known.
+        repository_around: Returns the git directory that all worktrees of the repository around a
+            directory share, without running git; None outside of a repository.
+        tops_of: Takes such a git directory. Yields the top directory of each worktree that the
+            repository knows, without running git; it need not exist.
         remotes: Takes a directory, where hooks run, and the environment of git. Returns the
             remotes of the repository there.
     """
@@ -76,6 +80,8 @@ class Site:
     traces: SessionTraces
     nested: Callable[[Path], tuple[str, ...]]
     branch_at: Callable[[Path], str | None]
+    repository_around: Callable[[Path], Path | None]
+    tops_of: Callable[[Path], Iterator[Path]]
     remotes: Callable[[Path, Mapping[str, str]], Remotes]
 
 

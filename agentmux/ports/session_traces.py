@@ -19,8 +19,8 @@ class SessionTraces(Protocol):
             DataError: It cannot be written.
         """
 
-    def missing(self, folder: Path) -> tuple[SessionTrace, ...]:
-        """Return the traces of the sessions in ``folder`` whose directories are gone, by path.
+    def missing(self) -> tuple[SessionTrace, ...]:
+        """Return the traces of the sessions whose directories are gone, by path.
 
         A trace that cannot be read is left out.
         """

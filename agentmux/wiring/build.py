@@ -155,6 +155,8 @@ def site(project: Path, *, config: Path | None, environ: Mapping[str, str]) -> S
         traces=TraceFolder(state_dir(environ) / "sessions"),
         nested=lambda folder: _nested(folder, environ),
         branch_at=_branch_at,
+        repository_around=_repository_around,
+        tops_of=_tops_of,
         remotes=_remotes,
     )
 
@@ -255,6 +257,8 @@ def world(
         repository_at=repository,
         head_at=lambda folder: _head_of(repository(folder)),
         branch_at=_branch_at,
+        repository_around=_repository_around,
+        tops_of=_tops_of,
         worktrees=LinkedWorktrees(git(project)),
         checkpoints=lambda tree, home, session: GitCheckpoints(git(tree), home, session),
         merging=lambda given: _merging(project, given, patience),
@@ -276,6 +280,18 @@ def _branch_at(folder: Path) -> str | None:
     from agentmux.adapters.git.work_tree import branch_at  # noqa: PLC0415 (only where asked)
 
     return branch_at(folder)
+
+
+def _repository_around(folder: Path) -> Path | None:
+    from agentmux.adapters.git.work_tree import repository_around  # noqa: PLC0415 (as above)
+
+    return repository_around(folder)
+
+
+def _tops_of(shared: Path) -> Iterator[Path]:
+    from agentmux.adapters.git.work_tree import tops_of  # noqa: PLC0415 (as above)
+
+    return tops_of(shared)
 
 
 def _head_of(repository: Repository) -> Head | None:

@@ -91,6 +91,30 @@ def test_a_worktree_that_a_lost_session_had_is_named(
 
 
 @pytest.mark.long
+def test_what_was_in_a_worktree_that_somebody_removes_is_told_in_the_others(
+    project: Project, wait_until: WaitUntil
+) -> None:
+    project.scenario(STAY)
+    linked = project.root / "linked"
+    project.git("worktree", "add", "-q", str(linked), "-b", "feat")
+    answer = project.json("start", "--agent", "demo", "--worktree", "add a greeting", cwd=linked)
+    session = Session(project, linked / answer["path"]).until_seat("architect").settled("architect")
+    tree = session.state["worktree"]
+    project.git("worktree", "remove", str(linked))  # git does not ask: the session is ignored
+    wait_until(lambda: not project.processes(), 30)
+    ended = f"session {session.name} ended in phase architecting, because its directory"
+    for look in ([], ["list"], ["doctor"]):
+        done = project.run(*look)
+        assert f"{ended} {session.path} is gone with {linked}" in done.stdout + done.stderr, look
+    for words in (("status",), ("resume",), ("status", "add"), ("resume", "add")):
+        said = project.fails(4, *words)
+        assert f"is left, on branch agentmux/add-a-greeting: git -C {tree} status" in said, words
+        assert f"the conversation of architect is left: cd {tree} && " in said, words
+    project.ok("remove", session.name, "--yes")
+    assert ended not in project.run("list").stderr
+
+
+@pytest.mark.long
 def test_a_stopped_session_that_somebody_deletes_is_named_and_a_removed_one_is_not(
     project: Project,
 ) -> None:

@@ -41,6 +41,23 @@ def test_what_a_deleted_session_leaves_stays(stopped: Session, work: Work) -> No
     assert work.lost() == []
 
 
+@pytest.mark.follows("agentmux --project PATH resume …")
+def test_a_session_whose_linked_worktree_was_moved_goes_on(project: Project, work: Work) -> None:
+    project.scenario(WAITS)
+    linked, moved = project.root / "linked", project.root / "moved"
+    project.git("worktree", "add", "-q", str(linked), "-b", "feat")
+    answer = project.json("start", "--agent", "demo", "--worktree", "add a greeting", cwd=linked)
+    session = Session(project, linked / answer["path"]).settled("architect")
+    work.plant(Path(session.state["worktree"]), "a coder").plant(linked, "another user")
+    project.ok("stop", session.name, cwd=linked)
+    linked.rename(moved)
+    told = project.fails(4, "status", session.name)
+    hint = shown("agentmux --project PATH resume …", told)
+    went_well(project, f"{hint} --detach", PATH=str(moved))
+    assert "running" in project.ok("status", session.name, cwd=moved)
+    assert work.lost() == []
+
+
 @pytest.mark.follows("agentmux --project … …", "or, if you mean all of it: agentmux --project … …")
 def test_a_session_of_a_project_further_up_is_named(stopped: Session, work: Work) -> None:
     project = stopped.project

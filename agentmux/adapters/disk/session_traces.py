@@ -35,18 +35,14 @@ class TraceFolder:
         files.make_dir(self._folder)
         files.replace(self._file(trace.session), files.json_bytes(to_fields(trace)))
 
-    def missing(self, folder: Path) -> tuple[SessionTrace, ...]:
-        """Return the traces of the sessions in ``folder`` whose directories are gone, by path."""
+    def missing(self) -> tuple[SessionTrace, ...]:
+        """Return the traces of the sessions whose directories are gone, by path."""
         try:
             names = os.listdir(self._folder)  # noqa: PTH208 (quick)
         except OSError:
             return ()
         found = (self._read(name) for name in names if name.endswith(_ENDING))
-        gone = [
-            trace
-            for trace in found
-            if trace and Path(trace.path).parent == folder and not os.path.lexists(trace.path)
-        ]
+        gone = [trace for trace in found if trace and not os.path.lexists(trace.path)]
         return tuple(sorted(gone, key=lambda trace: trace.path))
 
     def forget(self, session: str, path: Path) -> None:

@@ -21,7 +21,7 @@ from agentmux.adapters.disk.inner_repository import (
     remove_repository,
 )
 from agentmux.adapters.git.program import GitProgram
-from agentmux.adapters.git.work_tree import work_tree
+from agentmux.adapters.git.work_tree import shared_git_dir, work_tree
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError
 
@@ -73,13 +73,7 @@ def _exclude_file(sessions: Path) -> Path | None:
         return None
     if not sessions.resolve().is_relative_to(tree.top.resolve()):
         return None
-    return _common_dir(tree.git_dir) / "info" / "exclude"
-
-
-def _common_dir(git_dir: Path) -> Path:
-    """Return the git directory of the repository, which a linked worktree names in a file."""
-    data = files.read_limited(git_dir / "commondir", 1 << 14)
-    return git_dir if data is None else git_dir / os.fsdecode(data.rstrip(b"\n"))
+    return shared_git_dir(tree.git_dir) / "info" / "exclude"
 
 
 def _has_line(exclude: Path) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -58,6 +60,44 @@ def work_tree(folder: Path) -> WorkTree | None:
         if git_dir is not None:
             return WorkTree(top=top, git_dir=git_dir)
     return None
+
+
+def shared_git_dir(git_dir: Path) -> Path:
+    """Return the git directory of the repository; that of a linked worktree names it in a file."""
+    try:
+        with (git_dir / "commondir").open("rb") as file:
+            data = file.read(_LINK_MAX)
+    except OSError:
+        return git_dir
+    return git_dir / os.fsdecode(data.rstrip(b"\n"))
+
+
+def repository_around(folder: Path) -> Path | None:
+    """Return the git directory that all worktrees of the repository around ``folder`` share.
+
+    None outside of any repository. A directory ``folder`` that is a bare repository itself is one.
+    """
+    tree = work_tree(folder)
+    git_dir = tree.git_dir if tree is not None else folder if is_bare(folder) else None
+    return None if git_dir is None else Path(os.path.realpath(shared_git_dir(git_dir)))
+
+
+def tops_of(shared: Path) -> Iterator[Path]:
+    """Yield the top directory of each worktree that a repository knows; it need not exist.
+
+    Args:
+        shared: The git directory that its worktrees share.
+    """
+    yield shared.parent
+    try:
+        names = os.listdir(shared / "worktrees")  # noqa: PTH208 (quick)
+    except OSError:
+        return
+    for name in names:
+        git_dir = shared / "worktrees" / name
+        with suppress(OSError), (git_dir / "gitdir").open("rb") as file:
+            link = os.fsdecode(file.read(_LINK_MAX).rstrip(b"\n"))
+            yield Path(os.path.normpath(git_dir / link)).parent
 
 
 def is_top(folder: Path) -> bool:

@@ -16,7 +16,7 @@ from agentmux.app.commands.remove import (
 )
 from agentmux.app.doctor.finding import Finding, Repair, failed, fine, problem, warning
 from agentmux.app.session.lookup import list_sessions, live, sessions_dir
-from agentmux.app.session.lost_sessions import lost_sessions, what_ended
+from agentmux.app.session.lost_sessions import homeless_sessions, lost_sessions, what_ended
 from agentmux.app.session.orchestrator_version import other_version_label
 from agentmux.core.agents.spec import how_to_install
 from agentmux.core.config.settings import OWN_ADDRESSES
@@ -102,6 +102,11 @@ def session_findings(site: Site) -> Iterator[Finding]:
     for trace in lost_sessions(site):
         name = Path(trace.path).name
         yield warning("leftovers", what_ended(trace), f"agentmux status {name}")
+    here = {entry.text("session_id") for entry in entries}
+    for trace in homeless_sessions(site):
+        if trace.session not in here:  # else the project was moved
+            place = shlex.quote(trace.path)
+            yield warning("leftovers", what_ended(trace), f"agentmux status {place}")
     yield from _halves(site)
     yield from _strangers(site)
 

@@ -215,12 +215,18 @@ class Orchestrator:
 
     def _keep_trace(self) -> None:
         """Keep what is to be said of the session if somebody deletes its directory."""
-        trace = trace_of(self._session.state, str(self._session.files.path))
-        if trace == self._trace or not trace.session:
+        before, state = self._trace, self._session.state
+        # As it was at first: the project may be gone by now.
+        shared = before.repository if before is not None else self._repository()
+        trace = trace_of(state, str(self._session.files.path), shared)
+        if trace == before or not trace.session:
             return
         self._trace = trace  # what cannot be written once is not tried again and again
         with suppress(AgentmuxError, OSError):
             self._world.traces.keep(trace)
+
+    def _repository(self) -> str:
+        return str(self._world.repository_around(self._world.project) or "")
 
     def _set_alarm(self) -> None:
         """Wake the loop when the next parked agent is to be woken.

@@ -1,9 +1,14 @@
-"""The sessions of a project whose directories somebody deleted, and what is left of them."""
+"""The sessions of a project whose directories somebody deleted, and what is left of them.
+
+A directory may be gone with all of its project: with a worktree that somebody removed, or a folder.
+Then what is left is told in what remains of the repository.
+"""
 
 from __future__ import annotations
 
+import os
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,8 +33,61 @@ class LostSessionError(NotFoundError):
 
 
 def lost_sessions(site: Site) -> tuple[SessionTrace, ...]:
-    """Return the unfinished sessions of the project whose directories were deleted."""
-    return site.traces.missing(site.project / layout.SESSIONS_DIR)
+    """Return the unfinished sessions of the project whose directories were deleted.
+
+    With them come those of projects in the same repository that are gone as a whole.
+    """
+    folder, missing = site.project / layout.SESSIONS_DIR, site.traces.missing()
+    away = [each for each in missing if each.repository and _is_gone(_project(each))]
+    beside = _beside(site, away) if away else ()
+    return tuple(each for each in missing if Path(each.path).parent == folder or each in beside)
+
+
+def homeless_sessions(site: Site) -> tuple[SessionTrace, ...]:
+    """Return the unfinished sessions of projects that are gone together with their repositories.
+
+    Nothing is left of these projects in which the sessions could be told of.
+    """
+    return tuple(
+        each
+        for each in site.traces.missing()
+        if _is_gone(_project(each)) and not (each.repository and Path(each.repository).exists())
+    )
+
+
+def _beside(site: Site, away: Sequence[SessionTrace]) -> tuple[SessionTrace, ...]:
+    """Return those that were in the repository of the project, or in a submodule of it."""
+    shared = site.repository_around(site.project)
+    if shared is None:
+        return ()
+    return tuple(
+        each
+        for each in away
+        if Path(each.repository).is_relative_to(shared) and not _is_elsewhere(site, each)
+    )
+
+
+def _is_elsewhere(site: Site, trace: SessionTrace) -> bool:
+    """Whether the directory of a session was moved with its worktree."""
+    parts = Path(trace.path).parts
+    return any(
+        top.joinpath(*parts[start:]).is_dir()
+        for top in site.tops_of(Path(trace.repository))
+        for start in range(-len(Path(layout.SESSIONS_DIR).parts) - 1, -len(parts), -1)
+    )
+
+
+def _project(trace: SessionTrace) -> Path:
+    """Return the directory of the project that a session was in."""
+    return Path(trace.path.removesuffix(f"/{layout.SESSIONS_DIR}/{Path(trace.path).name}"))
+
+
+def _is_gone(project: Path) -> bool:
+    """Whether a directory does not exist, or is empty, as that of a submodule which is left out."""
+    try:
+        return not os.listdir(project)  # noqa: PTH208 (quick)
+    except OSError as error:
+        return isinstance(error, FileNotFoundError | NotADirectoryError)
 
 
 def require_not_lost(site: Site, name: str) -> None:
@@ -38,9 +96,12 @@ def require_not_lost(site: Site, name: str) -> None:
     Raises:
         LostSessionError: It is its name, its slug, its path, or the beginning of a name or slug.
     """
+    for trace in site.traces.missing() if name.startswith("/") else ():
+        if name == trace.path:
+            raise LostSessionError(trace)
     for trace in lost_sessions(site) if name else ():
         own = Path(trace.path).name
-        if name == trace.path or own.startswith(name) or layout.slug_of(own).startswith(name):
+        if own.startswith(name) or layout.slug_of(own).startswith(name):
             raise LostSessionError(trace)
 
 
@@ -54,24 +115,40 @@ def require_none_lost(site: Site) -> None:
         raise LostSessionError(trace)
 
 
+def lost_lines(site: Site) -> Iterator[str]:
+    """Yield which sessions of the project were deleted, and what shows the rest."""
+    for trace in lost_sessions(site):
+        yield what_ended(trace)
+        yield f"what is left of it: agentmux status {Path(trace.path).name}"
+
+
 def what_ended(trace: SessionTrace) -> str:
     """Return the sentence that says that the session is gone."""
-    name = Path(trace.path).name
+    path, project = Path(trace.path), _project(trace)
     phase = f" in phase {trace.phase}" if trace.phase else ""
-    return f"session {name} ended{phase}, because its directory {trace.path} was deleted"
+    why = f"is gone with {project}" if _is_gone(project) else "was deleted"
+    return f"session {path.name} ended{phase}, because its directory {path} {why}"
 
 
 def what_is_left(trace: SessionTrace) -> Iterator[str]:
     """Yield what is left of a session, each with a command, then how to go on."""
+    project = _project(trace)
     if trace.worktree and Path(trace.worktree).is_dir():
         branch = f", on branch {trace.branch}" if trace.branch else ""
         yield f"its worktree is left{branch}: git -C {shlex.quote(trace.worktree)} status"
-    elif trace.worktree and trace.branch:
+    elif trace.branch and (trace.worktree or _is_gone(project)):
         yield f"its branch may be left: git log {shlex.quote(trace.branch)} --"
-    elif not trace.worktree:
+    elif not trace.worktree and not _is_gone(project):
         yield "what it changed in the checkout is left: git status"
     for line in trace.conversations:
         seat, _, command = line.partition("\t")
-        yield f"the conversation of {seat} is left: {command}"
+        _, place, _, *argv = shlex.split(command)
+        if Path(place).is_dir():
+            yield f"the conversation of {seat} is left: {command}"
+        else:
+            yield f"the conversation of {seat} is left, though {place} is gone: {shlex.join(argv)}"
+    if _is_gone(project):
+        moved = f"agentmux --project PATH resume {Path(trace.path).name}"
+        yield f"if {project} was only moved, go on there: {moved}"
     yield f"begin again: agentmux start {shlex.quote(trace.feature or '…')}"
     yield f"do not name it any more: agentmux remove {Path(trace.path).name}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.commands.remove import finish_removals
@@ -15,7 +14,7 @@ from agentmux.app.session.lookup import (
     sessions_dir,
     short_names,
 )
-from agentmux.app.session.lost_sessions import lost_sessions, what_ended
+from agentmux.app.session.lost_sessions import lost_lines
 from agentmux.app.views.rows import session_row
 from agentmux.app.views.status import look
 from agentmux.cli import render, session_text
@@ -58,9 +57,8 @@ def run(face: Face, *, everything: bool, json: bool) -> int:
         render.note(said)
     if len(listed) < count:
         render.note(f"and {count - len(listed)} older: agentmux list --all")
-    for trace in lost_sessions(site):
-        render.note(what_ended(trace))
-        render.note(f"what is left of it: agentmux status {Path(trace.path).name}")
+    for said in lost_lines(site):
+        render.note(said)
     render.show_problems(result.problems)
     return result.exit_code
 

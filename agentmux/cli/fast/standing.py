@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import envelope
 from agentmux.app.session.further_up import listed_further_up
+from agentmux.app.session.lost_sessions import lost_lines
 from agentmux.app.views.rows import session_row
 from agentmux.app.views.session_words import next_step
 from agentmux.app.views.standing import Standing, standing
@@ -55,7 +56,7 @@ def run(face: Face, *, json: bool) -> int:
     cols = render.columns()
     for line in lines(found, site.project, cols=cols, colours=face.colours):
         render.out(line)
-    for said in listed_further_up(site):
+    for said in (*listed_further_up(site), *lost_lines(site)):
         render.note(said)
     render.show_problems(found.problems)
     return found.exit_code

@@ -1,7 +1,8 @@
 """What is known of an unfinished session outside of its directory; pure.
 
-Somebody may delete the directory of a session (``git clean -ffdx``, ``rm -rf``). Its worktree, its
-branch and the agents' own conversations are then still there, and this says which they are.
+Somebody may delete the directory of a session (``git clean -ffdx``, ``rm -rf``, ``git worktree
+remove`` of the worktree that it is in). The session's own worktree, its branch and the agents' own
+conversations are then still there, and this says which they are.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ class SessionTrace:
         branch: The branch that its result is on; empty for none.
         conversations: For each conversation that a prompt reached, the seat, a tab, and the
             command line that resumes it.
+        repository: The git directory that all worktrees of the project's repository share; empty
+            outside of a repository.
     """
 
     session: str
@@ -39,9 +42,10 @@ class SessionTrace:
     worktree: str = ""
     branch: str = ""
     conversations: tuple[str, ...] = ()
+    repository: str = ""
 
 
-def trace_of(state: SessionState, path: str) -> SessionTrace:
+def trace_of(state: SessionState, path: str, repository: str) -> SessionTrace:
     """Return the trace of the session in the directory ``path``."""
     return SessionTrace(
         session=state.session_id,
@@ -51,6 +55,7 @@ def trace_of(state: SessionState, path: str) -> SessionTrace:
         worktree=state.worktree or "",
         branch=state.branch or "",
         conversations=tuple(_conversations(state)),
+        repository=repository,
     )
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.git.work_tree import branch_at, work_tree
+from agentmux.adapters.git.work_tree import branch_at, repository_around, tops_of, work_tree
 from tests.app.driver import git, make_project
 
 
@@ -78,3 +78,16 @@ def test_the_branch_is_read_without_git(project: Path, tmp_path: Path) -> None:
     assert branch_at(place) is None
     (project / ".git" / "HEAD").write_text("ref: refs/heads/.invalid\n")  # as with reftables
     assert branch_at(project) is None
+
+
+def test_all_worktrees_share_one_git_directory(project: Path, tmp_path: Path) -> None:
+    other, bare = tmp_path / "other", tmp_path / "bare.git"
+    git(project, "worktree", "add", "-q", str(other), "-b", "other")
+    git(project, "clone", "-q", "--bare", ".", str(bare))
+    for folder in (project, other):
+        assert repository_around(folder) == project / ".git"
+    assert repository_around(bare) == bare
+    assert repository_around(tmp_path) is None
+    assert {*tops_of(project / ".git")} == {project, other}
+    git(project, "worktree", "move", str(other), str(tmp_path / "moved"))
+    assert {*tops_of(project / ".git")} == {project, tmp_path / "moved"}

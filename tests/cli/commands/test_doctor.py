@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,9 @@ import pytest
 
 from agentmux.adapters.config.config_schema import SCHEMA_FILE
 from agentmux.cli.main import main
+from agentmux.core.decisions.session_trace import SessionTrace
 from agentmux.core.names import layout
+from agentmux.wiring import build
 
 Run = Callable[..., int]
 Capture = pytest.CaptureFixture[str]
@@ -155,3 +158,25 @@ def test_fix_deletes_only_what_agentmux_has_left(run: Run, capsys: Capture) -> N
 def test_an_agent_may_not_fix(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AGENTMUX_LAUNCH_ID", "0123456789ab")
     assert run("doctor", "--fix", "--yes") == 3
+
+
+def test_a_session_of_a_project_that_is_gone_is_named_until_it_is_removed(
+    run: Run, capsys: Capture, tmp_path: Path
+) -> None:
+    path = tmp_path / "a project" / layout.SESSIONS_DIR / "20260101-101500-add"
+    traces = build.site(Path.cwd(), config=None, environ=dict(os.environ)).traces
+    traces.keep(SessionTrace(session="one", path=str(path), feature="add"))
+    path.mkdir(parents=True)
+    run("doctor", "--json")
+    assert of(answer(capsys), "leftovers") == []
+    shutil.rmtree(tmp_path / "a project")
+    run("doctor", "--json")
+    (found,) = of(answer(capsys), "leftovers")
+    assert found["text"].endswith(f"{path} is gone with {tmp_path / 'a project'}")
+    assert found["mend"] == f"agentmux status '{path}'"
+    assert run("status", str(path)) == 4
+    assert "agentmux start add" in capsys.readouterr().err
+    assert run("remove", "--yes", str(path)) == 0
+    capsys.readouterr()
+    run("doctor", "--json")
+    assert of(answer(capsys), "leftovers") == []

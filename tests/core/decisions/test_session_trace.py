@@ -22,12 +22,17 @@ def state(**changed: Any) -> SessionState:
 
 
 def test_it_has_the_command_of_each_conversation() -> None:
-    made = trace_of(state(env={"HOME_OF": "a b"}), "/my project/.agentmux/.sessions/x")
+    made = trace_of(state(env={"HOME_OF": "a b"}), "/my project/.agentmux/.sessions/x", "/git")
     command = "cd '/my project' && env 'HOME_OF=a b' claude --resume abc"
     assert made.conversations == (f"coder\t{command}",)
-    assert (made.feature, made.phase, made.worktree) == ("Add", "planning", "")
+    assert (made.feature, made.phase, made.worktree, made.repository) == (
+        "Add",
+        "planning",
+        "",
+        "/git",
+    )
 
 
 def test_it_has_no_conversation_that_cannot_come_back() -> None:
     for changed in ({"reached": 0}, {"session_ref": None}, {"rejected": True}, {"resume_argv": ()}):
-        assert trace_of(state(**changed), "/x").conversations == ()
+        assert trace_of(state(**changed), "/x", "").conversations == ()
