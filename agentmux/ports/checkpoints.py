@@ -37,7 +37,9 @@ class TreeCheckpoints(Protocol):
     on.
     """
 
-    def take(self, message: str, *, limit_s: float) -> SavedTree | None:
+    def take(
+        self, message: str, *, limit_s: float, replaced_by: str | None = None
+    ) -> SavedTree | None:
         """Save the files of the work tree that git does not ignore; None outside of git.
 
         Files in ``.agentmux`` are saved as they are in the index.
@@ -45,6 +47,8 @@ class TreeCheckpoints(Protocol):
         Args:
             message: The message of the commit.
             limit_s: How long it may take.
+            replaced_by: A checkpoint that is to be written next: the files that it would replace
+                are saved even if git ignores them.
 
         Raises:
             GitError: Git refuses.
@@ -67,7 +71,7 @@ class TreeCheckpoints(Protocol):
         """
 
     def changed_since(self, commit: str) -> tuple[str, ...]:
-        """Return the files in which the work tree differs from a checkpoint; keeps nothing.
+        """Return the files that `write_files` would change for a checkpoint; keeps nothing.
 
         Raises:
             GitError: Git refuses, for example because the commit is gone.
@@ -78,10 +82,11 @@ class TreeCheckpoints(Protocol):
         """Make the files that differ between two commits as they are in ``until``.
 
         It may be called any number of times. Other files stay as they are; so do repositories in
-        the work tree, and the files in ``.agentmux`` and in ``leave``.
+        the work tree, the files in ``.agentmux`` and in ``leave``, and files that ``until`` does
+        not have because it ignores them.
 
         Returns:
-            The files that could not be written.
+            The files that could not be written, or that one in ``leave`` is in the way of.
 
         Raises:
             GitError: Git refuses, for example because a commit is gone.

@@ -63,9 +63,15 @@ def test_a_rewind_can_be_rewound(decided: Session, works: Work) -> None:
     project, name = decided.project, decided.name
     refusal = project.fails(3, "rewind", name, "--to", "planning", "--yes")
     went_well(project, shown("stop it first: agentmux stop …", refusal))
+    # No checkpoint has a file that git ignores, and this one is in that of `planning`, too.
+    place = Path(decided.state["worktree"])
+    (place / ".gitignore").write_text("calc.py\n")
+    project.git_at(place, "rm", "-q", "--cached", "calc.py")
+    works.write("a line in a file that is ignored by now", place / "calc.py")
     refusal = project.fails(2, "rewind", name)
     hint = shown("agentmux rewind … --to PHASE|N", refusal)
     told = went_well(project, hint.replace("PHASE|N", "planning"))
+    assert works.lost() != []
     went_well(project, shown("agentmux rewind … --to …", told))
     assert works.lost() == []
     went_well(project, shown("go on: agentmux resume …", told) + " --detach")

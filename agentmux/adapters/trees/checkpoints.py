@@ -41,6 +41,9 @@ _STATUS: Final = (
     *("status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-renames"),
     *("--no-ahead-behind", "--ignore-submodules=dirty"),
 )
+_TAGS: Final = ("ls-files", "-v", "-z")
+_SEEN: Final = "H"
+"""How ``git ls-files -v`` marks a file whose changes ``git status`` shows."""
 # How many fields come before the path in an entry of `git status --porcelain=v2`.
 _FIELDS: Final = {"1": 8, "u": 10, "?": 1}
 
@@ -83,7 +86,9 @@ class GitCheckpoints:
 
     # --- saving ------------------------------------------------------------------------------
 
-    def take(self, message: str, *, limit_s: float) -> SavedTree | None:
+    def take(
+        self, message: str, *, limit_s: float, replaced_by: str | None = None
+    ) -> SavedTree | None:
         """Save the files of the work tree that git does not ignore; None outside of git."""
         deadline = time.monotonic() + limit_s
         found = self._places or self._look()
@@ -93,7 +98,7 @@ class GitCheckpoints:
         with session_objects.scratch(self._home) as scratch:
             extra = session_objects.writing(store, found.objects)
             run = self._on_a_copy(found, scratch, extra, deadline)
-            return self._save(message, run)
+            return self._save(message, run, replaced_by=replaced_by)
 
     def _on_a_copy(
         self, found: RepositoryPlaces, scratch: Path, extra: Mapping[str, str], deadline: float
@@ -114,9 +119,16 @@ class GitCheckpoints:
         return self._places
 
     def _save(
-        self, message: str, run: _Runner, leave_out: frozenset[str] = frozenset()
+        self,
+        message: str,
+        run: _Runner,
+        leave_out: frozenset[str] = frozenset(),
+        replaced_by: str | None = None,
     ) -> SavedTree:
-        found, tree, missing = self._written(run, leave_out)
+        found, missing = self._added(run, leave_out)
+        tree = _tree(run)
+        if replaced_by is not None and self._add_replaced(run, tree, replaced_by, missing):
+            tree = _tree(run)
         parent = ("-p", found.head) if found.head else ()
         commit = run.must("save the files", "commit-tree", tree, *parent, "-m", message)
         if found.head is not None and found.branch is None:
@@ -128,13 +140,28 @@ class GitCheckpoints:
             missing=_shortened(missing),
         )
 
-    def _written(self, run: _Runner, leave_out: frozenset[str]) -> tuple[_Found, str, list[str]]:
-        """Write the tree; return HEAD, the id of the tree, and the files that it does not have."""
+    def _added(self, run: _Runner, leave_out: frozenset[str]) -> tuple[_Found, list[str]]:
+        """Add all files to the index; return HEAD, and the files that the index does not have."""
         found = _parsed(split(_with_or_without_filters(run, *_STATUS)))
         wanted, missing = self._sized(path for path in found.paths if path not in leave_out)
-        missing += _add(run, wanted)
-        tree = _text(_with_or_without_filters(run, "write-tree", "--missing-ok"))
-        return found, tree, missing
+        return found, missing + _add(run, wanted)
+
+    def _add_replaced(self, run: _Runner, tree: str, by: str, missing: list[str]) -> bool:
+        """Add the files that only the disk has, and that the files of ``by`` would replace.
+
+        Git ignores them, or was told to take them for unchanged. Those that cannot be added are
+        added to ``missing``. Return whether there are any.
+        """
+        changed = differences.changes(self._git, run.extra, tree, by)
+        there = set(differences.in_the_way(self._git.root(), changed)).difference(missing)
+        if not there:
+            return False
+        tags = {each[2:]: each[0] for each in split(run.must("list the files", *_TAGS))}
+        unseen = sorted(path for path in there if tags.get(path) != _SEEN)
+        wanted, left = self._sized(unseen)
+        run("update-index", "-z", "--force-remove", "--stdin", stdin=joined(wanted))
+        missing += left + _add(run, wanted)
+        return bool(unseen)
 
     def _sized(self, found: Iterable[str]) -> tuple[list[str], list[str]]:
         """Return the paths to save, and those that are too large, or no files."""
@@ -167,7 +194,8 @@ class GitCheckpoints:
                 store, found.objects, session_objects.objects(self._home)
             )
             run = self._on_a_copy(found, Path(folder), extra, time.monotonic() + limit_s)
-            return self._written(run, frozenset())[1]
+            self._added(run, frozenset())
+            return _tree(run)
 
     # --- using them --------------------------------------------------------------------------
 
@@ -178,19 +206,29 @@ class GitCheckpoints:
 
     def changed_since(self, commit: str) -> tuple[str, ...]:
         """Return the files in which the work tree differs from a checkpoint."""
-        with self._saved_for_now() as (saved, extra):
-            differing = differences.changes(self._git, extra, commit, saved.commit)
-        return tuple(each.path for each in differing if each.path not in saved.missing)
+        with self._saved_for_now(replaced_by=commit) as (saved, extra):
+            changed = self._to_write(extra, saved.commit, commit)
+        return tuple(e.path for e in changed if not differences.is_left(e.path, saved.missing))
+
+    def _to_write(
+        self, extra: Mapping[str, str], since: str, until: str
+    ) -> tuple[differences.FileChange, ...]:
+        """Return the files to write or delete so that those of ``since`` are as in ``until``."""
+        changed = differences.changes(self._git, extra, since, until)
+        with scratch_folder("agentmux-rules-") as folder:
+            return differences.without_ignored(self._git, extra, changed, until, Path(folder))
 
     @contextmanager
-    def _saved_for_now(self) -> Iterator[tuple[SavedTree, Mapping[str, str]]]:
+    def _saved_for_now(
+        self, replaced_by: str | None = None
+    ) -> Iterator[tuple[SavedTree, Mapping[str, str]]]:
         """Save the work tree in a temporary directory; yield variables with which git finds it."""
-        with self.looking() as (saved, extra):
+        with self.looking(replaced_by=replaced_by) as (saved, extra):
             yield saved, session_objects.reading(self._home, Path(extra["GIT_OBJECT_DIRECTORY"]))
 
     @contextmanager
     def looking(
-        self, leave_out: Collection[str] = ()
+        self, leave_out: Collection[str] = (), *, replaced_by: str | None = None
     ) -> Iterator[tuple[SavedTree, Mapping[str, str]]]:
         """Save the work tree in a temporary directory.
 
@@ -198,6 +236,7 @@ class GitCheckpoints:
 
         Args:
             leave_out: Paths that are saved as the index has them, without what is in the files.
+            replaced_by: As for `take`.
         """
         found = self._places or self._look()
         if found is None:
@@ -209,7 +248,7 @@ class GitCheckpoints:
             extra = session_objects.writing(store, found.objects, theirs)
             deadline = time.monotonic() + _LOOK_S
             run = self._on_a_copy(found, Path(folder), extra, deadline)
-            yield self._save("a look", run, frozenset(leave_out)), extra
+            yield self._save("a look", run, frozenset(leave_out), replaced_by), extra
 
     def hand_over(self, commit: str | None) -> str:
         """Copy a checkpoint into the objects of the repository; return its commit."""
@@ -233,7 +272,7 @@ class GitCheckpoints:
     def write_files(self, since: str, until: str, *, leave: Collection[str]) -> tuple[str, ...]:
         """Make the files that differ between two commits as they are in ``until``."""
         extra = session_objects.reading(self._home)
-        changed = differences.changes(self._git, extra, since, until)
+        changed = self._to_write(extra, since, until)
         with session_objects.scratch(self._home) as scratch:
             return differences.write(self._git, extra, changed, scratch=scratch, leave=leave)
 
@@ -249,7 +288,7 @@ class _Runner:
 
     def __init__(self, git: GitProgram, extra: Mapping[str, str], deadline: float) -> None:
         self._git = git
-        self._extra = {**extra, **session_objects.IDENTITY, "LC_ALL": "C"}
+        self.extra: Final = {**extra, **session_objects.IDENTITY, "LC_ALL": "C"}
         self._index_lock = Path(f"{extra['GIT_INDEX_FILE']}.lock")
         self._deadline = deadline
 
@@ -259,7 +298,7 @@ class _Runner:
             raise MissingError("the work-tree checkpoint took too long")
         self._index_lock.unlink(missing_ok=True)  # of a git that was killed
         return self._git.run(
-            *QUIET, *argv, stdin=stdin, extra=self._extra, limit_s=min(limit_s, left_s)
+            *QUIET, *argv, stdin=stdin, extra=self.extra, limit_s=min(limit_s, left_s)
         )
 
     def must(self, purpose: str, *argv: str) -> bytes:
@@ -274,6 +313,11 @@ class _Runner:
             return self(*argv, stdin=stdin, limit_s=limit_s).status == 0
         except MissingError:
             return False
+
+
+def _tree(run: _Runner) -> str:
+    """Write the tree of the index; return its id."""
+    return _text(_with_or_without_filters(run, "write-tree", "--missing-ok"))
 
 
 def _with_or_without_filters(run: _Runner, *words: str) -> bytes:

@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from agentmux.adapters.git.program import GitProgram, encoded, failed, joined, split
 from agentmux.adapters.git.session_objects import QUIET
+from agentmux.adapters.git.work_tree import is_bare, is_top, work_tree
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 
 _NONE: Final = "000000"
 _REPOSITORY: Final = "160000"
+_PLAIN: Final = "100"
+"""What the mode of a file begins with that is no link."""
 _ATTRIBUTES: Final = ".gitattributes"
+_IGNORES: Final = ".gitignore"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +82,9 @@ def write(
         scratch: A directory for an index.
         leave: Files, and directories that end in ``/``, to leave as they are.
     """
-    found = [each for each in changed if not _is_left(each.path, leave)]
+    wanted = tuple(changed)
+    found = [each for each in wanted if not is_left(each.path, leave)]
+    blocked = (e.path for e in wanted if e not in found and not _covers(leave, e.path))
     top = git.root()
     for each in found:
         if each.mode == _NONE:
@@ -89,11 +95,113 @@ def write(
     rest = [each for each in kept if Path(each.path).name != _ATTRIBUTES]
     more = {**extra, "GIT_INDEX_FILE": str(scratch / "index")}
     _list(git, more, kept)
-    return (*_check_out(git, more, first), *_check_out(git, more, rest))
+    return (*blocked, *_check_out(git, more, first), *_check_out(git, more, rest))
 
 
-def _is_left(path: str, leave: Collection[str]) -> bool:
+def is_left(path: str, leave: Collection[str]) -> bool:
+    """Whether a file stays, since it is in ``leave``, or one in ``leave`` is in its way."""
+    if _covers(leave, path):
+        return True
+    above = _parents(path)
+    return any(each.rstrip("/") in above or f"{each}/".startswith(f"{path}/") for each in leave)
+
+
+def _covers(leave: Collection[str], path: str) -> bool:
     return any(path == each or (each.endswith("/") and path.startswith(each)) for each in leave)
+
+
+def _parents(path: str) -> set[str]:
+    return {str(each) for each in PurePosixPath(path).parents}
+
+
+def in_the_way(top: Path, changed: Iterable[FileChange]) -> Iterator[str]:
+    """Find what is on the disk, below ``top``, where `write` would write or delete the files.
+
+    A directory that ends in ``/`` is a repository, or one of ours: nothing saves its files.
+    """
+    for each in changed:
+        place = top / each.path
+        above = next((p for p in _above(top, place) if p.is_symlink() or p.is_file()), None)
+        if above is None and place.is_dir() and not place.is_symlink():
+            if each.mode != _NONE:
+                yield from _below(top, place)
+        elif above is None and os.path.lexists(place):
+            yield each.path
+        elif above is not None and each.mode != _NONE:
+            yield str(above.relative_to(top))
+
+
+def _above(top: Path, place: Path) -> Iterator[Path]:
+    """Return the directories between ``top`` and a place, the topmost first."""
+    for each in reversed(place.relative_to(top).parents[:-1]):
+        yield top / each
+
+
+def _below(top: Path, folder: Path) -> Iterator[str]:
+    """Return the files below a folder, with repositories and folders of ours as a whole."""
+    name = str(folder.relative_to(top))
+    if folder.name == layout.PROJECT_FOLDER or is_top(folder) or is_bare(folder):
+        yield f"{name}/"
+        return
+    for each in sorted(folder.iterdir()):
+        if each.is_dir() and not each.is_symlink():
+            yield from _below(top, each)
+        else:
+            yield str(each.relative_to(top))
+
+
+def without_ignored(
+    git: GitProgram,
+    extra: Mapping[str, str],
+    changed: tuple[FileChange, ...],
+    until: str,
+    scratch: Path,
+) -> tuple[FileChange, ...]:
+    """Leave out the files that would be deleted although ``until`` ignores them.
+
+    It never knew whether there were such files. A file in the index is not ignored. A file below
+    one of the others cannot stay.
+
+    Args:
+        git: Runs git in the work tree.
+        extra: The variables with which git finds ``until``.
+        changed: The files, as from `changes`.
+        until: A commit, or tree; its files ``.gitignore`` count, besides the user's other rules.
+        scratch: An empty directory.
+    """
+    files = {each.path for each in changed if each.mode != _NONE}
+    gone = [e.path for e in changed if e.mode == _NONE and files.isdisjoint(_parents(e.path))]
+    tree = work_tree(git.root())
+    if not gone or tree is None:
+        return changed
+    rules = scratch / "rules"
+    rules.mkdir()
+    found = _ignore_files(git, extra, until)
+    more = {**extra, "GIT_INDEX_FILE": str(scratch / "index")}
+    _list(git, more, found)
+    _check_out(git, more, found, f"--prefix={rules}/")
+    place = (f"--git-dir={tree.git_dir}", f"--work-tree={rules}")
+    words = ("check-ignore", "-z", "--stdin")
+    reply = git.read(*place, *words, stdin=joined(gone), cwd=rules)
+    if reply.status not in {0, 1}:  # one is in a submodule: ask without the index
+        reply = git.read(*place, *words, "--no-index", stdin=joined(gone), cwd=rules)
+    if reply.status not in {0, 1}:
+        raise failed("find what the checkpoint ignores", reply)
+    ignored = set(split(reply.out))
+    return tuple(e for e in changed if e.mode != _NONE or e.path not in ignored)
+
+
+def _ignore_files(git: GitProgram, extra: Mapping[str, str], until: str) -> list[FileChange]:
+    reply = git.run("ls-tree", "-r", "-z", "--full-tree", until, extra=extra)
+    if reply.status != 0:
+        raise failed("list the files of the checkpoint", reply)
+    found = []
+    for entry in split(reply.out):
+        facts, _, path = entry.partition("\t")
+        mode, _, blob = facts.split(" ")
+        if PurePosixPath(path).name == _IGNORES and mode.startswith(_PLAIN):
+            found.append(FileChange(path=path, mode=mode, blob=blob))
+    return found
 
 
 def _list(git: GitProgram, extra: Mapping[str, str], found: list[FileChange]) -> None:
@@ -106,19 +214,25 @@ def _list(git: GitProgram, extra: Mapping[str, str], found: list[FileChange]) ->
 
 
 def _check_out(
-    git: GitProgram, extra: Mapping[str, str], found: list[FileChange]
+    git: GitProgram, extra: Mapping[str, str], found: list[FileChange], *place: str
 ) -> tuple[str, ...]:
-    """Write the files; return those that git refuses, such as by a filter that fails."""
+    """Write the files; return those that git refuses, such as by a filter that fails.
+
+    ``place`` is ``--prefix=DIRECTORY/`` to write them elsewhere.
+    """
     if not found:
         return ()
-    words = ("checkout-index", "--force", "-z", "--stdin")
+    words = ("checkout-index", "--force", "-z", "--stdin", *place)
     stdin = joined(each.path for each in found)
     if git.run(*QUIET, *words, stdin=stdin, extra=extra).status == 0:
         return ()
     if len(found) == 1:
         return (found[0].path,)
     half = len(found) // 2
-    return (*_check_out(git, extra, found[:half]), *_check_out(git, extra, found[half:]))
+    return (
+        *_check_out(git, extra, found[:half], *place),
+        *_check_out(git, extra, found[half:], *place),
+    )
 
 
 def _delete(top: Path, path: str) -> None:

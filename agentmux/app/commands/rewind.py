@@ -172,7 +172,7 @@ def _rewound(world: World, entry: SessionEntry, session: Session, name: str) -> 
     events = _events(world, entry, to)
     store = world.checkpoints(world.tree, entry.path.resolve(), state.session_id)
     store.differing(to.commit, to.commit)  # fails if the checkpoint is gone
-    before = save_tree(session, store, REWIND)
+    before = save_tree(session, store, REWIND, replaced_by=to.commit)
     phase = rewound_phase(state, to)
     session.record(
         RewindStarted(
@@ -183,4 +183,4 @@ def _rewound(world: World, entry: SessionEntry, session: Session, name: str) -> 
             stale=stale_seats(events, to.number),
         )
     )
-    return RewoundSession(before=before, left=finish_rewind(world, session))
+    return RewoundSession(before=before, left=finish_rewind(world, session, is_new=True))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from agentmux.core.codec.records import from_fields, to_fields
-from agentmux.core.decisions.tree_checkpoints import REWOUND
+from agentmux.core.decisions.tree_checkpoints import REWIND, REWOUND
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import ArtifactsArchived, CheckpointTaken, Rewound
 from agentmux.errors import DataError
@@ -38,11 +38,16 @@ def checkpoint_of(state: SessionState, number: int) -> TreeCheckpoint:
 
 
 def save_tree(
-    session: Session, store: TreeCheckpoints, because: str, *, limit_s: float = _LIMIT_S
+    session: Session,
+    store: TreeCheckpoints,
+    because: str,
+    *,
+    limit_s: float = _LIMIT_S,
+    replaced_by: str | None = None,
 ) -> int:
     """Save the work tree and record that; return the checkpoint's number.
 
-    It may take ``limit_s`` seconds.
+    It may take ``limit_s`` seconds. ``replaced_by`` is as for `TreeCheckpoints.take`.
 
     Raises:
         GitError: Git refuses.
@@ -50,7 +55,7 @@ def save_tree(
     """
     state = session.state
     phase = working_phase(state)
-    saved = store.take(f"agentmux: {phase} ({because})", limit_s=limit_s)
+    saved = store.take(f"agentmux: {phase} ({because})", limit_s=limit_s, replaced_by=replaced_by)
     if saved is None:
         raise DataError("the session does not work in a git repository")
     fact = CheckpointTaken(
@@ -69,10 +74,14 @@ def save_tree(
     return fact.number
 
 
-def finish_rewind(world: World, session: Session) -> tuple[str, ...]:
+def finish_rewind(world: World, session: Session, *, is_new: bool = False) -> tuple[str, ...]:
     """Write the files of the checkpoint, then record that; it may be called any number of times.
 
-    ``world`` is that of the session's worktree (`own_worktree.placed`).
+    Args:
+        world: That of the session's worktree (`own_worktree.placed`).
+        session: The session.
+        is_new: Whether the rewind was begun just now, and not interrupted. After an interruption
+            the files are saved once more: the user may have changed them meanwhile.
 
     Returns:
         The files that stay as they are, as one of the checkpoints does not have them, or as they
@@ -87,7 +96,11 @@ def finish_rewind(world: World, session: Session) -> tuple[str, ...]:
     store = world.checkpoints(world.tree, session.files.path.resolve(), session.state.session_id)
     to = checkpoint_of(session.state, begun.number)
     before = checkpoint_of(session.state, begun.before)
-    leave = tuple(sorted({*to.missing, *before.missing}))
+    missing = {*to.missing, *before.missing}
+    if not is_new:
+        now = save_tree(session, store, REWIND, replaced_by=to.commit)
+        missing |= set(checkpoint_of(session.state, now).missing)
+    leave = tuple(sorted(missing))
     failed = store.write_files(before.commit, to.commit, leave=leave)
     save_tree(session, store, REWOUND)
     session.record(rewound_fact(begun))

@@ -222,6 +222,123 @@ def test_nothing_is_deleted_behind_a_link_out_of_the_work_tree(
     assert (project / "sub").is_symlink()
 
 
+def rewound(top: Path, home: Path, to: str, **more: Any) -> tuple[SavedTree, tuple[str, ...]]:
+    """Rewind as `app.commands.rewind` does; return what was saved before, and what stayed."""
+    store = checkpoints(top, home, **more)
+    expected = set(store.changed_since(to))
+    before = store.take("before", limit_s=60, replaced_by=to)
+    assert before is not None
+    was = digests(top)
+    left = store.write_files(before.commit, to, leave=before.missing)
+    now = digests(top)
+    assert {path for path in {*was, *now} if was.get(path) != now.get(path)} <= expected
+    return before, (*before.missing, *left)
+
+
+def test_what_a_rewind_replaces_is_saved_even_if_git_ignores_it(project: Path, home: Path) -> None:
+    """A file that is ignored by now, files below a folder that was one, and one that is above."""
+    (project / ".gitignore").write_text("*.log\n")
+    for name in ("cfg", "out", "up/down", "same"):
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text("v1\n")
+    first, was = taken(project, home), digests(project)
+    (project / ".gitignore").write_text("*.log\ncfg\nsame\nup\n")
+    (project / "cfg").write_text("precious\n")
+    (project / "out").unlink()
+    (project / "out" / "deep").mkdir(parents=True)
+    (project / "out" / "p.log").write_text("precious\n")
+    (project / "out" / "deep" / "link.log").symlink_to("nowhere")
+    shutil.rmtree(project / "up")
+    (project / "up").write_text("precious\n")
+    (project / "other.log").write_text("stays\n")
+    mine = digests(project)
+    saved, left = rewound(project, home, first.commit)
+    assert left == ()
+    assert digests(project) == {**was, "other.log": mine["other.log"]}
+    assert rewound(project, home, saved.commit)[1] == ()
+    assert digests(project) == mine
+    assert (project / "out" / "deep" / "link.log").readlink() == Path("nowhere")
+    assert "other.log" not in names(project, home, saved)
+
+
+def test_a_file_that_the_checkpoint_ignored_is_not_deleted(project: Path, home: Path) -> None:
+    """The checkpoint does not have it for this reason, whether it was there or not."""
+    first = taken(project, home)
+    (project / "sub").mkdir()
+    for name in ("sub/.gitignore", ".gitignore"):
+        (project / name).write_text("cfg\nkeys/\n")
+    (project / "sub" / "keys").mkdir()
+    for name in ("cfg", "sub/cfg", "sub/keys/own"):
+        (project / name).write_text("precious\n")
+    mine = digests(project)
+    before, _ = rewound(project, home, first.commit)
+    assert (project / "sub" / "keys" / "own").exists()
+    assert not (project / ".gitignore").exists()
+    assert "cfg" not in names(project, home, before)
+    again, _ = rewound(project, home, before.commit)
+    assert "cfg" in names(project, home, again)
+    assert digests(project) == mine
+
+
+def test_a_file_of_the_index_is_deleted_though_a_rule_ignores_it(project: Path, home: Path) -> None:
+    (project / ".gitignore").write_text("cfg\n")
+    first = taken(project, home)
+    (project / "cfg").write_text("of the index\n")
+    git(project, "add", "-f", "cfg")
+    rewound(project, home, first.commit)
+    assert not (project / "cfg").exists()
+
+
+@pytest.mark.parametrize("flag", ["--skip-worktree", "--assume-unchanged"])
+def test_what_git_was_told_to_take_for_unchanged_is_saved_before_it_is_replaced(
+    flag: str, project: Path, home: Path
+) -> None:
+    (project / "cfg").write_text("v1\n")
+    git(project, "add", "cfg")
+    git(project, "commit", "-qm", "One")
+    first = taken(project, home)
+    (project / "cfg").write_text("v2\n")
+    git(project, "commit", "-qam", "Two")
+    git(project, "update-index", flag, "cfg")
+    (project / "cfg").write_text("precious\n")
+    before, _ = rewound(project, home, first.commit)
+    assert (project / "cfg").read_text() == "v1\n"
+    assert inside(project, home, "show", f"{before.commit}:cfg") == "precious\n"
+    rewound(project, home, before.commit)
+    assert (project / "cfg").read_text() == "precious\n"
+
+
+@pytest.mark.parametrize("held", ["repository", "bare", "large", "ours", "above"])
+def test_what_cannot_be_saved_is_not_replaced(held: str, project: Path, home: Path) -> None:
+    """A repository or a large file in a folder that was a file, or a file that was a folder."""
+    (project / ".gitignore").write_text("*.log\nlib/\n*.git/\n")
+    (project / "out").mkdir()
+    (project / "out" / "more").write_text("v1\n")
+    first, name = taken(project, home), "out/more"
+    if held == "above":
+        shutil.rmtree(project / "out")
+        (project / "out").write_text("large" * 100)
+    else:
+        (project / "out" / "more").unlink()
+        (project / "out" / "more").mkdir()
+    match held:
+        case "repository":
+            make_project(project / "out" / "more" / "lib")
+            (project / "out" / "more" / "lib" / "new").write_text("precious\n")
+        case "bare":
+            git(project, "init", "-q", "--bare", "out/more/x.git")
+        case "large":
+            (project / "out" / "more" / "x.log").write_text("large" * 100)
+        case "ours":
+            (project / "out" / "more" / ".agentmux").mkdir()
+            (project / "out" / "more" / ".agentmux" / "own").write_text("ours\n")
+    mine = digests(project)
+    before, left = rewound(project, home, first.commit, file_max=100)
+    assert digests(project) == mine
+    assert name in left
+    assert name not in names(project, home, before)
+
+
 def test_what_cannot_be_saved_is_named(project: Path, home: Path) -> None:
     (project / ".gitattributes").write_text("*.big filter=lfs\n*.odd filter=odd\n")
     git(project, "config", "filter.lfs.clean", "no-such-program clean %f")

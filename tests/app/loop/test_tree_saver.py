@@ -88,7 +88,9 @@ class Hanging:
         self.calls = 0
         self._ended = threading.Event()
 
-    def take(self, message: str, *, limit_s: float) -> SavedTree | None:
+    def take(
+        self, message: str, *, limit_s: float, replaced_by: str | None = None
+    ) -> SavedTree | None:
         self.calls += 1
         self._ended.wait(60)
         raise GitError("released")
