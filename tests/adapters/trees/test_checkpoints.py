@@ -332,6 +332,8 @@ def test_what_cannot_be_saved_is_not_replaced(held: str, project: Path, home: Pa
         case "ours":
             (project / "out" / "more" / ".agentmux").mkdir()
             (project / "out" / "more" / ".agentmux" / "own").write_text("ours\n")
+        case _:
+            pass
     mine = digests(project)
     before, left = rewound(project, home, first.commit, file_max=100)
     assert digests(project) == mine
