@@ -106,7 +106,7 @@ def test_what_was_in_a_worktree_that_somebody_removes_is_told_in_the_others(
     for look in ([], ["list"], ["doctor"]):
         done = project.run(*look)
         assert f"{ended} {session.path} is gone with {linked}" in done.stdout + done.stderr, look
-    for words in (("status",), ("resume",), ("status", "add"), ("resume", "add")):
+    for words in (("status",), ("approve",), ("status", "add"), ("resume", "add")):
         said = project.fails(4, *words)
         assert f"is left, on branch agentmux/add-a-greeting: git -C {tree} status" in said, words
         assert f"the conversation of architect is left: cd {tree} && " in said, words

@@ -44,7 +44,8 @@ def test_a_session_goes_on_in_another_clone(
     for refused in (("resume", session.name), ("rewind", session.name, "--to", "1", "--yes")):
         assert f"was moved to {file}" in project.fails(3, *refused)
     project.fails(3, "approve", session.name, "--yes")
-    assert "nothing to resume" in project.fails(4, "resume")
+    said = project.fails(4, "resume")
+    assert f"nothing to resume: session {session.name} was moved to {file}" in said
 
     said = away.ok("import", str(file))
     assert f"imported session {session.name} from " in said

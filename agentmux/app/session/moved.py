@@ -25,11 +25,18 @@ def require_here(state: SessionState, name: str) -> None:
     if moved is None:
         return
     raise BlockedError(
-        f"session {name} was moved to {moved.to} on {moved.at[:10]}, and goes on where that file"
-        " is imported",
-        reason="moved",
-        hints=(
-            f"if it was imported nowhere, bring it back: agentmux import {shlex.quote(moved.to)}",
-            f"else remove what is left here: agentmux remove {name}",
-        ),
+        where_it_went(name, moved.to, moved.at), reason="moved", hints=how_to_go_on(name, moved.to)
+    )
+
+
+def where_it_went(name: str, to: str, at: str) -> str:
+    """Say that a session was moved away: to the file ``to``, at the time ``at``."""
+    return f"session {name} was moved to {to} on {at[:10]}, and goes on where that file is imported"
+
+
+def how_to_go_on(name: str, to: str) -> tuple[str, ...]:
+    """Return what to do about a session that was moved to the file ``to``."""
+    return (
+        f"if it was imported nowhere, bring it back: agentmux import {shlex.quote(to)}",
+        f"else remove what is left here: agentmux remove {name}",
     )

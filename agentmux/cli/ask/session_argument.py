@@ -13,12 +13,14 @@ from agentmux.app.session.lookup import (
     entry_at,
     home_of,
     list_resumable_sessions,
+    list_sessions,
     live,
     project_around,
     resolve,
     select_session,
 )
 from agentmux.app.session.lost_sessions import require_none_lost
+from agentmux.app.session.moved import how_to_go_on, where_it_went
 from agentmux.errors import NotFoundError
 
 if TYPE_CHECKING:
@@ -80,25 +82,45 @@ def meant(
     return face.world(site.project, read_only=read_only), entry
 
 
-def require_resumable(world: World) -> tuple[SessionEntry, ...]:
+def unfinished_sessions(site: Site, *, command: str) -> tuple[SessionEntry, ...]:
     """Return every session that is not done, newest first.
 
+    Args:
+        site: The project.
+        command: The command, which needs such a session.
+
     Raises:
-        NotFoundError: There is none.
+        NotFoundError: There is none; it says what has become of the newest session.
     """
-    entries = list_resumable_sessions(world)
+    entries = list_sessions(site)
+    unfinished = tuple(entry for entry in entries if not entry.is_done)
+    if unfinished:
+        return unfinished
+    require_none_lost(site)
+    word = command.partition(" ")[0]
+    above = hints_further_up(site, word, lambda folder, names: _is_open(site, folder, names))
+    resumes, start = word == "resume", 'agentmux start "FEATURE"'
     if not entries:
-        require_none_lost(world)
-        above = hints_further_up(
-            world, "resume", lambda folder, names: _is_open(world, folder, names)
-        )
-        raise NotFoundError("nothing to resume", hints=(*above, 'agentmux start "FEATURE"'))
-    return entries
+        said = "nothing to resume" if resumes else "there is no session"
+        raise NotFoundError(said, hints=(*above, start, "agentmux list"))
+    said = "nothing to resume" if resumes else "there is no unfinished session"
+    became, hints = _became(entries[0])
+    raise NotFoundError(f"{said}: {became}", hints=(*hints, *above, start))
 
 
-def _is_open(world: World, folder: Path, names: Iterable[str]) -> bool:
+def _became(entry: SessionEntry) -> tuple[str, tuple[str, ...]]:
+    """Say what has become of a session that does not go on here, and what to do about it."""
+    moved = entry.fields.get("moved")
+    if isinstance(moved, dict):
+        to = str(moved.get("to"))
+        said = where_it_went(entry.name, to, str(moved.get("at")))
+        return said, how_to_go_on(entry.name, to)
+    return f"session {entry.name} is done", (f"see it: agentmux status {entry.name}",)
+
+
+def _is_open(site: Site, folder: Path, names: Iterable[str]) -> bool:
     """Return whether one of the sessions in ``folder`` is not done."""
-    return any(not entry_at(world, folder / name).is_done for name in names)
+    return any(not entry_at(site, folder / name).is_done for name in names)
 
 
 def chosen_session(world: World, entry: SessionEntry | None, *, command: str) -> SessionEntry:
@@ -107,7 +129,7 @@ def chosen_session(world: World, entry: SessionEntry | None, *, command: str) ->
     Raises:
         NotFoundError: The command names none, and there is none or more than one.
     """
-    return entry or select_session(require_resumable(world), command=command)
+    return entry or select_session(unfinished_sessions(world, command=command), command=command)
 
 
 def session_to_reattach(

@@ -22,7 +22,6 @@ from agentmux.app.delivery.wish import wish
 from agentmux.app.session.lookup import (
     SessionEntry,
     entry_at,
-    list_resumable_sessions,
     require_no_copy,
     select_session,
 )
@@ -37,7 +36,7 @@ from agentmux.cli import render
 from agentmux.cli.ask.beginning import asked_beginning
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
-from agentmux.cli.ask.session_argument import meant
+from agentmux.cli.ask.session_argument import meant, unfinished_sessions
 from agentmux.cli.commands import orphan_agents
 from agentmux.cli.commands.sessions import JsonOpt, SessionArg, require_seconds
 from agentmux.cli.commands.start import read_text
@@ -363,7 +362,7 @@ def _deciding(face: Face, name: str | None, *, command: str) -> tuple[World, Ses
     """
     world, entry = meant(face, name, command=command)
     if entry is None:
-        entries = list_resumable_sessions(world)
+        entries = unfinished_sessions(world, command=command)
         waiting = [each for each in entries if is_completing(each.fields)]
         entry = select_session(waiting or entries, command=command)
         render.note(f"session {entry.name}")

@@ -20,7 +20,7 @@ from agentmux.app.commands.remove import (
     worktree_to_remove,
 )
 from agentmux.app.session.lookup import SessionEntry, list_sessions, select_session
-from agentmux.app.session.lost_sessions import LostSessionError
+from agentmux.app.session.lost_sessions import LostSessionError, require_none_lost
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
@@ -72,7 +72,10 @@ def _chosen(face: Face, session: str | None) -> tuple[Site, SessionEntry]:
         return site, entry
     site = face.site()
     finish_removals(site)
-    return site, select_session(list_sessions(site), command=_REMOVE)
+    entries = list_sessions(site)
+    if not entries:
+        require_none_lost(site)
+    return site, select_session(entries, command=_REMOVE)
 
 
 def _remove(face: Face, site: Site, entry: SessionEntry, *, force: bool, yes: bool) -> int:

@@ -42,8 +42,8 @@ from agentmux.cli.ask.session_argument import (
     as_typed,
     chosen_session,
     meant,
-    require_resumable,
     session_to_reattach,
+    unfinished_sessions,
 )
 from agentmux.cli.commands import attachment, orphan_agents
 from agentmux.cli.commands.resume_all import ResumeOne, require_for_all, resume_all
@@ -134,7 +134,9 @@ def resume_session(
     if dry_run or explain:
         every = entry is None and everything
         entries = (
-            require_resumable(world) if every else (chosen_session(world, entry, command=command),)
+            unfinished_sessions(world, command=_RESUME)
+            if every
+            else (chosen_session(world, entry, command=command),)
         )
         ends_agents = yes or face.interactive
         known = entries if every else _known(world, entries)
@@ -219,7 +221,7 @@ def _picked(
         return _Picked(entry=entry, fresh=fresh)
     from agentmux.cli.picker import screen  # noqa: PLC0415 (with a name, nothing is to be picked)
 
-    entries = require_resumable(world)
+    entries = unfinished_sessions(world, command=command)
     world = foreseen(world, lambda each: each.settings)[0]
     there = face.interactive and screen.can_draw(face.environ) and not json
     found = screen.select_session(

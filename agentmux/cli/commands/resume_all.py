@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.result import Problem, envelope, problem_of, worst
-from agentmux.app.session.lookup import SessionEntry, list_resumable_sessions, live
+from agentmux.app.session.lookup import SessionEntry, live
 from agentmux.cli import render
 from agentmux.cli.ask.consent import require_consent
+from agentmux.cli.ask.session_argument import unfinished_sessions
 from agentmux.cli.commands.start import begun_fields, doing
 from agentmux.core.names.counts import counted
 from agentmux.errors import AgentmuxError, NotFoundError, UsageError, of_system
@@ -94,7 +95,7 @@ def _resumed(
 
 def _resting(world: World) -> tuple[SessionEntry, ...]:
     """Return the sessions that are neither done nor live; name those that are live."""
-    entries = list_resumable_sessions(world)
+    entries = unfinished_sessions(world, command="resume")
     lives = live(world, entries)
     running = [each for each in entries if lives[each.path].live]
     for each in running:

@@ -17,14 +17,13 @@ from agentmux.app.commands.seat_input import Given, give, require_message, wait_
 from agentmux.app.result import SCHEMA
 from agentmux.app.session.lookup import (
     SessionEntry,
-    list_resumable_sessions,
     live,
     require_no_copy,
     select_session,
 )
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
-from agentmux.cli.ask.session_argument import meant
+from agentmux.cli.ask.session_argument import meant, unfinished_sessions
 from agentmux.cli.commands.sessions import JsonOpt, SessionArg, require_seconds
 from agentmux.cli.commands.start import read_text
 from agentmux.cli.face import monotonic
@@ -162,7 +161,7 @@ def _agent(
     """
     world, entry = meant(face, name, command=command)
     if entry is None:
-        entries = list_resumable_sessions(world)
+        entries = unfinished_sessions(world, command=command)
         found = live(world, entries)
         running = [each for each in entries if found[each.path].locked]
         entry = select_session(running or entries, command=command)

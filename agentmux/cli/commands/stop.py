@@ -10,10 +10,10 @@ from agentmux.adapters.system import processes
 from agentmux.adapters.system.lost_work import end_work, in_words, lost_work
 from agentmux.adapters.wake.pipe import STOP, poke
 from agentmux.app.commands.stop import stop
-from agentmux.app.session.lookup import list_resumable_sessions, live, select_session
+from agentmux.app.session.lookup import live, select_session
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt
-from agentmux.cli.ask.session_argument import meant
+from agentmux.cli.ask.session_argument import meant, unfinished_sessions
 from agentmux.cli.commands import attachment, orphan_agents
 from agentmux.cli.commands.sessions import SessionArg
 
@@ -32,7 +32,7 @@ def stop_session(ctx: typer.Context, session: SessionArg = None, yes: YesOpt = F
     face: Face = ctx.obj
     world, entry = meant(face, session, command=_COMMAND)
     if entry is None:
-        entries = list_resumable_sessions(world)
+        entries = unfinished_sessions(world, command=_COMMAND)
         found = live(world, entries)
         running = [each for each in entries if found[each.path].live is not False]
         entry = select_session(running or entries, command=_COMMAND)
