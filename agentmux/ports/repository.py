@@ -234,6 +234,13 @@ class Repository(Protocol):
     def has_branch(self, name: str) -> bool:
         """Return whether ``git switch`` finds a branch of this name: here, or at a remote."""
 
+    def unnamed(self, commit: str) -> tuple[str, ...]:
+        """Return the commits up to this one that no branch, tag, stash or HEAD leads to.
+
+        Each is an abbreviated id and a subject; the oldest is first. Nothing is returned for a
+        commit that does not exist, or if git fails.
+        """
+
     def require_author(self) -> None:
         """Check that a commit would have an author.
 

@@ -730,6 +730,9 @@ class NotedRepository:
     def settle_index(self, commit: str) -> None:
         pass
 
+    def unnamed(self, commit: str) -> tuple[str, ...]:
+        raise AssertionError("no test asks for it")
+
     def has_branch(self, name: str) -> bool:
         return True
 

@@ -376,6 +376,17 @@ class Git:
             ref.startswith("refs/remotes/") and ref.split("/", 3)[3:] == [name] for ref in found
         )
 
+    def unnamed(self, commit: str) -> tuple[str, ...]:
+        """Return the commits up to this one that no branch, tag, stash or HEAD leads to.
+
+        Each is an abbreviated id and a subject; the oldest is first.
+        """
+        reply = self._git.read(
+            *("log", "--reverse", "--no-show-signature", "--no-color", "--format=%h %s", commit),
+            *("--not", "--exclude=refs/agentmux/*", "--all", "--"),
+        )
+        return tuple(decoded(reply.out).splitlines()) if reply.status == 0 else ()
+
     def require_author(self) -> None:
         """Check that a commit would have an author and a committer.
 

@@ -161,6 +161,34 @@ def require_nothing_lost(
     )
 
 
+def require_commit_named(world: World, entry: SessionEntry, *, force: bool) -> str:
+    """Refuse to remove a session with a commit that is on no branch; return words for the loss.
+
+    They are empty if there is none. Such a session began on a detached HEAD.
+
+    Raises:
+        BlockedError: There is one, and no ``force``; the reason is ``not_merged``.
+    """
+    from agentmux.core.fold.apply import fold  # noqa: PLC0415 (as above)
+    from agentmux.core.pipeline.delivery import command_to_keep  # noqa: PLC0415 (as above)
+
+    loaded = world.files(entry.path).load()
+    state = fold(loaded.state, loaded.tail)
+    made = state.commit.commit if state.commit is not None else None
+    found = world.repository.unnamed(made) if made is not None else ()
+    if made is None or not found:
+        return ""
+    many = f"{counted(len(found), 'commit')} on no branch ({_some(found)})"
+    if force:
+        return many
+    keep = command_to_keep(state, world.settings.git.branch_prefix, made[:12])
+    raise BlockedError(
+        f"session {entry.name} has work that is nowhere else: {many}",
+        reason="not_merged",
+        hints=(f"keep it on a branch: {keep}", _lose_all(entry)),
+    )
+
+
 def lost_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
     """Say what would be lost."""
     parts = []
@@ -200,7 +228,11 @@ def ways_to_keep(entry: SessionEntry, found: WorktreeLoss, spec: WorktreeSpec) -
             yield f"keep them on a branch: git -C {place} switch --create NAME"
         else:
             yield f"merge the branch first: git merge {shlex.quote(spec.branch)}"
-    yield f"or lose all of it: agentmux remove --force {entry.name}"
+    yield _lose_all(entry)
+
+
+def _lose_all(entry: SessionEntry) -> str:
+    return f"or lose all of it: agentmux remove --force {entry.name}"
 
 
 def remove_session(

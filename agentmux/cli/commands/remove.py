@@ -15,6 +15,7 @@ from agentmux.app.commands.remove import (
     left_in_checkout,
     lost_words,
     remove_session,
+    require_commit_named,
     require_nothing_lost,
     require_removable,
     worktree_to_remove,
@@ -54,6 +55,7 @@ def remove(
 
     A session that is live is not removed. One with a worktree of its own keeps worktree, branch and
     itself, if they have work that is nowhere else; files that git ignores, such as .env, are none.
+    One that began on a detached HEAD stays until its commit is on a branch.
     """
     face: Face = ctx.obj
     require_person(face, "remove")
@@ -82,7 +84,7 @@ def _remove(face: Face, site: Site, entry: SessionEntry, *, force: bool, yes: bo
     require_removable(site, entry)
     world = face.world(site.project) if entry.text("worktree") else None
     spec = worktree_to_remove(world, entry) if world is not None else None
-    also = ""
+    also = _on_no_branch(face, site, entry, force=force)
     if world is not None and spec is not None:
         lost = require_nothing_lost(world, entry, spec, force=force)
         going = going_words(lost, spec)
@@ -113,6 +115,14 @@ def _remove(face: Face, site: Site, entry: SessionEntry, *, force: bool, yes: bo
     removed = _removed(face, site, entry, take_away)
     render.note(f"{removed}; it leaves {left}" if left else removed)
     return 0
+
+
+def _on_no_branch(face: Face, site: Site, entry: SessionEntry, *, force: bool) -> str:
+    """Name the commits that go with a session that began on a detached HEAD; empty for none."""
+    if entry.text("worktree") or entry.text("branch") or not entry.fields.get("commit"):
+        return ""
+    lost = require_commit_named(face.world(site.project), entry, force=force)
+    return f"; lost would be {lost}" if lost else ""
 
 
 def _left(face: Face, site: Site, entry: SessionEntry) -> str:

@@ -1,14 +1,16 @@
 """What `remove` says of a session that worked in the user's own checkout."""
 
 import os
+import shlex
 from pathlib import Path
 
 import pytest
 
 from agentmux.app.session.lookup import sessions_dir
 from agentmux.cli.main import main
-from agentmux.core.journal.state import Options
+from agentmux.core.journal.state import Commit, Options
 from agentmux.core.names.phase import Phase
+from agentmux.errors import ExitCode
 from tests.app.driver import git, make_project
 from tests.app.on_disk import OnDisk
 
@@ -63,6 +65,39 @@ def test_where_nothing_is_left_or_nobody_can_look_nothing_is_said(
         (project / ".agentmux/config.yaml").write_text("nonsense: [")
     assert main(("remove", "--yes"), os.environ) == 0
     assert "it leaves" not in capsys.readouterr().err
+
+
+def test_a_commit_on_no_branch_is_kept_until_it_has_one(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refused() -> str:
+        assert main(("remove", "--yes"), os.environ) == ExitCode.BLOCKED
+        return capsys.readouterr().err
+
+    git(project, "switch", "-q", "--detach")
+    (project / "a.py").write_text("")
+    git(project, "add", "a.py")
+    git(project, "commit", "-qm", "Add a")
+    made = git(project, "rev-parse", "HEAD").strip()
+    git(project, "update-ref", "refs/agentmux/x", made)  # as that of a session's checkpoints
+    git(project, "switch", "-q", "main")
+    session = OnDisk(
+        sessions_dir(project) / NAME,
+        Phase.DONE,
+        options=Options(commit=True, base="a" * 40),
+        commit=Commit(status="made", commit=made),
+        feature_dir=NAME,
+    )
+    error, keep, force = refused().splitlines()
+    assert error.endswith(f"nowhere else: 1 commit on no branch ({made[:7]} Add a)")
+    assert force == f"hint: or lose all of it: agentmux remove --force {NAME}"
+    git(project, *shlex.split(keep.removeprefix("hint: keep it on a branch: git ")))
+    assert made in git(project, "rev-parse", "agentmux/add-auth")
+    git(project, "branch", "-qD", "agentmux/add-auth")
+    assert refused()
+    git(project, "switch", "-q", "--detach", made)  # git itself names it at the next switch
+    assert main(("remove", "--yes"), os.environ) == ExitCode.OK
+    assert not session.path.exists()
 
 
 def test_the_question_names_it_too(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
