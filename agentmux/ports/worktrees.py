@@ -93,8 +93,8 @@ class WorktreeLoss:
 
     Attributes:
         changed: The files in the worktree that are not committed; ignored ones do not count. A
-            repository in the worktree counts, and ends in ``/``; a submodule only if it has
-            changes, or commits that no remote of it has.
+            repository in the worktree counts, and ends in ``/``; a submodule, or a repository that
+            git ignores, only if it has changes, stashes, or commits that no remote of it has.
         commits: Hash and subject of the commits that are on no other branch and on no tag, and
             whose changes the base does not have; oldest first.
         tip: The commit of the branch; None if it does not exist.

@@ -21,6 +21,7 @@ from typing import IO, Final
 from agentmux.adapters.disk import files
 from agentmux.adapters.disk.removal import delete_tree
 from agentmux.adapters.git.inherited_lock import inherited_lock
+from agentmux.adapters.git.nested_repositories import repositories_with_work
 from agentmux.adapters.git.program import (
     GitProgram,
     GitReply,
@@ -481,8 +482,10 @@ class LinkedWorktrees:
         tree = work_tree(spec.path)
         there = self._git.at(spec.path)
         modules = modules_with_work(there, tree.git_dir) if tree is not None else ()
+        nested = repositories_with_work(there, tree) if tree is not None else ()
         found = self._inside(spec).changes()
-        return (*(each for each in found if f"{each}/" not in modules), *modules)
+        listed = (each for each in found if f"{each}/" not in (*modules, *nested))
+        return tuple(dict.fromkeys((*listed, *modules, *nested)))
 
     def _commit(self, ref: str) -> str | None:
         reply = self._git.read("rev-parse", "-q", "--verify", f"{ref}^{{commit}}")

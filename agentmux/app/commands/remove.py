@@ -222,6 +222,9 @@ def ways_to_keep(entry: SessionEntry, found: WorktreeLoss, spec: WorktreeSpec) -
     """Yield how to keep what a worktree has and nothing else, then how to lose it."""
     if found.changed:
         yield f"see what is not committed: git -C {shlex.quote(str(spec.path))} status"
+    for each in [each for each in found.changed if each.endswith("/")][:_NAMED]:
+        inner = shlex.quote(str(spec.path / each))
+        yield f"see the commits of {each}: git -C {inner} log --all --oneline -n 10"
     if found.commits:
         place = shlex.quote(str(spec.path))
         if not spec.branch or found.is_beside:

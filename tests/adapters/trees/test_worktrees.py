@@ -551,6 +551,50 @@ def test_what_a_removal_would_lose(project: Path) -> None:
     assert not made.loss(spec, None)
 
 
+def test_a_repository_that_git_does_not_tell_of_counts_if_it_has_work(project: Path) -> None:
+    """It is below an ignored folder, or its files are the worktree's own, too."""
+    (project / ".gitignore").write_text("vendor/\n*.git/\n")
+    git(project, "add", ".gitignore")
+    git(project, "commit", "-qm", "Ignore")
+    made, spec = worktrees(project), spec_of(project)
+    made.make(spec, again=False)
+    vendor, me = spec.path / "vendor", ("-c", "user.name=Test", "-c", "user.email=test@example.com")
+    upstream = make_project(project.parent / "upstream")
+    for name in ("clean", "edited", "ahead", "stashed", "tagged"):
+        git(project, "clone", "-q", str(upstream), str(vendor / "deep" / name))
+    git(vendor / "deep" / "tagged", "tag", "of-the-remote")
+    (vendor / "half" / ".git").mkdir(parents=True)
+    (vendor / "gone").mkdir()
+    (vendor / "gone" / ".git").write_text("gitdir: /nowhere\n")
+    git(project, "init", "-q", str(vendor / "empty"))
+    assert made.loss(spec, "main").changed == ()
+
+    (vendor / "deep" / "edited" / "README.md").write_text("edited\n")
+    git(vendor / "deep" / "ahead", *me, "commit", "-q", "--allow-empty", "-m", "Ahead")
+    (vendor / "deep" / "stashed" / "README.md").write_text("stashed\n")
+    git(vendor / "deep" / "stashed", *me, "stash", "-q")
+    make_project(vendor / "own")
+    git(vendor / "own", "tag", "all-of-it")
+    git(project, "init", "-q", "--bare", str(spec.path / "more.git"))
+    git(vendor / "own", "push", "-q", str(spec.path / "more.git"), "main")
+    assert made.loss(spec, "main").changed == (
+        "more.git/", "vendor/deep/ahead/", "vendor/deep/edited/", "vendor/deep/stashed/",
+        "vendor/own/",
+    )  # fmt: skip
+    shutil.rmtree(vendor)
+    shutil.rmtree(spec.path / "more.git")
+
+    (spec.path / "sub").mkdir()
+    (spec.path / "sub" / "x").write_text("x\n")
+    git(spec.path, "add", "sub/x")
+    git(spec.path, "commit", "-qm", "Files of both")
+    git(project, "branch", "kept", spec.branch)
+    git(spec.path / "sub", "init", "-q")
+    git(spec.path / "sub", "add", "-A")
+    git(spec.path / "sub", *me, "commit", "-qm", "Of the inner one")
+    assert made.loss(spec, "main").changed == ("sub/",)
+
+
 @pytest.mark.long
 def test_a_removal_that_is_killed_is_completed(
     project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
