@@ -47,6 +47,7 @@ class Loop:
             assert not background.run("work", self._run())
             background.allow_again("work")
             assert background.run("work", asyncio.sleep(0))
+            await asyncio.sleep(0)  # it begins before it is cancelled
         await background.close()
 
     async def _run(self) -> None:
