@@ -42,6 +42,10 @@ class CheckoutDirtyError(GitError):
         super().__init__(message, hints=hints)
 
 
+class CheckoutBusyError(GitError):
+    """The base is checked out where an operation of git waits for the user; nothing was changed."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergePlan:
     """A merge that is computed and not made.

@@ -100,6 +100,21 @@ class Head:
         return f"{commit} on {self.branch}" if self.branch else f"{commit}, detached"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeftCommits:
+    """Commits that were made in a work tree, and that its HEAD has left.
+
+    Attributes:
+        commit: The last of them.
+        subjects: Hash and subject of each that the history of HEAD does not have, oldest first.
+        is_related: Whether they have an ancestor with HEAD.
+    """
+
+    commit: str
+    subjects: tuple[str, ...]
+    is_related: bool = True
+
+
 def finish_it(head: Head, worktree: str | None = None) -> str:
     """Return the hint to finish what is in progress; to abort it would lose what was done in it."""
     git = f"git -C {shlex.quote(worktree)}" if worktree else "git"
@@ -153,6 +168,23 @@ class Repository(Protocol):
 
     def committed_since(self, commit: str) -> tuple[str, ...]:
         """Return the files in which HEAD differs from a commit, without ``.agentmux``."""
+
+    def is_related(self, commit: str) -> bool:
+        """Return whether HEAD and a commit have a common ancestor."""
+
+    def left_commits(
+        self, *, since: str, known: Collection[str] = (), also: Collection[str] = ()
+    ) -> tuple[LeftCommits, ...]:
+        """Return what was made in this work tree and is not in the history of HEAD.
+
+        It was committed on another branch, or on none, before that was left. What HEAD or the files
+        have as well, for example by a cherry-pick, is not returned.
+
+        Args:
+            since: The commit on which the work began.
+            known: Branches and commits whose history counts as HEAD's.
+            also: Commits that HEAD was at here, by another record than git's log of HEAD.
+        """
 
     def subjects(self, since: str) -> tuple[str, ...]:
         """Return the subjects of the commits after ``since``, oldest first."""

@@ -99,6 +99,8 @@ class WorktreeLoss:
             whose changes the base does not have; oldest first.
         tip: The commit of the branch; None if it does not exist.
         is_beside: Whether HEAD of the worktree has some of these commits, and the branch does not.
+        is_unmerged: Whether the branch has some of these commits.
+        behind: The ends of those that HEAD of the worktree had, and has left.
         is_there: Whether the worktree exists; it would be removed.
         branch: The branch that would be deleted; empty if none would.
         besides: What else is in the worktree and in no commit, and is not the session's work: what
@@ -113,6 +115,8 @@ class WorktreeLoss:
     is_there: bool = False
     branch: str = ""
     besides: tuple[str, ...] = ()
+    is_unmerged: bool = False
+    behind: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
         """Whether any work would be lost."""

@@ -46,7 +46,7 @@ from agentmux.core.terminal.console import Page
 from agentmux.core.terminal.keys import Pressed
 from agentmux.errors import ExitCode
 from agentmux.ports.display import Picture
-from agentmux.ports.repository import ChangeRange, Head, ResultChangedError
+from agentmux.ports.repository import ChangeRange, Head, LeftCommits, ResultChangedError
 from agentmux.ports.terminal import (
     Arranged,
     Client,
@@ -701,6 +701,14 @@ class NotedRepository:
         return self
 
     def committed_since(self, commit: str) -> tuple[str, ...]:
+        raise AssertionError("no test without real git has a worktree")
+
+    def is_related(self, commit: str) -> bool:
+        return True
+
+    def left_commits(
+        self, *, since: str, known: Collection[str] = (), also: Collection[str] = ()
+    ) -> tuple[LeftCommits, ...]:
         raise AssertionError("no test without real git has a worktree")
 
     def subjects(self, since: str) -> tuple[str, ...]:

@@ -56,7 +56,7 @@ def test_a_conflict_changes_nothing_and_a_coder_can_resolve_it(project: Project)
     assert session.launched().count("architect") == 1
     request = session.read("07_review/fix_request.md")
     assert f"CONFLICT (add/add): Merge conflict in {name}" in request
-    assert "`git merge main`" in request
+    assert "git merge --no-edit main`" in request
     place = Path(state["worktree"])
     assert project.program("git", "rev-parse", "HEAD", cwd=place).stdout.strip() == accepted
     project.program("git", "merge", "-X", "ours", "-qm", "Resolved", "main", cwd=place)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from agentmux.adapters.system.processes import is_alive
+from agentmux.core.names import git_commands
 from tests.conftest import trust
 from tests.e2e.conftest import Project, Session, older_git
 
@@ -51,7 +52,7 @@ def test_a_worktree_from_start_to_commit(project: Project) -> None:
     project.git("-C", str(place), "checkout", "-q", "-b", "elsewhere")
     project.git("-C", str(place), "branch", "-q", "-D", "agentmux/add-a-greeting")
     said = project.fails(3, "approve", session.name, "--yes")
-    assert f"git -C {place} switch -c agentmux/add-a-greeting" in said
+    assert f"git -C {place} switch --no-overwrite-ignore -c agentmux/add-a-greeting" in said
     project.git("-C", str(place), "switch", "-q", "-c", "agentmux/add-a-greeting")
     before = project.git("status", "--porcelain", "--branch")
     hooks = "no hooks will run: `core.hooksPath` is .husky/_, which the worktree does not have"
@@ -269,7 +270,7 @@ def test_the_result_stays_on_its_branch_until_it_is_merged(project: Project) -> 
     assert "on branch agentmux/x, from main at" in said
     assert "committed there already: " in said
     assert "By an agent" in said
-    assert "git merge agentmux/x" in said
+    assert "git merge --no-edit agentmux/x" in said
     session.wait("done")
     state = session.state
     assert state["delivery"] == {
@@ -283,7 +284,7 @@ def test_the_result_stays_on_its_branch_until_it_is_merged(project: Project) -> 
     assert "was approved: there is nothing to rewind" in refused
     refused = project.fails(3, "remove", session.name, "--yes")
     assert "2 commits on branch agentmux/x not merged" in refused
-    assert "git merge agentmux/x" in refused
+    assert "git merge --no-edit agentmux/x" in refused
     assert place.is_dir()
     assert session.path.is_dir()
     kept = f"kept {place}: 2 commits on branch agentmux/x not merged"
@@ -291,7 +292,7 @@ def test_the_result_stays_on_its_branch_until_it_is_merged(project: Project) -> 
     assert (pruned.stdout, kept in pruned.stderr) == ("", True)
     leftovers = [each for each in findings(project) if each["check"] == "leftovers"]
     assert [("2 commits on branch" in each["text"], each["mend"]) for each in leftovers] == [
-        (True, "merge the branch first: git merge agentmux/x")
+        (True, f"merge the branch first: {git_commands.merge('agentmux/x')}")
     ]
     project.git("merge", "-q", "agentmux/x")
     assert project.ok("prune", "--dry-run").startswith("would remove ")

@@ -229,7 +229,7 @@ def forge(project: Project) -> FakeForge:
 
 
 @pytest.mark.follows(
-    "bring them together: git switch … && git pull",
+    "bring them together: … && git fetch && …",
     "continue a branch: agentmux start --on … …",
 )
 def test_a_request_is_continued(project: Project, forge: FakeForge, work: Work) -> None:
@@ -245,7 +245,7 @@ def test_a_request_is_continued(project: Project, forge: FakeForge, work: Work) 
     project.git("switch", "-q", "main")
     forge.request(branch="fix", commit=project.git("rev-parse", "origin/fix").strip())
     refusal = project.fails(3, "start", "--on", "100", "--detach", "more")
-    went_well(project, shown("bring them together: git switch … && git pull", refusal))
+    went_well(project, shown("bring them together: … && git fetch && …", refusal))
     assert work.lost() == []
     project.git("switch", "-q", "main")
     forge.request(branch="fix", state="CLOSED", commit="c" * 40)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.disk.session_folders import BURIED
+from agentmux.core.names import git_commands
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session, bare
 from tests.hints.following import Work, follow, shown, went_well
@@ -27,7 +28,6 @@ def done(project: Project, work: Work) -> Session:
 
 
 @pytest.mark.follows(
-    "git merge ………",
     ", or: git push … …",
     'agentmux start "FEATURE"',
     '  agentmux start "…"   start the next feature',
@@ -40,7 +40,7 @@ def test_a_kept_result_is_merged_and_pushed(done: Session, work: Work) -> None:
     done.wait("done").gone()
     text = told + project.ok("status", done.name)
     push = shown(", or: git push … …", text).removeprefix(", or: ")
-    merge = f"git merge {done.state['branch']}"
+    merge = git_commands.merge(done.state["branch"])
     assert merge in text
     project.git("stash", "-q", "--include-untracked")
     went_well(project, push)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.conftest import Project, Session, bare
-from tests.hints.following import Work, shown, went_well
+from tests.hints.following import Work, follow, shown, went_well
 
 pytestmark = pytest.mark.long
 
@@ -26,7 +26,6 @@ def works(decided: Session, work: Work) -> Work:
 
 @pytest.mark.follows(
     "agentmux stop …",
-    "merge the branch first: git merge …",
     "or lose all of it: agentmux remove --force …",
     "to resume it: agentmux resume …",
 )
@@ -40,7 +39,7 @@ def test_remove_leaves_what_is_nowhere_else(decided: Session, works: Work) -> No
     assert "not committed" in refusal
     (place,) = (Path(decided.state["worktree"]),)
     project.git("stash", "-q", "--include-untracked")
-    went_well(project, shown("merge the branch first: git merge …", refusal))
+    went_well(project, shown("merge the branch first: … && git merge --no-edit …", refusal))
     project.git("stash", "pop", "-q")
     assert works.lost() == []
     went_well(project, f"{resumed} --detach")
@@ -84,7 +83,6 @@ def test_a_rewind_can_be_rewound(decided: Session, works: Work) -> None:
     "agentmux try --off",
     "show one: agentmux try SESSION",
     "keep the commits: git branch kept-…",
-    "then go back: git switch …, and …",
     "go back first: agentmux try --off",
 )
 def test_a_trial_keeps_what_is_made_in_it(decided: Session, works: Work) -> None:
@@ -100,7 +98,7 @@ def test_a_trial_keeps_what_is_made_in_it(decided: Session, works: Work) -> None
     works.commit("a commit in the trial", project.path / "tried.py")
     refusal = project.fails(3, "try", "--off")
     went_well(project, shown("keep the commits: git branch kept-…", refusal))
-    went_well(project, shown("then go back: git switch …, and …", refusal))
+    went_well(project, shown("then go back: git switch … && agentmux try --off", refusal))
     assert project.git("rev-parse", "--abbrev-ref", "HEAD").strip() == "main"
     project.ok("try", name)
     went_well(project, shown("go back: agentmux try --off", told))
@@ -147,6 +145,79 @@ def test_a_coder_resolves_a_conflict(decided: Session, works: Work) -> None:
     assert works.lost() == []
     went_well(project, before)
     decided.wait("fixing").wait()
+    assert works.lost() == []
+
+
+ALONG = "take … along: … && … && …"
+
+
+def apart(session: Session, work: Work) -> Path:
+    """Commit on a detached HEAD that lacks a commit of the session's branch, and stage an edit."""
+    place = Path(session.state["worktree"])
+    session.project.git_at(place, "switch", "-q", "--detach", "HEAD~1")
+    work.commit("a commit on no branch", place / "apart.py")
+    session.project.git_at(place, "add", "calc.py")
+    return place
+
+
+@pytest.mark.follows("then: agentmux approve ……")
+def test_what_was_committed_on_no_branch_is_delivered(decided: Session, works: Work) -> None:
+    project, name = decided.project, decided.name
+    place = apart(decided, works)
+    refusal = project.fails(3, "approve", name, "--yes", "--keep")
+    assert follow(project, shown(ALONG, refusal))[-1].returncode != 0  # something is staged
+    assert project.fails(3, "approve", name, "--yes", "--keep") == refusal
+    project.git_at(place, "commit", "-qm", "An edit of a coder")
+    refusal = project.fails(3, "approve", name, "--yes", "--keep")
+    went_well(project, shown(ALONG, refusal))
+    assert works.lost() == []
+    # Whoever goes to the branch alone is told what it does not have.
+    for beside in ("one.py", "two.py"):
+        project.git_at(place, "switch", "-q", "--detach")
+        works.commit(f"a commit in {beside}", place / beside)
+        project.git_at(place, "switch", "-q", decided.state["branch"])
+        refusal = project.fails(3, "approve", name, "--yes", "--keep")
+        assert f" a commit in {beside}" in refusal
+        went_well(project, shown(ALONG, refusal))
+    went_well(project, shown("then: agentmux approve ……", refusal))
+    decided.wait("done")
+    project.ok("prune")
+    assert works.lost() == []
+
+
+@pytest.mark.follows("git -C …… stash push --all -- …")
+def test_what_is_in_the_way_of_a_merge_is_put_aside(decided: Session, works: Work) -> None:
+    project, name = decided.project, decided.name
+    place = Path(decided.state["worktree"])
+    (project.path / ".git" / "info" / "exclude").write_text("ignored*.py\n")
+    for new in ("ignored one.py", "new[1].py"):
+        (place / new).write_text("MADE = 1\n")
+        project.git_at(place, "add", "-f", "--", f":(literal){new}")
+        works.write(f"the user's {new}", project.path / new)
+    refusal = project.fails(1, "approve", name, "--yes", "--merge")
+    went_well(project, shown("put them aside: …", refusal))
+    went_well(project, shown("then: agentmux approve ……", refusal))
+    decided.wait("done")
+    project.git("merge-base", "--is-ancestor", decided.state["commit"]["commit"], "main")
+    assert works.lost() == []
+
+
+@pytest.mark.follows("keep what was left on no branch: git branch kept-… …")
+def test_what_was_left_on_no_branch_does_not_go_with_the_worktree(
+    decided: Session, works: Work
+) -> None:
+    project, name = decided.project, decided.name
+    place = apart(decided, works)
+    project.git_at(place, "switch", "-q", decided.state["branch"])
+    refusal = project.fails(3, "approve", name, "--yes", "--keep")
+    went_well(project, shown("or go without them: agentmux approve … --leave-commits", refusal))
+    decided.wait("done")
+    assert "a commit on no branch" in project.run("prune").stderr
+    refusal = project.fails(3, "remove", name, "--yes")
+    went_well(project, shown("keep what was left on no branch: git branch kept-… …", refusal))
+    project.git("stash", "-q", "--include-untracked")
+    went_well(project, shown("merge the branch first: … && git merge --no-edit …", refusal))
+    project.ok("remove", name, "--yes")
     assert works.lost() == []
 
 

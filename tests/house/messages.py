@@ -104,6 +104,19 @@ def messages() -> tuple[Message, ...]:
     return tuple(found)
 
 
+def texts() -> Iterator[tuple[str, int, str]]:
+    """Yield each text of the program outside docstrings, after its file and line."""
+    for path in sorted((ROOT / "agentmux").rglob("*.py")):
+        name = path.relative_to(ROOT / "agentmux").as_posix()
+        if not name.startswith(PASSED_OVER):
+            tree = ast.parse(path.read_text(encoding="utf-8"))
+            passed_over = set(_docstrings_and_parts(tree))
+            for node in ast.walk(tree):
+                text = None if node in passed_over else _template(node)
+                if text is not None and isinstance(node, ast.Constant | ast.JoinedStr):
+                    yield name, node.lineno, text
+
+
 def messages_of(source: str, name: str) -> Iterator[Message]:
     """Yield the messages that name a command in a module's ``source``."""
     tree = ast.parse(source)

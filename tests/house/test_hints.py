@@ -1,7 +1,10 @@
 """No hint loses work: each message that names a command is followed to the letter by a test."""
 
+import re
+from typing import Final
+
 from tests.house.effects import HARMLESS, LOOKS, changing, followed
-from tests.house.messages import commands_of, messages, messages_of
+from tests.house.messages import commands_of, messages, messages_of, texts
 
 
 def test_each_message_with_a_command_that_changes_something_is_followed() -> None:
@@ -24,6 +27,27 @@ def test_each_message_that_a_test_follows_is_there() -> None:
 def test_each_command_that_only_looks_is_named_by_a_message() -> None:
     named = {each.shape for message in messages() for each in message.commands}
     assert not (LOOKS | HARMLESS.keys()) - named
+
+
+def test_no_command_of_git_writes_over_files_that_git_ignores() -> None:
+    bare = [
+        f"{name}:{line}: {words}"
+        for name, line, text in texts()
+        for words in _BARE.findall(text)
+        if name != "core/names/git_commands.py"
+    ]
+    assert not bare, "write them by core/names/git_commands.py"
+    seen = "git switch x; git -C … merge y && … switch --detach x, … checkout -b z"
+    assert len(_BARE.findall(seen)) == 4
+    safe = "git merge --continue, git switch --detach, git merge --ff-only --no-overwrite-ignore x"
+    assert not _BARE.findall(safe)
+
+
+_BARE: Final = re.compile(
+    r"(?:\bgit|…)(?: -C \S+)? (?:switch|merge|checkout|pull)\b"
+    r"(?! --(?:continue|abort|(?:detach|create NAME)(?= ?[&,;\)`']|$)|[^&;]*no-overwrite-ignore))"
+)
+"""A command of git that writes files, and may write over one that git ignores."""
 
 
 def test_a_new_message_is_seen() -> None:

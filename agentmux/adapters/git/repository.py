@@ -17,6 +17,7 @@ from typing import Final
 
 from agentmux.adapters.disk.scratch import scratch_folder
 from agentmux.adapters.git.clean_protection import protect_from_clean
+from agentmux.adapters.git.left_commits import left_commits
 from agentmux.adapters.git.program import (
     PATIENT,
     GitProgram,
@@ -42,6 +43,7 @@ from agentmux.ports.repository import (
     HeadMovedError,
     IndexBusyError,
     InProgress,
+    LeftCommits,
     ResultChangedError,
     finish_it,
 )
@@ -159,6 +161,16 @@ class Git:
         )
         found = split(reply.out)
         return tuple(path for path in found if layout.PROJECT_FOLDER not in path.split("/"))
+
+    def is_related(self, commit: str) -> bool:
+        """Return whether HEAD and a commit have a common ancestor."""
+        return self._git.read("merge-base", "HEAD", commit).status == 0
+
+    def left_commits(
+        self, *, since: str, known: Collection[str] = (), also: Collection[str] = ()
+    ) -> tuple[LeftCommits, ...]:
+        """Return what was made in this work tree and is not in the history of HEAD."""
+        return left_commits(self._git, since=since, known=known, also=also)
 
     def subjects(self, since: str) -> tuple[str, ...]:
         """Return the subjects of the commits after ``since``, oldest first."""

@@ -6,6 +6,7 @@ A merge is computed without a work tree (``git merge-tree``), so that a conflict
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -27,11 +28,12 @@ from agentmux.adapters.trees.checkout_sides import CheckoutSides
 from agentmux.adapters.trees.checkpoints import GitCheckpoints
 from agentmux.ports.merging import (
     BaseMovedError,
+    CheckoutBusyError,
     CheckoutDirtyError,
     MergeConflictError,
     MergePlan,
 )
-from agentmux.ports.repository import GitError, IndexBusyError
+from agentmux.ports.repository import GitError, Head, IndexBusyError, InProgress, finish_it
 
 _LOCK: Final = "agentmux-merge.lock"
 _REBASED: Final = ("rebase-merge/head-name", "rebase-apply/head-name")
@@ -234,8 +236,19 @@ def _dirty(base: str, top: Path, paths: tuple[str, ...]) -> CheckoutDirtyError:
         f"branch `{base}` is checked out in {top}, which has uncommitted changes in"
         f" {', '.join(paths)}",
         paths=paths,
-        hints=("commit or stash them there, then approve again",),
+        hints=(f"put them aside: {_stash(top, paths)}",),
     )
+
+
+def _stash(top: Path, paths: tuple[str, ...]) -> str:
+    """Return the command that puts files aside, also new ones and those that git ignores."""
+    literal = " --literal-pathspecs" if any(set(path) & set("*?[\\:") for path in paths) else ""
+    named = " ".join(map(shlex.quote, paths))
+    return f"git -C {shlex.quote(str(top))}{literal} stash push --all -- {named}"
+
+
+def _finish(top: Path, doing: InProgress) -> str:
+    return finish_it(Head(commit=None, branch=None, in_progress=doing), str(top))
 
 
 def _require_idle(there: GitProgram, top: Path, base: str) -> None:
@@ -251,9 +264,9 @@ def _require_idle(there: GitProgram, top: Path, base: str) -> None:
         raise BaseMovedError(f"branch `{base}` is not checked out in {top} any more")
     doing = in_progress(tree.git_dir)
     if doing is not None:
-        raise GitError(
+        raise CheckoutBusyError(
             f"a {doing} is in progress in {top}, where branch `{base}` is checked out",
-            hints=("finish it, then approve again",),
+            hints=(_finish(top, doing),),
         )
 
 
@@ -263,7 +276,7 @@ def _require_no_rebase(top: Path, base: str) -> None:
     for name in _REBASED if tree is not None else ():
         path = tree.git_dir / name if tree is not None else Path()
         if path.is_file() and path.read_bytes().strip() == encoded(f"{HEADS}{base}"):
-            raise GitError(
+            raise CheckoutBusyError(
                 f"branch `{base}` is being rebased in {top}",
-                hints=("finish the rebase, then approve again",),
+                hints=(_finish(top, "rebase"),),
             )

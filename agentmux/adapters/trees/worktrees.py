@@ -422,10 +422,13 @@ class LinkedWorktrees:
         changed: tuple[str, ...] = ()
         besides: tuple[str, ...] = ()
         heads, is_there = [tip], self._is_marked(spec)
+        behind: tuple[str, ...] = ()
         if is_there:
             inside = self._inside(spec)
             changed, besides, head = self._changed(spec), inside.besides(), inside.head().commit
             heads += [head] if head != tip else []
+            behind = self._left_behind(spec, base)
+            heads += behind
         onto = self._commit(f"refs/heads/{base}") if base is not None else None
         kept = tip if spec.is_continued else None  # that branch stays
         heads = [each for each in heads if each not in {None, kept, merged}]
@@ -436,7 +439,9 @@ class LinkedWorktrees:
             known = [f"^{each}" for each in (spec.commit, onto) if each is not None]
             reply = self._git.must_read("list the commits", *words, *lost, *known)
             commits = tuple(decoded(reply.out).splitlines())
-        beside = any(each != tip and not self._has(tip, each) for each in lost)
+        beside = any(
+            each != tip and each not in behind and not self._has(tip, each) for each in lost
+        )
         return WorktreeLoss(
             changed=changed,
             commits=commits,
@@ -445,7 +450,17 @@ class LinkedWorktrees:
             is_there=is_there,
             branch=spec.branch if tip is not None and self._drops_branch(spec) else "",
             besides=besides,
+            is_unmerged=tip in lost,
+            behind=tuple(each for each in behind if each in lost),
         )
+
+    def _left_behind(self, spec: WorktreeSpec, base: str | None) -> tuple[str, ...]:
+        """Return the ends of the commits that HEAD of the worktree has left."""
+        onto = () if base is None else (f"refs/heads/{base}",)
+        mine = (f"refs/heads/{spec.branch}",) if spec.branch else ()
+        known = (spec.commit, *onto, *mine)
+        found = self._inside(spec).left_commits(since=spec.commit, known=known)
+        return tuple(each.commit for each in found)
 
     def _drops_branch(self, spec: WorktreeSpec) -> bool:
         """Whether `take_away` deletes the session's branch, which exists."""

@@ -11,6 +11,7 @@ from agentmux.app.session.workplace import has_repository
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.forges.spec import Place, read_url
 from agentmux.core.journal.state import Request
+from agentmux.core.names import git_commands
 from agentmux.errors import BlockedError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -69,11 +70,12 @@ def find_continued(world: World, given: str) -> ContinuedBranch:
     found = _find(world, given, "--on")
     here = world.remote_branches.branch(found.name)
     if found.request is not None and here not in {None, found.commit}:
+        go, join = git_commands.switch(found.name), git_commands.merge("@{upstream}")
         raise BlockedError(
             f"branch `{found.name}` is at {(here or '')[:12]} here, but {found.request.url} is at"
             f" {found.commit[:12]}",
             reason="branch_differs",
-            hints=(f"bring them together: git switch {shlex.quote(found.name)} && git pull",),
+            hints=(f"bring them together: {go} && git fetch && {join}",),
         )
     top = world.worktrees.checkout_of(found.name)
     if top is not None:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.lookup import Liveness, SessionEntry, live, own_tmux, sessions_dir
+from agentmux.core.names import git_commands
 from agentmux.core.names.counts import counted
 from agentmux.core.names.statuses import DONE
 from agentmux.errors import AgentmuxError, BlockedError, DataError
@@ -197,7 +198,8 @@ def lost_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
         parts.append(f"{files} in {spec.path} not committed ({_some(found.changed)})")
     if found.commits:
         many = counted(len(found.commits), "commit")
-        where = f"in {spec.path} on no branch" if found.is_beside else f"on {spec.shown} not merged"
+        is_beside = found.is_beside or found.behind
+        where = f"in {spec.path} on no branch" if is_beside else f"on {spec.shown} not merged"
         parts.append(f"{many} {where} ({_some(found.commits)})")
     return ", and ".join(parts)
 
@@ -226,16 +228,22 @@ def ways_to_keep(entry: SessionEntry, found: WorktreeLoss, spec: WorktreeSpec) -
         inner = shlex.quote(str(spec.path / each))
         yield f"see the commits of {each}: git -C {inner} log --all --oneline -n 10"
     if found.commits:
-        place = shlex.quote(str(spec.path))
-        if not spec.branch or found.is_beside:
-            yield f"keep them on a branch: git -C {place} switch --create NAME"
-        else:
-            yield f"merge the branch first: git merge {shlex.quote(spec.branch)}"
+        yield from _ways_to_keep_commits(found, spec)
     yield _lose_all(entry)
 
 
 def _lose_all(entry: SessionEntry) -> str:
     return f"or lose all of it: agentmux remove --force {entry.name}"
+
+
+def _ways_to_keep_commits(found: WorktreeLoss, spec: WorktreeSpec) -> Iterator[str]:
+    for each in found.behind:
+        yield f"keep what was left on no branch: git branch kept-{each[:12]} {each[:12]}"
+    if not spec.branch or found.is_beside:
+        place = shlex.quote(str(spec.path))
+        yield f"keep them on a branch: git -C {place} switch --create NAME"
+    elif found.is_unmerged:
+        yield f"merge the branch first: {git_commands.merge(spec.branch)}"
 
 
 def remove_session(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from agentmux.app.session.checkout import require_free, trial_in_the_way
 from agentmux.app.session.own_worktree import placed, worktree_of
 from agentmux.core.fold.apply import fold
+from agentmux.core.names import git_commands
 from agentmux.core.names.phase import Phase
 from agentmux.errors import BlockedError, NotFoundError, UsageError
 from agentmux.ports.repository import finish_it
@@ -49,6 +49,13 @@ def begin_trial(world: World, entry: SessionEntry) -> Trial:
     )
     world.trials.begin(trial)
     return trial
+
+
+def _back(trial: Trial) -> str:
+    """Return the command that checks out what was checked out before a trial."""
+    if trial.branch is not None:
+        return git_commands.switch(trial.branch)
+    return git_commands.switch(trial.head, option="--detach")
 
 
 def _require_clean(world: World) -> None:
@@ -111,7 +118,7 @@ def end_trial(world: World) -> tuple[Trial, str]:
             reason="trial_commits",
             hints=(
                 f"keep the commits: git branch kept-{(head.commit or '')[:12]}",
-                f"then go back: git switch {shlex.quote(trial.branch or trial.head)}, and {_OFF}",
+                f"then go back: {_back(trial)} && {_OFF}",
             ),
         )
     world.trials.end(trial)

@@ -12,7 +12,7 @@ from agentmux.app.session.changes import changes_of
 from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.core.documents.review import label
 from agentmux.core.names.counts import counted
-from agentmux.core.names.status_labels import left_out_label
+from agentmux.core.names.status_labels import left_behind_label, left_out_label
 from agentmux.core.names.statuses import CAPPED, MERGE
 from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
 from agentmux.core.pipeline.delivery import command_to_keep, is_on_no_branch
@@ -62,6 +62,7 @@ def outcome_lines(
         return
     if found.found_on:
         yield f"HEAD is {found.found_on}: branch {state.branch} is first moved forward to it"
+    yield from (left_behind_label(each.subjects) for each in found.left_behind)
     if not found.paths:
         yield from _nothing(found, where)
         return

@@ -16,7 +16,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import Approved
 from agentmux.core.names.counts import counted
-from agentmux.core.names.status_labels import left_out_label
+from agentmux.core.names.status_labels import left_behind_label, left_out_label
 from agentmux.core.terminal.console import READ_S
 from agentmux.errors import AgentmuxError
 
@@ -60,7 +60,7 @@ def approval_question(world: World, files: SessionFiles, state: SessionState) ->
     """
     try:
         way = way_of(world, state, "")
-        hindrance = moved(world, state)
+        hindrance = moved(world, state, way)
         if hindrance is not None:
             return _refused(hindrance)
         found = deliverable(world, state)
@@ -111,7 +111,8 @@ def _outcome(
 
 def _doing(found: Deliverable, where: str) -> str:
     """Return what an approval does, after ``to``."""
-    without = "".join(f"; {left_out_label(path)}" for path in found.left_out)
+    behind = (left_behind_label(each.subjects) for each in found.left_behind)
+    without = "".join(f"; {said}" for said in (*map(left_out_label, found.left_out), *behind))
     then = f"; {where}" if where else ""
     if not found.paths:
         held = found.held_by_base

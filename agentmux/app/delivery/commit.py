@@ -13,9 +13,10 @@ from typing import Final
 from agentmux.app.session.left_branch import left
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
-from agentmux.core.decisions.workplace import ways_back
+from agentmux.core.decisions.workplace import kept_name, ways_back
 from agentmux.core.documents.trailer import TRAILER
 from agentmux.core.journal.state import SessionState
+from agentmux.core.pipeline.delivery import approve_again
 from agentmux.core.pipeline.result_text import message
 from agentmux.errors import AgentmuxError, of_system
 from agentmux.ports.repository import (
@@ -40,11 +41,20 @@ def left_out(world: World, state: SessionState) -> tuple[str, ...]:
     return tuple(path for path in world.repository.nested() if path not in state.options.dirty)
 
 
-def moved(world: World, state: SessionState) -> GitError | None:
+def moved(world: World, state: SessionState, way: str = "") -> GitError | None:
     """Return why the result cannot be taken from the current HEAD, with hints; None where it can.
 
-    A session that only looks at a branch must have left it as it is.
+    A session that only looks at a branch must have left it as it is. ``way`` is where the result is
+    to go; empty: as the delivery says that was opened, or as configured.
     """
+    error = _moved(world, state)
+    if error is None:
+        return _rewritten(world, state)
+    return GitError(error.message, hints=(*error.hints, approve_again(state, way)))
+
+
+def _moved(world: World, state: SessionState) -> GitError | None:
+    """Return the error of `moved`, with the hints that lead to where the result can be taken."""
     if state.reviewed is not None:
         return _touched(world, state)
     if not state.commits:
@@ -60,7 +70,7 @@ def moved(world: World, state: SessionState) -> GitError | None:
     what = f"HEAD moved: the session began on {began.describe()}, HEAD is now {head.describe()}"
     return GitError(
         f"a {head.in_progress} is in progress in this repository" if stayed else what,
-        hints=_then_approve(_ways_back(world, state, began, head)),
+        hints=_ways_back(world, state, began, head),
     )
 
 
@@ -71,7 +81,7 @@ def _touched(world: World, state: SessionState) -> GitError | None:
     if head.commit != state.options.base:
         return GitError(
             f"the branch under review was to stay as it is, but HEAD is {head.describe()}",
-            hints=_then_approve(ways_back(left(world, state, head))),
+            hints=ways_back(left(world, state, head)),
         )
     changed = world.repository.changed_since(state.options.dirty)
     if not changed:
@@ -82,7 +92,7 @@ def _touched(world: World, state: SessionState) -> GitError | None:
         f" {', '.join(changed[:_NAMED])}{more}",
         hints=(
             f"see them: {place} status",
-            f"put them back: {place} stash --include-untracked, then approve again",
+            f"put them back: {place} stash --include-untracked",
         ),
     )
 
@@ -104,20 +114,24 @@ def _made_before(world: World, state: SessionState) -> str | None:
 
 
 def _left_branch(world: World, state: SessionState, head: Head) -> GitError | None:
-    """Return why the result of a worktree is not on its branch, after its base; None where it is.
+    """Return why the result of a worktree is not on its branch; None where it is.
 
     Agents, or the user, may have committed there.
     """
     if head.in_progress:
         return GitError(
             f"a {head.in_progress} is in progress in {state.worktree}",
-            hints=_then_approve((finish_it(head, state.worktree),)),
+            hints=(finish_it(head, state.worktree),),
         )
+    return _elsewhere(world, state, head) if head.branch != state.branch else None
+
+
+def _rewritten(world: World, state: SessionState) -> GitError | None:
+    """Return that a worktree's branch has another history than the session; None where not."""
+    if not state.worktree or not state.commits:
+        return None
     branch, base = state.branch or "", state.options.base or ""
-    error = _elsewhere(world, state, head) if head.branch != branch else None
-    if error is not None:
-        return error
-    if head.commit is not None and world.repository.contains(base):
+    if world.repository.head().commit is not None and world.repository.contains(base):
         return None
     git = f"git -C {shlex.quote(state.worktree or '')}"
     return GitError(
@@ -132,14 +146,14 @@ def _elsewhere(world: World, state: SessionState, head: Head) -> GitError | None
     branch, found = state.branch or "", left(world, state, head)
     what = f"{state.worktree} is not on branch {branch}: HEAD is {head.describe()}"
     if found.is_gone or found.is_behind:
-        return GitError(what, hints=_then_approve(ways_back(found)))
+        return GitError(what, hints=ways_back(found))
     top = world.worktrees.checkout_of(branch)
     if top is None:
         return None
     free = f"git -C {shlex.quote(str(top))} switch --detach"
     return GitError(
         f"{what}; and branch {branch} cannot be moved there, as it is checked out in {top}",
-        hints=_then_approve((f"leave it there: {free}",)),
+        hints=(f"leave it there: {free}",),
     )
 
 
@@ -162,13 +176,9 @@ def _ways_back(world: World, state: SessionState, began: Head, head: Head) -> tu
     if base:
         undo = f"git reset --soft {base}"
     elif head.commit is not None:  # a branch that is deleted has no log that would keep them
-        undo = f"git branch -f kept-{head.commit[:12]} HEAD && {undo}"
+        undo = f"git branch {kept_name(head.commit)} HEAD && {undo}"
     see = f"see the commits since then: {since}"
     return (f"{see} (if this session made them, undo them: {undo})",)
-
-
-def _then_approve(ways: tuple[str, ...]) -> tuple[str, ...]:
-    return (*ways[:-1], f"{ways[-1]}, then approve again")
 
 
 def reason(error: AgentmuxError | OSError) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shlex
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from agentmux.app.delivery.commit import is_elsewhere
@@ -11,12 +13,14 @@ from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.state import encode
+from agentmux.core.names import git_commands
 from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
 from agentmux.core.pipeline.result_text import message
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
+    from agentmux.ports.repository import LeftCommits
     from agentmux.ports.session_files import SessionFiles
 
 _DIGEST_LENGTH = 20
@@ -39,6 +43,8 @@ class Deliverable:
             worktree.
         found_on: Where HEAD is, in words, if an approval first moves the worktree's branch there;
             else empty.
+        left_behind: The commits that were made in the worktree, and that its HEAD has left: the
+            result does not have them.
         tree: Git's id of the files that a commit would have; empty where nothing is committed.
     """
 
@@ -50,6 +56,7 @@ class Deliverable:
     held_by_base: str = ""
     made_already: tuple[str, ...] = ()
     found_on: str = ""
+    left_behind: tuple[LeftCommits, ...] = ()
     tree: str = ""
 
 
@@ -83,7 +90,31 @@ def deliverable(world: World, state: SessionState) -> Deliverable:
         held_by_base=held_by_base(repository, state, base),
         made_already=repository.subjects(base) if is_own and base else (),
         found_on=head.describe() if is_elsewhere(state, head) else "",
+        left_behind=left_behind(world, state),
         tree=repository.result_tree(now),
+    )
+
+
+def left_behind(world: World, state: SessionState) -> tuple[LeftCommits, ...]:
+    """Return the commits that were made in a session's worktree, and that its HEAD has left.
+
+    A result without them is not what was made there, and may not be what was reviewed.
+    """
+    began = state.options.base
+    if not state.worktree or began is None or not state.commits:
+        return ()
+    onto = (f"refs/heads/{state.base.branch}",) if state.base and state.base.branch else ()
+    apart = {each.head for each in state.tree_checkpoints if each.branch != state.branch}
+    return world.repository.left_commits(
+        since=began, known=(began, *onto), also=sorted(each for each in apart if each is not None)
+    )
+
+
+def ways_along(state: SessionState, behind: Collection[LeftCommits]) -> tuple[str, ...]:
+    """Return, for each end of the commits that were left, how to merge it into HEAD."""
+    git = f"git -C {shlex.quote(state.worktree or '')}"
+    return tuple(
+        git_commands.merge(each.commit[:12], git=git, is_related=each.is_related) for each in behind
     )
 
 
@@ -106,6 +137,7 @@ def decision_digest(files: SessionFiles, state: SessionState, found: Deliverable
         "tree": found.tree,
         "paths": found.paths,
         **({"found_on": found.found_on} if found.found_on else {}),
+        **({"left": [each.commit for each in found.left_behind]} if found.left_behind else {}),
         "message": found.message,
         "summary": sha256(summary or b"").hexdigest(),
         "decided": {name: fields.get(name) for name in _DECIDED},

@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.delivery.work import OvertakenError, Record, StepError, StepWork
 from agentmux.app.session.checkout import merges_there, undecided_in, works_in
 from agentmux.core.documents.trailer import TRAILER
+from agentmux.core.names.statuses import MERGE
+from agentmux.core.pipeline.delivery import approve_again
 from agentmux.errors import AgentmuxError, BlockedError, MissingError
-from agentmux.ports.merging import BaseMovedError, MergeConflictError, MergePlan
+from agentmux.ports.merging import (
+    BaseMovedError,
+    CheckoutBusyError,
+    CheckoutDirtyError,
+    MergeConflictError,
+    MergePlan,
+)
 from agentmux.ports.repository import GitError
 
 if TYPE_CHECKING:
@@ -59,6 +67,8 @@ class MergeStep:
             )
         except MergeConflictError as error:
             raise _conflict(error, work) from error
+        except CheckoutBusyError as error:
+            raise _again(error, state) from error
         return {"base": plan.base, "old": plan.old, "new": plan.new}
 
     def take(self, work: StepWork, record: Record) -> Record:
@@ -75,6 +85,8 @@ class MergeStep:
                 merging.fast_forward(plan, top, keep=_held(work.world, top, work.home))
         except BaseMovedError as error:
             raise OvertakenError(error.message) from error
+        except (CheckoutBusyError, CheckoutDirtyError) as error:
+            raise _again(error, work.state) from error
         return {}
 
     def said(self, record: Record) -> str:
@@ -101,10 +113,17 @@ def merge_obstacle(world: World, state: SessionState, home: Path) -> AgentmuxErr
         wish = shlex.quote(f"Merge {base} into this branch, and resolve the conflicts.")
         again = f"agentmux request-changes --from fixing --session {home.name} {wish}"
         return GitError(error.message, hints=(f"have a coder resolve it: {again}",))
+    except (CheckoutBusyError, CheckoutDirtyError) as error:
+        return _again(error, state)
     except MissingError:
         raise
     except AgentmuxError as error:
         return error
+
+
+def _again(error: GitError, state: SessionState) -> GitError:
+    """Return the error about the checkout of the base, with how to approve after it."""
+    return GitError(error.message, hints=(*error.hints, approve_again(state, MERGE)))
 
 
 def _conflict(error: MergeConflictError, work: StepWork) -> StepError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agentmux.core.names import git_commands
 from agentmux.core.names.statuses import MERGE
 from agentmux.core.pipeline.delivery import failed_step
 from agentmux.errors import UsageError
@@ -33,8 +34,8 @@ def wish(state: SessionState, text: str) -> str:
     base, said = record.get("base", ""), record["conflicts"]
     conflicts = (
         f"The work could not be merged into branch `{base}`:\n\n{said}\n\n"
-        f"Merge `{base}` into the branch that is checked out here (`git merge {base}`). Resolve"
-        " every conflict so that both sides keep their meaning, run the tests, and commit the"
-        " merge."
+        f"Merge `{base}` into the branch that is checked out here (`{git_commands.merge(base)}`)."
+        " Resolve every conflict so that both sides keep their meaning, run the tests, and commit"
+        " the merge."
     )
     return "\n\n".join(each for each in (text.strip(), conflicts) if each)

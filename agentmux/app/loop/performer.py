@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeAlias
 
 from agentmux.app.delivery.commit import left_out, moved, reason
+from agentmux.app.delivery.deliverable import left_behind
 from agentmux.app.delivery.ways import way_of
 from agentmux.app.launch.launcher import Launcher, PreparedLaunch, PreparedStep, label
 from agentmux.app.launch.stopped_pane import PaneManner
@@ -72,6 +73,7 @@ from agentmux.core.journal.events import (
 from agentmux.core.journal.state import AGENT_MODES, NATIVE
 from agentmux.core.names import layout
 from agentmux.core.names.phase import COMMANDS
+from agentmux.core.names.status_labels import left_behind_label
 from agentmux.core.names.statuses import (
     CLAIM_TAKEN,
     ENDED_BY_USER,
@@ -420,6 +422,9 @@ class Performer:
             touched = moved(self._world, state) if state.reviewed is not None else None
             if touched is not None:
                 return "", reason(touched)
+            behind = left_behind(self._world, state)
+            if behind:
+                return "", "; ".join(left_behind_label(each.subjects) for each in behind)
             return way_of(self._world, state, "", alone=True), ""
         except AgentmuxError as error:
             return "", reason(error)

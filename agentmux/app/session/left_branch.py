@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux.core.decisions.workplace import LeftBranch, has_left, left_branch
+from agentmux.core.decisions.workplace import LeftBranch, has_left, kept_name, left_branch
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
@@ -49,4 +49,14 @@ def left(world: World, state: SessionState, head: Head) -> LeftBranch:
         is_gone=branch is not None and not world.repository.has_branch(branch),
         is_ahead=ahead,
         is_behind=behind,
+        is_kept=_is_kept(world, head),
+        is_related=not behind or world.repository.is_related(there or ""),
     )
+
+
+def _is_kept(world: World, head: Head) -> bool:
+    """Whether somebody has followed the hint to keep a detached HEAD on a branch."""
+    name = kept_name(head.commit)
+    if head.commit is None or head.branch is not None or not world.repository.has_branch(name):
+        return False
+    return world.repository.contains(head.commit, tip=f"refs/heads/{name}")

@@ -15,7 +15,7 @@ from agentmux.adapters.wake.pipe import poke
 from agentmux.app.delivery.approval_preview import destination, preview_lines
 from agentmux.app.delivery.approval_question import approval_of
 from agentmux.app.delivery.commit import moved, reason
-from agentmux.app.delivery.deliverable import decision_digest, deliverable
+from agentmux.app.delivery.deliverable import decision_digest, deliverable, ways_along
 from agentmux.app.delivery.outcome import delivered_lines, how_to_get, is_kept
 from agentmux.app.delivery.ways import way_of
 from agentmux.app.delivery.wish import wish
@@ -54,8 +54,9 @@ from agentmux.core.journal.events import Approved, ChangesRequested, UserDecisio
 from agentmux.core.journal.state import encode
 from agentmux.core.names import nearest
 from agentmux.core.names.phase import Phase
-from agentmux.core.names.status_labels import left_out_label
+from agentmux.core.names.status_labels import left_behind_label, left_out_label
 from agentmux.core.names.statuses import KEEP, MERGE, PR, PUSH
+from agentmux.core.pipeline.delivery import approve_again
 from agentmux.core.pipeline.registry import beginnings, pipeline_of
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, RefusedError, UsageError
 from agentmux.ports.repository import IndexBusyError
@@ -89,6 +90,13 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
         bool,
         typer.Option(
             "--leave-nested", help="Do not commit folders that are git repositories of their own."
+        ),
+    ] = False,
+    leave_commits: Annotated[
+        bool,
+        typer.Option(
+            "--leave-commits",
+            help="Go without commits that were made in the worktree and are not on its branch.",
         ),
     ] = False,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the result on its branch.")] = False,
@@ -132,7 +140,9 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
         way = way_of(world, state, asked)
         asks = face.interactive and not yes
         found = deliverable(world, state)
-        _require_committable(world, entry, state, found, leave_nested=leave_nested or asks)
+        _require_on_branch(world, state, way)
+        _require_committable(entry, found, leave_nested=leave_nested or asks)
+        _require_complete(state, found, way, leave_commits=leave_commits or asks)
         approval = approval_of(world.files(entry.path), state, found, way)
         if digest not in {"", approval.digest}:
             return _answer(_changed(digest), entry, Approved.kind, json=json)
@@ -238,31 +248,29 @@ def _delivery(state: SessionState) -> dict[str, object] | None:
     return flat(found) if isinstance(found, dict) else None
 
 
-def _require_committable(
-    world: World,
-    entry: SessionEntry,
-    state: SessionState,
-    found: Deliverable,
-    *,
-    leave_nested: bool,
-) -> None:
-    """Check that an approval can be committed, and that the commit has all of the work.
+def _require_on_branch(world: World, state: SessionState, way: str) -> None:
+    """Check that the result can be taken from HEAD.
+
+    Raises:
+        BlockedError: HEAD is not at the branch and commit where the session began, or a merge or
+            the like is in progress; the reason is ``head_moved``.
+    """
+    error = moved(world, state, way)
+    if error is not None:
+        raise BlockedError(error.message, reason="head_moved", hints=error.hints)
+
+
+def _require_committable(entry: SessionEntry, found: Deliverable, *, leave_nested: bool) -> None:
+    """Check that the commit has all of the files.
 
     Args:
-        world: The project, with its settings and tools.
         entry: The session.
-        state: The state of that session.
         found: Its result.
         leave_nested: Whether the commit may leave out git repositories inside the project.
 
     Raises:
-        BlockedError: HEAD is not at the branch and commit where the session began, or a merge or
-            the like is in progress (the reason is ``head_moved``); or the commit would leave out a
-            repository inside the project (``nested_repository``).
+        BlockedError: It would leave one out; the reason is ``nested_repository``.
     """
-    error = moved(world, state)
-    if error is not None:
-        raise BlockedError(error.message, reason="head_moved", hints=error.hints)
     nested = () if leave_nested else found.left_out
     if nested:
         raise BlockedError(
@@ -271,6 +279,30 @@ def _require_committable(
             hints=(
                 f"to commit everything else: agentmux approve {entry.name} --leave-nested",
                 f"to commit its files too: move {nested[0]}.git away, then approve again",
+            ),
+        )
+
+
+def _require_complete(
+    state: SessionState, found: Deliverable, way: str, *, leave_commits: bool
+) -> None:
+    """Check that the result has all commits that were made in the session's worktree.
+
+    ``leave_commits`` says that it may go without those that its HEAD has left.
+
+    Raises:
+        BlockedError: It would; the reason is ``commits_left_behind``.
+    """
+    behind = () if leave_commits else found.left_behind
+    if behind:
+        again = approve_again(state, way)
+        raise BlockedError(
+            "; ".join(f"the result is {left_behind_label(each.subjects)}" for each in behind),
+            reason="commits_left_behind",
+            hints=(
+                *(f"take them along: {each}" for each in ways_along(state, behind)),
+                again,
+                f"or go without them: {again.removeprefix('then: ')} --leave-commits",
             ),
         )
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.config.settings import WorktreeMode
+from agentmux.core.names import git_commands
 
 if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState
@@ -130,6 +131,8 @@ class LeftBranch:
         is_gone: Whether the session's branch does not exist any more.
         is_ahead: Whether HEAD has commits that the session's branch, or else its base, has not.
         is_behind: Whether HEAD lacks commits that it has.
+        is_kept: Whether the branch `kept_name` has HEAD's commit.
+        is_related: Whether HEAD has a common ancestor with it.
     """
 
     branch: str | None
@@ -140,11 +143,18 @@ class LeftBranch:
     is_gone: bool = False
     is_ahead: bool = False
     is_behind: bool = False
+    is_kept: bool = False
+    is_related: bool = True
 
     @property
     def git(self) -> str:
         """The beginning of a git command for a shell in the project."""
         return f"git -C {shlex.quote(self.worktree)}" if self.worktree else "git"
+
+
+def kept_name(commit: str | None) -> str:
+    """Return the name of the branch that a hint gives to a commit on none."""
+    return f"kept-{(commit or '')[:12]}"
 
 
 def ways_back(left: LeftBranch) -> tuple[str, ...]:
@@ -175,26 +185,30 @@ def _way_back(left: LeftBranch) -> str:
     user's checkout where the session began. Commits of a detached HEAD get a branch first.
     """
     keep = ""
-    if left.is_ahead and left.head_branch is None and not (left.is_gone and left.worktree):
-        keep = f"{left.git} branch -f kept-{(left.head or '')[:12]} HEAD && "
+    is_kept = left.is_kept or (left.is_gone and left.worktree)
+    if left.is_ahead and left.head_branch is None and not is_kept:
+        keep = f"{left.git} branch {kept_name(left.head)} HEAD && "
     if not left.branch:
-        return f"{keep}{left.git} switch --detach {left.base}"
+        return keep + git_commands.switch(left.base or "", git=left.git, option="--detach")
     if not left.is_gone:
-        return f"{keep}{left.git} switch {shlex.quote(left.branch)}"
+        return keep + git_commands.switch(left.branch, git=left.git)
     at = "" if left.worktree or left.base is None else f" {left.base}"
-    return f"{keep}{left.git} switch -c {shlex.quote(left.branch)}{at}"
+    return keep + git_commands.switch(left.branch, git=left.git, option="-c") + at
 
 
 def _way_along(left: LeftBranch) -> str:
     """Return the commands that bring HEAD's commits into the session's branch, and switch to it."""
     if not left.branch:
         return f"{left.git} switch --detach"
-    branch, switch = left.branch, f"{left.git} switch {shlex.quote(left.branch)}"
-    if left.is_behind:
-        what = left.head_branch or (left.head or "")[:12]
-        return f"{switch} && {left.git} merge --no-edit {shlex.quote(what)}"
     # Only a fast-forward; it does not touch a file.
-    return f"{left.git} fetch -q . HEAD:{shlex.quote(f'refs/heads/{branch}')} && {switch}"
+    forward = f"{left.git} fetch -q . HEAD:{shlex.quote(f'refs/heads/{left.branch}')}"
+    along = f"{forward} && {git_commands.switch(left.branch, git=left.git)}"
+    if not left.is_behind:
+        return along
+    # HEAD stays at its own commits: were it on the branch when the merge fails, an approval would
+    # deliver the branch without them.
+    joined = git_commands.merge(left.branch, git=left.git, is_related=left.is_related)
+    return joined if left.worktree else f"{joined} && {along}"
 
 
 def has_left(state: SessionState, commit: str | None, branch: str | None) -> bool:

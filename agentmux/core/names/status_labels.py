@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 from agentmux.core.names import statuses
+from agentmux.core.names.counts import counted
 from agentmux.core.names.occasion import Occasion
 
 NATIVE_MARK: Final = "↻"
@@ -125,6 +126,8 @@ _URGENT: Final = (
     SessionStatus.SETTING_UP,
 )
 
+_NAMED: Final = 5
+
 _SEAT_LABELS: Final[Mapping[str, str]] = {
     statuses.ENDED_BY_USER: "ended by you",
     statuses.BROKEN: "could not run",
@@ -140,6 +143,14 @@ _SEAT_COLOURS: Final[Mapping[str, Colour]] = {
 def left_out_label(path: str) -> str:
     """Return the warning that the commit leaves out ``path``, a git repository of its own."""
     return f"`{path}` is a git repository of its own: the commit leaves it out"
+
+
+def left_behind_label(subjects: Sequence[str]) -> str:
+    """Return the warning that the result has not what was committed in the worktree elsewhere."""
+    more = f", and {len(subjects) - _NAMED} more" if len(subjects) > _NAMED else ""
+    commits = counted(len(subjects), "commit that was", "commits that were")
+    named = ", ".join(subjects[:_NAMED])
+    return f"without {commits} made in the worktree, on another branch or none: {named}{more}"
 
 
 def mend_setup(session: str, *, stop: bool = True) -> str:

@@ -13,7 +13,7 @@ from typing import Final
 
 from agentmux.core.codec.frozen import replace
 from agentmux.core.journal.state import Delivery, Request, SessionState, StepState
-from agentmux.core.names import layout
+from agentmux.core.names import git_commands, layout
 from agentmux.core.names.statuses import DONE, FAILED, KEEP, MERGE, PR, PUSH, REQUEST, RUNNING
 
 COMMIT: Final = "commit"
@@ -42,7 +42,20 @@ def kept_commands(branch: str, base: str | None, remote: str | None) -> str:
     name = shlex.quote(branch)
     where = f" (with {base} checked out)" if base else ""
     push = f", or: git push {shlex.quote(remote)} {name}" if remote else ""
-    return f"git merge {name}{where}{push}"
+    return f"{git_commands.merge(branch)}{where}{push}"
+
+
+def approve_again(state: SessionState, way: str = "") -> str:
+    """Return the hint to approve, once what is in the way is not any more.
+
+    Args:
+        state: Of the session.
+        way: Where the result goes; empty: as the delivery says that was opened, or as configured.
+    """
+    name = shlex.quote(PurePosixPath(state.feature_dir).name)
+    then = way or (state.delivery.then if state.delivery is not None else "")
+    flag = f" --{then}" if then and state.worktree else ""
+    return f"then: agentmux approve {name}{flag}"
 
 
 def is_on_no_branch(state: SessionState) -> bool:

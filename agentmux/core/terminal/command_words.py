@@ -19,12 +19,11 @@ def attach(name: str) -> Words:
 def approve(name: str, digest: str, *, way: str = "", wait_s: str = "") -> Words:
     """Return the approval of what was shown with this digest.
 
-    That the commit leaves out repositories inside the project was shown with it. ``way`` is where
-    the result goes, such as ``merge``; empty: as configured.
+    What the commit leaves out, repositories inside the project and commits elsewhere, was shown
+    with it. ``way`` is where the result goes, such as ``merge``; empty: as configured.
     """
-    ways = (f"--{way}",) if way else ()
-    limit = _limit(wait_s)
-    return ("approve", "--yes", "--leave-nested", *ways, *limit, "--digest", digest, *_named(name))
+    ways = ("--leave-nested", "--leave-commits", *((f"--{way}",) if way else ()))
+    return ("approve", "--yes", *ways, *_limit(wait_s), "--digest", digest, *_named(name))
 
 
 def request_changes(name: str, begins: str, digest: str) -> Words:

@@ -739,7 +739,7 @@ def test_another_branch_is_named(tmp_path: Path) -> None:
     git(project, "switch", "-qc", "other")
     (said,) = plan_resume(world, disk.files).warnings
     assert said.startswith("your checkout is on branch other now, but the session began on branch")
-    assert said.endswith("; go back: git switch main")
+    assert said.endswith("; go back: git switch --no-overwrite-ignore main")
     git(project, "commit", "-q", "--allow-empty", "-m", "more")
     git(project, "branch", "-qD", "main")
     (said,) = plan_resume(world, disk.files).warnings

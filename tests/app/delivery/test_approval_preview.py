@@ -45,6 +45,7 @@ def state(project: Path, tmp_path: Path) -> SessionState:
     return SessionState(
         phase=Phase.COMPLETING,
         feature="Add it",
+        feature_dir=NAME,
         branch="agentmux/x",
         worktree=str(place),
         base=Base(commit=base, branch="main"),
@@ -82,7 +83,10 @@ def test_what_a_merge_would_be_refused_for_is_said_before_the_question(
     (project / "one.txt").write_text("mine\n")
     said = merges_to(project, state)
     assert said.startswith("it cannot be merged now: branch `main` is checked out in")
-    assert said.endswith("changes in one.txt; commit or stash them there, then approve again")
+    assert said.endswith(
+        f"changes in one.txt; put them aside: git -C {project} stash push --all -- one.txt; then:"
+        f" agentmux approve {NAME} --merge"
+    )
     git(project, "add", "-A")
     git(project, "commit", "-qm", "Mine")
     assert merges_to(project, state) == (

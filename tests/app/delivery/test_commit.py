@@ -26,6 +26,7 @@ from agentmux.ports.repository import (
 from agentmux.wiring import build
 from tests.app.driver import git, make_project
 
+NAME = "20260101-101500-x"
 APPROVAL = "6f1c1a52-6a51-5d53-9d31-0a4ff2f8a001"
 
 
@@ -46,7 +47,11 @@ def state(world: World) -> SessionState:
     head = world.repository.head()
     options = Options(commit=True, base=head.commit)
     return SessionState(
-        phase=Phase.COMPLETING, feature="Add it", branch=head.branch, options=options
+        phase=Phase.COMPLETING,
+        feature="Add it",
+        feature_dir=NAME,
+        branch=head.branch,
+        options=options,
     )
 
 
@@ -64,7 +69,7 @@ def test_a_branch_that_was_only_looked_at_must_be_as_it_was(
     git(project, "commit", "-q", "--allow-empty", "-m", "An agent's")
     error = moved(world, state)
     assert error is not None
-    assert f"switch --detach {str(state.options.base)[:12]}" in error.hints[0]
+    assert f"switch --no-overwrite-ignore --detach {str(state.options.base)[:12]}" in error.hints[0]
     git(project, "switch", "-q", "--detach")
     git(project, "branch", "-q", "-f", "main", str(state.options.base))
     theirs = git(project, "rev-parse", "HEAD").strip()
@@ -74,11 +79,12 @@ def test_a_branch_that_was_only_looked_at_must_be_as_it_was(
     assert git(project, "branch", "--contains", theirs, "--format=%(refname:short)") == f"{kept}\n"
 
 
-def follow(world: World, state: SessionState, hint: int = -1) -> None:
+def follow(world: World, state: SessionState, hint: int = -2) -> None:
     """Type what a refusal hints at, as a user does."""
     error = moved(world, state)
     assert error is not None
-    way = error.hints[hint].partition(": ")[2].removesuffix(", then approve again")
+    assert error.hints[-1] == "then: agentmux approve 20260101-101500-x"
+    way = error.hints[hint].partition(": ")[2]
     env = {**os.environ, "GIT_EDITOR": ":"}
     subprocess.run(way, shell=True, check=True, cwd=world.project, capture_output=True, env=env)
 
@@ -215,6 +221,7 @@ def apart(project: Path, tmp_path: Path) -> tuple[World, SessionState]:
         phase=Phase.COMPLETING,
         schema_version=2,
         feature="Add it",
+        feature_dir=NAME,
         branch="agentmux/x",
         worktree=str(place),
         base=Base(commit=base, branch="main"),
@@ -284,7 +291,7 @@ def test_the_way_back_to_a_branch_that_is_gone_makes_it_again(project: Path, nam
     git(project, "branch", "-q", f"x/{name}")  # which is another one
     error = moved(world, state)
     assert error is not None
-    way = error.hints[0].removeprefix("go back: ").removesuffix(", then approve again")
+    way = error.hints[0].removeprefix("go back: ")
     subprocess.run(way, shell=True, check=True, cwd=project, capture_output=True)
     assert moved(world, state) is None
 
@@ -475,7 +482,7 @@ def test_a_merge_that_has_begun_is_finished_and_not_thrown_away(
     git(place, "add", "resolved.txt")
     error = moved(world, state)
     assert error is not None
-    assert error.hints == (f"finish it: git -C {place} merge --continue, then approve again",)
+    assert error.hints[0] == f"finish it: git -C {place} merge --continue"
     follow(world, state)
     assert files_of(place) >= {"apart.txt", "here.txt", "resolved.txt"}
 
@@ -512,7 +519,7 @@ def test_the_hint_to_go_back_in_a_checkout_leaves_each_commit_on_a_branch(
     assert git(project, "branch", "--contains", mine, "--format=%(refname:short)") != ""
 
 
-@pytest.mark.follows("git update-ref -d HEAD", "git branch -f kept-… HEAD && …")
+@pytest.mark.follows("git update-ref -d HEAD", "git branch … HEAD && …")
 def test_the_hint_for_a_first_commit_leaves_it_on_a_branch(tmp_path: Path) -> None:
     project = tmp_path / "new"
     project.mkdir()

@@ -415,7 +415,10 @@ def test_a_result_that_was_kept_is_taken_further_with_git() -> None:
         ),
         GONE,
     )
-    merge = "git merge 'agentmux/x&y' (with main checked out)"
+    merge = (
+        "git switch --no-overwrite-ignore --detach 'agentmux/x&y' && git checkout"
+        " --no-overwrite-ignore - && git merge --no-edit 'agentmux/x&y' (with main checked out)"
+    )
     push = f"{merge}, or: git push mine 'agentmux/x&y'"
     for remotes, way in (({}, merge), ({"agentmux/x&y": "mine"}, push)):
         assert f"  get it with   {way}" in status_lines(kept, remotes.get, colours=False)

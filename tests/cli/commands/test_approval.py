@@ -15,6 +15,7 @@ from agentmux.app.session.lookup import sessions_dir
 from agentmux.cli.main import main
 from agentmux.core.journal.events import Approved, ChangesRequested
 from agentmux.core.journal.state import Base, Commit, Options
+from agentmux.core.names import git_commands
 from agentmux.core.names.phase import Phase
 from agentmux.errors import ExitCode
 from tests.app.driver import git, make_project
@@ -141,7 +142,7 @@ def test_what_was_kept_is_not_delivered_later_but_git_can(
     )
     assert run("approve", NAME, "--merge") == ExitCode.BLOCKED
     said = capsys.readouterr().err
-    way = f"git merge agentmux/x (with main checked out){push}"
+    way = f"{git_commands.merge('agentmux/x')} (with main checked out){push}"
     assert f"its result is on branch agentmux/x: {way}\n" in said
     assert "takes no such decision now: the session is done" in said
     assert run("status", NAME) == ExitCode.OK
@@ -312,7 +313,7 @@ def merge(project: Path) -> None:
     ("move", "says"),
     [
         (commit_mine, ("HEAD moved", "git log --oneline")),
-        (switch, ("HEAD moved", "git switch main")),
+        (switch, ("HEAD moved", "git switch --no-overwrite-ignore main")),
         (merge, ("a merge is in progress", "git merge --continue")),
     ],
 )

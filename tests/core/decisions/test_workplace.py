@@ -117,48 +117,64 @@ def away(**changed: Any) -> LeftBranch:
     return replace(left, **changed)
 
 
+SWITCH = "git switch --no-overwrite-ignore"
+
+
 def test_a_session_whose_place_has_another_branch() -> None:
     assert has_left(BEGAN, "a" * 40, "a b")
     assert left_branch(BEGAN, away()) == (
         "your checkout is on branch a b now, but the session began on branch main: agents would "
-        "work on other files, and nothing could be committed at the end; go back: git switch main"
+        "work on other files, and nothing could be committed at the end; go back:"
+        " git switch --no-overwrite-ignore main"
     )
     own = away(worktree="/w 1", branch="x y", head_branch=None)
     said = left_branch(replace(BEGAN, worktree="/w 1", branch="x y"), own)
     assert said.startswith("/w 1 is on bbbbbbbbbbbb, detached now, but the session began on branch")
-    assert said.endswith("go back: git -C '/w 1' switch 'x y'")
+    assert said.endswith("go back: git -C '/w 1' switch --no-overwrite-ignore 'x y'")
     detached = replace(BEGAN, branch=None, options=Options(base="a" * 40, commit=False))
     assert has_left(detached, "b" * 40, None)
     seen = away(branch=None, worktree="/w", head_branch=None, is_ahead=True)
     assert left_branch(detached, seen).endswith(
         "the session began on aaaaaaaaaaaa, detached: agents would work on other files; go back: "
-        f"git -C /w branch -f kept-bbbbbbbbbbbb HEAD && git -C /w switch --detach {'a' * 40}"
+        "git -C /w branch kept-bbbbbbbbbbbb HEAD && git -C /w switch --no-overwrite-ignore"
+        f" --detach {'a' * 40}"
     )
 
 
 def test_the_ways_back_leave_no_commit_behind() -> None:
-    along = "git -C /w fetch -q . HEAD:refs/heads/main && git -C /w switch main"
+    along = f"git -C /w fetch -q . HEAD:refs/heads/main && {SWITCH} main".replace(
+        "git switch", "git -C /w switch"
+    )
     own = away(worktree="/w", is_ahead=True)
     assert ways_back(own) == (f"take its commits along: {along}",)
     assert ": an approval moves main forward to it; " in left_branch(BEGAN, own)
-    assert ways_back(replace(own, is_behind=True)) == (
-        "take its commits along: git -C /w switch main && git -C /w merge --no-edit 'a b'",
+    joined = (
+        "git -C /w switch --no-overwrite-ignore --detach main"
+        " && git -C /w checkout --no-overwrite-ignore - && git -C /w merge --no-edit main"
     )
-    assert ways_back(replace(own, head_branch=None, is_behind=True)) == (
-        "take its commits along: git -C /w switch main && git -C /w merge --no-edit bbbbbbbbbbbb",
+    behind = replace(own, is_behind=True)
+    assert ways_back(behind) == (f"take its commits along: {joined}",)
+    assert ways_back(replace(behind, head_branch=None)) == ways_back(behind)
+    (alone,) = ways_back(replace(behind, is_related=False))
+    assert alone.endswith(" merge --no-edit --allow-unrelated-histories main")
+    shared = replace(behind, worktree=None)
+    assert ways_back(shared)[1].endswith(f"{joined} && {along}".replace(" -C /w", ""))
+    assert ways_back(replace(own, is_gone=True)) == (
+        "go back: git -C /w switch --no-overwrite-ignore -c main",
     )
-    assert ways_back(replace(own, is_gone=True)) == ("go back: git -C /w switch -c main",)
     assert ways_back(away(is_ahead=True, head_branch=None)) == (
         "see what only HEAD has: git log --oneline main..HEAD",
         f"if this session made it, take it along: {along.replace(' -C /w', '')}",
-        "if not, go back: git branch -f kept-bbbbbbbbbbbb HEAD && git switch main",
+        f"if not, go back: git branch kept-bbbbbbbbbbbb HEAD && {SWITCH} main",
     )
+    kept = away(is_ahead=True, head_branch=None, is_kept=True)
+    assert ways_back(kept)[-1] == f"if not, go back: {SWITCH} main"
     assert ways_back(away(branch=None, is_ahead=True))[1:] == (
         "if this session made it, take it along: git switch --detach",
-        f"if not, go back: git switch --detach {'a' * 40}",
+        f"if not, go back: {SWITCH} --detach {'a' * 40}",
     )
     assert ways_back(away(is_ahead=True, head_branch=None, is_gone=True)) == (
-        f"go back: git branch -f kept-bbbbbbbbbbbb HEAD && git switch -c main {'a' * 40}",
+        f"go back: git branch kept-bbbbbbbbbbbb HEAD && {SWITCH} -c main {'a' * 40}",
     )
 
 

@@ -1,0 +1,98 @@
+"""The commits that were made in a work tree, and that its HEAD has left for another branch.
+
+The log of HEAD has them: whoever switches away from a detached HEAD, or from a branch of their own,
+leaves an entry. A commit that was amended, rebased or reset was not left, but replaced.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from itertools import pairwise
+from typing import Final
+
+from agentmux.adapters.git.program import GitProgram, decoded, split
+from agentmux.ports.repository import LeftCommits
+
+_MOVES: Final = ("checkout:", "reset:", "clone:", "branch:", "rebase", "worktree")
+"""How an entry in the log of HEAD begins that makes no commit, or only replaces some."""
+_FORWARD: Final = "fast-forward"
+
+
+def left_commits(
+    git: GitProgram, *, since: str, known: Collection[str] = (), also: Collection[str] = ()
+) -> tuple[LeftCommits, ...]:
+    """Return the ends of what was made in this work tree and is not in the history of HEAD.
+
+    What the files of the work tree, or other commits of HEAD, have as well is not returned.
+
+    Args:
+        git: It runs in the work tree.
+        since: The commit on which the work began.
+        known: Branches and commits whose history counts as HEAD's.
+        also: Commits that were HEAD here, by another record than the log; some may be gone.
+    """
+    there = [each for each in known if _exists(git, each)]
+    heads = {*_left(git), *(each for each in also if _exists(git, each))}
+    ends = [each for each in sorted(heads) if not _has(git, each)]
+    found = (_look(git, each, since, there) for each in _independent(git, ends))
+    return tuple(each for each in found if each is not None)
+
+
+def _left(git: GitProgram) -> Iterator[str]:
+    """Yield the commits made here from which HEAD went to another branch or commit."""
+    reply = git.read(
+        "log", "--walk-reflogs", "--no-show-signature", "--format=%H %gs", "HEAD", "--"
+    )
+    log = [each.partition(" ") for each in decoded(reply.out).splitlines()][::-1]
+    made = {
+        commit
+        for commit, _, said in log
+        if said and not said.startswith(_MOVES) and not said.lower().endswith(_FORWARD)
+    }
+    for (commit, _, _), (_, _, said) in pairwise(log):
+        if said.startswith("checkout:") and commit in made:
+            yield commit
+
+
+def _exists(git: GitProgram, commit: str) -> bool:
+    return git.read("rev-parse", "-q", "--verify", f"{commit}^{{commit}}").status == 0
+
+
+def _has(git: GitProgram, commit: str, tip: str = "HEAD") -> bool:
+    return git.read("merge-base", "--is-ancestor", commit, tip).status == 0
+
+
+def _independent(git: GitProgram, ends: list[str]) -> list[str]:
+    """Return those of the commits that are in the history of no other one."""
+    if len(ends) < 2:
+        return ends
+    reply = git.must_read("compare commits", "merge-base", "--independent", *ends)
+    return decoded(reply.out).split()
+
+
+def _look(git: GitProgram, end: str, since: str, known: list[str]) -> LeftCommits | None:
+    """Return what only the commit ``end`` has; None if that is nowhere else only by its hash."""
+    others = [f"^{each}" for each in ("HEAD", *known)]
+    words = ("log", "--reverse", "--no-show-signature", "--no-color", "--format=%h %s")
+    subjects = decoded(git.must_read("list the commits", *words, end, *others).out).splitlines()
+    if not subjects or _is_picked(git, end, others) or _is_held(git, end, since):
+        return None
+    related = git.read("merge-base", "HEAD", end).status == 0
+    return LeftCommits(commit=end, subjects=tuple(subjects), is_related=related)
+
+
+def _is_picked(git: GitProgram, end: str, others: list[str]) -> bool:
+    """Whether HEAD has a commit with the same changes for each of them."""
+    words = ("rev-list", "--cherry-pick", "--right-only", f"HEAD...{end}", *others[1:])
+    reply = git.must_read("compare commits", *words)
+    return not reply.out.strip()
+
+
+def _is_held(git: GitProgram, end: str, since: str) -> bool:
+    """Whether the work tree has each file as ``end`` has it, of those that changed until then."""
+    fork = git.read("merge-base", "HEAD", end)
+    began = decoded(fork.out).split()[0] if fork.status == 0 else since
+    names = ("-r", "-z", "--no-renames", "--name-only")
+    changed = split(git.must_read("compare commits", "diff-tree", *names, began, end).out)
+    here = ("diff", "--no-ext-diff", "--no-renames", "--name-only", "-z", end, "--")
+    return not set(changed) & set(split(git.must_read("compare the work tree", *here).out))

@@ -1,0 +1,37 @@
+"""The commands of git that our messages tell a person to type, and that may write files.
+
+Git's own default is to overwrite a file that it ignores. Each command here refuses instead.
+"""
+
+from __future__ import annotations
+
+import shlex
+
+
+def switch(to: str, *, git: str = "git", option: str = "") -> str:
+    """Return the command that checks a branch or a commit out.
+
+    Args:
+        to: The branch, or what the option takes.
+        git: How a git command for that work tree begins.
+        option: ``--detach`` for a commit, ``-c`` for a new branch.
+    """
+    words = f"{option} {shlex.quote(to)}".lstrip()
+    return f"{git} switch --no-overwrite-ignore {words}"
+
+
+def merge(what: str, *, git: str = "git", is_related: bool = True) -> str:
+    """Return the commands that merge a branch or a commit into what is checked out.
+
+    `git merge --no-overwrite-ignore` protects ignored files from a fast-forward alone. A look at
+    ``what``, which has every file that the merge can bring, refuses where one is in the way.
+
+    Args:
+        what: The branch or the commit.
+        git: How a git command for that work tree begins.
+        is_related: Whether both have a common ancestor.
+    """
+    look = switch(what, git=git, option="--detach")
+    back = f"{git} checkout --no-overwrite-ignore -"  # also to a HEAD that was detached
+    other = "" if is_related else "--allow-unrelated-histories "
+    return f"{look} && {back} && {git} merge --no-edit {other}{shlex.quote(what)}"
