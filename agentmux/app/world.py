@@ -58,6 +58,8 @@ class Site:
             does; empty if git fails.
         branch_at: Returns the branch that is checked out around a directory, without running git;
             empty where HEAD is detached, None where that is not known.
+        is_branch_gone: Returns whether the repository around a directory has no branch of this
+            name, without running git; False where that is not known.
         repository_around: Returns the git directory that all worktrees of the repository around a
             directory share, without running git; None outside of a repository.
         tops_of: Takes such a git directory. Yields the top directory of each worktree that the
@@ -80,6 +82,7 @@ class Site:
     traces: SessionTraces
     nested: Callable[[Path], tuple[str, ...]]
     branch_at: Callable[[Path], str | None]
+    is_branch_gone: Callable[[Path, str], bool]
     repository_around: Callable[[Path], Path | None]
     tops_of: Callable[[Path], Iterator[Path]]
     remotes: Callable[[Path, Mapping[str, str]], Remotes]

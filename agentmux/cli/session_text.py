@@ -155,7 +155,8 @@ def _places(view: SessionView) -> Iterator[str]:
     if view.issue:
         yield f"  issue         #{view.issue.get('number')} {view.issue.get('url')}"
     if view.worktree:
-        yield f"  branch        {view.branch or 'none'}{_began(view)}"
+        gone = " (gone)" if view.branch_gone else ""
+        yield f"  branch        {view.branch or 'none'}{gone}{_began(view)}"
         yield f"  worktree      {view.worktree}"
     elif view.branch:
         yield f"  branch        {view.branch}"

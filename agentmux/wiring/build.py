@@ -155,6 +155,7 @@ def site(project: Path, *, config: Path | None, environ: Mapping[str, str]) -> S
         traces=TraceFolder(state_dir(environ) / "sessions"),
         nested=lambda folder: _nested(folder, environ),
         branch_at=_branch_at,
+        is_branch_gone=_is_branch_gone,
         repository_around=_repository_around,
         tops_of=_tops_of,
         remotes=_remotes,
@@ -257,6 +258,7 @@ def world(
         repository_at=repository,
         head_at=lambda folder: _head_of(repository(folder)),
         branch_at=_branch_at,
+        is_branch_gone=_is_branch_gone,
         repository_around=_repository_around,
         tops_of=_tops_of,
         worktrees=LinkedWorktrees(git(project)),
@@ -280,6 +282,12 @@ def _branch_at(folder: Path) -> str | None:
     from agentmux.adapters.git.work_tree import branch_at  # noqa: PLC0415 (only where asked)
 
     return branch_at(folder)
+
+
+def _is_branch_gone(folder: Path, name: str) -> bool:
+    from agentmux.adapters.git.work_tree import is_branch_gone  # noqa: PLC0415 (as above)
+
+    return is_branch_gone(folder, name)
 
 
 def _repository_around(folder: Path) -> Path | None:

@@ -141,6 +141,26 @@ def _git_dir(path: Path) -> Path | None:
         return None
 
 
+def is_branch_gone(folder: Path, name: str) -> bool:
+    """Whether the repository around ``folder`` has no branch of this name.
+
+    False outside of a repository, and where git keeps its refs in another form than in files.
+    """
+    shared = repository_around(folder)
+    if shared is None or os.path.lexists(shared / "reftable"):
+        return False
+    ref = os.fsencode(f"refs/heads/{name}")
+    if os.path.lexists(os.fsencode(shared) + b"/" + ref):
+        return False
+    try:
+        with (shared / "packed-refs").open("rb") as file:
+            return all(line.rstrip(b"\n").partition(b" ")[2] != ref for line in file)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+
+
 def branch_at(folder: Path) -> str | None:
     """Return the short name of the branch that is checked out around ``folder``.
 

@@ -73,5 +73,15 @@ def _taken(state: SessionState) -> tuple[str, ...]:
 def how_to_get(world: World, state: SessionState) -> str:
     """Return the git commands that take further what was kept on the branch of a worktree."""
     base = state.base.branch if state.base is not None else None
+    made = commit_without_branch(world, state)
+    if made:
+        return kept_commands(made, base, None)
     branch = state.branch or ""
     return kept_commands(branch, base, kept_remote(world, branch, world.environment))
+
+
+def commit_without_branch(world: World, state: SessionState) -> str:
+    """Return the commit of a result whose branch does not exist any more; empty if it does."""
+    made = state.commit.commit if state.commit is not None else None
+    gone = made is not None and world.is_branch_gone(world.project, state.branch or "")
+    return (made or "")[:12] if gone else ""

@@ -107,6 +107,8 @@ class SessionView:
             docs/reference/checks.md.
         problems: For people, one sentence each.
         warnings: What the user should know before deciding; one sentence each.
+        branch_gone: It is done, and its branch does not exist any more, as `with_branch` has found;
+            not in JSON.
         outdated: Its orchestrator is of another version of AgentMux; not in JSON.
         label: Its status in words; not in JSON.
         summary: The path of the summary of its work, relative to its directory; not in JSON.
@@ -147,6 +149,7 @@ class SessionView:
     digest: str = ""
     pipeline: str = FEATURE_NAME
     outdated: bool = False
+    branch_gone: bool = False
     label: str = ""
     summary: str = ""
 
@@ -186,7 +189,9 @@ class SessionView:
         return made
 
 
-_NOT_SHOWN: Final = frozenset({"model", "label", "digest", "outdated", "summary", "unsent"})
+_NOT_SHOWN: Final = frozenset(
+    {"model", "label", "digest", "outdated", "summary", "unsent", "branch_gone"}
+)
 
 
 def _shown_fields(view: SeatView | SessionView) -> dict[str, object]:

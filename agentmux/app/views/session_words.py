@@ -119,7 +119,10 @@ def how_to_get(view: SessionView, remote: Callable[[str], str | None]) -> str:
     ``remote`` returns where a branch can be pushed to; None: nowhere.
     """
     base, branch = (view.base or {}).get("branch"), view.branch or ""
-    return kept_commands(branch, base if isinstance(base, str) else None, remote(branch))
+    onto = base if isinstance(base, str) else None
+    if view.branch_gone:
+        return kept_commands((view.commit or "")[:12], onto, None)
+    return kept_commands(branch, onto, remote(branch))
 
 
 def _goes_on(view: SessionView) -> str:

@@ -267,6 +267,13 @@ def _left_branch(site: Site, entry: SessionEntry) -> str:
         return ""
 
 
+def with_branch(site: Site, view: SessionView) -> SessionView:
+    """Return the view of a session that is done with whether its branch is gone."""
+    if view.status != SessionStatus.DONE or not view.branch:
+        return view
+    return replace(view, branch_gone=site.is_branch_gone(site.project, view.branch))
+
+
 def is_completing(fields: Json) -> bool:
     """Whether a session is in its last phase, by the content of its ``state.json``."""
     phase, pipeline = fields.get("phase"), fields.get("pipeline")

@@ -16,7 +16,12 @@ from agentmux.app.delivery.approval_preview import destination, preview_lines
 from agentmux.app.delivery.approval_question import approval_of
 from agentmux.app.delivery.commit import moved, reason
 from agentmux.app.delivery.deliverable import decision_digest, deliverable, ways_along
-from agentmux.app.delivery.outcome import delivered_lines, how_to_get, is_kept
+from agentmux.app.delivery.outcome import (
+    commit_without_branch,
+    delivered_lines,
+    how_to_get,
+    is_kept,
+)
 from agentmux.app.delivery.ways import way_of
 from agentmux.app.delivery.wish import wish
 from agentmux.app.session.lookup import (
@@ -152,7 +157,7 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
         if asks and _digest_now(world, entry, state) != approval.digest:
             return _answer(_changed(approval.digest), entry, Approved.kind, json=json)
     elif state.phase == Phase.DONE and is_kept(state):
-        render.note(f"its result is on branch {state.branch}: {how_to_get(world, state)}")
+        render.note(f"its result is {_where_kept(world, state)}: {how_to_get(world, state)}")
     # If the session takes no approval now, the answer says why.
     event = decision or world.new_id()
     code = _approve(world, entry, approval, event, state.cycle, timeout_s=timeout, json=json)
@@ -160,6 +165,11 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
         # `--yes` agrees to the result alone, and so does who approves in another face.
         orphan_agents.offer_to_end(face, entry, yes=False, may_ask=not yes)
     return code
+
+
+def _where_kept(world: World, state: SessionState) -> str:
+    made = commit_without_branch(world, state)
+    return f"in commit {made}" if made else f"on branch {state.branch}"
 
 
 def _digest_now(world: World, entry: SessionEntry, state: SessionState) -> str:

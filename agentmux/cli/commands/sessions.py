@@ -30,7 +30,7 @@ from agentmux.app.views.rows import session_row
 from agentmux.app.views.seat_screens import with_screens
 from agentmux.app.views.session_view import SessionView
 from agentmux.app.views.session_words import next_step
-from agentmux.app.views.status import look
+from agentmux.app.views.status import look, with_branch
 from agentmux.app.views.wait import Goal, wait_for
 from agentmux.app.world import Site
 from agentmux.cli import render, session_text
@@ -89,7 +89,8 @@ def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False
     chosen = _in_full(result.data)
     if chosen is not None:
         remote = partial(kept_remote, site, environ=face.environ)
-        render.out("\n".join(session_text.status_lines(chosen, remote, colours=face.colours)))
+        shown = with_branch(site, chosen)
+        render.out("\n".join(session_text.status_lines(shown, remote, colours=face.colours)))
         _name_left_behind(chosen, entries)
     others = [each for each in zip(result.data, entries, strict=True) if each[0] is not chosen]
     if others:

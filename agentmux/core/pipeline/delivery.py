@@ -35,7 +35,7 @@ def kept_commands(branch: str, base: str | None, remote: str | None) -> str:
     A session that is done delivers nothing any more: from then on its branch is an ordinary one.
 
     Args:
-        branch: The branch with the result.
+        branch: The branch with the result; its commit if the branch does not exist any more.
         base: The branch on which it began; None for none.
         remote: Where a push would go; None where the repository has no remote.
     """

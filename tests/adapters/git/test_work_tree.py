@@ -5,7 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.git.work_tree import branch_at, repository_around, tops_of, work_tree
+from agentmux.adapters.git.work_tree import (
+    branch_at,
+    is_branch_gone,
+    repository_around,
+    tops_of,
+    work_tree,
+)
 from tests.app.driver import git, make_project
 
 
@@ -91,3 +97,17 @@ def test_all_worktrees_share_one_git_directory(project: Path, tmp_path: Path) ->
     assert {*tops_of(project / ".git")} == {project, other}
     git(project, "worktree", "move", str(other), str(tmp_path / "moved"))
     assert {*tops_of(project / ".git")} == {project, tmp_path / "moved"}
+
+
+def test_a_branch_is_looked_for_without_git(project: Path, tmp_path: Path) -> None:
+    place = tmp_path / "place"
+    git(project, "worktree", "add", "-q", "-b", "a/b", str(place))
+    for folder in (project, place):
+        assert not is_branch_gone(folder, "a/b")
+        assert is_branch_gone(folder, "b")
+    git(project, "pack-refs", "--all")
+    assert not is_branch_gone(place, "a/b")
+    assert is_branch_gone(place, "b")
+    assert not is_branch_gone(tmp_path, "b")  # nobody knows
+    (project / ".git" / "reftable").mkdir()
+    assert not is_branch_gone(project, "b")  # nor here

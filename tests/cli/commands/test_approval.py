@@ -132,6 +132,7 @@ def test_what_was_kept_is_not_delivered_later_but_git_can(
 ) -> None:
     for each in remotes:
         git(project, "remote", "add", each, "/nowhere")
+    git(project, "branch", "agentmux/x")
     OnDisk(
         sessions_dir(project) / NAME,
         Phase.DONE,
@@ -147,6 +148,42 @@ def test_what_was_kept_is_not_delivered_later_but_git_can(
     assert "takes no such decision now: the session is done" in said
     assert run("status", NAME) == ExitCode.OK
     assert f"  get it with   {way}\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["loose", "packed"])
+def test_what_was_kept_on_a_branch_that_is_gone_is_merged_by_its_commit(
+    project: Path, capsys: Capture, packed: bool
+) -> None:
+    git(project, "switch", "-qc", "agentmux/x")
+    (project / "a.py").write_text("")
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "Add a")
+    made = git(project, "rev-parse", "HEAD").strip()
+    git(project, "switch", "-q", "main")
+    if packed:
+        git(project, "pack-refs", "--all")
+    OnDisk(
+        sessions_dir(project) / NAME,
+        Phase.DONE,
+        branch="agentmux/x",
+        worktree=str(project / "gone"),
+        base=Base(commit="b0", branch="main"),
+        commit=Commit(status="made", commit=made),
+    )
+    assert run("status", NAME) == ExitCode.OK
+    there = git_commands.merge("agentmux/x")
+    assert f"  get it with   {there} (with main" in capsys.readouterr().out
+    git(project, "branch", "-qm", "agentmux/x", "mine")
+    assert run("status", NAME) == ExitCode.OK
+    said = capsys.readouterr().out
+    assert "  branch        agentmux/x (gone), from main at b0\n" in said
+    merge = git_commands.merge(made[:12])
+    way = f"{merge} (with main checked out)"
+    assert f"  get it with   {way}\n" in said
+    assert run("approve", NAME, "--merge") == ExitCode.BLOCKED
+    assert f"its result is in commit {made[:12]}: {way}\n" in capsys.readouterr().err
+    subprocess.run(["sh", "-c", merge], cwd=project, check=True)
+    assert (project / "a.py").exists()
 
 
 # -- what was shown ------------------------------------------------------------------------------
