@@ -36,6 +36,7 @@ _LINK: Final = "120000"
 _FILE: Final = "100644"
 _PROGRAM: Final = "100755"
 _MODULE: Final = "160000"
+_NAMED: Final = 5
 _UNKNOWN: Final = Entry("", "")
 """What is on the disk is neither a file nor a link."""
 
@@ -141,6 +142,26 @@ class CheckoutSides:
             raise refused("git could not update the index", reply)
         self._git.run("update-index", "-q", "--refresh")  # its status only counts what differs
 
+    def undo(self) -> tuple[str, ...]:
+        """Take files and index back to the old commit, at which HEAD still is.
+
+        For a move of HEAD that git or a hook refused after the files were written. What users have
+        changed meanwhile is not touched. Return the files that stay as in the new commit; they are
+        all of those that were written if one has a content of the user's.
+        """
+        left = tuple(p for p, entry in self._there.items() if self._is_written(p, entry))
+        if not left or set(self.in_way()) & self._sides.keys():
+            return left
+        self.level()
+        words = ("read-tree", "-m", "-u", self._new, self._old)
+        return () if self._git.run(*words).status == 0 else left
+
+    def _is_written(self, path: str, entry: Entry | None) -> bool:
+        new = self._sides[path].new
+        return (entry is not None or path in self._changed) and _is_same(
+            entry, new, modes=self._has_modes
+        )
+
     def _on_disk(self, paths: Iterable[str]) -> dict[str, Entry | None]:
         found: dict[str, Entry | None] = {}
         plain: dict[str, str] = {}
@@ -154,7 +175,7 @@ class CheckoutSides:
                 plain[path] = entry.mode
         blobs = self._hashes([path for path in plain if "\n" not in path])
         for path, mode in plain.items():
-            found[path] = Entry(mode, blobs[path]) if path in blobs else _UNKNOWN
+            found[path] = Entry(mode, blobs.get(path) or self._hash_at(path))
         return found
 
     def _kind(self, place: Path, path: str) -> Entry | None:
@@ -188,6 +209,10 @@ class CheckoutSides:
         words = ("hash-object", "-t", "blob", "--stdin")
         return decoded(self._git.must_read("read a link", *words, stdin=data).out).strip()
 
+    def _hash_at(self, path: str) -> str:
+        words = ("hash-object", "--", path)
+        return decoded(self._git.must_read("read a file", *words).out).strip()
+
     def _hashes(self, paths: list[str]) -> dict[str, str]:
         """Return the ids that these files would have in git, as its filters make them."""
         if not paths:
@@ -195,6 +220,17 @@ class CheckoutSides:
         stdin = encoded("".join(f"{path}\n" for path in paths))
         reply = self._git.must_read("read files", "hash-object", "--stdin-paths", stdin=stdin)
         return dict(zip(paths, decoded(reply.out).split(), strict=True))
+
+
+def undone(sides: CheckoutSides) -> str:
+    """Undo what was written of the new commit; say what stays, to follow a message."""
+    left = sides.undo()
+    more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+    return (
+        f"; what it wrote stays there, uncommitted: {', '.join(left[:_NAMED])}{more}"
+        if left
+        else ""
+    )
 
 
 def _entry(mode: str, blob: str) -> Entry | None:

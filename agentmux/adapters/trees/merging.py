@@ -24,7 +24,7 @@ from agentmux.adapters.git.program import (
 from agentmux.adapters.git.repository import HEADS, in_progress, require_identity, with_trailer
 from agentmux.adapters.git.submodules import actual_top
 from agentmux.adapters.git.work_tree import work_tree
-from agentmux.adapters.trees.checkout_sides import CheckoutSides
+from agentmux.adapters.trees.checkout_sides import CheckoutSides, undone
 from agentmux.adapters.trees.checkpoints import GitCheckpoints
 from agentmux.ports.merging import (
     BaseMovedError,
@@ -199,7 +199,9 @@ class Merges:
             words = ("merge", "--ff-only", "--no-overwrite-ignore", "--quiet", plan.new)
             reply = there.run(*words, keep_open=(held,))
             if reply.status != 0 and not self._is_there(plan):
-                raise refused(f"git could not merge into `{plan.base}` in {top}", reply)
+                # A hook may refuse the move of the branch when the files are there already.
+                left = undone(CheckoutSides(there, plan.old, plan.new))
+                raise refused(f"git could not merge into `{plan.base}` in {top}{left}", reply)
             if not self._is_there(plan):
                 raise GitError(f"another branch than `{plan.base}` was checked out in {top}")
 

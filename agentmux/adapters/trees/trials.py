@@ -13,7 +13,9 @@ from typing import Final
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.git.program import GitProgram, decoded, refused
+from agentmux.adapters.git.repository import HEADS
 from agentmux.adapters.git.work_tree import work_tree
+from agentmux.adapters.trees.checkout_sides import CheckoutSides, undone
 from agentmux.core.codec.records import FieldError, from_fields, to_fields
 from agentmux.ports.repository import GitError
 from agentmux.ports.trials import Trial
@@ -51,7 +53,8 @@ class GitTrials:
         reply = self._git.run(*words, extra={"GIT_REFLOG_ACTION": _LOGGED})
         if reply.status != 0 and self._head() != trial.commit:
             self.forget()
-            raise refused("git could not check the session's files out", reply)
+            left = undone(CheckoutSides(self._git, trial.head, trial.commit))
+            raise refused(f"git could not check the session's files out{left}", reply)
 
     def end(self, trial: Trial) -> None:
         """Check out what was checked out before; leave no trace in the log of HEAD."""
@@ -60,7 +63,8 @@ class GitTrials:
             words = ("checkout", "--quiet", "--no-overwrite-ignore", *back, "--")
             reply = self._git.run(*words, extra={"GIT_REFLOG_ACTION": _LOGGED})
             if reply.status != 0 and self._head() == trial.commit:
-                raise refused("git could not go back", reply)
+                left = undone(CheckoutSides(self._git, trial.commit, self._tip(trial)))
+                raise refused(f"git could not go back{left}", reply)
         self._clean_log()
         self.forget()
 
@@ -79,6 +83,11 @@ class GitTrials:
 
     def _head(self) -> str:
         return decoded(self._git.must_read("find HEAD", "rev-parse", "HEAD").out).strip()
+
+    def _tip(self, trial: Trial) -> str:
+        """Return the commit to go back to."""
+        place = trial.head if trial.branch is None else f"{HEADS}{trial.branch}"
+        return decoded(self._git.must_read("find the branch", "rev-parse", place).out).strip()
 
     def _note(self) -> Path:
         tree = work_tree(self._folder)

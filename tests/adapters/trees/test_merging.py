@@ -349,6 +349,41 @@ def test_an_ignored_file_that_is_made_meanwhile_is_not_overwritten(
     assert tip(project, "main") == plan.old
 
 
+def refusing(project: Path, ref: str) -> Path:
+    """Make a hook that refuses each move of a ref."""
+    hook = project / ".git" / "hooks" / "reference-transaction"
+    hook.parent.mkdir(exist_ok=True)
+    refuse = f'[ "$1" = prepared ] && grep -q "{ref}$" && echo not today >&2 && exit 1'
+    hook.write_text(f"#!/bin/sh\n{refuse}\nexit 0\n")
+    hook.chmod(0o755)
+    return hook
+
+
+def test_a_move_that_a_hook_refuses_leaves_nothing_of_the_result(project: Path) -> None:
+    plan, before = planned(project), files(project)
+    (project / "mine.txt").write_text("mine\n")
+    hook = refusing(project, "refs/heads/main")
+    with pytest.raises(GitError, match="not today") as caught:
+        merges(project).fast_forward(plan, project)
+    assert "stays" not in str(caught.value)
+    assert files(project) == {**before, "mine.txt": "mine\n"}
+    assert git(project, "status", "--porcelain") == "?? mine.txt\n"
+    assert tip(project, "HEAD") == plan.old
+    hook.unlink()
+    merges(project).fast_forward(plan, project)
+    assert tip(project, "main") == plan.new
+
+
+def test_what_a_user_changed_before_a_hook_refused_stays_and_is_named(project: Path) -> None:
+    plan = planned(project)
+    hook = refusing(project, "refs/heads/main")
+    hook.write_text(hook.read_text().replace("echo", f"echo mine >'{project}/README.md' && echo"))
+    with pytest.raises(GitError, match=r"what it wrote stays there, uncommitted: .*run\.sh"):
+        merges(project).fast_forward(plan, project)
+    assert (project / "README.md").read_text() == "mine\n"
+    assert (project / "link").is_symlink()
+
+
 def test_files_become_folders_and_folders_files(project: Path) -> None:
     (project / "dir").mkdir()
     on_main(project, "dir/x", "x\n")

@@ -14,6 +14,7 @@ from agentmux.adapters.trees.trials import NOTE, GitTrials
 from agentmux.ports.repository import GitRefusedError
 from agentmux.ports.trials import Trial
 from tests.adapters.trees.test_checkpoints import checkpoints, taken
+from tests.adapters.trees.test_merging import refusing
 from tests.adapters.trees.test_restoration import made_with_work
 from tests.adapters.trees.test_worktrees import Killed
 from tests.app.driver import git, make_project
@@ -70,6 +71,27 @@ def test_it_shows_the_files_and_leaves_no_trace(project: Path) -> None:
     git(project, "gc", "-q", "--prune=now")
     with pytest.raises(AssertionError):
         git(project, "cat-file", "-e", trial.commit)
+
+
+def test_a_checkout_that_a_hook_refuses_changes_nothing(project: Path) -> None:
+    trial = trial_of(project, branch=None)
+    git(project, "checkout", "-q", "--detach")
+    before = git(project, "status", "--porcelain", "--branch")
+    hook = refusing(project, "HEAD")
+    with pytest.raises(GitRefusedError, match="not today"):
+        trials(project).begin(trial)
+    assert git(project, "status", "--porcelain", "--branch") == before
+    assert trials(project).current() is None
+    hook.unlink()
+    trials(project).begin(trial)
+    shown = git(project, "status", "--porcelain", "--branch")
+    hook = refusing(project, "HEAD")
+    with pytest.raises(GitRefusedError, match="not today"):
+        trials(project).end(trial)
+    assert git(project, "status", "--porcelain", "--branch") == shown
+    hook.unlink()
+    trials(project).end(trial)
+    assert git(project, "status", "--porcelain", "--branch") == before
 
 
 def test_from_a_detached_head(project: Path) -> None:
