@@ -5,13 +5,14 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.core.terminal.colours import shows_colours
-from agentmux.errors import UsageError
+from agentmux.errors import AgentmuxError, UsageError
 from agentmux.wiring import build, machine
 
 if TYPE_CHECKING:
@@ -74,6 +75,21 @@ class Face:
     def here(self) -> Path:
         """Return the directory of ``--project``, else the current directory."""
         return Path(self.given) if self.given else cwd()
+
+    def elsewhere(self) -> Path | None:
+        """Return the project of ``--project`` if the current directory belongs to another one.
+
+        None if it belongs to this one, or without ``--project``; and if its directory is refused.
+        """
+        if not self.given:
+            return None
+        try:
+            project = self.place()
+        except AgentmuxError:
+            return None
+        with suppress(AgentmuxError, OSError):
+            return None if machine.project_of(cwd(), self.environ) == project else project
+        return project  # the current directory is gone
 
     def site(self, project: Path | None = None) -> Site:
         """Return a `Site`: what a command needs to look at the sessions of a project.

@@ -6,8 +6,9 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import OperationResult, envelope
@@ -23,10 +24,32 @@ if TYPE_CHECKING:
 _COLOURS: Final = re.compile(f"(\x1b\\[(?:{'|'.join(('0', *map(str, CODES.values())))})m)")
 
 
-def out(text: str) -> None:
-    """Write a line to stdout."""
+_Locate = Callable[[str], str]
+_located_by: ContextVar[_Locate | None] = ContextVar("located_by", default=None)
+
+
+def locate_commands(locate: _Locate | None) -> None:
+    """Have ``locate`` complete the commands in all later messages; None leaves them as they are.
+
+    It is for who reads the messages in a directory that does not belong to the project.
+    """
+    _located_by.set(locate)
+
+
+def _located(text: str) -> str:
+    locate = _located_by.get()
+    return text if locate is None else locate(text)
+
+
+def out(text: str, *, verbatim: bool = False) -> None:
+    """Write a line to stdout.
+
+    Args:
+        text: The line, or several.
+        verbatim: Whether it is no message of ours, so that commands in it stay as they are.
+    """
     with _answering():
-        sys.stdout.write(f"{printable(text)}\n")
+        sys.stdout.write(f"{printable(text if verbatim else _located(text))}\n")
 
 
 def screen(rows: Iterable[str]) -> None:
@@ -62,19 +85,19 @@ def _answering() -> Iterator[None]:
 def note(text: str) -> None:
     """Write a line to stderr, for people; a failed write is ignored."""
     with suppress(OSError):
-        sys.stderr.write(f"{printable(text)}\n")
+        sys.stderr.write(f"{printable(_located(text))}\n")
 
 
 def failure(message: str, hints: Iterable[str] = ()) -> None:
     """Write an error to stderr, with one line for each hint."""
-    note(f"{painted('error:', Colour.RED, colours=_colours_errors())} {message}")
+    note(f"{painted('error:', Colour.RED, colours=_colours_errors())} {_located(message)}")
     for each in hints:
         hint(each)
 
 
 def hint(text: str) -> None:
     """Write to stderr what to do, in one line."""
-    note(f"{painted('hint:', Colour.YELLOW, colours=_colours_errors())} {text}")
+    note(f"{painted('hint:', Colour.YELLOW, colours=_colours_errors())} {_located(text)}")
 
 
 def _colours_errors() -> bool:

@@ -1,6 +1,7 @@
 """In which project a command works, and what it says where that is not the one that is meant."""
 
 import os
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from agentmux.cli.main import main
 from agentmux.core.names.phase import Phase
 from tests.app.driver import make_project
 from tests.app.on_disk import OnDisk
+from tests.house.messages import commands_of
 
 Run = Callable[..., int]
 Capture = pytest.CaptureFixture[str]
@@ -168,3 +170,28 @@ def test_the_last_session_takes_the_folder_that_holds_nothing_else(
     assert run(project, "remove", "--yes") == 0
     assert list(project.iterdir()) == []
     assert f", and {project / '.agentmux'}, which held nothing else" in capsys.readouterr().err
+
+
+def test_who_reads_elsewhere_is_told_commands_that_work_there(
+    run: Run, home: Path, capsys: Capture, tmp_path: Path
+) -> None:
+    project = make_project(tmp_path / "a project")
+    folder = sessions_dir(project) / NAME
+    OnDisk(folder, Phase.PLANNING)
+    place = ("--project", str(project))
+    for words in (("status",), ("status", "nowhere"), ("list", "--all"), (), ("rewind", NAME)):
+        run(project, *words)
+        there = capsys.readouterr()
+        run(home, *place, *words)
+        here = capsys.readouterr()
+        shown = [each.text for each in commands_of(here.out + here.err)]
+        assert len(shown) == len(list(commands_of(there.out + there.err)))
+        assert all(f"--project '{project}'" in each for each in shown), shown
+        assert f"--project '{project}'" not in there.out + there.err
+    run(home, *place, "status")
+    (step,) = (each.text for each in commands_of(capsys.readouterr().out))
+    assert step.startswith("agentmux ")
+    assert run(home, *shlex.split(step)[1:], "--dry-run") == 0
+    assert NAME in capsys.readouterr().out
+    run(project, "--project", str(project), "status")
+    assert "--project" not in capsys.readouterr().out

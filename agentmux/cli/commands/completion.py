@@ -38,7 +38,7 @@ def completion(
     """
     script = Path(PLACE, SHELLS[shell])
     if not install:
-        render.out(script.read_text(encoding="utf-8").rstrip("\n"))
+        render.out(script.read_text(encoding="utf-8").rstrip("\n"), verbatim=True)
         return 0
     target = _target(shell, ctx.obj.environ)
     files.make_dir(target.parent)

@@ -69,7 +69,7 @@ def schema() -> int:
     """
     from agentmux.adapters.config.config_schema import config_schema_text  # noqa: PLC0415 (rarely)
 
-    render.out(config_schema_text().rstrip("\n"))
+    render.out(config_schema_text().rstrip("\n"), verbatim=True)
     return 0
 
 

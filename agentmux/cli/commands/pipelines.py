@@ -71,7 +71,7 @@ def show(
     if json:
         render.as_json(_answer((view,), []))
     elif yaml and view.text:
-        render.out(view.text.removesuffix("\n"))
+        render.out(view.text.removesuffix("\n"), verbatim=True)
     elif view.pipeline is not None:
         render.out("\n".join(page(view, view.pipeline)))
     if not view.problems:

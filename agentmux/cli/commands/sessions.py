@@ -150,12 +150,12 @@ def logs(
     site, entry = one(face, session, command="logs SESSION")
     log = LogFile(entry.path / layout.LOG)
     for line in log.last(lines):
-        render.out(session_text.log_line(line))
+        render.out(session_text.log_line(line), verbatim=True)
     if not follow:
         return 0
     for _ in site.follow(entry.path, _EVERY_S):
         for line in log.more():
-            render.out(session_text.log_line(line))
+            render.out(session_text.log_line(line), verbatim=True)
         render.flush()
     return 0
 

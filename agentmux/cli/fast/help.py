@@ -40,7 +40,7 @@ def run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     if unknown and path[-1].commands:
         raise no_such_command(path, unknown[0])
     for line in lines(path, render.columns() or _columns(environ)):
-        render.out(line)
+        render.out(line, verbatim=True)
     return ExitCode.OK
 
 

@@ -536,9 +536,9 @@ def test_several_live_ones_are_listed_where_there_is_no_terminal(sessions: Path)
     )
     assert done.returncode == ExitCode.NOT_FOUND
     hints = [line for line in done.stderr.splitlines() if line.startswith("hint: ")]
-    assert [hint.split()[3] for hint in hints] == [
-        "20260101-100002-rewrite-cache",
-        "20260101-100001-fix-login",
+    assert [" ".join(hint.split()[1:6]) for hint in hints] == [
+        f"agentmux --project {sessions} attach {name}"
+        for name in ("20260101-100002-rewrite-cache", "20260101-100001-fix-login")
     ]
 
 
