@@ -169,6 +169,12 @@ class Repository(Protocol):
     def committed_since(self, commit: str) -> tuple[str, ...]:
         """Return the files in which HEAD differs from a commit, without ``.agentmux``."""
 
+    def dropped(self, commit: str, branch: str) -> tuple[str, ...]:
+        """Return hash and subject of the commits up to ``commit`` that a branch has not any more.
+
+        The oldest is first; none where the branch does not exist.
+        """
+
     def is_related(self, commit: str) -> bool:
         """Return whether HEAD and a commit have a common ancestor."""
 

@@ -703,6 +703,9 @@ class NotedRepository:
     def committed_since(self, commit: str) -> tuple[str, ...]:
         raise AssertionError("no test without real git has a worktree")
 
+    def dropped(self, commit: str, branch: str) -> tuple[str, ...]:
+        raise AssertionError("no test without real git has a worktree")
+
     def is_related(self, commit: str) -> bool:
         return True
 

@@ -185,6 +185,31 @@ def test_what_was_committed_on_no_branch_is_delivered(decided: Session, works: W
     assert works.lost() == []
 
 
+@pytest.mark.follows(
+    "keep the result on its branch: agentmux approve … --keep",
+    "or bring them back: agentmux approve … --merge --bring-back",
+)
+def test_what_was_taken_off_the_base_does_not_come_back(decided: Session, works: Work) -> None:
+    project, name = decided.project, decided.name
+    began = decided.state["base"]["commit"]
+    project.git("branch", "-q", "kept", began)  # the user's commit is looked for
+    project.git("reset", "-q", "--soft", f"{began}~1")
+    project.git("commit", "-qm", "Instead")
+    dropped = project.git("log", "-1", "--format=%s", began).strip()
+    refusal = project.fails(3, "approve", name, "--yes", "--merge")
+    assert "brings back 1 commit that main had when the session began, and has no more: " in refusal
+    assert dropped in refusal
+    assert "or bring them back: agentmux approve" in refusal
+    keep = shown("keep the result on its branch: agentmux approve … --keep", refusal)
+    told = went_well(project, keep)
+    decided.wait("done")
+    went_well(project, shown("to go without them, first: … && … && … rebase --onto main …", told))
+    project.git("stash", "-q", "--include-untracked")
+    went_well(project, shown("get it with: … && … && git merge --no-edit …", told))
+    assert dropped not in project.git("log", "--format=%s", "main")
+    assert works.lost() == []
+
+
 @pytest.mark.follows("git -C …… stash push --all -- …")
 def test_what_is_in_the_way_of_a_merge_is_put_aside(decided: Session, works: Work) -> None:
     project, name = decided.project, decided.name

@@ -61,7 +61,15 @@ def commands(project: Project) -> Do:
         seat = ("--role", fields["seat"]) if "seat" in fields else ()
         shown = ("--digest", digest(session)) if form in {"approve", "request-changes"} else ()
         words: dict[str, tuple[str, ...]] = {
-            "approve": ("approve", "--yes", "--leave-nested", "--leave-commits", *shown, name),
+            "approve": (
+                "approve",
+                "--yes",
+                "--leave-nested",
+                "--leave-commits",
+                "--bring-back",
+                *shown,
+                name,
+            ),
             "request-changes": (
                 *("request-changes", "--session", name, "--from", fields.get("from", "")),
                 *(*shown, text),

@@ -162,6 +162,14 @@ class Git:
         found = split(reply.out)
         return tuple(path for path in found if layout.PROJECT_FOLDER not in path.split("/"))
 
+    def dropped(self, commit: str, branch: str) -> tuple[str, ...]:
+        """Return the commits up to ``commit`` that a branch has not any more."""
+        reply = self._git.read(
+            *("log", "--reverse", "--no-show-signature", "--no-color", "--format=%h %s", commit),
+            *("--not", f"{HEADS}{branch}", "--"),
+        )
+        return tuple(decoded(reply.out).splitlines()) if reply.status == 0 else ()
+
     def is_related(self, commit: str) -> bool:
         """Return whether HEAD and a commit have a common ancestor."""
         return self._git.read("merge-base", "HEAD", commit).status == 0

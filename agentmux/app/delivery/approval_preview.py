@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.commit import reason
-from agentmux.app.delivery.merge import merge_obstacle
+from agentmux.app.delivery.merge import brought_back, merge_base, merge_obstacle
 from agentmux.app.delivery.ways import goes
 from agentmux.app.session.changes import changes_of
 from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.core.documents.review import label
 from agentmux.core.names.counts import counted
-from agentmux.core.names.status_labels import left_behind_label, left_out_label
+from agentmux.core.names.status_labels import brought_back_label, left_behind_label, left_out_label
 from agentmux.core.names.statuses import CAPPED, MERGE
 from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
 from agentmux.core.pipeline.delivery import command_to_keep, is_on_no_branch
@@ -91,7 +91,10 @@ def destination(
         obstacle = merge_obstacle(world, state, files.path) if way == MERGE else None
     except (MissingError, OSError) as error:
         return f"{where}; whether that can be done now is not known: {reason(error)}"
-    return where if obstacle is None else f"it cannot be merged now: {reason(obstacle)}"
+    if obstacle is not None:
+        return f"it cannot be merged now: {reason(obstacle)}"
+    back = brought_back(world, state) if way == MERGE else ()
+    return f"{where}; {brought_back_label(back, merge_base(state))}" if back else where
 
 
 def summary_lines(files: SessionFiles, state: SessionState) -> Iterator[str]:

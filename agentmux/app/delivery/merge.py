@@ -51,6 +51,17 @@ def merge_base(state: SessionState) -> str:
     )
 
 
+def brought_back(world: World, state: SessionState) -> tuple[str, ...]:
+    """Return the commits that a merge would bring, and that the base had when the session began.
+
+    Somebody has taken them off the base since then: they are not the session's.
+    """
+    base, began = state.base, state.options.base
+    if not state.worktree or state.continued or began is None or base is None or not base.branch:
+        return ()
+    return world.repository.dropped(began, base.branch)
+
+
 class MergeStep:
     """Merges without a work tree, or by a fast-forward in the one where the base is."""
 

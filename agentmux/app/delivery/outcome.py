@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.kept_remote import kept_remote
+from agentmux.app.delivery.merge import brought_back, merge_base
 from agentmux.app.delivery.steps import TAKEN_BY
+from agentmux.core.names import git_commands
 from agentmux.core.names.phase import Phase
+from agentmux.core.names.status_labels import brought_back_label
 from agentmux.core.names.statuses import DONE
 from agentmux.core.pipeline.delivery import command_to_keep, is_on_no_branch, kept_commands
 
@@ -33,8 +37,18 @@ def delivered_lines(world: World, state: SessionState) -> tuple[str, ...]:
         keep = command_to_keep(state, world.settings.git.branch_prefix, made[:12])
         return (f"{committed}, on no branch", f"keep it: {keep}")
     if is_kept(state):
-        return (committed, f"get it with: {how_to_get(world, state)}")
+        return (committed, *_without(world, state), f"get it with: {how_to_get(world, state)}")
     return (committed, *_taken(state))
+
+
+def _without(world: World, state: SessionState) -> tuple[str, ...]:
+    """Say what a merge of the branch would bring back, and how to go without it; () for nothing."""
+    back = brought_back(world, state)
+    if not back:
+        return ()
+    base, git = merge_base(state), f"git -C {shlex.quote(state.worktree or '')}"
+    onto = git_commands.rebase(base, since=(state.options.base or "")[:12], git=git)
+    return (brought_back_label(back, base), f"to go without them, first: {onto}")
 
 
 def last_words(state: SessionState, name: str, cause: str | None) -> str:

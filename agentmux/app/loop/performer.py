@@ -12,6 +12,7 @@ from typing import Any, Final, Protocol, TypeAlias
 
 from agentmux.app.delivery.commit import left_out, moved, reason
 from agentmux.app.delivery.deliverable import left_behind
+from agentmux.app.delivery.merge import brought_back, merge_base
 from agentmux.app.delivery.ways import way_of
 from agentmux.app.launch.launcher import Launcher, PreparedLaunch, PreparedStep, label
 from agentmux.app.launch.stopped_pane import PaneManner
@@ -73,12 +74,13 @@ from agentmux.core.journal.events import (
 from agentmux.core.journal.state import AGENT_MODES, NATIVE
 from agentmux.core.names import layout
 from agentmux.core.names.phase import COMMANDS
-from agentmux.core.names.status_labels import left_behind_label
+from agentmux.core.names.status_labels import brought_back_label, left_behind_label
 from agentmux.core.names.statuses import (
     CLAIM_TAKEN,
     ENDED_BY_USER,
     FINISHED,
     LAUNCHED,
+    MERGE,
     REJECTED,
     STARTING,
     STOPPED,
@@ -425,7 +427,9 @@ class Performer:
             behind = left_behind(self._world, state)
             if behind:
                 return "", "; ".join(left_behind_label(each.subjects) for each in behind)
-            return way_of(self._world, state, "", alone=True), ""
+            way = way_of(self._world, state, "", alone=True)
+            back = brought_back(self._world, state) if way == MERGE else ()
+            return way, brought_back_label(back, merge_base(state)) if back else ""
         except AgentmuxError as error:
             return "", reason(error)
 

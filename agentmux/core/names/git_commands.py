@@ -31,7 +31,16 @@ def merge(what: str, *, git: str = "git", is_related: bool = True) -> str:
         git: How a git command for that work tree begins.
         is_related: Whether both have a common ancestor.
     """
-    look = switch(what, git=git, option="--detach")
-    back = f"{git} checkout --no-overwrite-ignore -"  # also to a HEAD that was detached
     other = "" if is_related else "--allow-unrelated-histories "
-    return f"{look} && {back} && {git} merge --no-edit {other}{shlex.quote(what)}"
+    return f"{_look(what, git)} && {git} merge --no-edit {other}{shlex.quote(what)}"
+
+
+def rebase(onto: str, *, since: str, git: str = "git") -> str:
+    """Return the commands that put the commits after ``since`` on those of a branch instead."""
+    return f"{_look(onto, git)} && {git} rebase --onto {shlex.quote(onto)} {since}"
+
+
+def _look(at: str, git: str) -> str:
+    """Return the commands that refuse if a file of a branch or commit is ignored and there."""
+    # `git switch -` does not go back to a HEAD that was detached.
+    return f"{switch(at, git=git, option='--detach')} && {git} checkout --no-overwrite-ignore -"

@@ -147,10 +147,22 @@ def left_out_label(path: str) -> str:
 
 def left_behind_label(subjects: Sequence[str]) -> str:
     """Return the warning that the result has not what was committed in the worktree elsewhere."""
-    more = f", and {len(subjects) - _NAMED} more" if len(subjects) > _NAMED else ""
     commits = counted(len(subjects), "commit that was", "commits that were")
-    named = ", ".join(subjects[:_NAMED])
-    return f"without {commits} made in the worktree, on another branch or none: {named}{more}"
+    return f"without {commits} made in the worktree, on another branch or none: {_some(subjects)}"
+
+
+def brought_back_label(subjects: Sequence[str], base: str) -> str:
+    """Return the warning that a merge brings commits into the base that it has no more."""
+    commits = counted(len(subjects), "commit")
+    return (
+        f"the merge brings back {commits} that {base} had when the session began, and has no more:"
+        f" {_some(subjects)}"
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more
 
 
 def mend_setup(session: str, *, stop: bool = True) -> str:

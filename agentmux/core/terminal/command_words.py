@@ -20,9 +20,10 @@ def approve(name: str, digest: str, *, way: str = "", wait_s: str = "") -> Words
     """Return the approval of what was shown with this digest.
 
     What the commit leaves out, repositories inside the project and commits elsewhere, was shown
-    with it. ``way`` is where the result goes, such as ``merge``; empty: as configured.
+    with it, and what a merge brings back. ``way`` is where the result goes,
+    such as ``merge``; empty: as configured.
     """
-    ways = ("--leave-nested", "--leave-commits", *((f"--{way}",) if way else ()))
+    ways = ("--leave-nested", "--leave-commits", "--bring-back", *((f"--{way}",) if way else ()))
     return ("approve", "--yes", *ways, *_limit(wait_s), "--digest", digest, *_named(name))
 
 
