@@ -17,6 +17,13 @@ class WorktreeTakenError(BlockedError):
         super().__init__(message, reason="worktree_taken", hints=hints)
 
 
+class FolderGoneError(BlockedError):
+    """The folder of a worktree is not at its place, and git keeps work for it."""
+
+    def __init__(self, message: str, *, hints: tuple[str, ...] = ()) -> None:
+        super().__init__(message, reason="worktree_gone", hints=hints)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorktreeSpec:
     """The worktree of one session.
@@ -34,6 +41,8 @@ class WorktreeSpec:
             for none.
         is_continued: Whether the branch was there before the session: then it is never made,
             moved back or deleted.
+        leaves_folder: Whether a worktree that is not at its place is made again even if git keeps
+            work for its folder; the person agreed to that.
     """
 
     path: Path
@@ -44,6 +53,7 @@ class WorktreeSpec:
     inner: Path
     checkpoint: TreeCheckpoint | None = None
     is_continued: bool = False
+    leaves_folder: bool = False
 
     @property
     def shown(self) -> str:
@@ -100,12 +110,20 @@ class WorktreeLoss:
         tip: The commit of the branch; None if it does not exist.
         is_beside: Whether HEAD of the worktree has some of these commits, and the branch does not.
         is_unmerged: Whether the branch has some of these commits.
-        behind: The ends of those that HEAD of the worktree had, and has left.
+        behind: The ends of those that HEAD of the worktree had, and has left, and of those that are
+            checked out in a worktree of ``kept``.
         is_there: Whether the worktree exists; it would be removed.
         branch: The branch that would be deleted; empty if none would.
         besides: What else is in the worktree and in no commit, and is not the session's work: what
             git ignores, and changes in a ``.agentmux`` folder. A folder with nothing else is named
             alone, and ends in ``/``.
+        kept: The git directories of worktrees whose folder is not at its place: deleted, moved or
+            not mounted. They would be removed, and such a folder is no work tree any more then.
+        staged: The files that only an index in ``kept`` has so, and submodules there with commits
+            of their own, which end in ``/``.
+        saved: The files that only the last work-tree checkpoint has so, as the worktree is not at
+            its place.
+        operation: What is under way in a worktree of ``kept``, such as ``rebase``; else empty.
     """
 
     changed: tuple[str, ...] = ()
@@ -117,10 +135,14 @@ class WorktreeLoss:
     besides: tuple[str, ...] = ()
     is_unmerged: bool = False
     behind: tuple[str, ...] = ()
+    kept: tuple[Path, ...] = ()
+    staged: tuple[str, ...] = ()
+    saved: tuple[str, ...] = ()
+    operation: str = ""
 
     def __bool__(self) -> bool:
         """Whether any work would be lost."""
-        return bool(self.changed or self.commits)
+        return bool(self.changed or self.commits or self.staged or self.saved or self.operation)
 
 
 class CheckpointUnusableError(BlockedError):
@@ -177,6 +199,13 @@ class Worktrees(Protocol):
             GitError: Git refuses.
         """
 
+    def kept(self, spec: WorktreeSpec) -> tuple[Path, ...]:
+        """Return the git directories of its folders that are not at their place.
+
+        They are those of a folder that was deleted, moved or is not mounted, and of earlier ones,
+        in whose place the worktree was made again.
+        """
+
     def obstacle(self, spec: WorktreeSpec, *, again: bool) -> BlockedError | None:
         """Return why `make` would refuse; None where it would not; only reads.
 
@@ -205,6 +234,9 @@ class Worktrees(Protocol):
         A worktree that is there is kept as it is; it is linked to its repository again where that
         was moved. A call that is killed at any point is completed by the next one.
 
+        One that is made again gets a git directory of its own. That of the folder before stays
+        until `take_away`, so that a folder that was only moved is a worktree still.
+
         Args:
             again: The worktree was made before: the branch must exist.
 
@@ -220,16 +252,24 @@ class Worktrees(Protocol):
         """
 
     def loss(
-        self, spec: WorktreeSpec, base: str | None, *, merged: str | None = None
+        self,
+        spec: WorktreeSpec,
+        base: str | None,
+        *,
+        merged: str | None = None,
+        delivered: str | None = None,
     ) -> WorktreeLoss:
         """Return what `take_away` would lose.
 
         Args:
             base: The branch that the session's began on; None where it is not known.
             merged: A commit that was merged elsewhere, and so is not lost; None for none.
+            delivered: The commit of the session's result, which has what an older checkpoint has;
+                None for none.
 
         Raises:
-            BlockedError: The repository was moved, so that git does not know the worktree.
+            BlockedError: The repository was moved, so that git does not know the worktree; or the
+                worktree was moved, and git knows where to.
             GitError: Git cannot tell.
         """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -311,4 +312,60 @@ def test_an_exported_session_comes_back(decided: Session, works: Work) -> None:
     refusal = project.fails(3, "resume", name, "--detach")
     hint = shown("else remove what is left here: agentmux remove …", refusal)
     went_well(project, hint, code=3)  # the branch is not merged
+    assert works.lost() == []
+
+
+@pytest.mark.follows(
+    "else make it again from …: agentmux resume --make-again ……",
+)
+@pytest.mark.parametrize("moved", [True, False])
+def test_a_worktree_that_is_not_at_its_place_keeps_what_git_has_of_it(
+    decided: Session, works: Work, *, moved: bool
+) -> None:
+    project, name = decided.project, decided.name
+    place = Path(decided.state["worktree"])
+    project.git_at(place, "switch", "-q", "--detach")
+    works.commit("a commit beside the branch", place / "beside.py")
+    works.write("a staged line", place / "staged.py")
+    project.git_at(place, "add", "staged.py")
+    project.ok("stop", name)
+    saved = place.rename(place.with_name("saved"))
+    status = project.git_at(saved, "status", "--porcelain")
+    refusal = project.fails(3, "remove", name, "--yes")
+    again = project.fails(3, "resume", name, "--detach", "--yes")
+    assert works.lost() == []
+    if moved:
+        hint = shown("git worktree repair NEW_PATH", again)
+        went_well(project, hint, NEW_PATH=str(saved))
+        back = project.fails(3, "resume", name, "--detach", "--yes")
+        went_well(project, shown("move it back: git worktree move -f -f …", back))
+        assert project.git_at(place, "status", "--porcelain") == status
+        went_well(project, f"agentmux resume {name} --detach")
+    else:
+        hint = shown("else make it again from …: agentmux resume --make-again …  #", again)
+        went_well(project, hint.removesuffix("#").strip() + " --detach")
+        assert project.git_at(saved, "status", "--porcelain") == status
+    decided.wait()
+    assert works.lost() == []
+    went_well(project, shown("keep what was left on no branch: git branch kept-… …", refusal))
+    project.ok("stop", name)
+    project.fails(3, "remove", name, "--yes")
+    assert works.lost() == []
+
+
+def test_a_deleted_worktree_is_not_removed_with_the_last_copy_of_its_result(
+    decided: Session, works: Work
+) -> None:
+    project, name = decided.project, decided.name
+    place = Path(decided.state["worktree"])
+    project.ok("stop", name)
+    shutil.rmtree(place)
+    refusal = project.fails(3, "remove", name, "--yes")
+    assert "that only work-tree checkpoint" in refusal
+    hint = shown("a resume makes it again: agentmux resume …", refusal)
+    went_well(project, f"{hint} --detach")
+    decided.wait()
+    assert works.lost() == []
+    project.ok("approve", name, "--yes", "--keep")
+    decided.wait("done")
     assert works.lost() == []

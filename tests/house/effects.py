@@ -38,6 +38,7 @@ LOOKS: Final = frozenset({
     "agentmux trust --show",
     "git branch --all",
     "git branch --all --list",
+    "git diff --cached",
     "git log --all --oneline -n",
     "git log --oneline",
     "git log -p",

@@ -172,10 +172,16 @@ class GitProgram:
             raise failed(purpose, reply)
         return reply
 
-    def read(self, *argv: str, stdin: bytes = b"", cwd: Path | None = None) -> GitReply:
+    def read(
+        self,
+        *argv: str,
+        stdin: bytes = b"",
+        cwd: Path | None = None,
+        extra: Mapping[str, str] | None = None,
+    ) -> GitReply:
         """Run a command that changes nothing, at the top level or in ``cwd``.
 
-        Any exit status is returned.
+        Any exit status is returned. ``extra`` are variables to add to git's environment.
 
         Raises:
             MissingError: Git is not installed, or does not answer in time (see `Patience`).
@@ -183,12 +189,12 @@ class GitProgram:
         """
         # Messages in English, because we match two; no locks, because the user may be using
         # git at the same time.
-        extra = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
+        ours = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
         return self._run(
             Child(
                 argv=("git", *argv),
                 cwd=cwd or self.root(),
-                env=self._environment | extra,
+                env=self._environment | dict(extra or {}) | ours,
                 stdin=stdin,
                 limit_s=self.patience.limit_s,
             ),

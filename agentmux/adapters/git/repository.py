@@ -65,7 +65,7 @@ _SETTLE_TRIES: Final = 2
 _LITERAL: Final = {"GIT_LITERAL_PATHSPECS": "1"}
 
 # What each operation leaves in the git directory while it waits for the user; see git-status(1).
-_IN_PROGRESS: Final[tuple[tuple[str, InProgress], ...]] = (
+IN_PROGRESS: Final[tuple[tuple[str, InProgress], ...]] = (
     ("rebase-merge", "rebase"),
     ("rebase-apply", "rebase"),
     ("MERGE_HEAD", "merge"),
@@ -670,7 +670,7 @@ class Git:
 
 def in_progress(git_dir: Path) -> InProgress | None:
     """Return the operation that the user has to finish first in the work tree of ``git_dir``."""
-    for name, operation in _IN_PROGRESS:
+    for name, operation in IN_PROGRESS:
         if os.path.lexists(git_dir / name):
             return operation
     return None

@@ -13,8 +13,9 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, Final
 
@@ -41,16 +42,27 @@ from agentmux.adapters.git.work_tree import (
     marker_of,
     work_tree,
 )
+from agentmux.adapters.trees.absent_folder import (
+    HeldWork,
+    held_work,
+    is_set_aside,
+    release,
+    saved_files,
+    set_aside,
+)
 from agentmux.adapters.trees.restoration import (
     restored_tree,
     why_not_restored,
     write_restored,
 )
+from agentmux.core.codec.frozen import replace
 from agentmux.core.names import layout
+from agentmux.core.names.counts import counted, some
 from agentmux.errors import AgentmuxError, BlockedError
 from agentmux.ports.repository import GitError
 from agentmux.ports.worktrees import (
     BaseCommit,
+    FolderGoneError,
     WorktreeLoss,
     WorktreeRoom,
     WorktreeSpec,
@@ -223,7 +235,7 @@ class LinkedWorktrees:
         if self.is_there(spec):
             return None
         taken = self._moved(spec) or self._occupied(spec)
-        error = taken or self._on_its_branch(spec, again=again)
+        error = taken or self._held_back(spec) or self._on_its_branch(spec, again=again)
         return error or (why_not_restored(self._git, spec) if again else None)
 
     def _moved(self, spec: WorktreeSpec) -> WorktreeTakenError | None:
@@ -237,6 +249,24 @@ class LinkedWorktrees:
                 hints=(f"move it back: git worktree move -f -f {words}",),
             )
         return None
+
+    def _held_back(self, spec: WorktreeSpec) -> BlockedError | None:
+        """Return an error if git keeps work for the folder that its checkpoint does not have."""
+        if spec.leaves_folder:
+            return None
+        for found in map(partial(held_work, self._git, spec=spec), self._absent(spec)):
+            words = _held_words(found, self._is_only_at(found.head, spec))
+            if words:
+                return FolderGoneError(
+                    f"the worktree {spec.path} is not there, and git keeps for it what is nowhere"
+                    f" else: {words}",
+                    hints=_ways_back(spec, found.git_dir),
+                )
+        return None
+
+    def _is_only_at(self, head: str | None, spec: WorktreeSpec) -> bool:
+        """Whether a worktree is at a commit that no branch and no tag has."""
+        return head is not None and self._is_only(head, replace(spec, branch=""), None)
 
     def _occupied(self, spec: WorktreeSpec) -> WorktreeTakenError | None:
         if not os.path.lexists(spec.path) or (spec.path.is_dir() and not any(spec.path.iterdir())):
@@ -281,8 +311,30 @@ class LinkedWorktrees:
 
     def _own(self, spec: WorktreeSpec) -> list[Path]:
         """Return the git directories of worktrees that belong to the session."""
-        folders = (self._common() / "worktrees").glob("*")
-        return [each for each in sorted(folders) if _is_of(each, spec)]
+        return [each for each in self._git_dirs() if _is_of(each, spec)]
+
+    def _git_dirs(self) -> list[Path]:
+        """Return the git directories of all linked worktrees."""
+        return sorted((self._common() / "worktrees").glob("*"))
+
+    def _absent(self, spec: WorktreeSpec) -> list[Path]:
+        """Return the git directories of the worktree if it was complete, and is not at its place.
+
+        A removal that was killed has begun to delete it: then there is none.
+        """
+        if self._is_of_session(spec) or _trash(spec).is_dir():
+            return []
+        own = [each for each in self._own(spec) if marker_of(each) is not None]
+        return [each for each in own if not _links_to(_link_of(each), each)]
+
+    def _set_aside(self, spec: WorktreeSpec) -> list[Path]:
+        """Return the git directories of earlier folders of the worktree."""
+        return [each for each in self._git_dirs() if is_set_aside(each, spec)]
+
+    def kept(self, spec: WorktreeSpec) -> tuple[Path, ...]:
+        """Return the git directories of its folders that are not at their place."""
+        lost = (each for each in self._set_aside(spec) if not _links_to(_link_of(each), each))
+        return (*self._absent(spec), *lost)
 
     def reserve(self, spec: WorktreeSpec) -> None:
         """Keep other sessions from taking the branch's name, before it is made."""
@@ -344,6 +396,8 @@ class LinkedWorktrees:
         place = (str(spec.path), spec.branch) if spec.branch else shown
 
         def add() -> GitReply:
+            for each in self._absent(spec):
+                set_aside(self._git, each, spec)
             self._clear(spec)
             return self._git.run(*words, *place, keep_open=(held,))
 
@@ -414,10 +468,18 @@ class LinkedWorktrees:
             self._let_go(spec, lambda _: spec.commit)
 
     def loss(
-        self, spec: WorktreeSpec, base: str | None, *, merged: str | None = None
+        self,
+        spec: WorktreeSpec,
+        base: str | None,
+        *,
+        merged: str | None = None,
+        delivered: str | None = None,
     ) -> WorktreeLoss:
         """Return what `take_away` would lose; ``base`` is the branch that the session began on."""
         self._require_linked(spec)
+        moved = None if self._is_of_session(spec) else self._moved(spec)
+        if moved is not None:
+            raise moved
         tip = self._commit(f"refs/heads/{spec.branch}") if spec.branch else None
         changed: tuple[str, ...] = ()
         besides: tuple[str, ...] = ()
@@ -428,7 +490,10 @@ class LinkedWorktrees:
             changed, besides, head = self._changed(spec), inside.besides(), inside.head().commit
             heads += [head] if head != tip else []
             behind = self._left_behind(spec, base)
-            heads += behind
+        held = [held_work(self._git, each, spec) for each in self.kept(spec)]
+        away = (each.head for each in held if each.head is not None and each.head != tip)
+        behind = tuple(dict.fromkeys((*behind, *away)))
+        heads += behind
         onto = self._commit(f"refs/heads/{base}") if base is not None else None
         kept = tip if spec.is_continued else None  # that branch stays
         heads = [each for each in heads if each not in {None, kept, merged}]
@@ -452,6 +517,10 @@ class LinkedWorktrees:
             besides=besides,
             is_unmerged=tip in lost,
             behind=tuple(each for each in behind if each in lost),
+            kept=tuple(each.git_dir for each in held),
+            staged=tuple(sorted({name for each in held for name in each.staged})),
+            saved=self._saved(spec, (*heads, delivered, merged, onto)),
+            operation=next((each.operation for each in held if each.operation), ""),
         )
 
     def _left_behind(self, spec: WorktreeSpec, base: str | None) -> tuple[str, ...]:
@@ -461,6 +530,17 @@ class LinkedWorktrees:
         known = (spec.commit, *onto, *mine)
         found = self._inside(spec).left_commits(since=spec.commit, known=known)
         return tuple(each.commit for each in found)
+
+    def _saved(self, spec: WorktreeSpec, others: Sequence[str | None]) -> tuple[str, ...]:
+        """Return what only the last checkpoint has, if the worktree is not at its place."""
+        if self._is_of_session(spec) or _trash(spec).is_dir():
+            return ()
+        return saved_files(self._git, spec, others)
+
+    def _is_of_session(self, spec: WorktreeSpec) -> bool:
+        """Whether the session's worktree is at its place; for a copy, the original's is."""
+        marker = _marker_at(spec.path)
+        return marker is not None and marker.session == spec.session
 
     def _drops_branch(self, spec: WorktreeSpec) -> bool:
         """Whether `take_away` deletes the session's branch, which exists."""
@@ -529,13 +609,18 @@ class LinkedWorktrees:
         """Remove the worktree with all files in it, and the branch if it is still at ``tip``."""
         self._require_linked(spec)
         # Renamed first, so that a removal that is killed leaves no worktree with half of its files.
-        trash = spec.path.with_name(f"{_REMOVING}{spec.session}")
+        trash = _trash(spec)
         with files.explained(spec.path):
             if trash.is_dir():
                 delete_tree(trash)
             if self._is_marked(spec):
                 spec.path.rename(trash)
             self._clear(spec)
+            for each in self._set_aside(spec):
+                if _links_to(_link_of(each), each):
+                    release(each)
+                else:
+                    delete_tree(each)
             if trash.is_dir():
                 delete_tree(trash)
         with suppress(OSError):  # not empty, or not there
@@ -708,6 +793,34 @@ def _taken(spec: WorktreeSpec) -> WorktreeTakenError:
     return WorktreeTakenError(
         f"a worktree of a repository that is gone ({named}) is at {place}",
         hints=(f"if it is this session's, link it to this repository: {repair}", f"else {away}"),
+    )
+
+
+def _trash(spec: WorktreeSpec) -> Path:
+    """Return where the worktree is while it is removed."""
+    return spec.path.with_name(f"{_REMOVING}{spec.session}")
+
+
+def _held_words(found: HeldWork, is_only: bool) -> str:
+    """Say what git keeps for a folder that is not at its place; empty for nothing."""
+    commit = (found.head or "")[:12]
+    staged = counted(len(found.staged), "staged file")
+    parts = (
+        f"{staged} ({some(found.staged)})" if found.staged else "",
+        f"commit {commit}, which is on no branch" if is_only else "",
+        f"a {found.operation} under way" if found.operation else "",
+    )
+    return ", and ".join(filter(None, parts))
+
+
+def _ways_back(spec: WorktreeSpec, git_dir: Path) -> tuple[str, ...]:
+    saved = spec.checkpoint
+    of = f"work-tree checkpoint {saved.number}" if saved is not None else spec.shown
+    name = shlex.quote(spec.home.name)
+    stays = f"  # what git keeps for the old folder stays, in {git_dir}"
+    return (
+        "if you have moved it, tell git where it is: git worktree repair NEW_PATH",
+        f"else make it again from {of}: agentmux resume --make-again {name}{stays}",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from enum import StrEnum
 from typing import Literal
 
 from agentmux.core.codec.frozen import dataclass, field
@@ -22,6 +23,18 @@ class SessionDoneError(NotFoundError):
         )
 
 
+class Rebuild(StrEnum):
+    """How a worktree that is gone is made again.
+
+    That is from its last checkpoint: ``careful`` only if git keeps nothing more for its folder,
+    ``anyway`` also then. ``branch`` is from its branch alone.
+    """
+
+    CAREFUL = "careful"
+    ANYWAY = "anyway"
+    BRANCH_ALONE = "branch"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OrchestratorRequest:
     """What a command asks of the orchestrator that it starts.
@@ -32,8 +45,7 @@ class OrchestratorRequest:
         fresh: Seats that start a new conversation; ``*`` means all of them.
         phase: For ``resume``: an earlier phase to go back to, instead of the inferred one.
         policy: For ``resume``: how panes come back, if a flag sets it; else empty.
-        without_checkpoint: For ``resume``: a worktree that is gone is made again from its branch
-            alone.
+        rebuild: For ``resume``: how a worktree that is gone is made again.
         session_id: The id for a session whose older format has none.
         session_name: The tmux session's name for a session whose older format has none.
     """
@@ -43,7 +55,7 @@ class OrchestratorRequest:
     fresh: tuple[str, ...] = ()
     phase: str | None = None
     policy: str | None = None
-    without_checkpoint: bool = False
+    rebuild: Rebuild = Rebuild.CAREFUL
     session_id: str = ""
     session_name: str = ""
 

@@ -12,8 +12,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.lookup import Liveness, SessionEntry, live, own_tmux, sessions_dir
+from agentmux.core.codec.frozen import replace
 from agentmux.core.names import git_commands
-from agentmux.core.names.counts import counted
+from agentmux.core.names.counts import counted, some
 from agentmux.core.names.statuses import DONE
 from agentmux.errors import AgentmuxError, BlockedError, DataError
 from agentmux.ports.processes import LOCK_WAIT_S
@@ -66,7 +67,19 @@ def worktree_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None
     from agentmux.core.fold.apply import fold  # noqa: PLC0415 (as above)
 
     loaded = world.files(entry.path).load()
-    return worktree_of(world, fold(loaded.state, loaded.tail), entry.path)
+    spec = worktree_of(world, fold(loaded.state, loaded.tail), entry.path)
+    if spec is None or not _is_settled(world, entry):
+        return spec
+    return replace(spec, checkpoint=None)
+
+
+def _is_settled(world: World, entry: SessionEntry) -> bool:
+    """Whether its result is elsewhere, so that no work is in its last checkpoint alone.
+
+    It was exported, or it is done and its worktree was taken away after that.
+    """
+    session = entry.text("session_id")
+    return entry.is_moved or (entry.is_done and world.worktrees.owned(session) is None)
 
 
 def removable_worktree(
@@ -94,7 +107,7 @@ def left_in_checkout(world: World, entry: SessionEntry) -> str:
         changed = world.repository.changed_since(dirty) if top is not None else ()
         if changed:
             files = counted(len(changed), "file that was", "files that were")
-            return f"{files} changed since it began: {_some(changed)}, in {top}"
+            return f"{files} changed since it began: {some(changed)}, in {top}"
     return ""
 
 
@@ -121,9 +134,14 @@ def loss_of(world: World, entry: SessionEntry, spec: WorktreeSpec) -> WorktreeLo
     base = entry.fields.get("base")
     named = base.get("branch") if isinstance(base, dict) else None
     branch = named if isinstance(named, str) else None
-    found = world.worktrees.loss(spec, branch)
+    commit = entry.fields.get("commit")
+    made = commit.get("commit") if isinstance(commit, dict) else None
+    delivered = made if isinstance(made, str) else None
+    found = world.worktrees.loss(spec, branch, delivered=delivered)
     merged = _merged(world, entry) if found.commits else None
-    return found if merged is None else world.worktrees.loss(spec, branch, merged=merged)
+    if merged is None:
+        return found
+    return world.worktrees.loss(spec, branch, merged=merged, delivered=delivered)
 
 
 def _merged(world: World, entry: SessionEntry) -> str | None:
@@ -179,7 +197,7 @@ def require_commit_named(world: World, entry: SessionEntry, *, force: bool) -> s
     found = world.repository.unnamed(made) if made is not None else ()
     if made is None or not found:
         return ""
-    many = f"{counted(len(found), 'commit')} on no branch ({_some(found)})"
+    many = f"{counted(len(found), 'commit')} on no branch ({some(found)})"
     if force:
         return many
     keep = command_to_keep(state, world.settings.git.branch_prefix, made[:12])
@@ -195,29 +213,41 @@ def lost_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
     parts = []
     if found.changed:
         files = counted(len(found.changed), "file")
-        parts.append(f"{files} in {spec.path} not committed ({_some(found.changed)})")
+        parts.append(f"{files} in {spec.path} not committed ({some(found.changed)})")
     if found.commits:
         many = counted(len(found.commits), "commit")
-        is_beside = found.is_beside or found.behind
-        where = f"in {spec.path} on no branch" if is_beside else f"on {spec.shown} not merged"
-        parts.append(f"{many} {where} ({_some(found.commits)})")
+        parts.append(f"{many} {_where(found, spec)} ({some(found.commits)})")
+    if found.saved and spec.checkpoint is not None:
+        files = counted(len(found.saved), "file")
+        number = spec.checkpoint.number
+        parts.append(f"{files} that only work-tree checkpoint {number} has ({some(found.saved)})")
+    if found.staged:
+        files = counted(len(found.staged), "staged file")
+        parts.append(f"{files} of a worktree that is not at its place ({some(found.staged)})")
+    if found.operation:
+        parts.append(f"a {found.operation} under way in a worktree that is not at its place")
     return ", and ".join(parts)
+
+
+def _where(found: WorktreeLoss, spec: WorktreeSpec) -> str:
+    if found.behind and not found.is_there:
+        return "of a worktree that is not at its place, on no branch"
+    is_beside = found.is_beside or found.behind
+    return f"in {spec.path} on no branch" if is_beside else f"on {spec.shown} not merged"
 
 
 def besides_words(found: WorktreeLoss) -> str:
     """Name what goes with a worktree though it is no work of the session; empty for nothing."""
-    return f" (with what no commit has: {_some(found.besides)})" if found.besides else ""
+    return f" (with what no commit has: {some(found.besides)})" if found.besides else ""
 
 
 def going_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
     """Name what a removal of worktree and branch removes; empty if nothing is there any more."""
     parts = [f"worktree {spec.path}{besides_words(found)}"] if found.is_there else []
+    if found.kept:
+        places = ", ".join(map(str, found.kept))
+        parts.append(f"what git keeps for a worktree that is not at its place ({places})")
     return " and ".join((*parts, f"branch {found.branch}") if found.branch else parts)
-
-
-def _some(names: tuple[str, ...]) -> str:
-    more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
 
 
 def ways_to_keep(entry: SessionEntry, found: WorktreeLoss, spec: WorktreeSpec) -> Iterator[str]:
@@ -227,6 +257,7 @@ def ways_to_keep(entry: SessionEntry, found: WorktreeLoss, spec: WorktreeSpec) -
     for each in [each for each in found.changed if each.endswith("/")][:_NAMED]:
         inner = shlex.quote(str(spec.path / each))
         yield f"see the commits of {each}: git -C {inner} log --all --oneline -n 10"
+    yield from _ways_if_gone(entry, found)
     if found.commits:
         yield from _ways_to_keep_commits(found, spec)
     yield _lose_all(entry)
@@ -244,6 +275,17 @@ def _ways_to_keep_commits(found: WorktreeLoss, spec: WorktreeSpec) -> Iterator[s
         yield f"keep them on a branch: git -C {place} switch --create NAME"
     elif found.is_unmerged:
         yield f"merge the branch first: {git_commands.merge(spec.branch)}"
+
+
+def _ways_if_gone(entry: SessionEntry, found: WorktreeLoss) -> Iterator[str]:
+    """Yield how to keep what is left of a worktree that is not at its place."""
+    if found.kept:
+        yield "if you have moved it, tell git where it is: git worktree repair NEW_PATH"
+    if found.staged:
+        for each in found.kept:
+            yield f"see what is staged: git -C {shlex.quote(str(each))} diff --cached"
+    if found.saved and not entry.is_done:
+        yield f"a resume makes it again: agentmux resume {entry.name}"
 
 
 def remove_session(

@@ -7,7 +7,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from agentmux.app.commands.orchestrator_request import OrchestratorRequest, SessionDoneError
+from agentmux.app.commands.orchestrator_request import (
+    OrchestratorRequest,
+    Rebuild,
+    SessionDoneError,
+)
 from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedSession, hand_over
 from agentmux.app.launch.launcher import Launcher
 from agentmux.app.launch.missing_programs import lacking_programs
@@ -90,6 +94,7 @@ class ResumePlan:
         obstacle: Why the session's worktree cannot be made again; None where it can, or exists.
         changed: The settings that differ from those that it keeps.
         repin: Whether it takes these.
+        rebuild: How a worktree that is gone is made again.
         setup: The steps that prepare the worktree before agents start, by name.
     """
 
@@ -109,6 +114,7 @@ class ResumePlan:
     news: str = ""
     changed: tuple[str, ...] = ()
     repin: bool = False
+    rebuild: Rebuild = Rebuild.CAREFUL
     setup: tuple[str, ...] = ()
 
     @property
@@ -133,7 +139,7 @@ def plan_resume(
     *,
     fresh: frozenset[str] = frozenset(),
     phase: str | None = None,
-    without_checkpoint: bool = False,
+    rebuild: Rebuild = Rebuild.CAREFUL,
     repin: bool = False,
 ) -> ResumePlan:
     """Return what a resume of the session at ``files`` would do; reads only.
@@ -143,7 +149,7 @@ def plan_resume(
         files: The session.
         fresh: Seats that would start a new conversation; ``*`` means all of them.
         phase: An earlier phase to go back to; None goes on in the inferred one.
-        without_checkpoint: Whether a worktree that is gone is made again from its branch alone.
+        rebuild: How a worktree that is gone is made again.
         repin: Whether the session takes the settings that have changed.
 
     Raises:
@@ -175,8 +181,7 @@ def plan_resume(
             artifacts = overlay(files.artifacts(resumed), added, resumed)
         launcher = Launcher(world, files, resumed, fresh=fresh, ahead=texts)
         panes = tuple(launcher.plan(work, artifacts) for work in agents_work(resumed))
-    given = without_checkpoints(state) if without_checkpoint else state
-    trial = trial_in_the_way(world) if not state.worktree else None
+    given = without_checkpoints(state) if rebuild == Rebuild.BRANCH_ALONE else state
     plan = ResumePlan(
         path=files.path,
         tree=world.tree,
@@ -190,17 +195,26 @@ def plan_resume(
         unapplied=len(loaded.tail),
         panes=panes,
         warnings=loaded.warnings,
-        obstacle=(trial or obstacle(world, given, files.path))
-        if state.phase != Phase.DONE
-        else None,
+        obstacle=_obstacle(world, given, files.path, rebuild),
         news=worktree_news(world, given, files.path),
         changed=changed,
         repin=repin,
+        rebuild=rebuild,
     )
     ahead = steps_ahead(world, state, files, takes=repin and bool(changed), anew=bool(plan.news))
     plan = replace(plan, setup=ahead if plan.phase != Phase.DONE else ())
     told = (*loaded.warnings, *(said for said, holds in _first_news(recorded, plan) if holds))
     return replace(plan, warnings=(*told, *_warnings(world, plan, artifacts)))
+
+
+def _obstacle(
+    world: World, state: SessionState, path: Path, rebuild: Rebuild
+) -> BlockedError | None:
+    """Return why the session at ``path`` cannot have its place; None where it can, or is done."""
+    if state.phase == Phase.DONE:
+        return None
+    trial = trial_in_the_way(world) if not state.worktree else None
+    return trial or obstacle(world, state, path, leaves_folder=rebuild != Rebuild.CAREFUL)
 
 
 def _first_news(recorded: SessionState, plan: ResumePlan) -> Iterator[tuple[str, bool]]:

@@ -15,6 +15,7 @@ from typing import Final
 from agentmux.app.commands.orchestrator_request import (
     OrchestratorReport,
     OrchestratorRequest,
+    Rebuild,
     SessionDoneError,
 )
 from agentmux.app.commands.resume import settled_state
@@ -147,8 +148,9 @@ def _take_place(
     require_here(known, home.name)
     protect_from_clean(world, home)
     state = located(world, known, home)
-    given = without_checkpoints(state) if request.without_checkpoint else state
-    made, told = make_worktree(world, given, home)
+    given = without_checkpoints(state) if request.rebuild == Rebuild.BRANCH_ALONE else state
+    leaves = request.rebuild != Rebuild.CAREFUL
+    made, told = make_worktree(world, given, home, leaves_folder=leaves)
     facts = (relocation(known, state), made)
     return placed(world, state), tuple(each for each in facts if each is not None), told
 

@@ -20,11 +20,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _NAMED: Final = 5
-_IF_MOVED: Final = " (if you have moved it, first: git worktree repair PATH)"
 
 
-def worktree_of(world: World, state: SessionState, home: Path) -> WorktreeSpec | None:
+def worktree_of(
+    world: World, state: SessionState, home: Path, *, leaves_folder: bool = False
+) -> WorktreeSpec | None:
     """Return the worktree of the session at ``home``; None where it works in the checkout.
+
+    ``leaves_folder`` is as in `WorktreeSpec`.
 
     If the repository was moved since the session last ran, it has the place where the worktree is.
     """
@@ -39,6 +42,7 @@ def worktree_of(world: World, state: SessionState, home: Path) -> WorktreeSpec |
         inner=inner(world),
         checkpoint=last_checkpoint(state) if state.worktree_made else None,
         is_continued=state.continued,
+        leaves_folder=leaves_folder,
     )
     return replace(spec, path=world.worktrees.place(spec)) if state.worktree_made else spec
 
@@ -69,9 +73,11 @@ def placed(world: World, state: SessionState) -> World:
     return replace(world, tree=tree, repository=world.repository_at(tree))
 
 
-def obstacle(world: World, state: SessionState, home: Path) -> BlockedError | None:
+def obstacle(
+    world: World, state: SessionState, home: Path, *, leaves_folder: bool = False
+) -> BlockedError | None:
     """Return why the worktree of the session at ``home`` cannot be made again; only reads."""
-    spec = worktree_of(world, state, home)
+    spec = worktree_of(world, state, home, leaves_folder=leaves_folder)
     return None if spec is None else world.worktrees.obstacle(spec, again=state.worktree_made)
 
 
@@ -149,12 +155,19 @@ def worktree_news(world: World, state: SessionState, home: Path) -> str:
         return f"the worktree {spec.path} is made, on {spec.shown}, with the files as they arrived"
     gone = f"the worktree {spec.path} is gone: it is made again from"
     if saved is None:
-        return f"{gone} {spec.shown}; what was not committed there is lost{_IF_MOVED}"
+        return f"{gone} {spec.shown}; what was not committed there is lost{_kept(world, spec)}"
     without = f", and {_some(saved.missing)}" if saved.missing else ""
     return (
         f"{gone} {spec.shown} and work-tree checkpoint {checkpoint_words(saved)}, "
-        f"uncommitted work included; what was done after {saved.at}{without} is lost{_IF_MOVED}"
+        f"uncommitted work included; what was done after {saved.at}{without} is lost"
+        f"{_kept(world, spec)}"
     )
+
+
+def _kept(world: World, spec: WorktreeSpec) -> str:
+    """Say where what git keeps for a folder stays, which may only have been moved."""
+    kept = world.worktrees.kept(spec)
+    return f" (if you have moved it: it stays a work tree, by {kept[0]})" if kept else ""
 
 
 def _some(names: tuple[str, ...]) -> str:
@@ -168,7 +181,7 @@ def without_checkpoints(state: SessionState) -> SessionState:
 
 
 def make_worktree(
-    world: World, state: SessionState, home: Path
+    world: World, state: SessionState, home: Path, *, leaves_folder: bool = False
 ) -> tuple[WorktreeMade | None, tuple[str, ...]]:
     """Make the worktree of the session at ``home``, if it has one and it is not there.
 
@@ -177,9 +190,10 @@ def make_worktree(
 
     Raises:
         WorktreeTakenError: Something else is in its place.
+        FolderGoneError: It is not there, git keeps work for its folder, and no ``leaves_folder``.
         GitError: Git refuses.
     """
-    spec = worktree_of(world, state, home)
+    spec = worktree_of(world, state, home, leaves_folder=leaves_folder)
     if spec is None:
         return None, ()
     was_there = world.worktrees.is_there(spec)

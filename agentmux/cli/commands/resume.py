@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from agentmux.adapters.system import processes
-from agentmux.app.commands.orchestrator_request import OrchestratorRequest
+from agentmux.app.commands.orchestrator_request import OrchestratorRequest, Rebuild
 from agentmux.app.commands.orchestrator_start import StartedSession, reattach
 from agentmux.app.commands.resume import (
     ResumePlan,
@@ -55,6 +55,7 @@ from agentmux.core.config.settings import policy_of
 from agentmux.core.documents.review import seat_named
 from agentmux.core.fold.apply import fold
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, UsageError
+from agentmux.ports.worktrees import FolderGoneError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,6 +104,13 @@ def resume_session(
             help="Make a deleted worktree again from its branch alone: lose uncommitted work.",
         ),
     ] = False,
+    make_again: Annotated[
+        bool,
+        typer.Option(
+            "--make-again",
+            help="Make a worktree that is gone again even if git keeps work for its folder.",
+        ),
+    ] = False,
     repin: Annotated[
         bool,
         typer.Option(
@@ -122,9 +130,10 @@ def resume_session(
     face: Face = ctx.obj
     switches = {
         "--dry-run": dry_run, "--explain": explain, "--fresh": fresh, "--reattach": reattach,
-        "--without-checkpoint": without_checkpoint, "--repin": repin, "--attach": attach is True,
-        "--detach": attach is False, "--json": json,
+        "--without-checkpoint": without_checkpoint, "--make-again": make_again, "--repin": repin,
+        "--attach": attach is True, "--detach": attach is False, "--json": json,
     }  # fmt: skip
+    rebuild = _rebuild(without_checkpoint=without_checkpoint, make_again=make_again)
     values = {"--fresh-role": fresh_role or (), "--phase": phase}
     command = as_typed(_RESUME, switches, values)
     world, entry = meant(face, session, command=command, read_only=dry_run or explain)
@@ -145,7 +154,7 @@ def resume_session(
             ends_agents=ends_agents,
             explain=explain,
             json=json,
-            without_checkpoint=without_checkpoint,
+            rebuild=rebuild,
             repin=repin,
         )
     if everything:
@@ -166,11 +175,17 @@ def resume_session(
             *(face, world, picked.entry, picked.fresh, phase),
             yes=yes,
             trust=trust,
-            without_checkpoint=without_checkpoint,
+            rebuild=rebuild,
             repin=repin,
         )
     show_begun(face, world, begun, json=json, attach=attach, told=told)
     return 0
+
+
+def _rebuild(*, without_checkpoint: bool, make_again: bool) -> Rebuild:
+    if without_checkpoint:
+        return Rebuild.BRANCH_ALONE
+    return Rebuild.ANYWAY if make_again else Rebuild.CAREFUL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -264,7 +279,7 @@ def _dry_run(
     ends_agents: bool,
     explain: bool,
     json: bool,
-    without_checkpoint: bool,
+    rebuild: Rebuild,
     repin: bool,
 ) -> int:
     sessions: list[dict[str, Any]] = []
@@ -279,7 +294,7 @@ def _dry_run(
     for entry in entries:
         fields, found = _look(
             *(world, entry, lives, at_work, fresh, phase),
-            without_checkpoint=without_checkpoint,
+            rebuild=rebuild,
             repin=repin,
         )
         theirs = [each for each in alive if each.session == entry.text("session_id")]
@@ -309,7 +324,7 @@ def _look(
     fresh: frozenset[str],
     phase: str | None,
     *,
-    without_checkpoint: bool,
+    rebuild: Rebuild,
     repin: bool,
 ) -> tuple[dict[str, Any], list[Problem]]:
     """Return what a resume would do with one session, without changing anything.
@@ -321,7 +336,7 @@ def _look(
         at_work: The sessions that are live, or may be, in the project's work tree.
         fresh: The seats that would start a new conversation; ``*`` stands for all.
         phase: The phase to go back to; None: the phase is inferred.
-        without_checkpoint: As for `plan_resume`.
+        rebuild: As for `plan_resume`.
         repin: Likewise.
 
     Returns:
@@ -338,7 +353,7 @@ def _look(
             *(world, world.files(entry.path)),
             fresh=fresh,
             phase=phase,
-            without_checkpoint=without_checkpoint,
+            rebuild=rebuild,
             repin=repin,
         )
         require_seats(plan, fresh)
@@ -397,7 +412,7 @@ def _resume(
     *,
     yes: bool,
     trust: bool,
-    without_checkpoint: bool,
+    rebuild: Rebuild,
     repin: bool,
     is_watched: bool = True,
 ) -> tuple[StartedSession, tuple[str, ...]]:
@@ -411,7 +426,7 @@ def _resume(
         phase: The phase to go back to; None: the phase is inferred.
         yes: Agree to everything without being asked.
         trust: Trust the project's files without being asked.
-        without_checkpoint: As for `plan_resume`.
+        rebuild: As for `plan_resume`.
         repin: Likewise.
         is_watched: Whether a person may watch the panes, so that these may ask first.
 
@@ -433,16 +448,15 @@ def _resume(
         raise block
     if not entry.is_done:
         world = trusted_world(face, world, _used_by(world, entry, repin=repin), trust=trust)
-    plan = plan_resume(
+    is_asked = face.interactive and is_watched
+    planned = functools.partial(
+        plan_resume,
         *(world, world.files(entry.path)),
         fresh=fresh,
         phase=phase,
-        without_checkpoint=without_checkpoint,
         repin=repin,
     )
-    require_unfinished(plan)
-    require_seats(plan, fresh)
-    is_asked = face.interactive and is_watched
+    plan = _agreed(face, planned, fresh, rebuild=rebuild, asks=is_asked and not yes)
     obstacle = plan.obstacle or (plan_lacks(world, plan) if yes or not is_asked else None)
     if obstacle is not None:
         raise obstacle
@@ -458,9 +472,52 @@ def _resume(
         fresh=tuple(sorted(fresh)),
         phase=phase,
         policy=policy.value,
-        without_checkpoint=without_checkpoint,
+        rebuild=plan.rebuild,
     )
     return resume(world, orchestrator_start(world, face.config), plan, request), told
+
+
+def _agreed(
+    face: Face,
+    planned: Callable[..., ResumePlan],
+    fresh: frozenset[str],
+    *,
+    rebuild: Rebuild,
+    asks: bool,
+) -> ResumePlan:
+    """Return the plan of a resume, after asking whether a worktree that is gone is made again.
+
+    Args:
+        face: Asks the person.
+        planned: Returns the plan; it is given ``rebuild``, as for `plan_resume`.
+        fresh: The seats that start a new conversation.
+        rebuild: As for `plan_resume`.
+        asks: Whether a person can be asked.
+
+    Raises:
+        AgentmuxError: Something is against it.
+        DeclinedError: The person said no.
+    """
+    plan = planned(rebuild=rebuild)
+    require_unfinished(plan)
+    require_seats(plan, fresh)
+    if isinstance(plan.obstacle, FolderGoneError) and asks:
+        _leave_folder(face, plan.obstacle)
+        plan = planned(rebuild=Rebuild.ANYWAY)
+    return plan
+
+
+def _leave_folder(face: Face, error: FolderGoneError) -> None:
+    """Ask whether a worktree is made again although git keeps work for its folder.
+
+    Raises:
+        DeclinedError: The person said no.
+    """
+    render.note(error.message)
+    for hint in error.hints[:-1]:
+        render.note(hint)
+    stays = "what git keeps for the old folder stays"
+    require_consent(face, f"Make it again from its last checkpoint ({stays})?", yes=False)
 
 
 def _each(face: Face, fresh: frozenset[str], *, yes: bool, trust: bool) -> ResumeOne:
@@ -472,7 +529,7 @@ def _each(face: Face, fresh: frozenset[str], *, yes: bool, trust: bool) -> Resum
             *(face, world, entry, fresh, None),
             yes=yes,
             trust=trust,
-            without_checkpoint=False,
+            rebuild=Rebuild.CAREFUL,
             repin=False,
             is_watched=False,
         )

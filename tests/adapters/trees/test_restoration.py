@@ -43,7 +43,7 @@ def saved(spec: WorktreeSpec) -> WorktreeSpec:
         number=1, because="phase", phase="planning", commit=found.commit, head=found.head,
         branch=found.branch, missing=found.missing,
     )  # fmt: skip
-    return replace(spec, checkpoint=checkpoint)
+    return replace(spec, checkpoint=checkpoint, leaves_folder=True)
 
 
 def files_of(spec: WorktreeSpec) -> dict[str, str]:

@@ -16,7 +16,7 @@ from agentmux.adapters.trees.worktrees import LinkedWorktrees
 from agentmux.core.names.layout import COPIED
 from agentmux.errors import BlockedError
 from agentmux.ports.repository import GitError
-from agentmux.ports.worktrees import WorktreeSpec, WorktreeTakenError
+from agentmux.ports.worktrees import FolderGoneError, WorktreeSpec, WorktreeTakenError
 from tests.adapters.trees.test_merging import racing
 from tests.app.driver import git, make_project
 from tests.faults.operations import Operation, Operations
@@ -48,11 +48,14 @@ def worktrees(project: Path) -> LinkedWorktrees:
     return LinkedWorktrees(GitProgram(project, dict(os.environ)))
 
 
-def check(project: Path, spec: WorktreeSpec) -> None:
-    """Check that exactly one worktree, its branch and its marks are there."""
+def check(project: Path, spec: WorktreeSpec, kept: tuple[str, ...] = ()) -> None:
+    """Check that exactly one worktree, its branch and its marks are there.
+
+    ``kept`` are the names of git directories that were set aside for earlier folders.
+    """
     assert worktrees(project).is_made(spec)
     listed = git(project, "worktree", "list", "--porcelain").strip().split("\n\n")
-    assert listed[1:] == [
+    assert [each for each in listed[1:] if "(moved or deleted)" not in each] == [
         (
             f"worktree {spec.path}\nHEAD {spec.commit}\nbranch refs/heads/{spec.branch}\n"
             f"locked {SESSION}"
@@ -62,7 +65,9 @@ def check(project: Path, spec: WorktreeSpec) -> None:
     assert (spec.path / "README.md").read_text() == "# A project\n"
     assert git(project, "config", f"branch.{spec.branch}.agentmux-session").strip() == SESSION
     folders = project / ".git" / "worktrees"
-    assert [each.name for each in folders.iterdir()] == [spec.path.name]
+    made = worktrees(project)
+    assert {each.name for each in made.kept(spec)} == set(kept)
+    assert len(list(folders.iterdir())) == 1 + len(kept)
 
 
 def everything(project: Path) -> str:
@@ -198,7 +203,7 @@ def test_a_worktree_that_was_deleted_comes_back_on_its_branch(project: Path, how
         git(project, "worktree", "prune")
     assert not worktrees(project).is_made(spec)
     worktrees(project).make(spec, again=True)
-    check(project, replace(spec, commit=head))
+    check(project, replace(spec, commit=head), kept=() if how == "pruned" else ("x",))
     assert (spec.path / "more.txt").exists()
 
 
@@ -384,7 +389,10 @@ def test_what_is_at_the_place_of_a_worktree_is_named_and_no_hint_loses_it(
     repair, away = caught.value.hints
     said = repair.partition(": ")[2] if link else away.removeprefix("else move it away: ")
     subprocess.run(said, shell=True, check=True, cwd=new, capture_output=True)
-    worktrees(new).make(known, again=True)
+    if not link:
+        with pytest.raises(FolderGoneError, match=r"1 staged file \(staged.txt\)"):
+            worktrees(new).make(known, again=True)
+    worktrees(new).make(replace(known, leaves_folder=not link), again=True)
     assert worktrees(new).is_made(known)
     place = spec.path if link else spec.path.with_name("x.old")
     if link:

@@ -114,3 +114,38 @@ def test_a_branch_that_stays_is_not_named(project: Path, place: Path, typed: Typ
     assert typed("prune") == f"removed worktree {place}\n"
     assert git(project, "branch", "--show-current").strip() == BRANCH
     assert "nothing to remove" in typed("prune")
+
+
+def work_beside(place: Path) -> Path:
+    """Leave a staged file and a commit on no branch there; move the folder, and return where to."""
+    (place / "later.txt").write_text("staged\n")
+    git(place, "add", "later.txt")
+    git(place, "switch", "-q", "--detach")
+    git(place, "commit", "-qm", "Beside")
+    (place / "more.txt").write_text("more\n")
+    git(place, "add", "more.txt")
+    return place.rename(place.with_name("saved"))
+
+
+def test_what_git_keeps_for_a_worktree_that_was_moved_is_not_pruned(
+    project: Path, place: Path, typed: Typed, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved = work_beside(place)
+    before, commit = git(saved, "status", "--porcelain"), git(saved, "rev-parse", "HEAD").strip()
+    for words in (("prune", "--dry-run"), ("prune",)):
+        said = typed(*words)
+        assert said.startswith(f"kept branch {BRANCH}: 1 commit of a worktree that is not at its")
+        assert "on no branch" in said
+        assert "1 staged file of a worktree that is not at its place (more.txt)" in said
+    assert main(("remove", "--yes"), os.environ) == 3
+    said = capsys.readouterr().err
+    assert "hint: if you have moved it, tell git where it is: git worktree repair NEW_PATH" in said
+    assert f"hint: keep what was left on no branch: git branch kept-{commit[:12]}" in said
+    kept = project / ".git" / "worktrees" / "x"
+    look = f"git -C {kept} diff --cached"
+    assert f"hint: see what is staged: {look}" in said
+    assert "+more" in git(project, *look.split()[1:])
+    assert git(saved, "status", "--porcelain") == before
+    assert f"removed what git keeps for a worktree that is not at its place ({kept})" in typed(
+        "remove", "--yes", "--force"
+    )
