@@ -8,6 +8,7 @@ from agentmux.app.commands.resume import blocked, plan_fields, plan_lacks, plan_
 from agentmux.app.session.lookup import live
 from agentmux.app.views.plan_lines import resume_plan
 from agentmux.core.codec.frozen import replace
+from agentmux.errors import NotInstalledError
 
 if TYPE_CHECKING:
     from agentmux.app.session.lookup import SessionEntry
@@ -35,7 +36,9 @@ def explanation(world: World, site: Site, entry: SessionEntry, *, explain: bool)
     block = block or plan.obstacle or plan_lacks(world, plan)
     said: dict[str, Any] | None = None
     if block is not None:
-        said = {"message": block.message, "hints": list(block.hints)}
+        lacks = isinstance(block, NotInstalledError)
+        message = block.message.partition(": /")[0] if lacks else block.message  # without the PATH
+        said = {"message": message, "hints": list(block.hints)}
     # A person would get a shell for an agent that is not found; here that blocks the resume.
     plan = replace(plan, panes=tuple(each for each in plan.panes if not each.lacks_program))
     fields = {**plan_fields(plan, world), "blocked": said}

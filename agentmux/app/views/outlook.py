@@ -11,7 +11,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.conversations import how_it_comes_back, needs_reason
 from agentmux.core.names.status_labels import Safety, SessionStatus
 from agentmux.core.names.statuses import UNKNOWN, UNREADABLE
-from agentmux.errors import AgentmuxError
+from agentmux.errors import AgentmuxError, NotInstalledError
 
 if TYPE_CHECKING:
     from agentmux.app.session.lookup import Liveness, SessionEntry
@@ -76,8 +76,8 @@ class Outlook:
     @property
     def safety(self) -> Safety:
         """Whether the session can be resumed, and whether all conversations would come back."""
-        if self.kind or self.refused:
-            return Safety.UNSAFE
+        if (self.kind or self.refused) and self.kind != _MISSING:
+            return Safety.UNSAFE  # a missing program can be installed, or another agent chosen
         anew = any(needs_reason(each.mode, each.reason) for each in self.seats)
         return Safety.CHOICE if anew else Safety.SAFE
 
@@ -126,7 +126,7 @@ def outlook(
         name=entry.name,
         phase=plan.phase,
         because=plan.because,
-        refused=refused.message if refused is not None else "",
+        refused=_short(refused) if refused is not None else "",
         kind=kind,
         hints=refused.hints if refused is not None else (),
         seats=_seats(plan),
@@ -188,3 +188,9 @@ def _seats(plan: ResumePlan) -> tuple[SeatOutlook, ...]:
         )
         for each in plan.panes
     )
+
+
+def _short(error: AgentmuxError) -> str:
+    """Return why a resume is refused, without a PATH, which is too long for a row."""
+    is_missing = isinstance(error, NotInstalledError)
+    return error.message.partition(": /")[0] if is_missing else error.message
