@@ -23,8 +23,8 @@ def lacking_programs(
 ) -> NotInstalledError | None:
     """Return why a resume without a person is refused: the program of an agent is not found.
 
-    None if all are found. It only reads. If the agents had another PATH before, which has the
-    programs, the hint names it.
+    None if all are found. It only reads. If the agents had another PATH before, it is named: in
+    the hint if it has the programs, else in the message.
 
     Args:
         programs: Those of this machine.
@@ -37,12 +37,15 @@ def lacking_programs(
         return None
     names = ", ".join(f"`{each.program}` for {each.work.seat}" for each in lacking)
     launches = (*(_last_launch(each) for each in lacking), *_launches(state))
-    paths = dict.fromkeys(_path_of(files, launch) for launch in launches if launch)
+    paths = tuple(dict.fromkeys(_path_of(files, launch) for launch in launches if launch))
     wanted = {each.program for each in lacking}
+    resumes = _with_earlier_path(programs, paths, wanted, files.path.name)
+    nor = () if resumes else tuple(each for each in paths if each not in {"", programs.path})
     return NotInstalledError(
-        f"no program {names} on the PATH of this command: {programs.path}",
+        f"no program {names} on the PATH of this command: {programs.path}"
+        + "".join(f", nor on that of its agents: {path}" for path in nor[:1]),
         hints=(
-            *_with_earlier_path(programs, paths, wanted, files.path.name),
+            *resumes,
             *dict.fromkeys(how_to_install(each.player.spec) for each in lacking),
         ),
     )

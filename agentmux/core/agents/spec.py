@@ -524,7 +524,10 @@ def home_of(spec: AgentSpec, env: Mapping[str, str]) -> str:
 
 
 def how_to_install(spec: AgentSpec) -> str:
-    """Return what to do if the program of an agent is not on PATH: a command, or what to set."""
+    """Return what to do if the program of an agent is not on PATH; it ends in a command."""
     if spec.install:
         return spec.install
-    return f"set agents.{spec.name}.command in config.yaml"
+    return (
+        f"install it, or name another program in agents.{spec.name}.command; see what it is now:"
+        f" agentmux agents show {spec.name}"
+    )

@@ -10,7 +10,9 @@ from agentmux.app.commands.resume import plan_lacks, plan_resume
 from agentmux.app.session.lookup import entry_at, live
 from agentmux.app.views.explanation import explanation
 from agentmux.app.views.outlook import outlook
+from agentmux.errors import AgentmuxError
 from tests.app.staging import Stage
+from tests.house.messages import commands_of
 
 
 @pytest.fixture
@@ -35,12 +37,16 @@ def stage(tmp_path: Path, folder: Path, short_dir: Path, monkeypatch: pytest.Mon
     return made
 
 
-def hints(stage: Stage) -> tuple[str, ...]:
+def refusal(stage: Stage) -> AgentmuxError:
     world = stage.world()
     error = plan_lacks(world, plan_resume(world, world.files(stage.path)))
     assert error is not None
     assert "no program `robot` for coder-1, `robot` for coder-2 on the PATH" in error.message
-    return tuple(each for each in error.hints if "PATH=" in each)
+    return error
+
+
+def hints(stage: Stage) -> tuple[str, ...]:
+    return tuple(each for each in refusal(stage).hints if "PATH=" in each)
 
 
 def test_an_earlier_path_that_has_the_program_is_hinted_at(stage: Stage, folder: Path) -> None:
@@ -50,8 +56,15 @@ def test_an_earlier_path_that_has_the_program_is_hinted_at(stage: Stage, folder:
 
 
 def test_an_earlier_path_without_the_program_is_not(stage: Stage, folder: Path) -> None:
+    assert ", nor on that of its agents" not in refusal(stage).message
     (folder / "robot").unlink()
     assert hints(stage) == ()
+    error = refusal(stage)
+    _, _, theirs = error.message.partition(", nor on that of its agents: ")
+    assert str(folder) in theirs.split(os.pathsep)
+    (way,) = error.hints
+    (command,) = commands_of(way)
+    assert command.text == "agentmux agents show robot"
 
 
 def test_a_face_that_types_without_a_person_shows_the_refusal_and_no_shell(stage: Stage) -> None:

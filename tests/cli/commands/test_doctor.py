@@ -91,7 +91,9 @@ def test_a_missing_agent_comes_with_the_command_that_installs_it(
         capsys.readouterr()
         run("doctor", "--json")
         mends += [each["mend"] for each in of(answer(capsys), "agents") if each["mend"]]
-    assert mends == ["npm install -g @openai/codex", "set agents.mine.command in config.yaml"]
+    theirs, mine = mends
+    assert theirs == "npm install -g @openai/codex"
+    assert mine.endswith("see what it is now: agentmux agents show mine")
 
 
 @pytest.mark.long
