@@ -96,8 +96,8 @@ def _commit_of(world: World, state: SessionState, entry: SessionEntry) -> str:
     return base.commit
 
 
-def end_trial(world: World) -> tuple[Trial, str]:
-    """Go back to what was checked out before; return the trial, and where the checkout is now.
+def end_trial(world: World) -> str:
+    """Go back to what was checked out before; return what is there now, in words.
 
     Raises:
         NotFoundError: The checkout shows no session.
@@ -122,4 +122,9 @@ def end_trial(world: World) -> tuple[Trial, str]:
             ),
         )
     world.trials.end(trial)
-    return trial, world.repository.head().describe()
+    where = world.repository.head().describe()
+    if world.repository.contains(trial.commit):
+        # Such as a branch that the user has made in the trial: it is theirs to leave it.
+        history = f"its history has the files of {trial.session}, with commit {trial.commit[:12]}"
+        return f"the trial is over; your checkout is at {where}: {history}"
+    return f"your checkout is back at {where}, without the files of {trial.session}"

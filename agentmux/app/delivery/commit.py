@@ -16,6 +16,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.workplace import kept_name, ways_back
 from agentmux.core.documents.trailer import TRAILER
 from agentmux.core.journal.state import SessionState
+from agentmux.core.names.counts import some
 from agentmux.core.pipeline.delivery import approve_again
 from agentmux.core.pipeline.result_text import message
 from agentmux.errors import AgentmuxError, of_system
@@ -171,14 +172,17 @@ def _ways_back(world: World, state: SessionState, began: Head, head: Head) -> tu
     if head.branch != began.branch:
         return ways_back(left(world, state, head))
     # Only the user knows whose commits these are: an agent's, or those of a `git pull`.
-    base, undo = (began.commit or "")[:12], "git update-ref -d HEAD"
-    since = f"git log --oneline {base}.." if base else "git log --oneline"
-    if base:
-        undo = f"git reset --soft {base}"
-    elif head.commit is not None:  # a branch that is deleted has no log that would keep them
+    base = (began.commit or "")[:12]
+    undo = f"git reset --soft {base}" if base else "git update-ref -d HEAD"
+    if head.commit is not None:  # their messages are not in the session's commit
         undo = f"git branch {kept_name(head.commit)} HEAD && {undo}"
-    see = f"see the commits since then: {since}"
-    return (f"{see} (if this session made them, undo them: {undo})",)
+    made = world.repository.subjects(base) if base and head.commit is not None else ()
+    named = f" ({some(made)})" if made else ""
+    since = f"git log --oneline {base}.." if base else "git log --oneline"
+    return (
+        f"see the commits since then: {since}",
+        f"if this session made all of them{named}, have them in its commit: {undo}",
+    )
 
 
 def reason(error: AgentmuxError | OSError) -> str:

@@ -28,8 +28,7 @@ def try_session(
     face: Face = ctx.obj
     require_person(face, "try")
     if off:
-        trial, where = end_trial(face.world())
-        render.note(f"your checkout is back at {where}, without the files of {trial.session}")
+        render.note(end_trial(face.world()))
         return 0
     site, entry = one(face, session, command="try SESSION")
     trial = begin_trial(face.world(site.project), entry)

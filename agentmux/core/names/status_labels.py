@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from agentmux.core.names import statuses
-from agentmux.core.names.counts import counted
+from agentmux.core.names.counts import counted, some
 from agentmux.core.names.occasion import Occasion
 
 NATIVE_MARK: Final = "↻"
@@ -126,8 +126,6 @@ _URGENT: Final = (
     SessionStatus.SETTING_UP,
 )
 
-_NAMED: Final = 5
-
 _SEAT_LABELS: Final[Mapping[str, str]] = {
     statuses.ENDED_BY_USER: "ended by you",
     statuses.BROKEN: "could not run",
@@ -148,7 +146,8 @@ def left_out_label(path: str) -> str:
 def left_behind_label(subjects: Sequence[str]) -> str:
     """Return the warning that the result has not what was committed in the worktree elsewhere."""
     commits = counted(len(subjects), "commit that was", "commits that were")
-    return f"without {commits} made in the worktree, on another branch or none: {_some(subjects)}"
+    named = some(subjects)
+    return f"without {commits} made in the worktree, on another branch or none: {named}"
 
 
 def brought_back_label(subjects: Sequence[str], base: str) -> str:
@@ -156,13 +155,8 @@ def brought_back_label(subjects: Sequence[str], base: str) -> str:
     commits = counted(len(subjects), "commit")
     return (
         f"the merge brings back {commits} that {base} had when the session began, and has no more:"
-        f" {_some(subjects)}"
+        f" {some(subjects)}"
     )
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return ", ".join(names[:_NAMED]) + more
 
 
 def mend_setup(session: str, *, stop: bool = True) -> str:

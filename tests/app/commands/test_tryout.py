@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from agentmux.app.commands.tryout import end_trial
 from agentmux.core.journal.state import Commit
 from agentmux.core.names.phase import Phase
 from agentmux.errors import BlockedError, NotFoundError, UsageError
@@ -73,3 +74,18 @@ def test_where_there_is_no_commit_there_is_no_way_back(scene: Scene) -> None:
     git(scene.project, "switch", "-q", "--orphan", "unborn")
     with pytest.raises(UsageError, match="no commit to come back to"):
         scene.begin()
+
+
+def test_a_branch_that_was_made_in_a_trial_is_said_to_have_its_files(scene: Scene) -> None:
+    scene.session()
+    scene.make()
+    scene.begin()
+    assert end_trial(scene.world).endswith(f" on main, without the files of {scene.path.name}")
+    shown = scene.begin().commit
+    git(scene.project, "switch", "-qc", "my-fix")
+    git(scene.project, "commit", "-qm", "Mine", "--allow-empty")
+    said = end_trial(scene.world)
+    assert (
+        f" on my-fix: its history has the files of {scene.path.name}, with commit {shown[:12]}"
+        in said
+    )

@@ -500,9 +500,11 @@ def test_the_hints_in_a_checkout_take_along_what_the_session_made(
     assert edits(project) == before
     error = moved(world, state)
     assert error is not None
-    assert "if this session made them, undo them: git reset --soft" in error.hints[0]
-    way = error.hints[0].partition("undo them: ")[2].partition(")")[0]
+    assert " Add apart.txt), have them in its commit: git branch kept-" in error.hints[1]
+    way = error.hints[1].partition("commit: ")[2]
+    theirs = git(project, "rev-parse", "HEAD").strip()
     subprocess.run(way, shell=True, check=True, cwd=project, capture_output=True)
+    assert git(project, "branch", "--contains", theirs, "--format=%(refname:short)")
     made, _ = commit(world, state, APPROVAL)
     assert files_of(project, str(made)) >= {"apart.txt", "staged.txt", "new.txt", "agent.txt"}
 
@@ -534,7 +536,7 @@ def test_the_hint_for_a_first_commit_leaves_it_on_a_branch(tmp_path: Path) -> No
     mine = git(project, "rev-parse", "HEAD").strip()
     error = moved(world, state)
     assert error is not None
-    way = error.hints[0].partition("undo them: ")[2].partition(")")[0]
+    way = error.hints[1].partition("commit: ")[2]
     subprocess.run(way, shell=True, check=True, cwd=project, capture_output=True)
     assert moved(world, state) is None
     assert git(project, "branch", "--contains", mine, "--format=%(refname:short)") != ""
