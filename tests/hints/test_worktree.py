@@ -369,3 +369,22 @@ def test_a_deleted_worktree_is_not_removed_with_the_last_copy_of_its_result(
     project.ok("approve", name, "--yes", "--keep")
     decided.wait("done")
     assert works.lost() == []
+
+
+@pytest.mark.follows(
+    "a resume makes it again, of a session that is stopped: agentmux stop …, then agentmux resume …"
+)
+def test_a_live_session_whose_worktree_is_gone_is_approved_after_a_resume(
+    decided: Session, work: Work
+) -> None:
+    project, name = decided.project, decided.name
+    place = Path(decided.state["worktree"])
+    shutil.rmtree(place)
+    refusal = project.fails(3, "approve", name, "--keep")
+    text = "a resume makes it again, of a session that is stopped: agentmux stop …"
+    hint = shown(f"{text}, then agentmux resume …", refusal)
+    went_well(project, f"{hint} --detach")
+    decided.wait()
+    project.ok("approve", name, "--yes", "--keep")
+    decided.wait("done")
+    assert work.lost() == []

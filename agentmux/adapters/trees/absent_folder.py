@@ -7,7 +7,6 @@ elsewhere, it names that directory, and is no work tree without it.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
@@ -170,10 +169,12 @@ def release(git_dir: Path) -> None:
         (git_dir / name).unlink(missing_ok=True)
 
 
-def is_listed_at(git_dir: Path, top: Path) -> bool:
-    """Whether git looks for the worktree with this git directory at ``top``."""
+def last_head(git_dir: Path, spec: WorktreeSpec) -> str | None:
+    """Return the commit that the session's branch had last, if it is checked out and gone."""
     try:
-        text = (git_dir / "gitdir").read_bytes().decode("utf-8", "surrogateescape")
-    except OSError:
-        return False
-    return os.path.normpath(git_dir / text.rstrip("\n")) == os.path.normpath(top / ".git")
+        if (git_dir / "HEAD").read_text().strip() != f"ref: refs/heads/{spec.branch}":
+            return None
+        *_, last = (git_dir / "logs" / "HEAD").read_text(errors="replace").splitlines()
+    except (OSError, ValueError):
+        return None
+    return last.split(" ")[1]

@@ -46,6 +46,7 @@ from agentmux.adapters.trees.absent_folder import (
     HeldWork,
     held_work,
     is_set_aside,
+    last_head,
     release,
     saved_files,
     set_aside,
@@ -290,9 +291,18 @@ class LinkedWorktrees:
             return BlockedError(
                 f"branch `{name}`, on which this session works, does not exist any more",
                 reason="branch_gone",
-                hints=(f"make it again where its work ended: git branch {name} COMMIT",),
+                hints=(f"make it again where its work ended: git branch {self._end(spec)}",),
             )
         return None
+
+    def _end(self, spec: WorktreeSpec) -> str:
+        """Return the words for a branch that is gone, and the last commit that is known of it."""
+        saved = spec.checkpoint
+        last = (last_head(each, spec) for each in self._absent(spec))
+        for each in (*last, saved.head if saved is not None else None):
+            if each is not None and self._commit(each) is not None:
+                return f"{shlex.quote(spec.branch)} {each}"
+        return f"{shlex.quote(spec.branch)} {spec.commit}"
 
     def _clear(self, spec: WorktreeSpec) -> None:
         """Remove what a killed `make`, or a deletion by hand, has left of this worktree.

@@ -6,7 +6,8 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.workplace import inner, workplace
+from agentmux.app.session.lookup import entry_at, live
+from agentmux.app.session.workplace import inner, is_away, workplace
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.tree_checkpoints import checkpoint_words
 from agentmux.core.journal.events import WorktreeMade, WorktreeMoved
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState, TreeCheckpoint
 
 logger = logging.getLogger(__name__)
+
+WORKTREE_GONE: Final = "worktree_gone"
 
 _NAMED: Final = 5
 
@@ -83,15 +86,7 @@ def obstacle(
 
 def has_lost_worktree(state: SessionState) -> bool:
     """Whether the session's worktree was deleted; this only looks at one file, and never fails."""
-    if state.worktree is None or not state.worktree_made:
-        return False
-    try:
-        Path(state.worktree, ".git").stat()
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        return False  # nobody can tell: git will say why
-    return False
+    return state.worktree is not None and state.worktree_made and is_away(Path(state.worktree))
 
 
 def lost_worktree(state: SessionState, name: str) -> BlockedError:
@@ -102,7 +97,7 @@ def lost_worktree(state: SessionState, name: str) -> BlockedError:
     return BlockedError(  # the way out first: the monitor is narrow
         f"the worktree is gone: agentmux stop {name}, then agentmux resume {name} makes it again,"
         f" from its last checkpoint ({state.worktree})",
-        reason="worktree_gone",
+        reason=WORKTREE_GONE,
     )
 
 
@@ -117,10 +112,17 @@ def require_worktree(world: World, state: SessionState, home: Path) -> None:
     if spec is None or world.worktrees.is_made(spec):
         return
     error = missing_worktree(world, spec, home)
+    hints = error.hints
+    if error.reason == WORKTREE_GONE and live(world, (entry_at(world, home),))[home].live:
+        way = (
+            "a resume makes it again, of a session that is stopped:"
+            f" agentmux stop {home.name}, then agentmux resume {home.name}"
+        )
+        hints = (way,)
     raise BlockedError(
         f"{error.message}, so nothing can be decided on yet",
         reason=error.reason,
-        hints=error.hints,
+        hints=hints,
     )
 
 
@@ -133,7 +135,7 @@ def missing_worktree(world: World, spec: WorktreeSpec, home: Path) -> BlockedErr
     if not world.worktrees.is_there(spec):
         return BlockedError(
             f"the worktree {spec.path} is gone",
-            reason="worktree_gone",
+            reason=WORKTREE_GONE,
             hints=(f"a resume makes it again: agentmux resume {name}",),
         )
     return BlockedError(

@@ -39,3 +39,14 @@ def workplace(site: Site, fields: Json) -> Path:
     if not isinstance(worktree, str) or not worktree:
         return site.project
     return Path(worktree) / inner(site)
+
+
+def is_away(worktree: Path) -> bool:
+    """Whether no worktree is at ``worktree``; this only looks at one file, and never fails."""
+    try:
+        (worktree / ".git").stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False  # nobody can tell: git will say why
+    return False

@@ -110,6 +110,7 @@ class SessionView:
         branch_gone: It is done, and its branch does not exist any more, as `with_branch` has found;
             not in JSON.
         outdated: Its orchestrator is of another version of AgentMux; not in JSON.
+        away: Its worktree is not at its place; not in JSON, where ``problems`` says it.
         label: Its status in words; not in JSON.
         summary: The path of the summary of its work, relative to its directory; not in JSON.
     """
@@ -150,6 +151,7 @@ class SessionView:
     pipeline: str = FEATURE_NAME
     outdated: bool = False
     branch_gone: bool = False
+    away: bool = False
     label: str = ""
     summary: str = ""
 
@@ -190,7 +192,7 @@ class SessionView:
 
 
 _NOT_SHOWN: Final = frozenset(
-    {"model", "label", "digest", "outdated", "summary", "unsent", "branch_gone"}
+    {"model", "label", "digest", "outdated", "summary", "unsent", "branch_gone", "away"}
 )
 
 

@@ -154,8 +154,8 @@ def step_labels(view: SessionView) -> list[str]:
 def next_step(view: SessionView) -> str:
     """Return the command that the user most likely needs next; empty if nothing is to be done."""
     name = view.session
-    if view.outdated:
-        return f"agentmux stop {name}, then agentmux resume {name}"
+    if view.outdated or view.away:
+        return _resumed(view)
     if view.decision:
         changes = f'agentmux request-changes "…" --session {name}'
         return f"agentmux approve {name}{_again(view)}, or {changes}"
@@ -179,6 +179,14 @@ def next_step(view: SessionView) -> str:
         if view.status == SessionStatus.FAILED
         else ""
     )
+
+
+def _resumed(view: SessionView) -> str:
+    """Return how a session is resumed which only a resume brings into order."""
+    name = view.session
+    if view.outdated or view.live:
+        return f"agentmux stop {name}, then agentmux resume {name}"
+    return f"agentmux resume {name}"
 
 
 _LOOK_AT: Final = frozenset(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.result import OperationResult, Problem, problem_of, worst
 from agentmux.app.session.lookup import Liveness, SessionEntry, live, shown_path
 from agentmux.app.session.orchestrator_version import other_version_label
-from agentmux.app.session.workplace import workplace
+from agentmux.app.session.workplace import is_away, workplace
 from agentmux.app.views.plain_fields import NOTHING, age, mapping, number, stamp, text
 from agentmux.app.views.seat_views import seat_views, session_label
 from agentmux.app.views.session_view import (
@@ -165,6 +165,7 @@ def session_view(
         because=liveness.because,
         copy_of=str(liveness.copy_of) if liveness.copy_of is not None else None,
         orchestrator=liveness.orchestrator,
+        away=_is_away(entry),
         outdated=liveness.other_version is not None,
         tmux_session=liveness.tmux.name if liveness.tmux else entry.text("session_name"),
         tmux_socket=entry.text("tmux_socket"),
@@ -358,11 +359,21 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json) -> Iterator[
     if entry.phase == SessionStatus.FAILED:
         cause = text(mapping(entry.fields, "interruption"), "cause")
         yield f"it failed: {cause}" if cause else "it failed"
+    if _is_away(entry) and not noted.get("problem"):
+        place = entry.text("worktree")
+        yield f"the worktree {place} is not there: a resume makes it again, or finds it elsewhere"
     if noted.get("problem"):
         yield str(noted["problem"])
     if noted.get("left_branch"):
         yield str(noted["left_branch"])
     yield from _delivery_problems(entry.fields, is_driven=liveness.is_driven)
+
+
+def _is_away(entry: SessionEntry) -> bool:
+    """Whether the worktree of a session that goes on is not at its place."""
+    place = entry.text("worktree")
+    made = bool(place) and entry.fields.get("worktree_made") is True
+    return made and not (entry.is_done or entry.is_moved) and is_away(Path(place))
 
 
 def _delivery_problems(fields: Json, *, is_driven: bool) -> Iterator[str]:

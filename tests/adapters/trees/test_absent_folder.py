@@ -204,3 +204,21 @@ def test_a_removal_that_was_killed_is_not_kept_from_its_end(
     assert not worktrees(project).loss(spec, "main")
     worktrees(project).take_away(spec, spec.commit)
     assert not worktrees(project).kept(spec)
+
+
+@pytest.mark.parametrize("pruned", [True, False])
+def test_a_branch_that_is_gone_is_made_again_at_the_last_commit_that_is_known(
+    project: Path, spec: WorktreeSpec, *, pruned: bool
+) -> None:
+    git(spec.path, "commit", "-q", "--allow-empty", "-m", "Before the checkpoint")
+    spec = checkpointed(spec)
+    git(spec.path, "commit", "-q", "--allow-empty", "-m", "Later")
+    tip = git(project, "rev-parse", f"{spec.branch}~1" if pruned else spec.branch).strip()
+    away(spec)
+    git(project, "update-ref", "-d", f"refs/heads/{spec.branch}")
+    if pruned:
+        git(project, "worktree", "unlock", str(spec.path))
+        git(project, "worktree", "prune")
+    error = worktrees(project).obstacle(replace(spec, leaves_folder=True), again=True)
+    assert error is not None
+    assert error.hints == (f"make it again where its work ended: git branch {spec.branch} {tip}",)

@@ -666,3 +666,21 @@ def test_the_pipeline_is_named_where_it_is_not_the_usual_one() -> None:
     found = session_view(short, GONE, {}, project=PROJECT, now=NOW)
     assert found.as_json()["pipeline"] == "quick"
     assert found.is_other_pipeline
+
+
+@pytest.mark.parametrize(("liveness", "stop"), [(GONE, ""), (WORKING, "agentmux stop {}, then ")])
+def test_a_worktree_that_is_not_at_its_place_is_named_and_only_a_resume_is_next(
+    tmp_path: Path, liveness: Liveness, stop: str
+) -> None:
+    place = tmp_path / "x"
+    place.mkdir()
+    (place / ".git").write_text("gitdir: /somewhere\n")
+    kept = {**DECIDING, "worktree": str(place), "worktree_made": True}
+    assert "agentmux approve" in next_step(view(entry(**kept), liveness))
+    place.rename(tmp_path / "moved")
+    found = view(entry(**kept), liveness)
+    assert next_step(found) == f"{stop.format(PATH.name)}agentmux resume {PATH.name}"
+    (said,) = found.problems
+    assert said.startswith(f"the worktree {place} is not there: a resume makes it again")
+    done = view(entry(**{**kept, "phase": Phase.DONE}), GONE)
+    assert (next_step(done), done.problems) == ("", ())
