@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -103,6 +104,7 @@ def _disk(patient: Patient) -> Iterable[Finding]:
 def _git(patient: Patient) -> Iterator[Finding]:
     from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (the doctor's)
     from agentmux.adapters.git.repository import require_identity  # noqa: PLC0415 (as above)
+    from agentmux.adapters.trees.absent_folder import staged_for  # noqa: PLC0415 (as above)
 
     git = GitProgram(patient.project, patient.environ)
     if not git.exists():
@@ -111,7 +113,8 @@ def _git(patient: Patient) -> Iterator[Finding]:
         return
     yield fine("git", f"git {'.'.join(map(str, git.version()))}; repository {git.root()}")
     require_identity(git)
-    yield from say.lost_worktrees("\n".join(_lines(git, "worktree", "list", "--porcelain")))
+    listed = "\n".join(_lines(git, "worktree", "list", "--porcelain"))
+    yield from say.lost_worktrees(listed, functools.partial(staged_for, git))
 
 
 def _lines(git: GitProgram, *words: str) -> list[str]:

@@ -27,7 +27,11 @@ def test_a_place_is_freed_without_overwriting_what_was_moved_before(project: Pro
     assert work.lost() == []
 
 
-@pytest.mark.follows("git branch NAME …", "git worktree prune")
+@pytest.mark.follows(
+    "git branch NAME …",
+    "moved, deleted or not mounted: …; to forget what was deleted, with all that is staged for it:"
+    " git worktree prune",
+)
 def test_no_commit_goes_with_a_worktree_that_git_forgets(project: Project, work: Work) -> None:
     place = project.root / "elsewhere"
     project.git("worktree", "add", "-q", "--detach", str(place))
@@ -39,9 +43,19 @@ def test_no_commit_goes_with_a_worktree_that_git_forgets(project: Project, work:
     went_well(project, hint, NAME="kept")
     shutil.rmtree(project.path / ".git" / "worktrees" / place.name)
     project.git("worktree", "add", "-q", str(place), "-b", "side")
-    shutil.rmtree(place)
+    work.write("a staged line", place / "staged.py")
+    project.git_at(place, "add", "staged.py")
+    saved = place.rename(place.with_name("saved"))
     (hint,) = findings(project)
-    went_well(project, hint)
+    assert "(staged there: staged.py)" in " ".join(project.run("doctor").stdout.split())
+    went_well(project, hint, NEW_PATH=str(saved))
+    assert project.git_at(saved, "status", "--porcelain") == "A  staged.py\n"
+    assert findings(project) == []
+    assert work.lost() == []
+    project.git_at(saved, "commit", "-qm", "Staged")
+    shutil.rmtree(saved)
+    said = " ".join(project.run("doctor").stdout.split())
+    went_well(project, shown("git worktree prune", said))
     assert work.lost() == []
 
 

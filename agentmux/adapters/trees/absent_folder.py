@@ -67,9 +67,14 @@ def head_of(git: GitProgram, git_dir: Path) -> str | None:
     return decoded(reply.out).strip() if reply.status == 0 else None
 
 
-def staged_files(git: GitProgram, git_dir: Path) -> tuple[str, ...]:
-    """Return the files that the index of a worktree has otherwise than its HEAD."""
-    return _staged(git, git_dir, ("HEAD",))
+def staged_for(git: GitProgram, place: str) -> tuple[str, ...]:
+    """Return the files that are staged in the worktree which git looks for at ``place``."""
+    common = git.must_read("find the repository", "rev-parse", "--git-common-dir")
+    folder = git.root() / decoded(common.out).removesuffix("\n") / "worktrees"
+    for link in folder.glob("*/gitdir"):
+        if link.read_text(errors="surrogateescape").strip() == f"{place}/.git":
+            return _staged(git, link.parent, ("HEAD",))
+    return ()
 
 
 def _staged(

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.doctor.finding import Finding, fine, problem, warning
+from agentmux.core.names.counts import some
 
 if TYPE_CHECKING:
     from agentmux.ports.health import DiskFacts, HostFacts, TerminalFacts, TmuxFacts
@@ -126,13 +127,17 @@ def _size(facts: DiskFacts) -> str:
     return f"{facts.free_bytes / (1 << 30):.1f} GiB are free"
 
 
-def lost_worktrees(listed: str) -> Iterator[Finding]:
+def lost_worktrees(
+    listed: str, staged: Callable[[str], tuple[str, ...]] = lambda _: ()
+) -> Iterator[Finding]:
     """Yield a finding for the worktrees that are not where git looks for them.
 
     A commit on no branch would be gone with its entry, so that comes first.
 
     Args:
         listed: What ``git worktree list --porcelain`` prints (git-worktree(1)).
+        staged: Returns the files that are staged in a worktree, by its place; they would be gone
+            with its entry, too.
     """
     entries = [block.splitlines() for block in listed.split("\n\n") if "\nprunable " in block]
     for lines in entries:
@@ -143,6 +148,14 @@ def lost_worktrees(listed: str) -> Iterator[Finding]:
             )
             yield warning("git", text, f"git branch NAME {commit}")
     if entries and not any("detached" in lines for lines in entries):
-        places = ", ".join(lines[0].removeprefix("worktree ") for lines in entries)
-        text = f"not where git looks for them (if moved: `git worktree repair PATH`): {places}"
-        yield warning("git", text, "git worktree prune")
+        lost = [lines[0].removeprefix("worktree ") for lines in entries]
+        places = ", ".join(f"{each}{_with_staged(staged(each))}" for each in lost)
+        text = (
+            f"moved, deleted or not mounted: {places}; to forget what was deleted, with all that is"
+            " staged for it: git worktree prune"
+        )
+        yield warning("git", text, "git worktree repair NEW_PATH")
+
+
+def _with_staged(names: tuple[str, ...]) -> str:
+    return f" (staged there: {some(names)})" if names else ""
