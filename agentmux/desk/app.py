@@ -124,6 +124,7 @@ class DeskApp(App[int]):
         self.part = 0
         self.comments: dict[Path, dict[str, LineComment]] = {}
         self._shown: tuple[Path | None, str, int] = (None, "", 0)
+        self._turns = 0
         self._actions = Actions(self)
         self._loading = False
         self._wants_load = False
@@ -332,8 +333,10 @@ class DeskApp(App[int]):
             return
         shown = self.view.page if self._shown == (row.path, tab, part) else Page()
         name = shown.parts[shown.at] if shown.parts else ""
+        turns = self._turns
         page = await in_daemon_thread(partial(self.pages.page, row, tab, part, name))
-        self.show_page(row, tab, part, page)
+        if turns == self._turns:  # else a key has asked for another part, maybe of the same number
+            self.show_page(row, tab, part, page)
 
     def show_page(self, row: DeskRow, tab: str, part: int, page: Page) -> None:
         """Show a page, unless another one is wanted by now."""
@@ -358,11 +361,13 @@ class DeskApp(App[int]):
         row, page = self.listing.selected, self.view.page
         if row is None or not page.is_live or self._looking or len(self.screen_stack) > 1:
             return
-        self._looking = True
+        self._looking, turns = True, self._turns
         try:
             found = await in_daemon_thread(partial(self.pages.screen_again, row, page))
         finally:
             self._looking = False
+        if turns != self._turns:
+            return
         if found is None:
             self._load_soon()
         elif found.screen != page.screen:
@@ -375,6 +380,7 @@ class DeskApp(App[int]):
         elif self.tab == "screens":
             self._pulse.pause()
             in_daemon_thread(self.pages.end_live)
+        self._turns += 1
         self.tab, self.part, self._shown = tab, part, (None, "", 0)
         self._show_tabs(Page())
         self._load_soon()

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import tempfile
+import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -21,6 +22,8 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.names.phase import Phase
 from agentmux.core.terminal.desk_keys import DESK_KEYS, TABS
 from agentmux.desk.app import DeskApp
+from agentmux.desk.listing import DeskRow
+from agentmux.desk.pages import Page, Pages
 from agentmux.desk.reading import SessionReader
 from agentmux.desk.session_feed import SessionFeed
 from agentmux.desk.tools import DeskTools
@@ -235,6 +238,53 @@ def test_what_is_read_stays_when_something_newer_is_written(project: Path) -> No
             await desk.shows("the summary.md", "2 of 5")
             await desk.press("3")
             await desk.shows("something newer", "1 of 5")
+
+    asyncio.run(look())
+
+
+class HeldPages(Pages):
+    """Pages of which one can be held back until the test lets it go."""
+
+    def __init__(self, reader: SessionReader) -> None:
+        super().__init__(reader)
+        self.holds, self.is_held, self.goes_on = False, threading.Event(), threading.Event()
+
+    def page(  # type: ignore[explicit-override]  # typing has it from Python 3.12 on
+        self, row: DeskRow, tab: str, at: int = 0, name: str = ""
+    ) -> Page:
+        page = super().page(row, tab, at, name)
+        if self.holds:
+            self.holds = False
+            self.is_held.set()
+            assert self.goes_on.wait(60)
+        return page
+
+
+def test_a_page_that_was_on_its_way_does_not_undo_a_key(project: Path) -> None:
+    home = three(project)
+    for name in ("summary.md", "verdict.md"):
+        (home / "08_completion").mkdir(exist_ok=True)
+        (home / "08_completion" / name).write_text(f"the {name}\n")
+
+    async def look() -> None:
+        async with shown(tools_of(project)) as desk:
+            await desk.shows("> fix-crash")
+            app = desk.app
+            assert isinstance(app, DeskApp)
+            app.pages = pages = HeldPages(app.tools.reader)
+            await desk.press("3", "full_stop")
+            await desk.shows("the verdict.md", "2 of 4")
+            (home / "09_later").mkdir()
+            (home / "09_later/newer.md").write_text("something newer\n")
+            (home / "state.json").touch()
+            await desk.shows("the verdict.md", "3 of 5")
+            pages.holds = True
+            (home / "state.json").touch()
+            while not pages.is_held.is_set():
+                await desk.pilot.pause(0.02)
+            await desk.press("comma")
+            pages.goes_on.set()
+            await desk.shows("the summary.md", "2 of 5")
 
     asyncio.run(look())
 
