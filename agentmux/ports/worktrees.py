@@ -102,7 +102,8 @@ class WorktreeLoss:
     """What a removal of worktree and branch would lose.
 
     Attributes:
-        changed: The files in the worktree that are not committed; ignored ones do not count. A
+        changed: The files in the worktree that are not committed, also those that git was told not
+            to look at (``git update-index --skip-worktree``); ignored ones do not count. A
             repository in the worktree counts, and ends in ``/``; a submodule, or a repository that
             git ignores, only if it has changes, stashes, or commits that no remote of it has.
         commits: Hash and subject of the commits that are on no other branch and on no tag, and
@@ -123,7 +124,8 @@ class WorktreeLoss:
             of their own, which end in ``/``.
         saved: The files that only the last work-tree checkpoint has so, as the worktree is not at
             its place.
-        operation: What is under way in a worktree of ``kept``, such as ``rebase``; else empty.
+        operation: What is under way in the worktree, or in one of ``kept``, such as ``rebase``:
+            git may have saved changes for its end. Empty for nothing.
     """
 
     changed: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ import shutil
 import stat
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -21,6 +21,7 @@ from typing import IO, Final
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.disk.removal import delete_tree
+from agentmux.adapters.git.hidden_changes import hidden_changes
 from agentmux.adapters.git.inherited_lock import inherited_lock
 from agentmux.adapters.git.nested_repositories import repositories_with_work
 from agentmux.adapters.git.program import (
@@ -495,10 +496,12 @@ class LinkedWorktrees:
         besides: tuple[str, ...] = ()
         heads, is_there = [tip], self._is_marked(spec)
         behind: tuple[str, ...] = ()
+        doing = None
         if is_there:
             inside = self._inside(spec)
-            changed, besides, head = self._changed(spec), inside.besides(), inside.head().commit
-            heads += [head] if head != tip else []
+            changed, besides, head = self._changed(spec), inside.besides(), inside.head()
+            heads += [head.commit] if head.commit != tip else []
+            doing = head.in_progress
             behind = self._left_behind(spec, base)
         held = [held_work(self._git, each, spec) for each in self.kept(spec)]
         away = (each.head for each in held if each.head is not None and each.head != tip)
@@ -508,18 +511,12 @@ class LinkedWorktrees:
         kept = tip if spec.is_continued else None  # that branch stays
         heads = [each for each in heads if each not in {None, kept, merged}]
         lost = [each for each in heads if each is not None and self._is_only(each, spec, onto)]
-        commits: tuple[str, ...] = ()
-        if lost:
-            words = ("log", "--reverse", "--no-show-signature", "--no-color", "--format=%h %s")
-            known = [f"^{each}" for each in (spec.commit, onto) if each is not None]
-            reply = self._git.must_read("list the commits", *words, *lost, *known)
-            commits = tuple(decoded(reply.out).splitlines())
         beside = any(
             each != tip and each not in behind and not self._has(tip, each) for each in lost
         )
         return WorktreeLoss(
             changed=changed,
-            commits=commits,
+            commits=self._subjects(lost, (spec.commit, onto)),
             tip=tip,
             is_beside=beside,
             is_there=is_there,
@@ -530,8 +527,17 @@ class LinkedWorktrees:
             kept=tuple(each.git_dir for each in held),
             staged=tuple(sorted({name for each in held for name in each.staged})),
             saved=self._saved(spec, (*heads, delivered, merged, onto)),
-            operation=next((each.operation for each in held if each.operation), ""),
+            operation=doing or next((each.operation for each in held if each.operation), ""),
         )
+
+    def _subjects(self, commits: list[str], known: Iterable[str | None]) -> tuple[str, ...]:
+        """Return hash and subject of each commit that the others do not have; oldest first."""
+        if not commits:
+            return ()
+        words = ("log", "--reverse", "--no-show-signature", "--no-color", "--format=%h %s")
+        others = [f"^{each}" for each in known if each is not None]
+        reply = self._git.must_read("list the commits", *words, *commits, *others)
+        return tuple(decoded(reply.out).splitlines())
 
     def _left_behind(self, spec: WorktreeSpec, base: str | None) -> tuple[str, ...]:
         """Return the ends of the commits that HEAD of the worktree has left."""
@@ -590,7 +596,7 @@ class LinkedWorktrees:
         nested = repositories_with_work(there, tree) if tree is not None else ()
         found = self._inside(spec).changes()
         listed = (each for each in found if f"{each}/" not in (*modules, *nested))
-        return tuple(dict.fromkeys((*listed, *modules, *nested)))
+        return tuple(dict.fromkeys((*listed, *hidden_changes(there), *modules, *nested)))
 
     def _commit(self, ref: str) -> str | None:
         reply = self._git.read("rev-parse", "-q", "--verify", f"{ref}^{{commit}}")

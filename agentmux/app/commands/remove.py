@@ -225,8 +225,12 @@ def lost_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
         files = counted(len(found.staged), "staged file")
         parts.append(f"{files} of a worktree that is not at its place ({some(found.staged)})")
     if found.operation:
-        parts.append(f"a {found.operation} under way in a worktree that is not at its place")
+        parts.append(f"a {found.operation} under way in {_whose(found, spec)}")
     return ", and ".join(parts)
+
+
+def _whose(found: WorktreeLoss, spec: WorktreeSpec) -> str:
+    return str(spec.path) if found.is_there else "a worktree that is not at its place"
 
 
 def _where(found: WorktreeLoss, spec: WorktreeSpec) -> str:

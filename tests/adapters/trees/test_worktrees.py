@@ -560,6 +560,33 @@ def test_what_a_removal_would_lose(project: Path) -> None:
     assert not made.loss(spec, None)
 
 
+@pytest.mark.parametrize("mark", ["skip-worktree", "assume-unchanged"])
+def test_a_change_that_git_was_told_not_to_look_at_counts(project: Path, mark: str) -> None:
+    made, spec = worktrees(project), spec_of(project)
+    made.make(spec, again=False)
+    git(spec.path, "update-index", f"--{mark}", "README.md")
+    assert made.loss(spec, "main").changed == ()
+    (spec.path / "README.md").write_text("only here\n")
+    assert made.loss(spec, "main").changed == ("README.md",)
+    (spec.path / "README.md").unlink()  # as in a sparse checkout
+    assert made.loss(spec, "main").changed == ()
+
+
+def test_a_rebase_that_waits_for_its_user_counts(project: Path) -> None:
+    """Only git has what it has saved for the end of it."""
+    made, spec = worktrees(project), spec_of(project)
+    made.make(spec, again=False)
+    git(spec.path, "commit", "-q", "--allow-empty", "-m", "Empty")
+    git(project, "tag", "kept", spec.branch)
+    (spec.path / "README.md").write_text("only here\n")
+    editor = ("-c", "sequence.editor=sed -i s/pick/edit/")
+    git(spec.path, *editor, "rebase", "-q", "-i", "--autostash", "--keep-empty", "HEAD~1")
+    found = made.loss(spec, "main")
+    assert (found.changed, found.commits) == ((), ())
+    assert found.operation == "rebase"
+    assert found
+
+
 def test_a_repository_that_git_does_not_tell_of_counts_if_it_has_work(project: Path) -> None:
     """It is below an ignored folder, or its files are the worktree's own, too."""
     (project / ".gitignore").write_text("vendor/\n*.git/\n")

@@ -105,6 +105,7 @@ def test_a_later_limit_is_recognised_though_the_agent_could_not_be_told(
             keys = ("send-keys", "-t", pane, "-N", "2", "BSpace")
             subprocess.run(["tmux", "-S", tmux.socket, *keys], check=True)
             await stage.until(lambda: len(events(stage, "agent_parked")) == 2)
+            await stage.until(lambda: events(stage, "agent_nudged"))  # it may be recorded later
 
     asyncio.run(drive())
     kinds = ("agent_parked", "agent_woken", "agent_nudged")
