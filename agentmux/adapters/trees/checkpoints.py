@@ -150,14 +150,18 @@ class GitCheckpoints:
         """Add the files that only the disk has, and that the files of ``by`` would replace.
 
         Git ignores them, or was told to take them for unchanged. Those that cannot be added are
-        added to ``missing``. Return whether there are any.
+        added to ``missing``, as are repositories of their own. Return whether there are files.
         """
-        changed = differences.changes(self._git, run.extra, tree, by)
-        there = set(differences.in_the_way(self._git.root(), changed)).difference(missing)
-        if not there:
+        top, changed = self._git.root(), differences.changes(self._git, run.extra, tree, by)
+        there = set(differences.in_the_way(top, changed)).difference(missing)
+        around = differences.repositories_around(top, changed)
+        if not there and not around:
             return False
         tags = {each[2:]: each[0] for each in split(run.must("list the files", *_TAGS))}
-        unseen = sorted(path for path in there if tags.get(path) != _SEEN)
+        # As for git, a folder with files of the index is no repository of its own.
+        own = tuple(each for each in around if not any(path.startswith(each) for path in tags))
+        missing += sorted(set(own).difference(missing))
+        unseen = sorted(e for e in there if tags.get(e) != _SEEN and not e.startswith(own))
         wanted, left = self._sized(unseen)
         run("update-index", "-z", "--force-remove", "--stdin", stdin=joined(wanted))
         missing += left + _add(run, wanted)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -129,6 +130,16 @@ def in_the_way(top: Path, changed: Iterable[FileChange]) -> Iterator[str]:
             yield each.path
         elif above is not None and each.mode != _NONE:
             yield str(above.relative_to(top))
+
+
+def repositories_around(top: Path, changed: Iterable[FileChange]) -> set[str]:
+    """Return the repositories below ``top`` in which `write` would write; each ends in ``/``."""
+    return {
+        f"{above.relative_to(top)}/"
+        for each in changed
+        for above in takewhile(lambda place: not place.is_symlink(), _above(top, top / each.path))
+        if is_top(above)
+    }
 
 
 def _above(top: Path, place: Path) -> Iterator[Path]:

@@ -341,6 +341,61 @@ def test_what_cannot_be_saved_is_not_replaced(held: str, project: Path, home: Pa
     assert name not in names(project, home, before)
 
 
+@pytest.mark.parametrize("known", ["untracked", "ignored", "in the index", "linked"])
+def test_a_repository_of_its_own_in_the_way_stays(known: str, project: Path, home: Path) -> None:
+    lib = project / "lib"
+    lib.mkdir()
+    for name in ("f", "g", "gone"):
+        (lib / name).write_text("theirs\n")
+    first = taken(project, home)
+    (lib / "gone").unlink()
+    if known == "linked":
+        shutil.rmtree(lib)
+        git(make_project(project.parent / "other"), "worktree", "add", "-q", "--detach", str(lib))
+        (lib / "f").write_text("theirs\n")
+    else:
+        git(lib, "init", "-q")
+    git(lib, "add", "f")
+    git(lib, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-qm", "Begin")
+    if known == "in the index":
+        git(project, "add", "lib")
+    elif known != "untracked":
+        (project / ".gitignore").write_text("lib/\n")
+    for name in ("f", "g"):
+        (lib / name).write_text("ours\n")
+    before = digests(lib)
+
+    changed = checkpoints(project, home).changed_since(first.commit)
+    saved, _ = rewound(project, home, first.commit)
+
+    assert digests(lib) == before
+    assert saved.missing == ("lib/",)
+    assert not [name for name in changed if name.startswith("lib/")]
+
+
+def test_a_folder_with_files_of_the_index_is_no_repository_of_its_own(
+    project: Path, home: Path
+) -> None:
+    """Git itself looks for changes in it, though it has a repository."""
+    lib = project / "lib"
+    lib.mkdir()
+    for name in ("f", "g"):
+        (lib / name).write_text("theirs\n")
+    git(project, "add", "lib/f")
+    first = taken(project, home)
+    git(lib, "init", "-q")
+    (project / ".gitignore").write_text("lib/\n")
+    for name in ("f", "g"):
+        (lib / name).write_text("ours\n")
+
+    saved, _ = rewound(project, home, first.commit)
+
+    assert [(lib / name).read_text() for name in ("f", "g")] == ["theirs\n"] * 2
+    assert saved.missing == ()
+    rewound(project, home, saved.commit)
+    assert [(lib / name).read_text() for name in ("f", "g")] == ["ours\n"] * 2
+
+
 def test_what_cannot_be_saved_is_named(project: Path, home: Path) -> None:
     (project / ".gitattributes").write_text("*.big filter=lfs\n*.odd filter=odd\n")
     git(project, "config", "filter.lfs.clean", "no-such-program clean %f")
