@@ -45,8 +45,9 @@ _JOURNAL: Final = """# The journal
 (on one line). `id` is a uuid. For an agent's signal, it is made from the launch, the event, the
 sub-plan or topic and the artifact's SHA-256, so that the same signal twice is the same event.
 `launch` is the launch that the event comes from or is about. Signals are named like their tool,
-facts in the past tense. `v` is 1, and 2 in a session with a recorded pipeline: a program that
-knows one pipeline only refuses it. Both have the same form.
+facts in the past tense. `v` is 2. Lines of a session in an
+[older form](session-files.md#a-state-of-an-older-form) have 1: they are read as well, and a program
+of that form refuses what a newer one has written.
 
 A last line without a newline was never acknowledged: the next writer cuts it off and keeps it in
 `tool_events.torn-<time>`. A complete line that cannot be parsed is skipped and reported. A line of

@@ -22,6 +22,7 @@ from agentmux.core.journal.events import (
 from agentmux.core.journal.state import SessionState
 from agentmux.core.journal.state import encode as encode_state
 from agentmux.core.names.phase import CODER, Phase
+from tests.core.builders import state_of
 
 SESSION_ID = "6f2d1c1e-0000-4000-8000-000000000001"
 AT = "2026-01-01T10:15:00.000Z"
@@ -35,7 +36,7 @@ class OnDisk:
         self.path = path
         self.files = FileSession(path)
         self._numbers = itertools.count(1)
-        began = SessionState(phase=phase, session_id=SESSION_ID, **values)
+        began = state_of(phase, session_id=SESSION_ID, **values)
         first = (JournalCreated(journal_id="j"), SessionStarted(state=encode_state(began)))
         self.files.journal.create(*(encode(self._event(fact)) for fact in first))
         self.commit()

@@ -120,9 +120,7 @@ class Stage:
         session.take_over()
         artifacts = session.artifacts()
         values = resumed_values(session.state, artifacts, session.state.phase)
-        session.record(
-            Resumed(phase=session.state.phase, cycle=1, review_iteration=0, found=values)
-        )
+        session.record(Resumed(phase=session.state.phase, cycle=1, found=values))
         return self.launch()
 
     def tell(self, seat: str, fact: Fact) -> None:

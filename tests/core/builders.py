@@ -7,7 +7,8 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from agentmux.core.codec.records import Json
+from agentmux.core.codec.frozen import replace
+from agentmux.core.codec.records import Json, to_fields
 from agentmux.core.documents.plan import check_execution_plan, check_plan
 from agentmux.core.documents.review import (
     Verdict,
@@ -30,14 +31,23 @@ from agentmux.core.journal.events import (
     ReviewDone,
     SummaryDone,
 )
-from agentmux.core.journal.state import Seat, SessionState
+from agentmux.core.journal.state import Seat, SessionState, decode
 from agentmux.core.names.phase import REVIEWERS, Phase
-from agentmux.core.pipeline.artifacts import REVIEW_MD, Artifacts
-from agentmux.core.pipeline.completion import ARCHITECTURE, EXECUTION_PLAN
+from agentmux.core.pipeline.artifacts import (
+    ARCHITECTURE,
+    Artifacts,
+    fix_request,
+    kept_fix_request,
+)
 from agentmux.core.pipeline.on_disk import state_from_disk
+from agentmux.core.pipeline.results import result_of
 
 LOGIC, QUALITY, EXPERT = REVIEWERS
 AT = "2026-01-01T10:15:00Z"
+EXECUTION_PLAN = "04_planning/execution_plan.yaml"
+FIX_REQUEST = "07_review/fix_request.md"
+REVIEW_MD = "07_review/review.md"
+_OLDER = ("review_iteration", "review_outcome", "verdicts", "reviews")
 
 
 def plan(*groups: tuple[str, list[int]], needs_design: bool = False) -> dict[str, Any]:
@@ -106,6 +116,32 @@ def event(fact: Fact, seat: str = "orchestrator", launch: str = "", **changed: A
     return Event(**values)
 
 
+# -- states --------------------------------------------------------------------------------------
+
+
+def state_of(
+    phase: str, files: Mapping[str, str] | None = None, *, asked: bool | None = None, **values: Any
+) -> SessionState:
+    """Return a state of `feature`; fields that only older states have are brought into its form.
+
+    ``asked`` says whether a fix was asked for; with ``files``, these say so.
+    """
+    known = phase if phase in tuple(Phase) else Phase.FAILED  # of another pipeline
+    own = {"phase": known, **{name: values.pop(name) for name in _OLDER if name in values}}
+    values["phase"] = phase
+    made = replace(decode(own, where="a test", fix_requested=asked), **values)
+    if files is None:
+        return made
+    fix = any(files.get(path) for path in (fix_request(made), kept_fix_request(made)))
+    return replace(decode(own, where="a test", fix_requested=fix), **values)
+
+
+def outcome_of(state: SessionState) -> str | None:
+    """Return the outcome of the review of `feature`; None while it is open, and after a fail."""
+    outcome = result_of(state, Phase.REVIEWING).outcome
+    return None if outcome in {"", "failed"} else outcome
+
+
 # -- a session to which facts are applied --------------------------------------------------------
 
 
@@ -114,7 +150,7 @@ class Session:
 
     def __init__(self, phase: Phase | SessionState = Phase.ARCHITECTING, **values: Any) -> None:
         values.setdefault("journal_id", "j")
-        made = phase if isinstance(phase, SessionState) else SessionState(phase=phase, **values)
+        made = phase if isinstance(phase, SessionState) else state_of(phase, **values)
         self.state: SessionState = made
         self.files: tuple[Implied, ...] = ()
         self._numbers = itertools.count(1)
@@ -273,5 +309,5 @@ def _front_matter(text: str) -> tuple[str, ...] | None:
 
 def found_fields(state: SessionState, disk: Artifacts) -> dict[str, Any]:
     """Return the ``found`` of a ``resumed`` or ``phase_settled`` event, as in its journal line."""
-    made: dict[str, Any] = json.loads(json.dumps(state_from_disk(state, disk).values()))
+    made: dict[str, Any] = json.loads(json.dumps(to_fields(state_from_disk(state, disk))))
     return made

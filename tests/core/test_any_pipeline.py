@@ -34,6 +34,7 @@ from agentmux.core.definitions.definition import (
 from agentmux.core.definitions.located import Entry, Located
 from agentmux.core.definitions.rules import Surroundings
 from agentmux.core.documents.plan import check_execution_plan
+from agentmux.core.documents.review import Verdict, review_file
 from agentmux.core.fold import transitions
 from agentmux.core.fold.acceptance import judge, takes_decision, working_phase
 from agentmux.core.fold.apply import advance, fold
@@ -174,11 +175,18 @@ class Model:
             if p.endswith(("results.yaml", "n.yaml"))
         }
         here = {p: fields for p, fields in found.items() if not p.startswith("history/")}
+        reviews = {
+            p: json.loads(t)
+            for p, t in self.files.items()
+            if "/review_" in p and not p.startswith("history/")
+        }
         plans = [fields for p, fields in here.items() if p.endswith("execution_plan.yaml")]
         return Artifacts(
             sizes={path: len(text) + 1 for path, text in self.files.items()},
             execution_plan=check_execution_plan(plans[0])[0] if plans else None,
             results={p: str(f["outcome"]) for p, f in here.items() if p.endswith("results.yaml")},
+            verdicts={path: Verdict(str(each["verdict"])) for path, each in reviews.items()},
+            reviews=reviews,
         )
 
     # -- what must always hold
@@ -233,6 +241,8 @@ class Model:
         for name in here.leaves if here.kind in {Kind.DOCUMENT, Kind.COMPLETE} else ():
             self.files[f"{here.folder}/{name}"] = "text"
         verdict = "pass" if good else "fail"
+        if here.kind is Kind.REVIEW:
+            self.files[f"{here.folder}/{review_file(work.role)}"] = json.dumps(review(verdict))
         facts: dict[Kind, Callable[[], Fact]] = {
             Kind.DOCUMENT: lambda: events.PhaseDone(
                 phase=here.phase, sha256=str(len(self.journal))

@@ -76,12 +76,12 @@ from agentmux.core.journal.events import (
 from agentmux.core.journal.state import SessionState, decode
 from agentmux.core.journal.state import encode as encode_state
 from agentmux.core.names.phase import Phase
-from agentmux.core.pipeline.artifacts import Artifacts, done_marker
-from agentmux.core.pipeline.completion import ARCHITECTURE, DESIGN, EXECUTION_PLAN
+from agentmux.core.pipeline.artifacts import ARCHITECTURE, Artifacts, done_marker
 from agentmux.core.pipeline.on_disk import StateFromDisk, state_from_disk
 from agentmux.core.pipeline.registry import PIPELINE
-from tests.core.builders import AT, EXPERT, LOGIC, QUALITY, artifacts, plan, review
+from tests.core.builders import AT, EXPERT, LOGIC, QUALITY, artifacts, outcome_of, plan, review
 
+DESIGN = "05_design/design.md"
 STATE = "state.json"
 BEFORE_ALL = SessionState(phase=Phase.ARCHITECTING)
 
@@ -349,7 +349,7 @@ class Orchestrator:
         self.record(
             Resumed(
                 phase=inferred.phase, cycle=self.state.cycle, found=values,
-                review_iteration=self.state.review_iteration,
+
             )
         )  # fmt: skip
 
@@ -807,18 +807,18 @@ class SessionMachine(RuleBasedStateMachine):
             return
         files = self.world.cached
         assert ARCHITECTURE in files
-        assert EXECUTION_PLAN in files
+        assert "04_planning/execution_plan.yaml" in files
         assert "08_completion/approval.json" in files
         assert "07_review/review.md" in files
         count = len(self.plan["subplans"])
         assert done_marker(1) in files or state.iteration
         if not state.iteration:
             assert all(done_marker(i) in files for i in range(1, count + 1))
-        if state.review_outcome == "passed":
+        if outcome_of(state) == "passed":
             verdicts = [json.loads(files[review_path(r)])["verdict"] for r in self.nominated]
             assert set(verdicts) == {"pass"}
         else:
-            assert state.review_outcome == "capped"
+            assert outcome_of(state) == "capped"
         if state.options.commit:
             assert self.world.commits == [state.approval]
 

@@ -52,7 +52,7 @@ def test_a_conflict_changes_nothing_and_a_coder_can_resolve_it(project: Project)
     project.ok(*hint.split()[1:])
     session.wait("fixing").wait()
     state = session.state
-    assert (state["cycle"], state["review_iteration"]) == (2, 1)
+    assert (state["cycle"], state["fix"]["iteration"]) == (2, 1)
     assert session.launched().count("architect") == 1
     request = session.read("07_review/fix_request.md")
     assert f"CONFLICT (add/add): Merge conflict in {name}" in request
@@ -117,6 +117,6 @@ def test_what_a_remote_rejects_can_be_kept_by_the_resume_of_a_stopped_session(
     project.ok("resume", session.name, "--detach", "--yes")
     state = session.wait("done").state
     assert state["commit"]["commit"] == commit
-    assert "delivery" not in state, "a commit in the checkout goes nowhere else"
+    assert state["delivery"] is None, "a commit in the checkout goes nowhere else"
     assert session.kinds("approve") == ["approve", "approve"]
     assert project.program("git", "for-each-ref", cwd=made).stdout == ""

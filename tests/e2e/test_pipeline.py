@@ -29,7 +29,7 @@ def test_every_phase_of_a_plain_feature(project: Project) -> None:
         "architect", "planner", "coder-1", "reviewer_logic", "reviewer_logic",
     ]  # fmt: skip
     assert session.state["phase"] == "done"
-    assert session.state["review_outcome"] == "passed"
+    assert session.state["results"]["reviewing"]["outcome"] == "passed"
     assert project.git("log", "--format=%s") == "add a greeting\nBegin\n"
     assert "Agentmux-Event: " in project.git("log", "-1", "--format=%b")
     assert project.git("status", "--porcelain") == ""
@@ -144,8 +144,8 @@ def test_three_reviewers_a_failed_review_and_its_fix(project: Project) -> None:
     assert session.launched() == [
         "architect", "planner", "coder-1", *reviewers, "coder", *reviewers, "reviewer_logic",
     ]  # fmt: skip
-    assert session.state["review_iteration"] == 1
-    assert session.state["review_outcome"] == "passed"
+    assert session.state["fix"]["iteration"] == 1
+    assert session.state["results"]["reviewing"]["outcome"] == "passed"
     assert "not right yet" in session.read("07_review/fix_request.md")
     assert "fail" in session.read("history/1.0/07_review/review_quality.yaml")
     for role in ("logic", "quality", "expert"):
@@ -196,7 +196,7 @@ def test_a_review_without_a_role_in_its_name_is_taken_when_handed_in(project: Pr
     assert session.submit("reviewer_logic", "review")["result"] == "accepted"
     session.wait()
     assert session.launched().count("coder") == 1
-    assert session.state["review_outcome"] == "passed"
+    assert session.state["results"]["reviewing"]["outcome"] == "passed"
 
 
 @pytest.mark.long
@@ -212,7 +212,12 @@ def test_a_stray_review_stops_nobody(project: Project, wait_until: WaitUntil) ->
         }
     )
     session = project.start().until_seat("reviewer_quality").settled("reviewer_quality")
-    wait_until(lambda: "reviewer_logic" in session.state.get("verdicts", {}), 20)
+    wait_until(
+        lambda: (
+            "reviewer_logic" in session.state["results"].get("reviewing", {}).get("verdicts", {})
+        ),
+        20,
+    )
     folder = session.path / "07_review"
     (folder / "review.yaml").write_text("verdict: fail\n")
     (folder / "review_all.yaml").write_text("verdict: fail\n")
@@ -221,7 +226,7 @@ def test_a_stray_review_stops_nobody(project: Project, wait_until: WaitUntil) ->
     assert foreseen["evidence"][-1]["because"] == "no verdict yet from reviewer_quality"
     project.ok("resume", session.name, "--detach", "--fresh")
     session.wait()
-    assert session.state["review_outcome"] == "passed"
+    assert session.state["results"]["reviewing"]["outcome"] == "passed"
 
 
 @pytest.mark.long
@@ -231,7 +236,7 @@ def test_at_the_cap_the_user_decides_whatever_the_configuration_says(project: Pr
     session = project.start().wait()
 
     assert session.state["phase"] == "completing"
-    assert session.state["review_outcome"] == "capped"
+    assert session.state["results"]["reviewing"]["outcome"] == "capped"
     assert session.state["max_review_iterations"] == 1
     assert session.launched().count("coder") == 1
     project.fails(9, "wait", session.name, "--for", "done", "--timeout", "0.2")
@@ -241,7 +246,7 @@ def test_at_the_cap_the_user_decides_whatever_the_configuration_says(project: Pr
     assert project.json("resume", "--dry-run")["sessions"][0]["phase"] == "completing"
     project.ok("resume", session.name, "--detach")
     session.wait()
-    assert session.state["review_outcome"] == "capped"
+    assert session.state["results"]["reviewing"]["outcome"] == "capped"
     session.approve()
 
 

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from agentmux.core.journal.state import Seat, SessionState
+from agentmux.core.journal.state import Seat
 from agentmux.core.names.phase import Phase
 from agentmux.ports.display import Message, Picture, SeatStatus
+from tests.core.builders import state_of
 
 NOW = datetime(2026, 1, 1, 10, 30, tzinfo=UTC)
 SLUG = "add-login"
@@ -35,9 +36,7 @@ def picture(
     messages: tuple[str, ...] = (),
     **values: Any,
 ) -> Picture:
-    state = SessionState(
-        phase=phase, **{"feature": "Add a login form", "feature_dir": FOLDER, **values}
-    )
+    state = state_of(phase, **{"feature": "Add a login form", "feature_dir": FOLDER, **values})
     return Picture(
         state=state,
         statuses=statuses or {},

@@ -16,7 +16,7 @@ from wcwidth import wcswidth
 from agentmux.core.codec.frozen import replace as replace_phases
 from agentmux.core.definitions.definition import Kind, PhaseDefinition
 from agentmux.core.definitions.feature import FEATURE
-from agentmux.core.journal.results import BaseChecks, CheckResult, PhaseResult
+from agentmux.core.journal.results import BaseChecks, CheckResult, Fix, PhaseResult
 from agentmux.core.journal.state import (
     Commit,
     Delivery,
@@ -26,7 +26,7 @@ from agentmux.core.journal.state import (
     SessionState,
     StepState,
 )
-from agentmux.core.names.phase import Phase
+from agentmux.core.names.phase import REVIEWERS, Phase
 from agentmux.core.terminal.console import Page
 from agentmux.core.terminal.monitor_keys import help_lines
 from agentmux.core.terminal.text_width import clean, spread, wrap
@@ -277,7 +277,9 @@ PARTS: dict[str, tuple[Picture, str | None, str | None]] = {
     "a phase under way is always there": (picture(Phase.DESIGNING), " ▶ designing", None),
     "no fix yet": (picture(Phase.REVIEWING), None, "fixing"),
     "verdicts": (
-        picture(Phase.REVIEWING, reviewer_nominations=("a", "b"), verdicts={"a": "pass"}),
+        picture(
+            Phase.REVIEWING, reviewer_nominations=REVIEWERS[:2], verdicts={REVIEWERS[0]: "pass"}
+        ),
         " ▶ reviewing                    1/2 verdicts",
         None,
     ),
@@ -809,10 +811,19 @@ STATES = st.builds(
     SessionState,
     phase=st.sampled_from(Phase),
     feature=TEXTS, feature_dir=TEXTS, session_name=TEXTS, cycle=NUMBERS,
-    review_iteration=st.none() | NUMBERS, review_outcome=st.none() | TEXTS,
+    fix=st.none() | st.builds(
+        Fix, sender=st.sampled_from(["reviewing", ""]), iteration=NUMBERS,
+        sent=st.dictionaries(TEXTS, NUMBERS, max_size=2), over=st.booleans(),
+    ),
     needs_design=st.none() | st.booleans(), product_manager=st.booleans(),
     reviewer_nominations=st.lists(TEXTS, max_size=3).map(tuple),
-    verdicts=st.dictionaries(TEXTS, TEXTS, max_size=3), subplan_count=NUMBERS,
+    results=st.dictionaries(
+        st.just("reviewing"),
+        st.builds(
+            PhaseResult, verdicts=st.dictionaries(TEXTS, TEXTS, max_size=3), outcome=TEXTS
+        ),
+    ),
+    subplan_count=NUMBERS,
     summary_submitted=st.booleans(), approval=st.none() | TEXTS,
     commit=st.none() | st.builds(Commit, status=st.sampled_from(["failed", "made"]), reason=TEXTS),
     interruption=st.none() | st.builds(

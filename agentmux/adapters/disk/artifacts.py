@@ -26,19 +26,19 @@ from agentmux.core.documents.review import (
     verdict_in,
 )
 from agentmux.core.journal.state import SessionState
-from agentmux.core.names import layout
-from agentmux.core.names.phase import REVIEWERS
 from agentmux.core.pipeline.architecture import check_architecture
 from agentmux.core.pipeline.artifacts import (
+    ARCHITECTURE,
+    PLAN_FILE,
     RESULTS,
-    REVIEW_MD,
+    REVIEW_FILE,
     TEXT_MAX,
     Artifacts,
     kept_fix_request,
     kept_review,
     nominations,
+    reviewing,
 )
-from agentmux.core.pipeline.completion import ARCHITECTURE, PLAN_FILE
 from agentmux.core.pipeline.registry import pipeline_of
 
 YAML_MAX: Final = 1 << 20
@@ -123,11 +123,11 @@ class _Reader:
             return None
 
     def _results(self) -> dict[str, str]:
-        """Return the outcome in each ``results.yaml``, by path; version 1 has none."""
+        """Return the outcome in each ``results.yaml``, by path."""
         found: dict[str, str] = {}
         phases = self._pipeline.of_kind(Kind.CHECK, Kind.REVIEW)
         for path in (f"{each.folder}/{RESULTS}" for each in phases):
-            data = self._bytes(path) if self._state.pipeline is not None else None
+            data = self._bytes(path)
             fields = self._parsed(path, data) if data is not None else None
             outcome = fields.get("outcome") if isinstance(fields, dict) else None
             if isinstance(outcome, str):
@@ -178,8 +178,6 @@ class _Reader:
     def _reviews(self, nominated: tuple[str, ...]) -> tuple[dict[str, Verdict], dict[str, Any]]:
         verdicts: dict[str, Verdict] = {}
         reviews: dict[str, Any] = {}
-        if self._state.pipeline is not None:  # it has `results.yaml`, which its state confirms
-            return verdicts, reviews
         for path, role in self._review_files(nominated):
             data = self._bytes(path) or b""
             review, problems = check_review(self._parsed(path, data), role, strict=False)
@@ -187,21 +185,23 @@ class _Reader:
                 self._problems.setdefault(path, f"not valid: {'; '.join(problems[:3])}")
             else:
                 verdicts[path], reviews[path] = review.verdict, review.to_fields()
-        lone = verdict_in((self._bytes(REVIEW_MD) or b"").decode("utf-8", "replace"))
-        if lone is not None:
-            verdicts[REVIEW_MD] = lone
+        for path in (f"{e.folder}/{REVIEW_FILE}" for e in self._pipeline.of_kind(Kind.REVIEW)):
+            lone = verdict_in((self._bytes(path) or b"").decode("utf-8", "replace"))
+            if lone is not None:
+                verdicts[path] = lone
         return verdicts, reviews
 
     def _review_files(self, nominated: tuple[str, ...]) -> Iterator[tuple[str, str]]:
         """Yield path and reviewer's role of each file found that has the name of a review.
 
-        ``nominated`` are the roles that review. If there is one such role, its review may also have
-        the name ``review.yaml``.
+        ``nominated`` are the roles that are nominated. If one role alone reviews in a phase, its
+        review may also have the name ``review.yaml``.
         """
         roles = {
-            f"{layout.REVIEW}/{name}": role
-            for role in REVIEWERS
-            for name in review_files(role, alone=nominated == (role,))
+            f"{each.folder}/{name}": role
+            for each in self._pipeline.of_kind(Kind.REVIEW)
+            for role in each.roles
+            for name in review_files(role, alone=reviewing(nominated, each.roles) == (role,))
         }
         for path in self._sizes:
             if path in roles:

@@ -38,7 +38,6 @@ def with_frozen_pipeline(state: SessionState, session: Path) -> SessionState:
                 pipeline=definition_from(fields["pipeline"], "the frozen pipeline"),
                 pipeline_files={**fields["files"], WHOLE: name},
                 verify=tuple(fields["verify"]),
-                schema_version=layout.SCHEMA_VERSION,
             )
         except (ValueError, KeyError, TypeError, FieldError, RecursionError):
             continue  # a prompt or a schema

@@ -18,7 +18,7 @@ from agentmux.adapters.disk.artifacts import read_artifacts
 from agentmux.adapters.disk.handover import discard_pipes
 from agentmux.adapters.disk.journal import encode_line
 from agentmux.adapters.disk.session_folders import IGNORE, IGNORED
-from agentmux.adapters.disk.signal_files import BLANK, FileSignals, lines_version
+from agentmux.adapters.disk.signal_files import BLANK, FileSignals
 from agentmux.adapters.system.ids import new_id
 from agentmux.core.checks.tail import KEEP_BYTES
 from agentmux.core.codec.digests import sha256
@@ -26,11 +26,9 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import FieldError, from_fields
 from agentmux.core.conversation.resume_choice import CheckpointState
 from agentmux.core.decisions.next_actions import Exit
-from agentmux.core.definitions.definition import definition_fields
-from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.fold.apply import fold
 from agentmux.core.fold.implied_file import Implied
-from agentmux.core.journal.events import VERSION, Event, LaunchChosen, Repinned, encode
+from agentmux.core.journal.events import VERSION, Event, LaunchChosen, encode
 from agentmux.core.journal.state import Archive, SessionState
 from agentmux.core.journal.state import encode as encode_state
 from agentmux.core.names import layout
@@ -43,12 +41,6 @@ _DIGEST_MAX: Final = 64 << 20
 _WRAPPER_S: Final = 60.0
 """A temporary file of this age was left by a killed wrapper (the program in an agent's pane):
 writing a small file takes less time."""
-
-
-def _is_fence(event: Event) -> bool:
-    """Whether a session of version 1 takes another pipeline: an older program would drop that."""
-    taken = event.fact.pipeline if isinstance(event.fact, Repinned) else {}
-    return bool(taken) and taken != definition_fields(FEATURE)
 
 
 class FileSession(FileSignals):
@@ -160,8 +152,7 @@ class FileSession(FileSignals):
             files.make_dir(sessions)
             files.put(sessions / IGNORE, IGNORED)
             files.make_dir(made.path)
-            version = lines_version(fold(BLANK, ((event, 0) for event in events)))
-            made.journal.create(*(encode(event, version) for event in events))
+            made.journal.create(*map(encode, events))
             for path, text in texts.items():
                 made.write(path, text)
             made.save(fold(BLANK, made.tail(0)), after=None)
@@ -199,7 +190,7 @@ class FileSession(FileSignals):
 
     def append(self, event: Event) -> None:
         """Append the event to the journal as one line, durably."""
-        self.journal.append(encode(event, VERSION if _is_fence(event) else self._lines))
+        self.journal.append(encode(event, self._lines))
 
     def save(self, state: SessionState, *, after: int | None) -> None:
         """Write ``state`` to ``state.json`` durably, then copy its offset to the cursor file.
@@ -210,7 +201,7 @@ class FileSession(FileSignals):
             SupersededError: ``state.json`` has another revision: another process has written it.
         """
         self._store.save(encode_state(state), after=after)
-        self._lines = lines_version(state)
+        self._lines = VERSION
         self._store.save_cursor(
             applied_offset=state.applied_offset,
             last_event_id=state.last_event_id,
@@ -235,8 +226,7 @@ class FileSession(FileSignals):
             kept = path.with_name(f"tool_events.imported-{new_id()[:8]}.jsonl")
             with files.explained(kept):
                 os.link(path, kept)
-        version = lines_version(state)
-        files.replace(path, b"".join(encode_line(encode(event, version)) for event in events))
+        files.replace(path, b"".join(encode_line(encode(event)) for event in events))
         imported = fold(BLANK, self._sorted_out(self.journal.read().lines)[0])
         self._told.clear()
         self.save(replace(imported, revision=state.revision + 1), after=None)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters.disk import files, inner_repository
+from agentmux.core.journal.older_form import shown_form
 from agentmux.core.journal.state import has_phase
 from agentmux.core.names import layout
 from agentmux.errors import BlockedError
@@ -99,7 +100,7 @@ def glance(path: Path) -> Mapping[str, Any] | None:
         return None
     version = fields.get("schema_version", layout.SCHEMA_VERSION)
     good = type(version) is int and 0 <= version <= layout.SCHEMA_VERSION
-    return fields if good and _has_journal(path, fields) else None
+    return shown_form(fields) if good and _has_journal(path, fields) else None
 
 
 def _has_journal(path: Path, fields: Mapping[str, Any]) -> bool:

@@ -19,9 +19,10 @@ from agentmux.adapters.disk.state_store import StateStore
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import FieldError
+from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.fold.loaded_session import LoadedSession
 from agentmux.core.journal.events import (
-    PLAIN_VERSION,
+    OLDER_VERSION,
     VERSION,
     Event,
     JournalCreated,
@@ -29,11 +30,13 @@ from agentmux.core.journal.events import (
     encode,
     parse,
 )
+from agentmux.core.journal.older_form import is_older
 from agentmux.core.journal.state import SessionState, has_phase
 from agentmux.core.journal.state import decode as decode_state
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.turn import Turn
+from agentmux.core.pipeline.artifacts import TEXT_MAX, fix_request, kept_fix_request
 from agentmux.errors import DataError, NotFoundError
 
 FROZEN_MAX: Final = 1 << 18
@@ -44,9 +47,9 @@ BLANK: Final = SessionState(phase=Phase.FAILED)
 _FEATURE_MAX: Final = 1 << 20
 
 
-def lines_version(state: SessionState) -> int:
-    """Return the version of the journal lines of a session in this state."""
-    return PLAIN_VERSION if state.pipeline is None else VERSION
+def lines_version(loaded: LoadedSession) -> int:
+    """Return the version of the lines that the session's orchestrator reads, if it has one."""
+    return OLDER_VERSION if loaded.older else VERSION
 
 
 class FileTransaction:
@@ -63,7 +66,7 @@ class FileTransaction:
 
     def append(self, event: Event) -> None:
         """Append the event to the journal; when this returns, its line is on the disk."""
-        self._held.append(encode(event, lines_version(self._loaded.state)))
+        self._held.append(encode(event, lines_version(self._loaded)))
 
 
 class FileSignals:
@@ -77,7 +80,7 @@ class FileSignals:
         self._store = StateStore(path)
         self.journal = FileJournal(path / layout.JOURNAL)
         self._told: set[int] = set()  # offsets of skipped lines that were reported
-        self._lines = PLAIN_VERSION  # of the lines to append, once the session is loaded
+        self._lines = VERSION  # of the lines to append, once the session is loaded
 
     @property
     def path(self) -> Path:
@@ -185,7 +188,7 @@ class FileSignals:
 
     def _load(self, journal: FileJournal | HeldJournal) -> LoadedSession:
         loaded = self._read(journal)
-        self._lines = lines_version(loaded.state)
+        self._lines = lines_version(loaded)
         return loaded
 
     def _read(self, journal: FileJournal | HeldJournal) -> LoadedSession:
@@ -205,13 +208,27 @@ class FileSignals:
         self._check_journal(state, first)
         tail = self._events(journal.read(state.applied_offset).lines, warnings)
         return LoadedSession(
-            state=state, known=known, source=loaded.source, tail=tail, warnings=tuple(warnings)
+            state=state,
+            known=known,
+            source=loaded.source,
+            tail=tail,
+            older=is_older(loaded.fields),
+            warnings=tuple(warnings),
         )
 
     def _decoded(self, fields: dict[str, object]) -> tuple[SessionState, bool]:
-        where = f"{self._path}/{layout.STATE}"
+        """Return the state of a ``state.json``, and whether it has a phase that we know."""
         known = has_phase(fields)
-        return decode_state(fields if known else {**fields, "phase": "failed"}, where=where), known
+        given = fields if known else {**fields, "phase": Phase.FAILED.value}
+        where, asked = f"{self._path}/{layout.STATE}", None
+        if is_older(given):
+            asked = self._asks_for_fix(decode_state(given, where=where))
+        return decode_state(given, where=where, fix_requested=asked), known
+
+    def _asks_for_fix(self, state: SessionState) -> bool:
+        """Return whether a file of a session without a record asks for a fix, or did."""
+        places = (fix_request(state), kept_fix_request(state))
+        return any(self.read_artifact(path, TEXT_MAX)[0] for path in places)
 
     def _check_journal(self, state: SessionState, first: JournalLine | None) -> None:
         path = self.journal.path
@@ -233,13 +250,21 @@ class FileSignals:
         gets a sentence about what was done.
         """
         lines = journal.read().lines if first is not None else ()
-        events = self._events(lines, warnings, older=not _is_header(first))
+        older = not _is_header(first)
+        events = self._events(lines, warnings, older=older)
         if not events or not isinstance(events[0][0].fact, JournalCreated):
             warnings.append(f"`{self._path}` has no readable state: the artifacts alone decide")
             from agentmux.adapters.disk.frozen_pipeline import with_frozen_pipeline  # noqa: PLC0415 (as below)
 
+            state = with_frozen_pipeline(self._with_feature(BLANK), self._path)
+            if state.pipeline == FEATURE:
+                asked = self._asks_for_fix(state)
+                found = decode_state(
+                    {"phase": Phase.FAILED.value}, where=str(self._path), fix_requested=asked
+                )
+                state = replace(state, fix=found.fix)
             return LoadedSession(
-                state=with_frozen_pipeline(self._with_feature(BLANK), self._path),
+                state=state,
                 known=False,
                 source="none",
                 tail=(),
@@ -255,6 +280,7 @@ class FileSignals:
             known=True,
             source="journal",
             tail=(),
+            older=_is_older(first),
             open=tuple(each for each in implied if not self._lies(each.path, state)),
             warnings=tuple(warnings),
         )
@@ -350,7 +376,7 @@ def _older_event(line: JournalLine) -> Event:
     if fields is None or "v" in fields:
         return _event(line)
     try:
-        return parse({**fields, "v": PLAIN_VERSION})
+        return parse({**fields, "v": OLDER_VERSION})
     except UnknownEventError as error:
         raise FieldError(error.message) from None
 
@@ -359,3 +385,9 @@ def _is_header(first: JournalLine | None) -> bool:
     """Return whether a journal's first line is `JournalCreated`; older versions wrote none."""
     fields = parse_line(first.raw) if first is not None else None
     return fields is not None and fields.get("event") == JournalCreated.kind
+
+
+def _is_older(first: JournalLine | None) -> bool:
+    """Return whether a journal was begun by a version that records no pipeline."""
+    fields = parse_line(first.raw) if first is not None else None
+    return fields is not None and fields.get("v") == OLDER_VERSION

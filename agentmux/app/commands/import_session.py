@@ -25,7 +25,6 @@ from agentmux.app.session.writer import Session, stamp
 from agentmux.core.codec.digests import named_uuid
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.decisions.workplace import free_folder, free_names, free_port_base
-from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.fold.apply import fold
 from agentmux.core.fold.repinned import with_pipeline
 from agentmux.core.journal.events import (
@@ -146,7 +145,7 @@ def pipeline_in(world: World, file: Path, *, copy: bool, say: Callable[[str], ob
         size = next((each.size for each in members if each.path == layout.JOURNAL), 0)
         if size > _LONG_JOURNAL:
             say(f"the session's journal has {size >> 20} MB: reading it takes a while")
-        return (_state_of(archive, archive.events()).pipeline or FEATURE).name
+        return _state_of(archive, archive.events()).pipeline.name
 
 
 def taken_from(world: World, pipeline: str) -> object:
@@ -309,7 +308,7 @@ def _planned(
     entries = list_sessions(world)
     session = _free_uuid(manifest, entries) if copy else manifest.session
     name = _free_name(world, manifest, state, entries, copy=copy)
-    chosen = choose_pipeline(world, (state.pipeline or FEATURE).name)
+    chosen = choose_pipeline(world, state.pipeline.name)
     place, branch = _place(world, manifest, state, entries, session)
     registered = frozenset(world.agents())
     base = state.base or Base(commit=state.options.base or manifest.base, branch=state.branch)
@@ -373,7 +372,7 @@ def _warnings(
             f"pipeline `{chosen.definition.name}` is another one here, without the phase"
             f" `{state.phase}`: the session goes on in {here.phase}"
         )
-    elif chosen.recorded != state.pipeline or chosen.verify != state.verify:
+    elif chosen.definition != state.pipeline or chosen.verify != state.verify:
         yield f"pipeline `{chosen.definition.name}` and its checks are taken as they are here"
 
 

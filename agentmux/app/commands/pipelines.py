@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from agentmux.app.session.pipeline_choice import checked, commands_of, no_pipeline
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.records import Json
 from agentmux.core.definitions.definition import PipelineDefinition, definition_fields
 from agentmux.core.definitions.drawing import drawn
 from agentmux.core.definitions.located import Problem
@@ -42,7 +43,10 @@ class PipelineView:
 
     def as_json(self) -> dict[str, object]:
         """Return the fields for a JSON answer."""
-        fields = definition_fields(self.pipeline) if self.pipeline is not None else {}
+        fields: Json = {}
+        drawing: tuple[str, ...] = ()
+        if self.pipeline is not None:
+            fields, drawing = definition_fields(self.pipeline), drawn(self.pipeline)
         return {
             "name": self.name,
             "origin": self.origin.value,
@@ -52,7 +56,7 @@ class PipelineView:
             "result": fields.get("result"),
             "phases": fields.get("phases", []),
             "takes_part": list(self.takes_part),
-            "drawing": list(drawn(self.pipeline)) if self.pipeline is not None else [],
+            "drawing": list(drawing),
             "problems": [{"line": each.line, "message": each.what} for each in self.problems],
         }
 
@@ -66,13 +70,13 @@ def all_pipelines(world: World) -> tuple[PipelineView, ...]:
     return tuple(
         each
         for each in views
-        if each is not None and (each.pipeline is not None or each.origin is not Origin.BUILT_IN)
+        if each is not None and (not each.problems or each.origin is not Origin.BUILT_IN)
     )
 
 
 def usable_pipelines(world: World) -> tuple[tuple[str, str], ...]:
     """Return the pipelines that a start can take, each with what it is for; the default first."""
-    found = [each for each in all_pipelines(world) if each.pipeline is not None]
+    found = [each for each in all_pipelines(world) if not each.problems]
     found.sort(key=lambda each: not each.is_default)
     return tuple((each.name, each.says) for each in found)
 

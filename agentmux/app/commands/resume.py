@@ -336,7 +336,6 @@ def _resumed(
     fact = Resumed(
         phase=chosen,
         cycle=state.cycle,
-        review_iteration=state.review_iteration,
         found=resumed_values(state, artifacts, chosen),
         override=chosen != inference.phase,
     )

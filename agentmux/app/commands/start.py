@@ -185,9 +185,8 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
         world,
         begun(
             SessionState(
-                schema_version=_version(own, chosen),
                 phase=Phase.ARCHITECTING,
-                pipeline=chosen.recorded,
+                pipeline=chosen.definition,
                 pipeline_files=chosen.files,
                 verify=chosen.verify,
                 session_id=session_id,
@@ -206,7 +205,6 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
                 if own is not None
                 else None,
                 tmux_socket=terminal.socket,
-                review_iteration=0 if chosen.recorded is None else None,
                 max_review_iterations=world.settings.defaults.max_review_iterations,
                 product_manager=request.product_manager,
                 options=options,
@@ -454,13 +452,6 @@ def _check_path(project: Path) -> None:
             " characters, or bytes that are not UTF-8",
             hints=("rename the directory",),
         )
-
-
-def _version(own: NewWorktree | None, chosen: ChosenPipeline) -> int:
-    """Return the version of the new state: the first one for what version 0.1.0 could do, too."""
-    if chosen.recorded is not None:
-        return layout.SCHEMA_VERSION
-    return layout.PLAIN_VERSION if own is None else layout.TREE_VERSION
 
 
 def _pipeline(world: World, request: StartRequest) -> ChosenPipeline:

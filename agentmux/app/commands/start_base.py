@@ -67,6 +67,6 @@ def _base(world: World, state: SessionState, name: str) -> BaseChecks | None:
 
 
 def _has_required(state: SessionState) -> bool:
-    phases = state.pipeline.phases if state.pipeline is not None else ()
+    phases = state.pipeline.phases
     checks = any(each.kind is Kind.CHECK and each.expect is Expect.PASS for each in phases)
     return checks and any(each.get("required") is True for each in state.verify)

@@ -12,6 +12,7 @@ from agentmux.app.session.changes import changes_of
 from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.core.documents.review import label
 from agentmux.core.names.counts import counted
+from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import brought_back_label, left_behind_label, left_out_label
 from agentmux.core.names.statuses import CAPPED, MERGE
 from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
@@ -121,10 +122,8 @@ def verdict_lines(state: SessionState) -> Iterator[str]:
         yield f"review {label(role)}: {verdict}{f': {said}' if said else ''}"
     capped = [phase for phase, e in all_results(state).items() if e.outcome == CAPPED]
     most = counted(state.max_review_iterations, "iteration")
-    if state.pipeline is None and capped:
-        yield f"the review did not pass within {most}"
-    else:
-        yield from (f"{phase} did not pass within {most}" for phase in capped)
+    names = ("the review" if phase == Phase.REVIEWING else phase for phase in capped)
+    yield from (f"{name} did not pass within {most}" for name in names)
 
 
 def _nothing(found: Deliverable, where: str) -> Iterator[str]:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from agentmux.app.delivery.commit import is_elsewhere
 from agentmux.app.session.changes import held_by_base, result_base
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.definitions.definition import Kind
 from agentmux.core.fold.acceptance import working_phase
-from agentmux.core.journal.state import encode
+from agentmux.core.journal.results import results_fields
 from agentmux.core.names import git_commands
 from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
 from agentmux.core.pipeline.result_text import message
+from agentmux.core.pipeline.results import all_verdicts
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
@@ -24,7 +26,6 @@ if TYPE_CHECKING:
     from agentmux.ports.session_files import SessionFiles
 
 _DIGEST_LENGTH = 20
-_DECIDED = ("verdicts", "review_outcome", "results")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,7 +131,6 @@ def decision_digest(files: SessionFiles, state: SessionState, found: Deliverable
         found: Its result as it is now.
     """
     summary, _ = files.read_artifact(summary_path(state), TEXT_MAX)
-    fields = encode(state)
     shown = {
         "phase": working_phase(state),
         "cycle": state.cycle,
@@ -140,7 +140,18 @@ def decision_digest(files: SessionFiles, state: SessionState, found: Deliverable
         **({"left": [each.commit for each in found.left_behind]} if found.left_behind else {}),
         "message": found.message,
         "summary": sha256(summary or b"").hexdigest(),
-        "decided": {name: fields.get(name) for name in _DECIDED},
+        "decided": _decided(state),
     }
     text = json.dumps(shown, sort_keys=True)
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
+
+
+def _decided(state: SessionState) -> Mapping[str, object]:
+    looked = {each.phase: each.kind for each in state.pipeline.phases}
+    reviews = [r.outcome for name, r in state.results.items() if looked.get(name) is Kind.REVIEW]
+    checks = {name: r for name, r in state.results.items() if looked.get(name) is Kind.CHECK}
+    return {
+        "verdicts": dict(all_verdicts(state)),
+        "review_outcome": ", ".join(filter(None, reviews)) or None,
+        "results": results_fields(checks) or None,
+    }

@@ -240,7 +240,6 @@ def _is_resumed(session: Session, request: OrchestratorRequest, socket: str) -> 
         Resumed(
             phase=phase,
             cycle=state.cycle,
-            review_iteration=state.review_iteration,
             found=resumed_values(state, session.artifacts(), phase),
             override=request.phase is not None and phase != inference.phase,
             tmux_socket=socket,

@@ -57,10 +57,11 @@ def _changed_place(now: World, state: SessionState, files: SessionFiles) -> tupl
 
 
 def _changed_pipeline(now: World, state: SessionState, files: SessionFiles) -> tuple[str, ...]:
-    if state.pipeline is None and not now.settings.verify:
-        return ()  # the built-in `feature` without checks; to read no file is ten times as fast
-    kept = state.pipeline or FEATURE
+    kept = state.pipeline
     name = f"{PIPELINES}.{kept.name}"
+    if kept == FEATURE and not now.settings.verify:
+        # The built-in `feature` without checks: to read no definition is ten times as fast.
+        return (name,) if _is_damaged(files, state) else ()
     try:
         chosen = choose_pipeline(now, kept.name)
     except AgentmuxError:  # it is gone, or cannot be used any more
@@ -97,7 +98,7 @@ def pipeline_repin(
     """
     if not _changed_pipeline(world, state, files):
         return None
-    chosen = choose_pipeline(world, (state.pipeline or FEATURE).name)
+    chosen = choose_pipeline(world, state.pipeline.name)
     fact = Repinned(
         setup=state.setup.steps if state.setup is not None else (),
         pipeline=definition_fields(chosen.definition),
@@ -168,7 +169,7 @@ def steps_ahead(
 
 def repinned_by(world: World, state: SessionState) -> object:
     """Return what a repin of the session would take in ``world``; for questions of trust."""
-    source = world.pipelines.source((state.pipeline or FEATURE).name)
+    source = world.pipelines.source(state.pipeline.name)
     found = None if source is None else (source.text, source.prompts, source.schemas)
     place = (world.settings.git.setup, world.templates.copied()) if state.worktree else None
     return place, world.settings.verify, found

@@ -17,7 +17,6 @@ from agentmux.core.definitions.definition import (
     When,
     definition_fields,
 )
-from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.definitions.located import Problem
 from agentmux.core.definitions.reading import shown
 from agentmux.core.definitions.rules import Surroundings
@@ -78,11 +77,6 @@ class ChosenPipeline:
     texts: Mapping[str, str]
     verify: tuple[Json, ...] = ()
 
-    @property
-    def recorded(self) -> PipelineDefinition | None:
-        """The pipeline as a state has it: None for that of version 0.1.0."""
-        return None if self.definition == FEATURE else self.definition
-
 
 def choose_pipeline(world: World, name: str) -> ChosenPipeline:
     """Find a pipeline, check it, and return it as a new session goes through it.
@@ -110,7 +104,7 @@ def choose_pipeline(world: World, name: str) -> ChosenPipeline:
         texts={},
         verify=recorded_commands(world.settings.verify) if checks else (),
     )
-    return chosen if chosen.recorded is None else _with_files(world, source, chosen)
+    return _with_files(world, source, chosen)
 
 
 def _with_files(world: World, source: Source, chosen: ChosenPipeline) -> ChosenPipeline:

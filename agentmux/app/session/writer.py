@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 
@@ -11,7 +11,6 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import to_fields
 from agentmux.core.decisions.drafts import without_drafts
 from agentmux.core.decisions.inference import Inference, infer
-from agentmux.core.definitions.definition import Kind
 from agentmux.core.fold.acceptance import is_signal
 from agentmux.core.fold.apply import advance, counted
 from agentmux.core.fold.implied import implied
@@ -27,7 +26,6 @@ from agentmux.core.journal.failures import shortened
 from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.on_disk import state_from_disk
-from agentmux.core.pipeline.registry import pipeline_of
 from agentmux.core.pipeline.results import with_found
 from agentmux.errors import AgentmuxError, DataError
 from agentmux.ports.session_files import SessionFiles
@@ -98,8 +96,9 @@ class Session:
         """Prepare to drive the session: apply pending events, save the state; launches nothing.
 
         The caller holds the session's lock; files that killed writers left half-written are
-        removed. A session with an older format is imported here, and only here; it gets
-        ``session_id``, ``session_name`` and each file of ``texts`` where it has none.
+        removed. Older sessions are brought into the present form here, and only here; one that has
+        no journal of ours gets ``session_id``, ``session_name`` and each file of ``texts`` where it
+        has none.
         """
         self.files.sweep()
         if self._loaded.source != "state.json":
@@ -108,6 +107,8 @@ class Session:
             self.files.add(each)
         if self._loaded.foreign:
             self._import(session_id, session_name, texts)
+        elif self._loaded.older:
+            self._write_in_form()
         elif self._loaded.source != "state.json":
             self.files.save(self.state, after=None)
         self._pending = max(self._pending, len(self.catch_up()))
@@ -127,11 +128,7 @@ class Session:
         session_name: str,
         texts: Callable[[SessionState], Mapping[str, str]],
     ) -> None:
-        for event, offset in self._loaded.tail:
-            before, self.state = self.state, advance(self.state, event, offset)
-            self._add_implied(before, event, self.state)
-            if counted(before, self.state):
-                self.notice(event)
+        self._apply(self._loaded.tail)
         journal = self.new_id()
         taken = replace(
             self.state,
@@ -149,6 +146,24 @@ class Session:
             self._event(SessionImported(state=encode(taken))),
         ]
         self.state = self.files.import_session(taken, events)
+
+    def _write_in_form(self) -> None:
+        """Write a state that recorded no pipeline in the present form, all pending events applied.
+
+        It is one rename: before it, the files are those of the older version.
+        """
+        is_there = self._loaded.source == "state.json"
+        revision = self.state.revision if is_there else None
+        self._apply(self.files.tail(self.state.applied_offset))
+        self.files.save(self.state, after=revision)
+
+    def _apply(self, tail: Iterable[tuple[Event, int]]) -> None:
+        """Apply events to the state, and write the files that they imply; save nothing."""
+        for event, offset in tail:
+            before, self.state = self.state, advance(self.state, event, offset)
+            self._add_implied(before, event, self.state)
+            if counted(before, self.state):
+                self.notice(event)
 
     def record(self, fact: Fact, *, seat: str = ORCHESTRATOR, launch: str = "") -> None:
         """Append a fact to the journal; apply all pending events to the state, this one last.
@@ -238,10 +253,4 @@ def resumed_values(state: SessionState, artifacts: Artifacts, phase: str) -> dic
 
     ``phase`` is the phase in which the session resumes.
     """
-    values = to_fields(state_from_disk(state, without_drafts(state, artifacts), phase))
-    pipeline = pipeline_of(state)
-    reviewing = phase in pipeline and pipeline[phase].kind is Kind.REVIEW
-    if not reviewing and state.reviews:
-        values["reviews"] = dict(state.reviews)
-        values["verdicts"] = dict(state.verdicts)
-    return values
+    return to_fields(state_from_disk(state, without_drafts(state, artifacts), phase))

@@ -1,6 +1,6 @@
 """The checks of what agents hand in: one per signal; each reports every problem at once.
 
-Whether a *phase* is complete is decided in `core.pipeline.completion`.
+Whether a *phase* is complete is decided in `core.pipeline.kind_checks`.
 """
 
 from __future__ import annotations
@@ -13,17 +13,15 @@ from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import writable
 from agentmux.core.definitions.definition import Kind
-from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.documents.plan import check_plan
 from agentmux.core.documents.review import DEFAULT_NOMINATIONS, check_review, full, review_files
 from agentmux.core.documents.review import long as long_role
 from agentmux.core.fold.apply import fold
 from agentmux.core.journal import events
 from agentmux.core.names import layout
-from agentmux.core.names.phase import RESEARCHERS, ResearchKind
+from agentmux.core.names.phase import RESEARCHERS, REVIEWERS, ResearchKind
 from agentmux.core.pipeline.architecture import check_architecture
-from agentmux.core.pipeline.artifacts import TEXT_MAX
-from agentmux.core.pipeline.completion import ARCHITECTURE
+from agentmux.core.pipeline.artifacts import ARCHITECTURE, TEXT_MAX
 from agentmux.core.pipeline.registry import kind_of, pipeline_of
 
 if TYPE_CHECKING:  # importing `ports` costs time, and a signal needs little of it
@@ -258,7 +256,7 @@ def _phase(checker: _Checker) -> Checked:
 def _documents(state: SessionState) -> Mapping[str, PhaseDefinition]:
     """Return the documents of the session's pipeline that have no signal of their own, by name."""
     pipeline = pipeline_of(state)
-    defined = (state.pipeline or FEATURE).phases
+    defined = (state.pipeline).phases
     return {
         each.phase: each for each in defined if pipeline[each.phase].signal == events.PhaseDone.kind
     }
@@ -291,7 +289,8 @@ def _review(checker: _Checker) -> Checked:
     loaded = checker.files.load()
     state = fold(loaded.state, loaded.tail)
     given = checker.submission.role or checker.identity.role
-    role = full(given) if state.pipeline is not None else long_role(given)
+    roles = {r for each in state.pipeline.phases if each.kind is Kind.REVIEW for r in each.roles}
+    role = long_role(given) if roles <= set(REVIEWERS) else full(given)
     alone = len(state.reviewer_nominations or DEFAULT_NOMINATIONS) == 1
     folder = _folder(state, Kind.REVIEW, layout.REVIEW)
     names = tuple(f"{folder}/{name}" for name in review_files(role, alone=alone))
@@ -310,7 +309,7 @@ def _review(checker: _Checker) -> Checked:
 
 def _folder(state: SessionState, kind: Kind, usual: str) -> str:
     """Return the folder of the session's phase if it is of this kind, else the usual one."""
-    if state.pipeline is None or kind_of(state) is not kind:
+    if kind_of(state) is not kind:
         return usual
     return pipeline_of(state)[state.phase].folder
 

@@ -26,7 +26,6 @@ from agentmux.app.views.session_view import (
 from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.names import layout
-from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import (
     SessionStatus,
     left_out_label,
@@ -41,7 +40,6 @@ from agentmux.core.names.statuses import (
     FAILED,
     LAUNCHED,
     LEFT,
-    PASSED,
     PERSON_MODES,
     RUNNING,
     STALLED,
@@ -190,19 +188,16 @@ def session_view(
 
 def _iteration(fields: Json) -> int:
     """Return how many fixes the present cycle has seen, or sees now."""
-    fix = mapping(fields, "fix")
-    return number(fix, "iteration", 0) or number(fields, "review_iteration", 0)
+    return number(mapping(fields, "fix"), "iteration", 0)
 
 
 def _outcome(fields: Json) -> str | None:
     """Return what checks and reviews have found together; None while that is open."""
-    if not mapping(fields, "pipeline"):
-        return text(fields, "review_outcome") or None
     results = mapping(fields, "results")
     found = {text(mapping(results, phase), "outcome") for phase in results}
     if CAPPED in found:
         return CAPPED
-    return PASSED if found == {PASSED} else None
+    return found.pop() or None if len(found) == 1 and FAILED not in found else None
 
 
 def _summary(fields: Json) -> str:
@@ -279,9 +274,8 @@ def is_completing(fields: Json) -> bool:
     """Whether a session is in its last phase, by the content of its ``state.json``."""
     phase, pipeline = fields.get("phase"), fields.get("pipeline")
     phases = pipeline.get("phases") if isinstance(pipeline, dict) else None
-    if not isinstance(phases, list):
-        return phase == Phase.COMPLETING
-    here = next((e for e in phases if isinstance(e, dict) and e.get("phase") == phase), {})
+    listed = phases if isinstance(phases, list) else []
+    here = next((e for e in listed if isinstance(e, dict) and e.get("phase") == phase), {})
     return here.get("kind") == Kind.COMPLETE
 
 

@@ -143,8 +143,10 @@ def _outcome(state: SessionState, phase: str) -> str:
     return f"{len(found.checks)}/{len(check_commands(state, phase))} have run"
 
 
-def _iteration(state: SessionState, _: str) -> str:
-    if state.fix is not None and state.fix.sender:
+def _iteration(state: SessionState, phase: str) -> str:
+    """Return how many fixes were made; where several phases ask for them, for the last of these."""
+    asking = [each for each in pipeline_of(state).phases if each.on_fail == phase]
+    if state.fix is not None and state.fix.sender and len(asking) > 1:
         sent = fixes(state, state.fix.sender)
         return f"{state.fix.sender} {sent}/{state.max_review_iterations}"
     return f"iteration {state.iteration}/{state.max_review_iterations}"

@@ -15,18 +15,19 @@ from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.review import review_files
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.state import SessionState
-from agentmux.core.names.layout import REVIEW
 from agentmux.core.pipeline.artifacts import (
+    PLAN_FILE,
     RESULTS,
-    REVIEW_MD,
+    REVIEW_FILE,
     Artifacts,
     done_marker,
     nominations,
+    reviewing,
     subplan_count,
 )
-from agentmux.core.pipeline.completion import PLAN_FILE
 from agentmux.core.pipeline.kinds import PhaseDescriptor
 from agentmux.core.pipeline.registry import pipeline_of
+from agentmux.core.pipeline.results import result_of
 
 _PLANS: Final = {PLAN_FILE}
 _NOMINATING: Final = {"architecture.md"}
@@ -70,9 +71,8 @@ def _drafts(state: SessionState, artifacts: Artifacts) -> Iterator[str]:
 
 
 def _results(state: SessionState, artifacts: Artifacts, here: PhaseDescriptor) -> Iterator[str]:
-    if state.pipeline is not None:
-        yield from _unrecorded(state, artifacts, here)
-    elif here.kind is Kind.REVIEW:
+    yield from _unrecorded(state, artifacts, here)
+    if here.kind is Kind.REVIEW:
         yield from (path for path in _verdicts(state, artifacts, here) if _lies(path, artifacts))
 
 
@@ -83,8 +83,8 @@ def _unrecorded(state: SessionState, artifacts: Artifacts, here: PhaseDescriptor
     artifacts have to do.
     """
     path = f"{here.folder}/{RESULTS}"
-    known = state.results.get(here.phase)
-    if state.journal_id and artifacts.results.get(path, "") != (known.outcome if known else ""):
+    known, said = state.results.get(here.phase), artifacts.results.get(path, "")
+    if state.journal_id and said and said != (known.outcome if known else ""):
         yield path
 
 
@@ -99,12 +99,13 @@ def _markers(state: SessionState, artifacts: Artifacts, here: PhaseDescriptor) -
 
 
 def _verdicts(state: SessionState, artifacts: Artifacts, here: PhaseDescriptor) -> Iterator[str]:
-    nominated = nominations(state, artifacts)
-    at_work = [role for role in nominated if _owes(state, role, here.phase)]
-    for role in (role for role in at_work if role not in state.verdicts):
+    roles = reviewing(nominations(state, artifacts), here.roles)
+    known = result_of(state, here.phase).verdicts
+    at_work = [role for role in roles if _owes(state, role, here.phase)]
+    for role in (role for role in at_work if role not in known):
         # A `review.md` that holds for all reviewers also holds for this one.
-        names = review_files(role, alone=len(nominated) == 1)
-        yield from (REVIEW_MD, *(f"{REVIEW}/{name}" for name in names))
+        names = (REVIEW_FILE, *review_files(role, alone=len(roles) == 1))
+        yield from (f"{here.folder}/{name}" for name in names)
 
 
 def _owes(state: SessionState, seat: str, phase: str) -> bool:

@@ -8,13 +8,20 @@ from __future__ import annotations
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.decisions.drafts import without_drafts
 from agentmux.core.definitions.definition import Kind, When
-from agentmux.core.documents.review import Verdict
+from agentmux.core.documents.review import Verdict, outcome
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import Phase
-from agentmux.core.names.statuses import CAPPED
-from agentmux.core.pipeline.artifacts import Artifacts, done_marker, review_outcome
+from agentmux.core.names.statuses import CAPPED, PASSED
+from agentmux.core.pipeline.artifacts import (
+    Artifacts,
+    done_marker,
+    nominations,
+    reviewing,
+    verdicts,
+)
+from agentmux.core.pipeline.kind_checks import settled_outcome
 from agentmux.core.pipeline.kinds import PhaseDescriptor
 from agentmux.core.pipeline.registry import Pipeline, pipeline_of
 from agentmux.errors import UsageError
@@ -95,10 +102,12 @@ def is_decided(state: SessionState, artifacts: Artifacts, phase: str) -> bool:
     given = pipeline_of(state)
     here = given[phase]
     match here.kind:
-        case Kind.REVIEW if state.pipeline is None:
-            return state.review_outcome == CAPPED or review_outcome(state, artifacts) is not None
-        case Kind.FIX if state.pipeline is None:
-            return state.review_outcome == CAPPED or _is_fixed(state, artifacts, here, given)
+        case Kind.REVIEW:
+            return _verdict(state, artifacts, here) is not None
+        case Kind.CHECK if here.takes_part(state):
+            return bool(settled_outcome(state, artifacts, phase, here.folder))
+        case Kind.FIX:
+            return _is_fixed(state, artifacts, here, given)
         case _ if here.when is When.REQUESTED:
             return here.check(replace(state, product_manager=True), artifacts).complete
         case _ if here.when is When.NEEDS_DESIGN and not _has_plan(state, artifacts):
@@ -107,9 +116,20 @@ def is_decided(state: SessionState, artifacts: Artifacts, phase: str) -> bool:
             return here.check(state, artifacts).complete
 
 
+def _verdict(state: SessionState, artifacts: Artifacts, here: PhaseDescriptor) -> Verdict | None:
+    """Return the outcome of a review on disk; None if it is open. A capped one counts as passed."""
+    if settled_outcome(state, artifacts, here.phase, here.folder) in {PASSED, CAPPED}:
+        return Verdict.PASS
+    roles = reviewing(nominations(state, artifacts), here.roles)
+    return outcome(roles, verdicts(roles, artifacts, here.folder))
+
+
 def _is_fixed(
     state: SessionState, artifacts: Artifacts, fix: PhaseDescriptor, pipeline: Pipeline
 ) -> bool:
+    sender = pipeline[pipeline.sender(fix.phase)]
+    if settled_outcome(state, artifacts, sender.phase, sender.folder) == CAPPED:
+        return True
     work = pipeline.mended(fix.phase)
     done = work is None or work.check(state, artifacts).complete
     return done and artifacts.exists(done_marker(1))
@@ -130,11 +150,11 @@ def _beyond(
     """
     here = pipeline[decided]
     before = tuple(_look(state, artifacts, each) for each in pipeline.before(decided))
-    of_1 = state.pipeline is None and here.kind is Kind.REVIEW
-    failed = of_1 and review_outcome(state, artifacts) is Verdict.FAIL
+    reviewed = here.kind is Kind.REVIEW
+    failed = reviewed and _verdict(state, artifacts, here) is Verdict.FAIL
     if here.kind is Kind.FIX or failed:
         return (*before, _look(state, artifacts, here))
-    if here.kind is Kind.REVIEW:  # a fix may come between it and what follows
+    if reviewed:  # a fix may come between it and what follows
         behind = _walk(state, artifacts, pipeline.from_(here.next))
         return (*before, _look(state, artifacts, here), *behind)
     return (*before, *_walk(state, artifacts, pipeline.from_(decided)))

@@ -14,7 +14,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json, from_fields, to_fields
 from agentmux.core.definitions.definition import Kind, definition_from
 from agentmux.core.documents.plan import check_plan
-from agentmux.core.documents.review import DEFAULT_NOMINATIONS, Verdict
+from agentmux.core.documents.review import DEFAULT_NOMINATIONS
 from agentmux.core.fold import inputs, moving, parking
 from agentmux.core.fold.acceptance import Answer, is_signal, judge, working_phase
 from agentmux.core.fold.checks import (
@@ -30,7 +30,6 @@ from agentmux.core.fold.repinned import with_pipeline
 from agentmux.core.fold.transitions import (
     again,
     decide_review,
-    decided,
     enter,
     forget,
     go_on,
@@ -40,6 +39,7 @@ from agentmux.core.fold.transitions import (
     schedule,
     unplanned,
     wish,
+    with_found,
     without_seat,
 )
 from agentmux.core.journal.events import (
@@ -122,6 +122,7 @@ from agentmux.core.journal.state import (
 )
 from agentmux.core.names.phase import BASE, CHECK, COMMANDS, SETUP, Phase, ResearchKind
 from agentmux.core.names.statuses import (
+    CAPPED,
     COMMITTING,
     CRASHED,
     DELAYED,
@@ -533,16 +534,11 @@ def _settled(state: SessionState, event: Event, fact: PhaseSettled) -> SessionSt
         return state
     found = from_fields(StateFromDisk, fact.found, where="`phase_settled` event")
     known = replace(state, **found.values())
-    if state.pipeline is not None:
-        return go_on(_without_fields_of_1(known))
-    if kind_of(state) is Kind.REVIEW:
-        return decide_review(known)
-    return go_on(known)
-
-
-def _without_fields_of_1(state: SessionState) -> SessionState:
-    """Return the state of a session that has ``results`` and ``fix`` instead of these fields."""
-    return replace(state, review_iteration=None, review_outcome=None, verdicts={}, reviews={})
+    if kind_of(state) is not Kind.REVIEW:
+        return go_on(known)
+    reviewed = with_found(known, found.results, state.phase, "`phase_settled` event")
+    is_open = result_of(reviewed, state.phase).outcome not in {PASSED, CAPPED}
+    return decide_review(reviewed) if is_open else go_on(reviewed)
 
 
 def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
@@ -552,7 +548,6 @@ def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
         state,
         **found.values(),
         cycle=fact.cycle,
-        review_iteration=fact.review_iteration,
         tmux_socket=fact.tmux_socket or state.tmux_socket,
         interruption=None,
         seats={},
@@ -560,8 +555,7 @@ def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
     if pipeline.nominates_from(phase):
         # Nobody is nominated yet; a default kept here would override the front matter to come.
         known = replace(known, reviewer_nominations=())
-    if state.pipeline is not None:
-        known = reopened(_without_fields_of_1(known), phase)
+    known = with_found(reopened(known, phase), found.results, phase, "`resumed` event")
     if fact.override:
         return enter(known, phase)
     last = pipeline.last
@@ -572,8 +566,6 @@ def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
     if kind_of(here) is Kind.WORK:
         single = state.implementation_single_coder or state.options.single_coder
         return schedule(unplanned(replace(here, implementation_single_coder=single)))
-    if state.pipeline is None and phase == last and not here.review_outcome:
-        return replace(here, review_outcome=PASSED if decided(here) is Verdict.PASS else None)
     return here
 
 

@@ -14,14 +14,8 @@ from agentmux.core.codec.shape import writable
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.plan import check_execution_plan, check_plan, subplan_file, tasks_file
 from agentmux.core.documents.plan_pages import plan_md, subplan_md, tasks_md
-from agentmux.core.documents.review import (
-    Review,
-    check_review,
-    fix_request_md,
-    review_md,
-    wish_md,
-)
-from agentmux.core.fold.acceptance import is_signal, working_kind, working_phase
+from agentmux.core.documents.review import wish_md
+from agentmux.core.fold.acceptance import is_signal, working_phase
 from agentmux.core.fold.apply import counted, research_kind
 from agentmux.core.fold.implied_file import Implied
 from agentmux.core.fold.implied_results import of_results
@@ -31,28 +25,24 @@ from agentmux.core.journal.events import (
     CodeDone,
     CodeResearchDispatched,
     Event,
-    PhaseSettled,
     PlanDone,
     PmDone,
     Repinned,
     ResearchDone,
-    Resumed,
-    ReviewDone,
     WebResearchDispatched,
 )
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.pipeline.artifacts import (
-    FIX_REQUEST,
+    PLAN_FILE,
+    PM_DONE,
     RESULTS,
-    REVIEW_MD,
     Artifacts,
     change_request_path,
     done_marker,
     fix_request,
     kept_fix_request,
 )
-from agentmux.core.pipeline.completion import PLAN_FILE, PM_DONE
 from agentmux.core.pipeline.registry import kind_of, pipeline_of
 
 
@@ -63,12 +53,11 @@ def implied(before: SessionState, event: Event, after: SessionState) -> tuple[Im
     """
     if is_signal(event) and not counted(before, after):
         return ()  # a signal that does not count, or could not be handled
-    found = _of_review if after.pipeline is None else of_results
     return (
         *_of_event(before, event),
         *_of_repin(event),
         *_of_wish(event, after),
-        *found(before, event, after),
+        *of_results(before, event, after),
         *_of_fixing(after),
     )
 
@@ -128,52 +117,6 @@ def _of_research(
     path = f"{layout.research(kind, fact.topic)}/request.md"
     # A question that was accepted earlier may contain bytes that are not text.
     return (Implied(path=path, text=f"# {fact.topic}\n\n{writable(fact.question)}\n"),)
-
-
-def _of_review(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
-    """Return the files that ``event`` adds to the session if it ends reviewing; else none.
-
-    After a pass it is ``review.md``; after a fail also ``fix_request.md``, and copies of both in
-    history.
-    """
-    if isinstance(event.fact, Resumed):
-        passed = before.phase in pipeline_of(before) and before.phase != after.phase
-        goes_on = passed and kind_of(after) is Kind.COMPLETE and not event.fact.override
-        return _review_at(_reviews(before, event), REVIEW_MD) if goes_on else ()
-    if not isinstance(event.fact, (ReviewDone, PhaseSettled)):
-        return ()
-    decided = after.phase in pipeline_of(after) and after.phase != working_phase(before)
-    if working_kind(before) is not Kind.REVIEW or not decided:
-        return ()
-    reviews = _reviews(before, event)
-    if kind_of(after) is not Kind.FIX:
-        return _review_at(reviews, REVIEW_MD)
-    # The next reviewers read it in history; an abandoned attempt may have left one there.
-    last = f"{layout.history(before.cycle, before.iteration)}/{REVIEW_MD}"
-    request = fix_request_md(reviews, after.iteration)
-    if not reviews:
-        request += f"\nThe findings are in `{last}`.\n"
-    kept = Implied(path=kept_fix_request(after), text=request)
-    return (*_review_at(reviews, REVIEW_MD, last), kept, Implied(path=FIX_REQUEST, text=request))
-
-
-def _review_at(reviews: tuple[Review, ...], *paths: str) -> tuple[Implied, ...]:
-    """Return a file for each path, with the text of ``review.md`` that these reviews make.
-
-    No file if there are no reviews: then somebody wrote ``review.md`` by hand, and it stays.
-    """
-    return tuple(Implied(path=path, text=review_md(reviews)) for path in paths if reviews)
-
-
-def _reviews(before: SessionState, event: Event) -> tuple[Review, ...]:
-    given: dict[str, object] = dict(before.reviews)
-    if isinstance(event.fact, ReviewDone):
-        given[event.fact.role] = event.fact.review
-    if isinstance(event.fact, PhaseSettled | Resumed):
-        found = event.fact.found.get("reviews")
-        given.update(found if isinstance(found, dict) else {})
-    checked = (check_review(fields, role, strict=False)[0] for role, fields in given.items())
-    return tuple(review for review in checked if review is not None)
 
 
 def _of_wish(event: Event, after: SessionState) -> tuple[Implied, ...]:

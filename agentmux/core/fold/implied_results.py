@@ -1,7 +1,4 @@
-"""The files that follow from what a check or a review has found, with a recorded pipeline.
-
-Version 1 of ``feature`` has other files (`implied`).
-"""
+"""The files that follow from what a check or a review has found."""
 
 from __future__ import annotations
 
@@ -11,12 +8,12 @@ from agentmux.core.checks import report
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.review import Review, check_review, fix_request_md, review_md
 from agentmux.core.fold.implied_file import Implied
-from agentmux.core.journal.events import ChangesRequested, Event
+from agentmux.core.journal.events import ChangesRequested, Event, Resumed
 from agentmux.core.journal.results import PhaseResult, result_fields
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.statuses import FAILED
-from agentmux.core.pipeline.artifacts import RESULTS, fix_request, kept_fix_request
+from agentmux.core.pipeline.artifacts import RESULTS, REVIEW_FILE, fix_request, kept_fix_request
 from agentmux.core.pipeline.check_phase import red_before
 from agentmux.core.pipeline.kinds import PhaseDescriptor
 from agentmux.core.pipeline.registry import pipeline_of
@@ -31,7 +28,14 @@ def of_results(before: SessionState, event: Event, after: SessionState) -> tuple
     """
     if isinstance(event.fact, ChangesRequested):
         return ()
+    if isinstance(event.fact, Resumed) and not _has_gone_on(before, after):
+        return ()  # it goes on where its files say: nothing is added to them
     return tuple(_decided(before, after))
+
+
+def _has_gone_on(before: SessionState, after: SessionState) -> bool:
+    """Whether a resume has passed over the phase in which the session was."""
+    return before.phase in pipeline_of(before) and before.phase != after.phase
 
 
 def _decided(before: SessionState, after: SessionState) -> Iterator[Implied]:
@@ -42,7 +46,7 @@ def _decided(before: SessionState, after: SessionState) -> Iterator[Implied]:
         here = pipeline[phase]
         yield from _result(here, result, before)
         if result.outcome == FAILED:
-            text = _fix_request(after, here, result)
+            text = _fix_request(before, after, here, result)
             yield Implied(path=kept_fix_request(after), text=text)
             yield Implied(path=fix_request(after), text=text)
 
@@ -53,7 +57,7 @@ def _result(here: PhaseDescriptor, result: PhaseResult, before: SessionState) ->
         folder = f"{layout.history(before.cycle, before.iteration)}/{folder}"
     reviews = _reviews(result)
     if reviews:
-        yield Implied(path=f"{folder}/review.md", text=review_md(reviews))
+        yield Implied(path=f"{folder}/{REVIEW_FILE}", text=review_md(reviews))
     # Last, because this file alone says that the phase is complete.
     yield Implied(path=f"{folder}/{RESULTS}", fields=result_fields(result))
 
@@ -65,9 +69,17 @@ def _reviews(result: PhaseResult) -> tuple[Review, ...]:
     return tuple(review for review in checked if review is not None)
 
 
-def _fix_request(after: SessionState, here: PhaseDescriptor, result: PhaseResult) -> str:
+def _fix_request(
+    before: SessionState, after: SessionState, here: PhaseDescriptor, result: PhaseResult
+) -> str:
     if here.kind is Kind.REVIEW:
-        return fix_request_md(_reviews(result), after.iteration)
+        reviews = _reviews(result)
+        request = fix_request_md(reviews, after.iteration)
+        if reviews:
+            return request
+        # Somebody wrote `review.md` by hand, and it is moved there.
+        kept = f"{layout.history(before.cycle, before.iteration)}/{here.folder}/{REVIEW_FILE}"
+        return f"{request}\nThe findings are in `{kept}`.\n"
     commands = {each.name: each.run for each in frozen_commands(after)}
     return report.fix_request(
         result, commands, after.iteration, expect=here.expect, red_before=red_before(after)

@@ -25,6 +25,8 @@ class LoadedSession:
             which its line ends.
         foreign: Whether an older version made the session; then it must be imported before any
             event is appended.
+        older: Whether its files are of a version that records no pipeline. The state is in the
+            present form all the same; the files are once it is saved.
         open: If the state was rebuilt: the files that follow from its events and may be missing.
         warnings: What a person should know of the files, one sentence each.
     """
@@ -34,5 +36,6 @@ class LoadedSession:
     source: str
     tail: tuple[tuple[Event, int], ...]
     foreign: bool = False
+    older: bool = False
     open: tuple[Implied, ...] = ()
     warnings: tuple[str, ...] = ()

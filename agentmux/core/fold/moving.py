@@ -13,16 +13,11 @@ from agentmux.core.journal.events import (
     WorktreeMoved,
 )
 from agentmux.core.journal.state import Arrived, Moved, SessionState, decode
-from agentmux.core.names import layout
 
 
 def moved(state: SessionState, event: Event, fact: SessionMoved) -> SessionState:
-    """Return the state of a session that goes on elsewhere; version 0.1.0 must not resume it."""
-    return replace(
-        state,
-        moved=Moved(to=fact.to, digest=fact.digest, at=event.at),
-        schema_version=max(state.schema_version, layout.TREE_VERSION),
-    )
+    """Return the state of a session that goes on elsewhere."""
+    return replace(state, moved=Moved(to=fact.to, digest=fact.digest, at=event.at))
 
 
 def returned(state: SessionState, _event: Event, _fact: SessionReturned) -> SessionState:

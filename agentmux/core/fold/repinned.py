@@ -7,11 +7,9 @@ from collections.abc import Container, Mapping
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json
 from agentmux.core.definitions.definition import Kind, PhaseDefinition, PipelineDefinition
-from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.journal.results import BaseChecks, Fix
 from agentmux.core.journal.state import SessionState
-from agentmux.core.names import layout
-from agentmux.core.names.phase import BASE, CHECK, Phase
+from agentmux.core.names.phase import BASE, CHECK
 from agentmux.core.pipeline.registry import Pipeline, pipeline_of
 
 
@@ -29,15 +27,12 @@ def with_pipeline(
     the base, and that the user went on without it, was about another command.
     """
     before = pipeline_of(state)
-    # A session with results stays one of a recorded pipeline: version 1 has other fields for them.
-    is_plain = pipeline == FEATURE and not state.results and state.fix is None
     known = {str(each.get("name")) for each in verify if each in state.verify}
     taken = replace(
         state,
-        pipeline=None if is_plain else pipeline,
-        pipeline_files={} if is_plain else files,
+        pipeline=pipeline,
+        pipeline_files=files,
         verify=verify,
-        schema_version=state.schema_version if is_plain else layout.SCHEMA_VERSION,
         skipped_checks=tuple(name for name in state.skipped_checks if name in known),
         base_checks=_base(state.base_checks, known),
         seats={
@@ -49,13 +44,11 @@ def with_pipeline(
     after = pipeline_of(taken)
     stale = {each.phase for each in after.phases if each.kind is Kind.CHECK}
     lost = stale if verify != state.verify else set()
-    lost |= _looking_elsewhere(state.pipeline or FEATURE, pipeline)
+    lost |= _looking_elsewhere(state.pipeline, pipeline)
     kept = {
         name: each for name, each in state.results.items() if name in after and name not in lost
     }
     phase = _phase(before, after, state.phase)
-    if is_plain:
-        return replace(taken, phase=phase)
     fix = _fix(state, after)
     if phase in after and after[phase].kind is Kind.FIX and (fix is None or not fix.sender):
         # Nobody in the new pipeline has asked for this fix.
@@ -64,14 +57,11 @@ def with_pipeline(
 
 
 def _fix(state: SessionState, after: Pipeline) -> Fix | None:
-    """Return the last fix as the new pipeline has it; that of version 1 is that of its review.
+    """Return the last fix as the new pipeline has it.
 
     If who asked for it is gone, only the iteration stays: no two attempts may have the same one.
     """
     known = state.fix
-    if known is None and state.iteration > 0:
-        sent = {Phase.REVIEWING.value: state.iteration}
-        known = Fix(sender=Phase.REVIEWING.value, iteration=state.iteration, sent=sent)
     if known is None or (known.sender in after and after[known.sender].on_fail):
         return known
     return replace(known, sender="", sent={}, over=False)

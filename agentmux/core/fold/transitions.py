@@ -12,17 +12,18 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.plan import ExecutionPlan
-from agentmux.core.documents.review import DEFAULT_NOMINATIONS, Verdict, outcome
+from agentmux.core.documents.review import Verdict, outcome
+from agentmux.core.journal.results import result_from
 from agentmux.core.journal.state import Archive, SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import CHECK, ENDS
 from agentmux.core.names.statuses import CAPPED, FAILED, PASSED
-from agentmux.core.pipeline.artifacts import done_marker
+from agentmux.core.pipeline.artifacts import default_nominations, done_marker
 from agentmux.core.pipeline.check_phase import verdict_of
 from agentmux.core.pipeline.registry import Pipeline, kind_of, pipeline_of
 from agentmux.core.pipeline.results import fixes, result_of, reviewers, with_fix, with_result
 
-# The fields that a phase decides: reset when it, or a phase before it, is entered anew.
+# The fields that a phase decides, beside its results: reset when it, or one before it, is entered.
 _DECIDED_BY: Final[Mapping[Kind, Mapping[str, object]]] = {
     Kind.PLAN: {
         "needs_design": None,
@@ -36,9 +37,7 @@ _DECIDED_BY: Final[Mapping[Kind, Mapping[str, object]]] = {
         "implementation_group_mode": "",
         "implementation_active_plan_ids": (),
         "implementation_completed_group_ids": (),
-        "review_iteration": 0,
     },
-    Kind.REVIEW: {"verdicts": {}, "reviews": {}, "review_outcome": None},
     Kind.COMPLETE: {
         "summary_submitted": False,
         "approval": None,
@@ -47,8 +46,6 @@ _DECIDED_BY: Final[Mapping[Kind, Mapping[str, object]]] = {
         "approved_tree": "",
     },
 }
-_OF_FEATURE_1: Final = frozenset({"verdicts", "reviews", "review_outcome", "review_iteration"})
-"""Those of them that a recorded pipeline has ``results`` and ``fix`` for."""
 _NOMINATED: Final[Mapping[str, object]] = {"reviewer_nominations": ()}
 """The document of architecting decides who reviews."""
 
@@ -113,12 +110,7 @@ def begun(state: SessionState) -> SessionState:
 def _nominated(state: SessionState) -> tuple[str, ...]:
     """Return the reviewers of a session in which no architect nominates any; else none yet."""
     pipeline = pipeline_of(state)
-    if pipeline.nominating in pipeline:
-        return ()
-    roles = dict.fromkeys(
-        role for each in pipeline.phases if each.kind is Kind.REVIEW for role in each.roles
-    )
-    return DEFAULT_NOMINATIONS if set(DEFAULT_NOMINATIONS) <= set(roles) else tuple(roles)
+    return () if pipeline.nominating in pipeline else default_nominations(state)
 
 
 def unplanned(state: SessionState) -> SessionState:
@@ -161,11 +153,8 @@ def forget(state: SessionState, phase: str) -> SessionState:
         if pipeline.places[each.phase] >= pipeline.places[at]:
             forgotten.update(_DECIDED_BY.get(each.kind, {}))
             forgotten.update(_NOMINATED if each.phase == pipeline.nominating else {})
-    if state.pipeline is None:
-        return replace(state, **forgotten)
-    known = {name: each for name, each in forgotten.items() if name not in _OF_FEATURE_1}
     sender = state.fix.sender if state.fix is not None and here.kind is Kind.FIX else ""
-    return _without_results(replace(state, **known), pipeline, at, sender)
+    return _without_results(replace(state, **forgotten), pipeline, at, sender)
 
 
 def _without_results(state: SessionState, pipeline: Pipeline, at: str, sender: str) -> SessionState:
@@ -207,9 +196,37 @@ def reopened(state: SessionState, phase: str) -> SessionState:
         for each, result in state.results.items()
         if places.get(each, 0) < places[phase]
         or (each == phase and not result.outcome)
-        or (each == sender and result.outcome == FAILED)
+        or (each == sender != phase and result.outcome == FAILED)
     }
     return replace(state, results=kept)
+
+
+def with_found(
+    state: SessionState, found: Mapping[str, object], phase: str, where: str
+) -> SessionState:
+    """Return the state with the verdicts that lie on the disk, if it goes on in ``phase``.
+
+    Of an open review they are all there are: whose file is lost reviews again. A review before
+    ``phase`` has passed if they all pass; what is decided stays.
+
+    Raises:
+        FieldError: ``found`` is not what `StateFromDisk.results` holds.
+    """
+    places = pipeline_of(state).places
+    for each in pipeline_of(state).of_kind(Kind.REVIEW):
+        known, at = result_of(state, each.phase), places.get(phase, 0)
+        if known.outcome or places[each.phase] > at or each.phase not in found:
+            continue
+        given = result_from(found[each.phase], f"{where}: {each.phase}")
+        reviews = {**known.reviews, **given.reviews}
+        result = replace(known, verdicts=given.verdicts, reviews=reviews)
+        decided_by = with_result(state, each.phase, result)
+        passed = _decided(decided_by, each.phase) is Verdict.PASS
+        if each.phase == phase:
+            state = decided_by if result != known else state
+        elif passed:
+            state = with_result(state, each.phase, replace(result, outcome=PASSED))
+    return state
 
 
 def go_on(state: SessionState) -> SessionState:
@@ -331,7 +348,6 @@ def wish(state: SessionState, fix: str) -> SessionState:
     """
     sender = pipeline_of(state).sender(fix)
     fresh = replace(state, cycle=state.cycle + 1, fix=None)
-    fresh = fresh if state.pipeline is not None else replace(fresh, review_iteration=0)
     return enter(with_fix(fresh, sender, counts=False), fix, left=state)
 
 

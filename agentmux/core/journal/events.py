@@ -12,12 +12,13 @@ from typing import ClassVar, Final, TypeAlias
 
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.records import Json, from_fields, to_fields
+from agentmux.core.journal.older_form import present_line
 from agentmux.errors import DataError
 
 VERSION: Final = 2
-"""The newest version of a journal line; that of sessions with a recorded pipeline."""
-PLAIN_VERSION: Final = 1
-"""The version of the lines of every other session, as 0.1.0 reads them."""
+"""The version of a journal line."""
+OLDER_VERSION: Final = 1
+"""The version that orchestrators read which record no pipeline, such as those of 0.1.0."""
 ORCHESTRATOR: Final = "orchestrator"
 USER: Final = "user"
 
@@ -466,7 +467,6 @@ class Resumed:
     phase: str
     cycle: int
     found: Json
-    review_iteration: int | None = None
     override: bool = False
     tmux_socket: str = ""
 
@@ -882,14 +882,11 @@ class _Envelope:
     payload: Json = field(default_factory=dict)
 
 
-_SHOWN: Final = frozenset({"of_phase", "digest", "tree"})
-
-
-def encode(event: Event, version: int = PLAIN_VERSION) -> dict[str, object]:
+def encode(event: Event, version: int = VERSION) -> dict[str, object]:
     """Return the fields of the event's journal line, as a mapping; `parse` is the inverse.
 
-    ``version`` is what the session's lines have: `VERSION` or `PLAIN_VERSION`, which have the same
-    form. A program that does not know pipelines reads the second one only.
+    ``version`` is `OLDER_VERSION` for a signal to an orchestrator that reads no other: signals have
+    the same form in both.
     """
     return {
         "v": version,
@@ -899,15 +896,8 @@ def encode(event: Event, version: int = PLAIN_VERSION) -> dict[str, object]:
         "seat": event.seat,
         "launch": event.launch,
         "cycle": event.cycle,
-        "payload": _payload(event.fact),
+        "payload": to_fields(event.fact),
     }
-
-
-def _payload(fact: Fact) -> dict[str, object]:
-    fields = to_fields(fact)
-    if isinstance(fact, Approved | ChangesRequested):  # older versions write no such fields
-        return {name: value for name, value in fields.items() if value or name not in _SHOWN}
-    return fields
 
 
 def parse(fields: Json) -> Event:
@@ -918,7 +908,7 @@ def parse(fields: Json) -> Event:
         FieldError: A field is missing or of another type.
     """
     version = fields.get("v")
-    if type(version) is not int or not PLAIN_VERSION <= version <= VERSION:
+    if type(version) is not int or not OLDER_VERSION <= version <= VERSION:
         is_newer = type(version) is int and version > VERSION
         raise UnknownEventError(
             f"journal line of version {version!r}, but this agentmux reads up to {VERSION}",
@@ -930,11 +920,12 @@ def parse(fields: Json) -> Event:
         raise UnknownEventError(
             f"journal line of unknown kind `{envelope.event}`", hints=("update agentmux",)
         )
+    payload = present_line(envelope.payload) if version == OLDER_VERSION else envelope.payload
     return Event(
         id=envelope.id,
         at=envelope.at,
         seat=envelope.seat,
         launch=envelope.launch,
         cycle=envelope.cycle,
-        fact=from_fields(fact, envelope.payload, where=f"`{envelope.event}` event {envelope.id}"),
+        fact=from_fields(fact, payload, where=f"`{envelope.event}` event {envelope.id}"),
     )

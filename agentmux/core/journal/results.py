@@ -1,8 +1,4 @@
-"""What checks and reviews have found, and the fix that follows, as the state holds it.
-
-A session of version 1 of ``feature`` has fields of its own for this (``verdicts``, ``reviews``,
-``review_iteration``, ``review_outcome``); `core.pipeline.results` reads and writes both.
-"""
+"""What checks and reviews have found, and the fix that follows, as the state holds it."""
 
 from __future__ import annotations
 
@@ -72,7 +68,8 @@ class Fix:
     Attributes:
         sender: The check or review that asked for it (``from`` in the file); its folder has the
             fix request.
-        iteration: 1 for the first fix of the cycle, whoever asked for it, and so on.
+        iteration: 1 for the first fix of the cycle, whoever asked for it, and so on; 0 if an older
+            session does not say.
         sent: How many fixes each check and review has asked for in this cycle.
         over: Whether the session went back to a phase before it, and so no longer needs it.
     """

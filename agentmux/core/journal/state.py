@@ -17,6 +17,8 @@ from agentmux.core.definitions.definition import (
     definition_fields,
     definition_from,
 )
+from agentmux.core.definitions.feature import FEATURE
+from agentmux.core.journal.older_form import is_older, present_form
 from agentmux.core.journal.results import (
     BaseChecks,
     Fix,
@@ -28,8 +30,8 @@ from agentmux.core.journal.results import (
     results_fields,
     results_from,
 )
-from agentmux.core.names.layout import PLAIN_VERSION
-from agentmux.core.names.phase import ENDS, Phase, ResearchKind
+from agentmux.core.names.layout import SCHEMA_VERSION
+from agentmux.core.names.phase import ENDS, ResearchKind
 from agentmux.core.names.statuses import CRASHED, KEEP, LAUNCHED
 
 NATIVE: Final = "native"
@@ -393,9 +395,9 @@ class SessionState:
         issue: The issue whose text is ``feature``; None where the user described the feature.
         request: The request that was opened for the result, or that the session continues.
         reviewed: What the session looks at and does not change; None where it works itself.
-        pipeline: The session's pipeline, as it was when the session began; None for ``feature``.
-        results: What the checks and reviews of a recorded pipeline have found, by phase.
-        fix: The last fix of the present cycle, in a session with a recorded pipeline.
+        pipeline: The session's pipeline, as it was when the session began.
+        results: What its checks and reviews have found, by phase.
+        fix: The last fix of the present cycle.
         skipped_checks: The commands of checks without which the user went on when they could not
             run; nobody is asked about them again.
         base_checks: What the required commands show before the session changes anything; None
@@ -414,7 +416,7 @@ class SessionState:
     """
 
     phase: str
-    schema_version: int = PLAIN_VERSION
+    schema_version: int = SCHEMA_VERSION
     revision: int = 0
     journal_id: str = ""
     applied_offset: int = 0
@@ -437,7 +439,7 @@ class SessionState:
     issue: Issue | None = None
     request: Request | None = None
     reviewed: Reviewed | None = None
-    pipeline: PipelineDefinition | None = None
+    pipeline: PipelineDefinition = FEATURE
     results: Mapping[str, PhaseResult] = field(default_factory=dict)
     fix: Fix | None = None
     pipeline_files: Mapping[str, str] = field(default_factory=dict)
@@ -446,14 +448,10 @@ class SessionState:
     base_checks: BaseChecks | None = None
     tmux_socket: str = ""
     cycle: int = 1
-    review_iteration: int | None = None
-    review_outcome: str | None = None
     max_review_iterations: int = 3
     product_manager: bool = False
     needs_design: bool | None = None
     reviewer_nominations: tuple[str, ...] = ()
-    verdicts: Mapping[str, str] = field(default_factory=dict)
-    reviews: Mapping[str, Json] = field(default_factory=dict)
     subplan_count: int = 0
     completed_subplans: tuple[int, ...] = ()
     implementation_groups: tuple[Json, ...] = ()
@@ -493,7 +491,7 @@ class SessionState:
     @property
     def is_report(self) -> bool:
         """Whether the session leaves only its files: nothing is committed or delivered."""
-        return self.pipeline is not None and self.pipeline.result is Result.REPORT
+        return self.pipeline.result is Result.REPORT
 
     @property
     def commits(self) -> bool:
@@ -506,8 +504,8 @@ class SessionState:
 
     @property
     def iteration(self) -> int:
-        """The present iteration of the present cycle; 0 if an older state does not have it."""
-        return self.fix.iteration if self.fix is not None else self.review_iteration or 0
+        """The present iteration of the present cycle: how many fixes were asked for in it."""
+        return self.fix.iteration if self.fix is not None else 0
 
 
 def _record(record: type[T]) -> tuple[Callable[[T], object], Callable[[object, str], T]]:
@@ -582,14 +580,6 @@ def _plain_mappings(value: object, where: str) -> Mapping[str, Json]:
     return value
 
 
-def _pipeline(value: PipelineDefinition | None) -> object:
-    return None if value is None else definition_fields(value)
-
-
-def _to_pipeline(value: object, where: str) -> PipelineDefinition | None:
-    return None if value is None else definition_from(value, where)
-
-
 def issue_fields(issue: Issue | None) -> dict[str, object] | None:
     """Return an issue as ``state.json`` has it; None for none."""
     if issue is None:
@@ -607,7 +597,7 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
     "issue": (issue_fields, _optional(Issue)[1]),
     "request": _optional(Request),
     "reviewed": _optional(Reviewed),
-    "pipeline": (_pipeline, _to_pipeline),
+    "pipeline": (definition_fields, definition_from),
     "results": (results_fields, results_from),
     "fix": (fix_fields, fix_from),
     "base_checks": (base_fields, base_from),
@@ -619,24 +609,12 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
     "moved": _optional(Moved),
     "arrived": _optional(Arrived),
     "agents": (dict, _plain_mappings),
-    "reviews": (dict, _plain_mappings),
     "pending_archive": _list_of(Archive),
     "options": _record(Options),
 }
 
 
-_OF_FEATURE: Final = frozenset[str](Phase)
 _FIELDS: Final = {each.name: str(each.type) for each in fields(SessionState)}
-_ONLY_WHERE_SET: Final = (
-    *("base", "worktree_made", "setup", "port_base", "delivery"),
-    *("tree_checkpoints", "rewind"),
-    *("results", "fix", "skipped_checks", "base_checks"),
-    *("issue", "request", "reviewed", "continued", "pipeline", "pipeline_files", "verify"),
-    *("parked", "approved_tree", "inputs", "moved", "arrived"),
-)
-"""Fields that are written only where they are set, as older versions write their states."""
-_OF_FEATURE_1: Final = ("verdicts", "reviews", "review_iteration", "review_outcome")
-"""Fields that a session with a recorded pipeline has `results` and `fix` for."""
 
 
 def encode(state: SessionState) -> dict[str, object]:
@@ -644,20 +622,12 @@ def encode(state: SessionState) -> dict[str, object]:
     made = to_fields(state)
     for name, (encode_field, _) in _NESTED.items():
         made[name] = encode_field(getattr(state, name))
-    for name in _ONLY_WHERE_SET:
-        if not made[name]:
-            del made[name]
-    for name in _OF_FEATURE_1 if state.pipeline is not None else ():
-        if made[name] is None or made[name] == {}:
-            del made[name]
     extra = made.pop("extra")
     return {**extra, **made} if isinstance(extra, dict) else made
 
 
-def phase_names(pipeline: PipelineDefinition | None) -> frozenset[str]:
+def phase_names(pipeline: PipelineDefinition) -> frozenset[str]:
     """Return the phases that a session with this pipeline can be in, its ends included."""
-    if pipeline is None:
-        return _OF_FEATURE
     return ENDS.union(each.phase for each in pipeline.phases)
 
 
@@ -667,20 +637,25 @@ def has_phase(values: Json) -> bool:
     Nothing else is checked: the content may be that of a damaged file.
     """
     phase, pipeline = values.get("phase"), values.get("pipeline")
-    if not isinstance(phase, str) or pipeline is None:
-        return phase in tuple(_OF_FEATURE)  # a damaged file may hold anything
+    if is_older(values) or not isinstance(phase, str):
+        return phase in tuple(phase_names(FEATURE))  # a damaged file may hold anything
     phases = pipeline.get("phases") if isinstance(pipeline, dict) else None
     listed = phases if isinstance(phases, list) else []
     return phase in ENDS or any(isinstance(e, dict) and e.get("phase") == phase for e in listed)
 
 
-def decode(values: Json, *, where: str) -> SessionState:
+def decode(values: Json, *, where: str, fix_requested: bool | None = None) -> SessionState:
     """Return the state that ``values``, the content of ``state.json``, describe.
+
+    One that records no pipeline is brought into the present form, with ``fix_requested`` as
+    `present_form` takes it.
 
     Raises:
         FieldError: ``phase`` is missing or unknown, or a field has another type. The message names
             ``where``, the place of the values.
     """
+    if is_older(values):
+        values = present_form(values, where=where, fix_requested=fix_requested)
     found: dict[str, Any] = {}
     for name, kind in _FIELDS.items():
         if name not in values or name == "extra":
@@ -691,7 +666,7 @@ def decode(values: Json, *, where: str) -> SessionState:
             found[name] = decode_field(kind, values[name], where, name)
     if "phase" not in found:
         raise FieldError(f"{where}: `phase` is missing")
-    if found["phase"] not in phase_names(found.get("pipeline")):
+    if found["phase"] not in phase_names(found["pipeline"]):
         raise FieldError(f"{where}: phase: `{found['phase']}` is not a phase")
     extra = {key: value for key, value in values.items() if key not in _FIELDS}
     return SessionState(**found, extra=extra)

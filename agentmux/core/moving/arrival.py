@@ -128,7 +128,6 @@ def landed(state: SessionState, landing: Landing) -> SessionState:
     )
     return replace(
         state,
-        schema_version=max(state.schema_version, layout.TREE_VERSION),
         session_id=landing.session_id,
         session_name=layout.tmux_name(landing.name),
         feature_dir=f"{layout.SESSIONS_DIR}/{landing.name}",

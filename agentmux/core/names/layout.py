@@ -22,17 +22,7 @@ MAKING: Final = ".making-"
 """How the name of a folder among the sessions begins until it is whole."""
 
 SCHEMA_VERSION: Final = 3
-"""The newest version of the form of ``state.json``; a higher one comes from a newer AgentMux."""
-
-PLAIN_VERSION: Final = 1
-"""The version of a session that works in the project's checkout, as every older one does."""
-
-TREE_VERSION: Final = 2
-"""The version of a session with a worktree or a delivery; 0.1.0 refuses it.
-
-A session with a recorded pipeline has `SCHEMA_VERSION`, and lines of `events.VERSION`: programs
-that know worktrees, but one pipeline only, would start it over.
-"""
+"""The version of the form of ``state.json``; a higher one comes from a newer AgentMux."""
 
 STATE: Final = "state.json"
 STATE_BACKUP: Final = "state.json.bak"

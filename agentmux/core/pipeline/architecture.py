@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from agentmux.core.documents.review import DEFAULT_NOMINATIONS, check_nominations
-from agentmux.core.pipeline.completion import ARCHITECTURE
+from agentmux.core.pipeline.artifacts import ARCHITECTURE
 
 FrontMatter = Callable[[str], tuple[Mapping[str, object], tuple[str, ...]]]
 """A function that returns the front matter of a text as a mapping, and the problems in it."""

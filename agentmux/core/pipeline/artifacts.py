@@ -7,16 +7,21 @@ from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.records import Json
+from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.plan import ExecutionPlan
-from agentmux.core.documents.review import Verdict, is_reviewer, long, outcome, review_files
+from agentmux.core.documents.review import DEFAULT_NOMINATIONS, Verdict, full, review_files
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
-from agentmux.core.names.phase import REVIEWER_LOGIC
+from agentmux.core.names.phase import REVIEWERS
 
-FIX_REQUEST = f"{layout.REVIEW}/fix_request.md"
-REVIEW_MD = f"{layout.REVIEW}/review.md"
+PM_DONE: Final = f"{layout.PRODUCT_MANAGEMENT}/done"
+ARCHITECTURE: Final = f"{layout.ARCHITECTING}/architecture.md"
+PLAN_FILE: Final = "execution_plan.yaml"
+"""The file, in the folder of a plan, that says that the plan was accepted."""
+REVIEW_FILE: Final = "review.md"
+"""The file, in the folder of a review, with all that was said."""
 RESULTS: Final = "results.yaml"
-"""The file in the folder of a check or a review with its outcome; version 1 has none."""
+"""The file in the folder of a check or a review with its outcome."""
 OUTPUT: Final = "output"
 """The folder, in that of a check, with what its commands wrote."""
 
@@ -34,7 +39,7 @@ class Artifacts:
         execution_plan: The content of ``04_planning/execution_plan.yaml``; None if it is not valid.
         nominations: The long names of the reviewers that ``architecture.md`` nominates; None if it
             nominates nobody.
-        verdicts: Maps the path of each review file (or of ``review.md``) to its verdict.
+        verdicts: Maps the path of each review file, and of each ``review.md``, to its verdict.
         reviews: Maps the path of each review file to its parsed fields.
         results: Maps the path of each ``results.yaml`` to its outcome.
         problems: Maps the path of each file that exists but does not count to the reason.
@@ -88,66 +93,87 @@ def needs_design(state: SessionState, artifacts: Artifacts) -> bool:
 
 
 def nominations(state: SessionState, artifacts: Artifacts) -> tuple[str, ...]:
-    """Return the long names of the nominated reviewers.
+    """Return the nominated reviewers; built-in ones with their long names.
 
-    They are those in the state, else those in ``architecture.md``, else ``reviewer_logic`` alone.
+    They are those in the state, else those in ``architecture.md``, else those by default. Nobody
+    else can be nominated than who reviews in the session's pipeline.
     """
-    named = tuple(long(role) for role in state.reviewer_nominations if is_reviewer(role))
-    return named or artifacts.nominations or (REVIEWER_LOGIC,)
+    roles = _reviewing_roles(state)
+    for given in (map(full, state.reviewer_nominations), artifacts.nominations or ()):
+        named = tuple(role for role in given if role in roles)
+        if named:
+            return named
+    return default_nominations(state)
 
 
-def review_paths(nominated: tuple[str, ...], artifacts: Artifacts) -> Mapping[str, str]:
-    """Return the path of each nominated reviewer's review, by the reviewer's long name.
+def default_nominations(state: SessionState) -> tuple[str, ...]:
+    """Return the reviewers of a session in which nobody nominates any."""
+    roles = _reviewing_roles(state)
+    return DEFAULT_NOMINATIONS if set(DEFAULT_NOMINATIONS) <= set(roles) else roles
+
+
+def _reviewing_roles(state: SessionState) -> tuple[str, ...]:
+    looking = (each for each in state.pipeline.phases if each.kind is Kind.REVIEW)
+    return tuple(dict.fromkeys(role for each in looking for role in each.roles))
+
+
+def reviewing(nominated: tuple[str, ...], roles: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the roles that review in a phase: its own ones, and those that are nominated.
+
+    The built-in reviewers review where they are nominated. If nobody else would, all ``roles`` of
+    the phase review.
+    """
+    others = tuple(role for role in roles if role not in REVIEWERS)
+    named = tuple(role for role in nominated if role in roles)
+    return tuple(dict.fromkeys((*named, *others))) or roles
+
+
+def review_paths(
+    roles: tuple[str, ...], artifacts: Artifacts, folder: str = layout.REVIEW
+) -> Mapping[str, str]:
+    """Return the path of the review of each of ``roles`` in a review's folder, by role.
 
     Reviewers without a review on disk are left out.
     """
     found: dict[str, str] = {}
-    for role in nominated:
-        for name in review_files(role, alone=len(nominated) == 1):
-            path = f"{layout.REVIEW}/{name}"
+    for role in roles:
+        for name in review_files(role, alone=len(roles) == 1):
+            path = f"{folder}/{name}"
             if path in artifacts.verdicts:
                 found.setdefault(role, path)
     return found
 
 
-def reviews(nominated: tuple[str, ...], artifacts: Artifacts) -> Mapping[str, Json]:
-    """Return the parsed fields of each nominated reviewer's review, by the reviewer's long name.
+def reviews(
+    roles: tuple[str, ...], artifacts: Artifacts, folder: str = layout.REVIEW
+) -> Mapping[str, Json]:
+    """Return the parsed fields of each review in a review's folder, by the reviewer's role.
 
     Reviewers without a review on disk are left out. A review that cannot be parsed has no fields.
     """
-    places = review_paths(nominated, artifacts)
+    places = review_paths(roles, artifacts, folder)
     return {role: artifacts.reviews.get(path, {}) for role, path in places.items()}
 
 
-def verdicts(nominated: tuple[str, ...], artifacts: Artifacts) -> Mapping[str, Verdict]:
-    """Return the nominated reviewers' verdicts on disk, by the reviewer's long name.
+def verdicts(
+    roles: tuple[str, ...], artifacts: Artifacts, folder: str = layout.REVIEW
+) -> Mapping[str, Verdict]:
+    """Return the verdicts on disk of those who review in a folder, by role.
 
     If ``review.md`` (made by hand, or by an older version) is the one file with a verdict, its
     verdict counts for all of them.
     """
-    places = review_paths(nominated, artifacts)
+    places = review_paths(roles, artifacts, folder)
     found = {role: artifacts.verdicts[path] for role, path in places.items()}
-    lone = artifacts.verdicts.get(REVIEW_MD)
-    if not found and lone is not None and set(artifacts.verdicts) == {REVIEW_MD}:
-        return dict.fromkeys(nominated, lone)
+    lone = artifacts.verdicts.get(f"{folder}/{REVIEW_FILE}")
+    if not found and lone is not None and len(verdict_paths(artifacts, folder)) == 1:
+        return dict.fromkeys(roles, lone)
     return found
 
 
-def review_outcome(state: SessionState, artifacts: Artifacts) -> Verdict | None:
-    """Return the outcome of reviewing by the reviews on disk; None if they do not decide it."""
-    nominated = nominations(state, artifacts)
-    return outcome(nominated, verdicts(nominated, artifacts))
-
-
-def is_fix_iteration(state: SessionState, artifacts: Artifacts) -> bool:
-    """Whether the findings of a failed review are being fixed, or have been.
-
-    The answer is no in iteration 0. In a later one it is yes if there is a fix request, or its copy
-    in history, from which it is restored.
-    """
-    if state.review_iteration == 0:
-        return False
-    return artifacts.has_content(FIX_REQUEST) or artifacts.has_content(kept_fix_request(state))
+def verdict_paths(artifacts: Artifacts, folder: str) -> tuple[str, ...]:
+    """Return the paths of the files in a review's folder that have a verdict."""
+    return tuple(path for path in artifacts.verdicts if path.rpartition("/")[0] == folder)
 
 
 def kept_fix_request(state: SessionState) -> str:
@@ -167,10 +193,8 @@ def fix_request(state: SessionState) -> str:
 
 
 def _sender_folder(state: SessionState) -> str:
-    if state.pipeline is None or state.fix is None:
-        return layout.REVIEW
-    phases = state.pipeline.phases
-    return next((e.folder for e in phases if e.phase == state.fix.sender), layout.REVIEW)
+    sender = state.fix.sender if state.fix is not None else ""
+    return next((e.folder for e in state.pipeline.phases if e.phase == sender), layout.REVIEW)
 
 
 def change_request_path(state: SessionState) -> str:
@@ -184,5 +208,4 @@ def summary_path(state: SessionState) -> str:
 
 
 def _completion(state: SessionState) -> str:
-    ends = () if state.pipeline is None else state.pipeline.walk[-1:]
-    return ends[0].folder if ends else layout.COMPLETION
+    return state.pipeline.walk[-1].folder

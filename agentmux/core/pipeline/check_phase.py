@@ -138,7 +138,7 @@ def _with_result(state: SessionState, phase: str, result: PhaseResult) -> Sessio
 
 
 def _check(state: SessionState, phase: str) -> PhaseDefinition | None:
-    phases = state.pipeline.phases if state.pipeline is not None else ()
+    phases = state.pipeline.phases
     return next((e for e in phases if e.phase == phase and e.kind is Kind.CHECK), None)
 
 

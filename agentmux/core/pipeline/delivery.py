@@ -79,8 +79,7 @@ def open_delivery(state: SessionState, then: str) -> SessionState:
     if way == KEEP and not state.worktree:
         return replace(state, delivery=None)
     opened = Delivery(id=state.approval or "", then=way)
-    version = max(state.schema_version, layout.TREE_VERSION)
-    return replace(state, delivery=opened, schema_version=version)
+    return replace(state, delivery=opened)
 
 
 def open_step(state: SessionState) -> str | None:

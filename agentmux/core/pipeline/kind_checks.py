@@ -1,6 +1,7 @@
-"""When a phase of a recorded pipeline is complete, by its kind; `completion` has version 1.
+"""When a phase is complete, by its kind, and why.
 
-Every function here returns the check of a phase, as `PhaseDescriptor.check` has it.
+Every function here with a definition returns the check of its phase, as `PhaseDescriptor.check` has
+it. Files that nobody was launched for count: they were made by hand, or by an older version.
 """
 
 from __future__ import annotations
@@ -8,16 +9,37 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 from typing import TypeAlias
 
+from agentmux.core.codec.frozen import dataclass
 from agentmux.core.definitions.definition import PhaseDefinition
+from agentmux.core.documents.review import Verdict
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.statuses import CAPPED, PASSED
 from agentmux.core.pipeline.artifacts import (
+    PLAN_FILE,
+    PM_DONE,
     RESULTS,
     Artifacts,
     done_marker,
+    fix_request,
+    nominations,
+    reviewing,
     subplan_count,
+    verdict_paths,
+    verdicts,
 )
-from agentmux.core.pipeline.completion import PLAN_FILE, Completion, with_content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completion:
+    """The result of the check whether a phase is complete.
+
+    ``because`` says why, for people; ``paths`` are the artifacts that the check looked at.
+    """
+
+    complete: bool
+    because: str
+    paths: tuple[str, ...] = ()
+
 
 Check: TypeAlias = Callable[[SessionState, Artifacts], Completion]
 
@@ -30,13 +52,45 @@ def _no(because: str, *paths: str) -> Completion:
     return Completion(complete=False, because=because, paths=paths)
 
 
-def optional(takes_part: Callable[[SessionState], bool | None], check: Check) -> Check:
+def _file_size(size: int) -> str:
+    if size < 1000:
+        return f"{size} B"
+    return f"{size / 1000:.1f} kB" if size < 1_000_000 else f"{size / 1e6:.1f} MB"
+
+
+def _with_content(artifacts: Artifacts, path: str) -> Completion:
+    """Return whether a file has content, and says so in words."""
+    name = path.rpartition("/")[2]
+    if artifacts.has_content(path):
+        return _yes(f"{name}, {_file_size(artifacts.sizes[path])}", path)
+    problem = artifacts.problems.get(path)
+    if problem is None:
+        problem = "empty" if artifacts.exists(path) else "missing"
+    return _no(f"{name} is {problem}", path)
+
+
+def optional(
+    check: Check, takes_part: Callable[[SessionState, Artifacts], bool | None], otherwise: str
+) -> Check:
     """Return the check of a phase that is complete, too, where the session does not go through."""
 
     def checked(state: SessionState, artifacts: Artifacts) -> Completion:
-        return _yes("not needed") if takes_part(state) is False else check(state, artifacts)
+        left_out = takes_part(state, artifacts) is False
+        return _yes(otherwise) if left_out else check(state, artifacts)
 
     return checked
+
+
+def product_management(_: SessionState, artifacts: Artifacts) -> Completion:
+    """Check product management: complete if its marker ``done`` exists."""
+    if artifacts.exists(PM_DONE):
+        return _yes("the marker `done` exists", PM_DONE)
+    return _no("the marker `done` is missing", PM_DONE)
+
+
+def completing(_state: SessionState, _artifacts: Artifacts) -> Completion:
+    """Check completing: never complete by artifacts, since the user decides."""
+    return _no("the user decides")
 
 
 def document(phase: PhaseDefinition) -> Check:
@@ -46,7 +100,7 @@ def document(phase: PhaseDefinition) -> Check:
     """
 
     def checked(_: SessionState, artifacts: Artifacts) -> Completion:
-        found = [with_content(artifacts, f"{phase.folder}/{e.file}") for e in phase.leaves]
+        found = [_with_content(artifacts, f"{phase.folder}/{e.file}") for e in phase.leaves]
         missing = [each for each in found if not each.complete]
         shown = missing or found
         because = "; ".join(each.because for each in shown)
@@ -57,14 +111,16 @@ def document(phase: PhaseDefinition) -> Check:
 
 
 def plan(phase: PhaseDefinition) -> Check:
-    """Return the check of a plan: ``execution_plan.yaml`` is valid."""
-    path = f"{phase.folder}/{PLAN_FILE}"
+    """Return the check of a plan: ``execution_plan.yaml`` is valid; ``plan.yaml`` is irrelevant."""
+    path, draft = f"{phase.folder}/{PLAN_FILE}", f"{phase.folder}/plan.yaml"
 
     def checked(_: SessionState, artifacts: Artifacts) -> Completion:
         found = artifacts.execution_plan
         if found is not None:
             return _yes(f"execution_plan.yaml, {found.subplan_count} sub-plans", path)
         problem = artifacts.problems.get(path)
+        if problem is None and artifacts.exists(draft):
+            return _no("plan.yaml was never accepted: execution_plan.yaml is missing", draft)
         return _no(f"execution_plan.yaml is {problem or 'missing'}", path)
 
     return checked
@@ -81,7 +137,7 @@ def work(phase: PhaseDefinition, fixed_by: frozenset[str], *, planned: bool) -> 
 
     def checked(state: SessionState, artifacts: Artifacts) -> Completion:
         if state.fix is not None and state.fix.sender in fixed_by:
-            return _yes("a fix iteration has begun")
+            return _yes("a fix iteration has begun", fix_request(state))
         count = subplan_count(state, artifacts) if planned else 1
         if count == 0:
             return _no("the number of sub-plans is unknown")
@@ -92,23 +148,76 @@ def work(phase: PhaseDefinition, fixed_by: frozenset[str], *, planned: bool) -> 
             names = ", ".join(f"done_{n}" for n in missing)
             paths = (markers[n] for n in missing)
             return _no(f"{names} missing: {len(done)} of {count} sub-plans are done", *paths)
-        said = "done_1" if count == 1 else f"done_1 to done_{count}"
-        return _yes(said, *markers.values())
+        return _yes(f"done_1 to done_{count}", *markers.values())
 
     return checked
 
 
-def results(phase: PhaseDefinition) -> Check:
-    """Return the check of a check or a review: its outcome is that it passed, or was capped."""
+def check(phase: PhaseDefinition, fixes: Mapping[str, str]) -> Check:
+    """Return the check of a check: its outcome is that it passed, or was capped.
+
+    Args:
+        phase: The phase.
+        fixes: The markers of the fixes after which it looks again, by the phase that asks for one.
+    """
     path = f"{phase.folder}/{RESULTS}"
 
     def checked(_: SessionState, artifacts: Artifacts) -> Completion:
-        outcome = artifacts.results.get(path, "")
-        if outcome in {PASSED, CAPPED}:
-            return _yes(outcome, path)
         return _no(artifacts.problems.get(path) or "no outcome yet", path)
 
+    return _looking(phase, fixes, checked)
+
+
+def review(phase: PhaseDefinition, fixes: Mapping[str, str]) -> Check:
+    """Return the check of a review: all who review passed it, or no further fix is allowed.
+
+    It is complete, too, while its findings are being fixed. ``fixes`` is as for `check`.
+    """
+
+    def checked(state: SessionState, artifacts: Artifacts) -> Completion:
+        roles = reviewing(nominations(state, artifacts), phase.roles)
+        found = verdicts(roles, artifacts, phase.folder)
+        paths = verdict_paths(artifacts, phase.folder)
+        failed = tuple(role for role in roles if found.get(role) is Verdict.FAIL)
+        if failed:
+            return _no(f"{', '.join(failed)} failed it", *paths)
+        missing = tuple(role for role in roles if role not in found)
+        if missing:
+            return _no(f"no verdict yet from {', '.join(missing)}", *paths)
+        return _yes(f"{', '.join(roles)} passed it", *paths)
+
+    return _looking(phase, fixes, checked)
+
+
+def _looking(phase: PhaseDefinition, fixes: Mapping[str, str], undecided: Check) -> Check:
+    path = f"{phase.folder}/{RESULTS}"
+
+    def checked(state: SessionState, artifacts: Artifacts) -> Completion:
+        outcome = settled_outcome(state, artifacts, phase.phase, phase.folder)
+        if outcome == CAPPED:
+            return _capped(state)
+        if outcome == PASSED:
+            return _yes(outcome, path)
+        sender = state.fix.sender if state.fix is not None else ""
+        if is_under_way(state, fixes) and not artifacts.exists(fixes[sender]):
+            return _yes("its findings are being fixed", fix_request(state))
+        return undecided(state, artifacts)
+
     return checked
+
+
+def settled_outcome(state: SessionState, artifacts: Artifacts, phase: str, folder: str) -> str:
+    """Return the outcome of a check or a review by its ``results.yaml``.
+
+    That no further fix is allowed stands in the state alone where no such file was written.
+    """
+    known = state.results.get(phase)
+    capped = CAPPED if known is not None and known.outcome == CAPPED else ""
+    return artifacts.results.get(f"{folder}/{RESULTS}", "") or capped
+
+
+def _capped(state: SessionState) -> Completion:
+    return _yes(f"capped after {state.max_review_iterations} iterations")
 
 
 def is_under_way(state: SessionState, senders: Container[str]) -> bool:
@@ -128,13 +237,17 @@ def fix(phase: PhaseDefinition, senders: Mapping[str, str]) -> Check:
     marker = done_marker(1, phase.folder)
 
     def checked(state: SessionState, artifacts: Artifacts) -> Completion:
-        if state.fix is None or not is_under_way(state, senders):
+        sender = state.fix.sender if state.fix is not None else ""
+        asked = sender if sender in senders else tuple(senders)[-1]
+        outcome = settled_outcome(state, artifacts, asked, senders[asked])
+        if outcome == CAPPED:
+            return _capped(state)
+        if not is_under_way(state, senders):
             return _yes("nothing to fix")
         if artifacts.exists(marker):
             return _yes("done_1 exists", marker)
-        result = f"{senders[state.fix.sender]}/{RESULTS}"
-        if artifacts.results.get(result) in {PASSED, CAPPED}:
-            return _yes(f"{state.fix.sender} has passed since", result)
-        return _no(f"done_1 is missing: {state.fix.sender} asked for a fix", marker)
+        if outcome == PASSED:
+            return _yes(f"{sender} has passed since", f"{senders[sender]}/{RESULTS}")
+        return _no("done_1 is missing", fix_request(state))
 
     return checked

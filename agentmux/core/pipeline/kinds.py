@@ -1,14 +1,9 @@
-"""What the program does in a phase, by the phase's kind, as a `PhaseDescriptor` for each phase.
-
-The seven kinds are code. What the pipeline ``feature`` of version 1 does differently is listed here
-and nowhere else, by the name of the phase: its sessions go on as they began.
-"""
+"""What the program does in a phase, by the phase's kind, as a `PhaseDescriptor` for each phase."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
-from typing import Final, TypeAlias
+from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.definitions.definition import (
@@ -33,13 +28,17 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase
-from agentmux.core.pipeline import completion, kind_checks
-from agentmux.core.pipeline.artifacts import OUTPUT, RESULTS, Artifacts, done_marker
-from agentmux.core.pipeline.completion import Completion
-from agentmux.core.pipeline.kind_checks import is_under_way
+from agentmux.core.pipeline import kind_checks
+from agentmux.core.pipeline.artifacts import (
+    OUTPUT,
+    PLAN_FILE,
+    PM_DONE,
+    RESULTS,
+    done_marker,
+    needs_design,
+)
+from agentmux.core.pipeline.kind_checks import Check, is_under_way
 from agentmux.core.pipeline.verify_commands import check_commands
-
-Check: TypeAlias = Callable[[SessionState, Artifacts], Completion]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,23 +98,12 @@ _SIGNALS: Final[Mapping[Kind, str]] = {
     Kind.COMPLETE: SummaryDone.kind,
 }
 
-_SIGNALS_OF_1: Final[Mapping[str, str]] = {
+_OF_DOCUMENTS: Final[Mapping[str, str]] = {
     Phase.PRODUCT_MANAGEMENT: PmDone.kind,
     Phase.ARCHITECTING: ArchitectureDone.kind,
     Phase.DESIGNING: DesignDone.kind,
 }
-"""The documents of version 1 have signals with names of their own."""
-_CHECKS_OF_1: Final[Mapping[str, Check]] = {
-    Phase.PRODUCT_MANAGEMENT: completion.product_management,
-    Phase.ARCHITECTING: completion.architecting,
-    Phase.PLANNING: completion.planning,
-    Phase.DESIGNING: completion.designing,
-    Phase.IMPLEMENTING: completion.implementing,
-    Phase.REVIEWING: completion.reviewing,
-    Phase.FIXING: completion.fixing,
-    Phase.COMPLETING: completion.completing,
-}
-"""Version 1 reads the verdicts themselves, and can have files that nobody was launched for."""
+"""The documents of ``feature`` have signals with names of their own, in whatever pipeline."""
 
 
 def described(pipeline: PipelineDefinition, sender: str = "") -> tuple[PhaseDescriptor, ...]:
@@ -126,23 +114,6 @@ def described(pipeline: PipelineDefinition, sender: str = "") -> tuple[PhaseDesc
         sender: The check or review that asked for the last fix; empty for none.
     """
     return tuple(_described(pipeline, each, sender) for each in pipeline.phases)
-
-
-def described_1() -> tuple[PhaseDescriptor, ...]:
-    """Return what the program knows of each phase of ``feature`` in version 1."""
-    return tuple(
-        replace(
-            each,
-            check=_CHECKS_OF_1[each.phase],
-            archives=tuple(path for path in each.archives if not path.endswith(f"/{RESULTS}")),
-            takes_part=_was_fixed if each.kind is Kind.FIX else each.takes_part,
-        )
-        for each in described(FEATURE)
-    )
-
-
-def _was_fixed(state: SessionState) -> bool:
-    return state.iteration > 0
 
 
 def _described(
@@ -169,33 +140,63 @@ def _described(
 
 
 def _signal(phase: PhaseDefinition) -> str:
-    """Return the signal of a phase: that of version 1 for the same documents, whoever asks."""
+    """Return the signal of a phase: that of its document if `feature` has the same one."""
     same = next((each for each in FEATURE.phases if each.phase == phase.phase), None)
-    known = _SIGNALS_OF_1.get(phase.phase, "")
+    known = _OF_DOCUMENTS.get(phase.phase, "")
     if known and same == replace(phase, prompt="", when=same.when if same else phase.when):
         return known
     return _SIGNALS[phase.kind]
 
 
 def _check(pipeline: PipelineDefinition, phase: PhaseDefinition) -> Check:
-    optional = partial(kind_checks.optional, _takes_part(pipeline, phase))
     match phase.kind:
-        case Kind.DOCUMENT if _signal(phase) == PmDone.kind:
-            requested = phase.when is When.REQUESTED
-            return completion.product_management if requested else optional(completion.pm_done)
         case Kind.DOCUMENT:
-            return optional(kind_checks.document(phase))
+            is_pm = _signal(phase) == PmDone.kind
+            found = kind_checks.product_management if is_pm else kind_checks.document(phase)
+            return _optional(phase, found)
         case Kind.PLAN:
             return kind_checks.plan(phase)
         case Kind.WORK:
             planned = any(each.kind is Kind.PLAN for each in pipeline.phases)
             return kind_checks.work(phase, _fixed_by(pipeline, phase), planned=planned)
-        case Kind.CHECK | Kind.REVIEW:
-            return optional(kind_checks.results(phase))
+        case Kind.CHECK:
+            return _optional(phase, kind_checks.check(phase, _fixes(pipeline, phase)))
+        case Kind.REVIEW:
+            return _optional(phase, kind_checks.review(phase, _fixes(pipeline, phase)))
         case Kind.FIX:
             return kind_checks.fix(phase, _senders(pipeline, phase))
         case Kind.COMPLETE:
-            return completion.completing
+            return kind_checks.completing
+
+
+def _optional(phase: PhaseDefinition, check: Check) -> Check:
+    """Return the check of a phase through which not every session goes."""
+    if phase.kind is Kind.CHECK:
+        return kind_checks.optional(
+            check, lambda state, _: bool(check_commands(state, phase.run)), "not needed"
+        )
+    match phase.when:
+        case When.ALWAYS:
+            return check
+        case When.REQUESTED:
+            return kind_checks.optional(
+                check, lambda state, _: state.product_manager, "not requested"
+            )
+        case When.NEEDS_DESIGN:
+            return kind_checks.optional(check, needs_design, "no design needed")
+
+
+def _fixes(pipeline: PipelineDefinition, phase: PhaseDefinition) -> Mapping[str, str]:
+    """Return the markers of the fixes after which a check or a review looks again.
+
+    They are by the name of the check or review that asks for the fix.
+    """
+    walk, found = [each.phase for each in pipeline.walk], dict[str, str]()
+    for sender in (each for each in pipeline.walk if each.on_fail):
+        again = walk.index(first_after_fix(pipeline, sender.phase))
+        if again <= walk.index(phase.phase) <= walk.index(sender.phase):
+            found[sender.phase] = done_marker(1, _named(pipeline, sender.on_fail).folder)
+    return found
 
 
 def _fixed_by(pipeline: PipelineDefinition, work: PhaseDefinition) -> frozenset[str]:
@@ -230,11 +231,11 @@ def _leaves(phase: PhaseDefinition) -> tuple[str, ...]:
 def _decisive(phase: PhaseDefinition) -> tuple[str, ...]:
     match phase.kind:
         case Kind.PLAN:
-            return (f"{phase.folder}/{completion.PLAN_FILE}",)
+            return (f"{phase.folder}/{PLAN_FILE}",)
         case Kind.FIX:
             return (done_marker(1, phase.folder),)
         case Kind.DOCUMENT if _signal(phase) == PmDone.kind:
-            return (completion.PM_DONE,)
+            return (PM_DONE,)
         case Kind.DOCUMENT:
             return tuple(f"{phase.folder}/{each.file}" for each in phase.leaves)
         case _:

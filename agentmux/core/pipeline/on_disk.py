@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.records import Json
+from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.pipeline.artifacts import (
@@ -13,6 +15,7 @@ from agentmux.core.pipeline.artifacts import (
     completed_subplans,
     needs_design,
     nominations,
+    reviewing,
     reviews,
     subplan_count,
     verdicts,
@@ -22,19 +25,22 @@ from agentmux.core.pipeline.registry import pipeline_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StateFromDisk:
-    """The fields of the state that artifacts can show; the names are those of `SessionState`."""
+    """The fields of the state that artifacts can show; the names are those of `SessionState`.
+
+    Attributes:
+        results: The ``verdicts`` and ``reviews`` that lie on the disk, by the phase of the review.
+    """
 
     reviewer_nominations: tuple[str, ...] = ()
     needs_design: bool | None = None
     subplan_count: int = 0
     implementation_groups: tuple[Json, ...] = ()
     completed_subplans: tuple[int, ...] = ()
-    verdicts: Json = field(default_factory=dict)
-    reviews: Json = field(default_factory=dict)
+    results: Json = field(default_factory=dict)
 
     def values(self) -> dict[str, Any]:
-        """Return the fields by name, as keyword arguments for `SessionState`."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        """Return the fields by name, as keyword arguments for `SessionState`; all but `results`."""
+        return {name: getattr(self, name) for name in self.__slots__ if name != "results"}
 
 
 def state_from_disk(
@@ -53,20 +59,28 @@ def state_from_disk(
     if is_behind and here == pipeline.work_at(state.phase):
         # A fix has a marker of the same name in the same folder, which is archived with it.
         completed = tuple(sorted({*completed, *state.completed_subplans}))
-    nominated = nominations(state, artifacts)
-    if state.pipeline is not None:  # it may have reviewers of its own, and need no nominated one
-        nominated = state.reviewer_nominations or artifacts.nominations or ()
     groups = state.implementation_groups
     if artifacts.execution_plan is not None:
         fields = artifacts.execution_plan.to_fields()["groups"]
         groups = tuple(fields) if isinstance(fields, list) else groups
-    given = {role: fields for role, fields in reviews(nominated, artifacts).items() if fields}
     return StateFromDisk(
-        reviewer_nominations=nominated,
+        reviewer_nominations=nominations(state, artifacts),
         needs_design=needs_design(state, artifacts),
         subplan_count=subplan_count(state, artifacts),
         implementation_groups=groups,
         completed_subplans=completed,
-        verdicts={role: verdict.value for role, verdict in verdicts(nominated, artifacts).items()},
-        reviews={**state.reviews, **given},
+        results=_results(state, artifacts),
     )
+
+
+def _results(state: SessionState, artifacts: Artifacts) -> Mapping[str, Json]:
+    nominated, found = nominations(state, artifacts), dict[str, Json]()
+    for each in pipeline_of(state).of_kind(Kind.REVIEW):
+        roles = reviewing(nominated, each.roles)
+        given = verdicts(roles, artifacts, each.folder)
+        said = reviews(roles, artifacts, each.folder)
+        found[each.phase] = {
+            "verdicts": {role: verdict.value for role, verdict in given.items()},
+            "reviews": {role: fields for role, fields in said.items() if fields},
+        }
+    return found

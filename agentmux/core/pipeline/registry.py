@@ -10,13 +10,13 @@ import functools
 from collections.abc import Mapping
 from typing import Final
 
-from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.codec.frozen import dataclass
 from agentmux.core.definitions.definition import Expect, Kind, PipelineDefinition, Result, When
 from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.journal.events import ArchitectureDone
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import ENDS
-from agentmux.core.pipeline.kinds import PhaseDescriptor, described, described_1
+from agentmux.core.pipeline.kinds import PhaseDescriptor, described
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,12 +24,11 @@ class Pipeline:
     """A pipeline as the program runs it.
 
     Attributes:
-        phases: The phases in order; a fix stands before the phase in which the walk goes on.
+        phases: The phases in order; a fix stands behind the check or review that asks for it.
         by_name: The same, by name.
         folders: The folders of the phases; a fix shares that of another phase.
         places: The place of each phase within an iteration. That of a fix is before the phase in
-            which the walk goes on: fixing of iteration k comes before reviewing of iteration k. In
-            version 1 of ``feature`` it is later in ``phases``.
+            which the walk goes on: fixing of iteration k comes before reviewing of iteration k.
         result: What a session leaves.
     """
 
@@ -117,35 +116,27 @@ def running(definition: PipelineDefinition, sender: str = "") -> Pipeline:
 
     Args:
         definition: The pipeline.
-        sender: The check or review that asked for the last fix. A fix stands where the walk goes on
-            after it, and that depends on who asked for it.
+        sender: The check or review that asked for the last fix. The fix stands behind it, and where
+            the walk goes on after the fix depends on it.
     """
     phases = described(definition, sender)
     walk = [each for each in phases if each.kind is not Kind.FIX]
+    places = {each.phase: float(place) for place, each in enumerate(walk)}
     for fix in (each for each in phases if each.kind is Kind.FIX):
-        before = next(at for at, each in enumerate(walk) if each.phase == fix.next)
-        walk.insert(before, fix)
-    return _pipeline(definition, tuple(walk))
-
-
-def _pipeline(definition: PipelineDefinition, phases: tuple[PhaseDescriptor, ...]) -> Pipeline:
+        asking = [each for each in walk if each.on_fail == fix.phase]
+        behind = next((each for each in asking if each.phase == sender), asking[-1])
+        walk.insert(walk.index(behind) + 1, fix)
+        places[fix.phase] = places[fix.next] - 0.5
     return Pipeline(
-        phases=phases,
-        by_name={each.phase: each for each in phases},
-        folders=tuple(dict.fromkeys(each.folder for each in phases)),
-        places={each.phase: float(place) for place, each in enumerate(phases)},
+        phases=tuple(walk),
+        by_name={each.phase: each for each in walk},
+        folders=tuple(dict.fromkeys(each.folder for each in walk)),
+        places=places,
         result=definition.result,
     )
 
 
-def _version_1() -> Pipeline:
-    """Return ``feature`` as version 1 has it: its fix stands behind the review in the walk."""
-    made = _pipeline(FEATURE, described_1())
-    fixes = {e.phase: made.places[e.next] - 0.5 for e in made.phases if e.kind is Kind.FIX}
-    return replace(made, places={**made.places, **fixes})
-
-
-FEATURE_PIPELINE: Final = _version_1()
+FEATURE_PIPELINE: Final = running(FEATURE)
 
 PHASE_REGISTRY: Final = FEATURE_PIPELINE.phases
 
@@ -155,9 +146,7 @@ _MAKING: Final = frozenset({Kind.DOCUMENT, Kind.PLAN, Kind.WORK})
 
 
 def pipeline_of(state: SessionState) -> Pipeline:
-    """Return the pipeline of a session: version 1 of ``feature`` if its state holds none."""
-    if state.pipeline is None:
-        return FEATURE_PIPELINE
+    """Return the pipeline of a session."""
     sender = state.fix.sender if state.fix is not None else ""
     known, made = _LAST.get(sender, (None, FEATURE_PIPELINE))
     if known is not state.pipeline:  # to compare definitions costs more than the rest

@@ -82,17 +82,14 @@ def is_proven(state: SessionState) -> bool:
 
     A review has passed, or a check with at least one required command; and none was capped.
     """
-    if state.review_outcome == CAPPED or _outcomes(state) & {CAPPED}:
+    if CAPPED in {each.outcome for each in state.results.values()}:
         return False
-    return state.review_outcome == PASSED or _has_review(state) or _has_check(state)
-
-
-def _outcomes(state: SessionState) -> set[str]:
-    return {each.outcome for each in state.results.values()}
+    return _has_review(state) or _has_check(state)
 
 
 def _has_review(state: SessionState) -> bool:
-    return any(each.verdicts and each.outcome == PASSED for each in state.results.values())
+    reviews = {each.phase for each in state.pipeline.phases if each.kind is Kind.REVIEW}
+    return any(state.results[phase].outcome == PASSED for phase in reviews & state.results.keys())
 
 
 def _has_check(state: SessionState) -> bool:
@@ -111,5 +108,4 @@ def _results(state: SessionState) -> Iterator[tuple[str, PhaseResult]]:
 
 
 def _phases(state: SessionState) -> tuple[PhaseDefinition, ...]:
-    phases = state.pipeline.phases if state.pipeline is not None else ()
-    return tuple(each for each in phases if each.kind is Kind.CHECK)
+    return tuple(each for each in state.pipeline.phases if each.kind is Kind.CHECK)

@@ -107,7 +107,7 @@ def _base_work(state: SessionState) -> Iterator[Work]:
 
 def writer(state: SessionState, here: PhaseDescriptor) -> str:
     """Return who writes the summary: the first nominated reviewer, else the first role."""
-    nominated = (r for r in state.reviewer_nominations if state.pipeline is None or r in here.roles)
+    nominated = (role for role in state.reviewer_nominations if role in here.roles)
     return next(nominated, here.startup_role)
 
 

@@ -2,40 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.plan import subplan_file, tasks_file
+from agentmux.core.journal.events import DesignDone, PmDone
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import RESEARCHERS, Phase, ResearchKind
 from agentmux.core.names.statuses import RESEARCHED
-from agentmux.core.pipeline.artifacts import (
-    FIX_REQUEST,
-    REVIEW_MD,
-    Artifacts,
-    fix_request,
-    kept_review,
-)
-from agentmux.core.pipeline.completion import ARCHITECTURE, DESIGN, PLAN
+from agentmux.core.pipeline.artifacts import REVIEW_FILE, Artifacts, fix_request, kept_review
 from agentmux.core.pipeline.registry import kind_of, pipeline_of
 from agentmux.core.pipeline.results import fixes
 from agentmux.core.pipeline.work import Work
 
-PM_REQUIREMENTS: Final = f"{layout.PRODUCT_MANAGEMENT}/requirements.md"
-PLAN_MD: Final = f"{layout.PLANNING}/plan.md"
-
-_BEFORE: Final[dict[str, tuple[str, ...]]] = {
-    Phase.PRODUCT_MANAGEMENT: (),
-    Phase.ARCHITECTING: (PM_REQUIREMENTS,),
-    Phase.PLANNING: (PM_REQUIREMENTS, ARCHITECTURE),
-    Phase.DESIGNING: (PM_REQUIREMENTS, ARCHITECTURE, PLAN_MD),
-    Phase.IMPLEMENTING: (ARCHITECTURE, PLAN_MD, DESIGN),
-    Phase.REVIEWING: (PM_REQUIREMENTS, ARCHITECTURE, PLAN, DESIGN),
-    Phase.FIXING: (FIX_REQUEST, ARCHITECTURE, PLAN_MD, DESIGN),
-    Phase.COMPLETING: (PM_REQUIREMENTS, ARCHITECTURE, PLAN_MD, REVIEW_MD),
+_UNREAD: Final[Mapping[Kind, str]] = {
+    Kind.WORK: PmDone.kind,
+    Kind.FIX: PmDone.kind,
+    Kind.COMPLETE: DesignDone.kind,
 }
+"""The document that a kind of work does not need where a plan says it in detail, by its signal."""
 
 
 def reading(state: SessionState, work: Work, artifacts: Artifacts) -> tuple[str, ...]:
@@ -52,8 +39,7 @@ def _reading(state: SessionState, work: Work, artifacts: Artifacts) -> Iterator[
         return
     if state.change_request is not None:
         yield state.change_request
-    before = _BEFORE.get(state.phase, ()) if state.pipeline is None else _before(state)
-    for path in before:
+    for path in _before(state):
         if artifacts.has_content(path):
             yield path
     pipeline, kind = pipeline_of(state), kind_of(state)
@@ -66,7 +52,7 @@ def _reading(state: SessionState, work: Work, artifacts: Artifacts) -> Iterator[
 
 
 def _before(state: SessionState) -> Iterator[str]:
-    """Yield what earlier phases may have left, for a pipeline other than version 1 of `feature`.
+    """Yield what earlier phases may have left.
 
     A fix begins with its request. The last phase also has what the reviews said.
     """
@@ -75,12 +61,14 @@ def _before(state: SessionState) -> Iterator[str]:
     if kind is Kind.FIX:
         yield fix_request(state)
     for each in pipeline.before(state.phase):
+        if pipeline.is_planned and each.signal == _UNREAD.get(kind):
+            continue
         if each.kind is Kind.DOCUMENT:
             yield from (f"{each.folder}/{leaf}" for leaf in each.leaves)
         elif each.kind is Kind.PLAN:
             yield f"{each.folder}/{'plan.yaml' if kind is Kind.REVIEW else 'plan.md'}"
         elif each.kind is Kind.REVIEW and kind is Kind.COMPLETE:
-            yield f"{each.folder}/review.md"
+            yield f"{each.folder}/{REVIEW_FILE}"
 
 
 def _of_last_review(state: SessionState, artifacts: Artifacts) -> Iterator[str]:

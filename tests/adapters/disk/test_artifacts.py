@@ -15,8 +15,7 @@ from agentmux.core.documents.review import Verdict, review_files
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import REVIEWERS, Phase
-from agentmux.core.pipeline.artifacts import kept_fix_request, nominations, verdicts
-from agentmux.core.pipeline.completion import ARCHITECTURE
+from agentmux.core.pipeline.artifacts import ARCHITECTURE, kept_fix_request, nominations, verdicts
 from agentmux.core.pipeline.registry import PHASE_REGISTRY
 from agentmux.errors import DataError
 

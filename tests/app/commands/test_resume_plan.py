@@ -451,11 +451,7 @@ def reviewing(tmp_path: Path, cache: Path, *agents: str) -> Stage:
     session = stage.session(stage.world())
     session.take_over()
     both = ("reviewer_logic", "reviewer_quality")
-    session.record(
-        Resumed(
-            phase="reviewing", cycle=1, review_iteration=0, found={"reviewer_nominations": both}
-        )
-    )
+    session.record(Resumed(phase="reviewing", cycle=1, found={"reviewer_nominations": both}))
     for number in (1, 2):
         stage.disk.leave(f"06_implementation/done_{number}", "")
     return stage

@@ -20,15 +20,24 @@ from typing import Any, Final
 
 import pytest
 
+from agentmux.adapters.disk.session_files import FileSession
+from agentmux.app.session.writer import Session
 from agentmux.cli.main import main
+from agentmux.core.codec.frozen import fields
+from agentmux.core.definitions.definition import definition_fields
+from agentmux.core.definitions.feature import FEATURE
+from agentmux.core.journal.events import OLDER_VERSION, VERSION, ResearchDone, SeatTold
+from agentmux.core.journal.state import SessionState
+from agentmux.wiring import build
+from tests.app.hand_made import CASES, recorded, write_files
 from tests.conftest import SCRATCH
+from tests.core.builders import event
 
-GOLDEN: Final = Path(__file__).resolve().parents[2] / "golden"
-CASES: Final = sorted((GOLDEN / "hand-made").glob("*.json"))
 NAME: Final = "20250101-101500-made"
 PATH_LENGTH: Final = 60
 """Of the project's path: prompts contain it, and answers their sizes."""
 
+FIELDS: Final = {each.name for each in fields(SessionState)} - {"extra"}
 _ASKED: Final = {
     "dry run": ("resume", "--dry-run", "--json", NAME),
     "list": ("list", "--json"),
@@ -50,22 +59,13 @@ def made(files: dict[str, Any]) -> Iterator[Path]:
     session = project / ".agentmux" / ".sessions" / NAME
     session.mkdir(parents=True)
     (project / ".agentmux" / "config.yaml").write_text("version: 1\ndefaults: {agent: demo}\n")
-    for path, text in files.items():
-        (session / path).parent.mkdir(parents=True, exist_ok=True)
-        (session / path).write_text(_text(text).replace("{PROJECT}", str(project)))
+    write_files(session, files, str(project))
     for each in session.rglob("*"):
         os.utime(each, (1_735_726_500, 1_735_726_500))
     try:
         yield project
     finally:
         shutil.rmtree(root)
-
-
-def _text(given: Any) -> str:
-    if isinstance(given, str):
-        return given
-    lines = (GOLDEN / given["of"]).read_text(encoding="utf-8").splitlines(keepends=True)
-    return "".join(lines[: given["lines"]]) + str(given["then"])
 
 
 def answers(files: dict[str, Any]) -> dict[str, Any]:
@@ -108,8 +108,53 @@ def test_a_session_without_a_record_answers_as_before(
     case: Path, short_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMUX_TMPDIR", str(short_dir))  # no server runs there
-    recorded = json.loads(case.read_text(encoding="utf-8"))
-    assert answers(recorded["files"]) == recorded["answers"]
+    found = recorded(case.stem)
+    assert answers(found["files"]) == found["answers"]
+
+
+READABLE: Final = [case for case in CASES if recorded(case.stem)["answers"]["dry run"]["code"] == 0]
+
+
+@pytest.mark.parametrize("case", READABLE, ids=lambda path: path.stem)
+def test_a_resume_writes_the_one_form_and_goes_on_in_the_same_phase(
+    case: Path, short_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMUX_TMPDIR", str(short_dir))
+    found = recorded(case.stem)
+    (before,) = found["answers"]["dry run"]["said"]["sessions"]
+    with made(found["files"]) as project:
+        world = build.world(project, environ=os.environ)
+        files = world.files(project / ".agentmux" / ".sessions" / NAME)
+        Session(files, now=world.now, new_id=world.new_id).take_over()
+
+        written = json.loads((files.path / "state.json").read_text())
+        assert written.keys() >= FIELDS
+        assert not written.keys() & {"review_iteration", "review_outcome", "verdicts", "reviews"}
+        assert written["pipeline"] == definition_fields(FEATURE)
+        assert not files.load().older
+        with files.transact() as held:
+            held.append(event(SeatTold(text="go on"), "user", cycle=1))
+        last = (files.path / "tool_events.jsonl").read_text().splitlines()[-1]
+        assert json.loads(last)["v"] == VERSION
+
+        answer = _answer(project, _ASKED["dry run"])
+    (after,) = answer["said"]["sessions"]
+    assert after["phase"] == before["phase"]
+    assert [pane["seat"] for pane in after["panes"]] == [pane["seat"] for pane in before["panes"]]
+
+
+@pytest.mark.parametrize("name", ["of-0.1.0-fixing", "of-0.1.0-reviewing-pending"])
+def test_a_signal_to_a_session_of_an_older_form_is_a_line_that_its_orchestrator_reads(
+    name: str,
+) -> None:
+    with made(recorded(name)["files"]) as project:
+        path = project / ".agentmux" / ".sessions" / NAME
+        before = (path / "state.json").read_bytes()
+        with FileSession(path).transact() as held:
+            held.append(event(ResearchDone(research="code", topic="x"), "coder", "l"))
+        lines = (path / "tool_events.jsonl").read_text().splitlines()
+        assert {json.loads(line)["v"] for line in lines} == {OLDER_VERSION}
+        assert (path / "state.json").read_bytes() == before
 
 
 def _record() -> None:
@@ -119,10 +164,10 @@ def _record() -> None:
         os.environ.clear()
         os.environ.update(kept, HOME=home, TMUX_TMPDIR=home)
         for case in CASES:
-            recorded = json.loads(case.read_text(encoding="utf-8"))
-            if "answers" not in recorded:
-                recorded["answers"] = answers(recorded["files"])
-                case.write_text(json.dumps(recorded, indent=1) + "\n", encoding="utf-8")
+            found = recorded(case.stem)
+            if "answers" not in found:
+                found["answers"] = answers(found["files"])
+                case.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ from agentmux.core.codec.digests import sha256
 from agentmux.core.config.settings import Defaults
 from agentmux.core.definitions.definition import WHOLE, definition_fields
 from agentmux.core.definitions.feature import FEATURE
-from agentmux.core.journal.events import Event, Repinned, SessionInterrupted
+from agentmux.core.journal.events import Event, SessionInterrupted
 from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
@@ -47,20 +47,21 @@ def begun(studio: Studio, asked: StartRequest) -> tuple[FileSession, SessionStat
     return files, files.load().state
 
 
-def test_a_session_of_feature_without_checks_is_written_as_by_0_1_0(studio: Studio) -> None:
+def test_a_session_of_feature_without_checks_records_its_pipeline(studio: Studio) -> None:
     files, state = begun(studio, request())
     written = json.loads((files.path / layout.STATE).read_text())
     assert written == encode(state)
-    assert not {"pipeline", "pipeline_files", "verify", "results", "fix"} & set(written)
-    assert written["schema_version"] == layout.PLAIN_VERSION
-    assert not (files.path / layout.PIPELINE).exists()
+    assert written["pipeline"] == definition_fields(FEATURE)
+    assert (written["verify"], written["results"], written["fix"]) == ([], {}, None)
+    assert written["schema_version"] == layout.SCHEMA_VERSION
+    whole = json.loads(frozen_text(files, state, WHOLE))
+    assert whole["pipeline"] == written["pipeline"]
     assert state.phase == Phase.ARCHITECTING
 
 
 def test_another_pipeline_is_frozen_by_its_content(studio: Studio) -> None:
     files, state = begun(studio, request(pipeline="quick"))
     assert state.schema_version == layout.SCHEMA_VERSION
-    assert state.pipeline is not None
     assert [each.phase for each in state.pipeline.phases] == [
         "implementing", "reviewing", "fixing", "completing",
     ]  # fmt: skip
@@ -83,21 +84,6 @@ def test_an_older_program_refuses_the_session_by_each_of_its_files(studio: Studi
     assert versions(FileSession(files.path)) == [2, 2, 2, 2]
     # Programs that know worktrees read 2, which 0.1.0 refuses, and would start this one over.
     assert state.schema_version == 3
-
-
-def test_0_1_0_reads_the_lines_of_a_session_that_it_could_have_begun(studio: Studio) -> None:
-    files, _ = begun(studio, request())
-    files.append(an_event())
-    assert versions(files) == [1, 1, 1]
-
-
-def test_the_line_by_which_it_takes_another_pipeline_is_not_for_0_1_0(studio: Studio) -> None:
-    quick = plan_start(studio.world, request(pipeline="quick"), {}).pipeline.definition
-    files, _ = begun(studio, request())
-    for pipeline in (FEATURE, quick):
-        fact = Repinned(pipeline=definition_fields(pipeline))
-        files.append(replace(an_event(), fact=fact))
-    assert versions(files) == [1, 1, 1, 2]
 
 
 def versions(files: FileSession) -> list[int]:
@@ -128,7 +114,7 @@ def test_the_configuration_names_the_pipeline_where_the_user_does_not(studio: St
     studio.world = replace(studio.world, settings=settings)
     assert plan_start(studio.world, request(), {}).pipeline.definition.name == "quick"
     feature = plan_start(studio.world, request(pipeline="feature"), {})
-    assert feature.state.pipeline is None
+    assert feature.state.pipeline == FEATURE
 
 
 def test_a_pipeline_that_does_not_exist_or_does_not_fit_is_refused(studio: Studio) -> None:
@@ -163,7 +149,7 @@ def test_a_session_whose_state_and_journal_are_lost_has_its_pipeline_still(studi
     assert [each.work.role for each in plan.panes] == ["coder"]
     (path,) = (files.path / layout.frozen(each) for each in state.pipeline_files.values())
     path.write_text(other)
-    assert FileSession(files.path).load().state.pipeline is None
+    assert FileSession(files.path).load().state.pipeline == FEATURE
 
 
 def test_a_person_can_choose_each_pipeline_that_a_start_takes(studio: Studio) -> None:

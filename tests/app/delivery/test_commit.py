@@ -14,6 +14,7 @@ from agentmux.app.delivery.deliverable import deliverable
 from agentmux.app.session.own_worktree import placed
 from agentmux.app.world import World
 from agentmux.core.documents.trailer import TRAILER
+from agentmux.core.journal.results import PhaseResult
 from agentmux.core.journal.state import Base, Options, Reviewed, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, MissingError
@@ -202,7 +203,8 @@ def test_control_characters_make_no_commit_impossible(
     world: World, state: SessionState, feature: str, proposed: str, said: str
 ) -> None:
     review = {"verdict": "pass", "summary": "fine", "commit_message": proposed}
-    state = replace(state, feature=feature, reviews={"reviewer_logic": review})
+    found = PhaseResult(verdicts={"reviewer_logic": "pass"}, reviews={"reviewer_logic": review})
+    state = replace(state, feature=feature, results={"reviewing": found})
     commit(world, state, APPROVAL)
     told = git(world.project, "log", "-1", "--format=%B")
     assert told == f"{said}\n\n{TRAILER}: {APPROVAL}\n\n"
@@ -219,7 +221,6 @@ def apart(project: Path, tmp_path: Path) -> tuple[World, SessionState]:
     base = git(project, "rev-parse", "HEAD").strip()
     state = SessionState(
         phase=Phase.COMPLETING,
-        schema_version=2,
         feature="Add it",
         feature_dir=NAME,
         branch="agentmux/x",

@@ -9,6 +9,7 @@ import pytest
 
 from agentmux.app.delivery.deliverable import decision_digest, deliverable
 from agentmux.app.session.lookup import sessions_dir
+from agentmux.core.journal.results import PhaseResult
 from agentmux.core.journal.state import Options, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.wiring import build
@@ -33,7 +34,7 @@ class Shown:
             feature="Add it",
             branch=head.branch,
             options=Options(commit=True, base=head.commit),
-            verdicts={"reviewer_logic": "pass"},
+            results={"reviewing": PhaseResult(verdicts={"reviewer_logic": "pass"})},
         )
 
     def digest(self) -> str:
@@ -61,8 +62,12 @@ CHANGES: dict[str, Callable[[Shown], object]] = {
     "the summary": lambda shown: (shown.home / SUMMARY).write_text("# Something else\n"),
     "the cycle": change_state(cycle=2),
     "the phase": change_state(phase=Phase.REVIEWING),
-    "a verdict": change_state(verdicts={"reviewer_logic": "fail"}),
-    "the outcome": change_state(review_outcome="capped"),
+    "a verdict": change_state(
+        results={"reviewing": PhaseResult(verdicts={"reviewer_logic": "fail"})}
+    ),
+    "the outcome": change_state(
+        results={"reviewing": PhaseResult(verdicts={"reviewer_logic": "pass"}, outcome="capped")}
+    ),
     "the message": change_state(feature="Add another"),
 }
 

@@ -11,6 +11,7 @@ from agentmux.adapters.forge import command_line
 from agentmux.app.delivery.request import RequestStep
 from agentmux.app.delivery.ways import goes, way_of
 from agentmux.app.delivery.work import StepWork
+from agentmux.core.journal.results import PhaseResult
 from agentmux.core.journal.state import (
     Base,
     Commit,
@@ -76,8 +77,12 @@ class Scene:
             "options": Options(commit=True),
             "commit": Commit(status="made", commit=self.commit),
             "delivery": Delivery(id="a", then="pr"),
-            "verdicts": {"reviewer_logic": "pass"},
-            "reviews": {"reviewer_logic": {"verdict": "pass", "summary": "It works."}},
+            "results": {
+                "reviewing": PhaseResult(
+                    verdicts={"reviewer_logic": "pass"},
+                    reviews={"reviewer_logic": {"verdict": "pass", "summary": "It works."}},
+                )
+            },
             "implementation_groups": ({"plans": [{"index": 1, "name": "Say hello"}]},),
         }
         return SessionState(**{**plain, **more})

@@ -8,6 +8,7 @@ import pytest
 from agentmux.app.delivery.result_view import digest_now, every_change, result_view
 from agentmux.app.session.lookup import sessions_dir
 from agentmux.core.checks.report import NOTHING
+from agentmux.core.journal.results import PhaseResult
 from agentmux.core.journal.state import Options, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.ports.session_files import SessionFiles
@@ -31,7 +32,7 @@ def session(tmp_path: Path, short_dir: Path, monkeypatch: pytest.MonkeyPatch) ->
         phase=Phase.COMPLETING,
         feature="Add it",
         summary_submitted=True,
-        verdicts={"reviewer_logic": "pass"},
+        results={"reviewing": PhaseResult(verdicts={"reviewer_logic": "pass"})},
         options=Options(commit=True, base=git(project, "rev-parse", "HEAD").strip()),
     )
     return project, build.world(project, environ=dict(os.environ)).files(home), state

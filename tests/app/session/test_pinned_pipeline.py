@@ -15,6 +15,7 @@ from agentmux.app.commands.start import StartRequest, plan_start, start
 from agentmux.app.session.pinned import repin
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
+from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError, ConfigError, DataError
 from agentmux.wiring import build
@@ -145,7 +146,8 @@ def test_the_dry_run_of_a_repin_shows_the_prompt_that_is_not_written_yet(bench: 
 
 def test_a_session_without_checks_takes_them_and_gives_them_up_again(tmp_path: Path) -> None:
     bench = Bench(tmp_path, pipeline="feature")
-    assert bench.files.load().state.pipeline is None
+    began = bench.files.load().state
+    assert began.pipeline == FEATURE
     config = bench.file.parent.with_name("config.yaml")
     config.write_text("verify: [{name: tests, run: [pytest], timeout: 1m}]\n")
     plan = plan_resume(bench.world(), bench.files)
@@ -153,15 +155,15 @@ def test_a_session_without_checks_takes_them_and_gives_them_up_again(tmp_path: P
     assert plan.resumed.verify == ()
     repin(bench.world(), bench.session())
     state = plan_resume(bench.world(), bench.files).resumed
-    assert state.pipeline is not None
     assert "verifying" in [each.phase for each in state.pipeline.phases]
     assert [each["name"] for each in state.verify] == ["tests"]
     config.unlink()
     assert plan_resume(bench.world(), bench.files).changed == ("verify",)
     repin(bench.world(), bench.session())
     after = plan_resume(bench.world(), bench.files)
-    assert (after.changed, after.resumed.verify, after.resumed.pipeline_files) == ((), (), {})
-    assert after.resumed.pipeline is None
+    assert (after.changed, after.resumed.verify) == ((), ())
+    assert after.resumed.pipeline == FEATURE
+    assert after.resumed.pipeline_files == began.pipeline_files
 
 
 @pytest.mark.follows("if you began it, let git forget it: git rm -r --cached …")

@@ -31,6 +31,7 @@ from agentmux.core.journal.events import (
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.errors import DataError, SupersededError
+from tests.app.hand_made import recorded, write_files
 from tests.app.invariants import history
 from tests.app.on_disk import AT, OnDisk
 from tests.core.builders import plan, review
@@ -348,6 +349,37 @@ def test_without_a_state_what_was_moved_since_is_not_put_back(tmp_path: Path) ->
     (disk.path / layout.STATE).unlink()
     assert taken_over(disk) == (Phase.FIXING, Phase.FIXING)
     assert tree(disk.path) == before
+
+
+def test_bringing_a_session_into_the_present_form_is_one_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An older session with a review that is not applied: killed anywhere, it is old or new."""
+    files = recorded("of-0.1.0-reviewing-pending")["files"]
+
+    def older(folder: Path) -> None:
+        write_files(folder, files)
+
+    whole = tmp_path / "whole"
+    older(whole)
+    began = (whole / layout.STATE).read_bytes()
+    session = opened(FileSession(whole))
+    session.take_over()
+    ended = (whole / layout.STATE).read_bytes()
+    assert b'"pipeline"' in ended
+    assert b'"pipeline"' not in began
+    found: set[bytes] = set()
+    sweep = killed_at_every_operation(
+        tmp_path, monkeypatch, older, lambda folder: opened(FileSession(folder)).take_over()
+    )
+    for folder in sweep:
+        found.add((folder / layout.STATE).read_bytes())
+        taken = opened(FileSession(folder))
+        taken.take_over()
+        assert taken.infer().phase == session.infer().phase
+        assert (folder / layout.STATE).read_bytes() == ended
+        assert tree(folder) == tree(whole)
+    assert found == {began, ended}
 
 
 def test_a_rebuilding_that_is_killed_at_any_operation_is_done_by_the_next(

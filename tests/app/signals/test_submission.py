@@ -275,7 +275,7 @@ def test_a_reviewer_cannot_speak_for_another(tmp_path: Path) -> None:
     session.leave("07_review/review_quality.yaml", review("pass"))
     answer = hand_in(session, environ, "submit_review", role="quality")
     assert answer.result == "ignored"
-    assert not session.state.verdicts
+    assert not session.state.results
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,7 @@ from agentmux.ports.terminal import Server, Target, TerminalUnreachableError, Tm
 from agentmux.wiring import build
 from tests.app.driver import git, make_project
 from tests.app.on_disk import OnDisk
+from tests.core.builders import state_of
 
 PROJECT = Path("/project")
 PATH = PROJECT / ".agentmux/.sessions/20260101-101500-add-auth"
@@ -80,7 +81,7 @@ def entry(phase: Phase = Phase.IMPLEMENTING, **values: Any) -> SessionEntry:
     return SessionEntry(
         name=PATH.name,
         path=PATH,
-        fields=encode(SessionState(phase=phase, **values)),
+        fields=encode(state_of(phase, **values)),
         source="state.json",
         updated=NOW - timedelta(minutes=5),
     )

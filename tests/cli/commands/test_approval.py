@@ -14,6 +14,7 @@ import pytest
 from agentmux.app.session.lookup import sessions_dir
 from agentmux.cli.main import main
 from agentmux.core.journal.events import Approved, ChangesRequested
+from agentmux.core.journal.results import PhaseResult
 from agentmux.core.journal.state import Base, Commit, Options
 from agentmux.core.names import git_commands
 from agentmux.core.names.phase import Phase
@@ -79,8 +80,12 @@ def test_everything_that_a_decision_needs_is_shown(project: Path, capsys: Captur
         Phase.COMPLETING,
         summary_submitted=True,
         branch="main",
-        verdicts={"reviewer_logic": "pass"},
-        reviews={"reviewer_logic": {"verdict": "pass", "summary": "Sound.\nReally."}},
+        results={
+            "reviewing": PhaseResult(
+                verdicts={"reviewer_logic": "pass"},
+                reviews={"reviewer_logic": {"verdict": "pass", "summary": "Sound.\nReally."}},
+            )
+        },
         options=Options(commit=True, base=git(project, "rev-parse", "HEAD").strip()),
     )
     session.leave("08_completion/summary.md", "# What changed\n\n- It **greets**.\n")

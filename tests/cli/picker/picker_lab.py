@@ -33,7 +33,6 @@ def make_session(
         session_name=f"agentmux-{name}",
         feature=feature or name,
         feature_dir=f".agentmux/.sessions/{name}",
-        review_iteration=0,
         max_review_iterations=3,
     )
     facts = (JournalCreated(journal_id=world.new_id()), SessionStarted(state=encode(state)))

@@ -27,7 +27,7 @@ from agentmux.core.journal.events import (
     SeatRestarted,
     SessionFailed,
 )
-from agentmux.core.journal.results import Fix
+from agentmux.core.journal.results import Fix, PhaseResult
 from agentmux.core.journal.state import SessionState, TreeCheckpoint
 from agentmux.core.pipeline.registry import beginnings
 from agentmux.core.pipeline.verified import is_proven
@@ -127,8 +127,9 @@ def test_a_pipeline_without_making_can_begin_again_in_its_review() -> None:
     assert told(state, named, "user").phase == "reviewing"
 
 
-def test_an_outcome_of_version_1_proves_nothing_in_another_pipeline() -> None:
-    of_1 = SessionState(phase="completing", review_outcome="passed")
-    assert is_proven(of_1)
-    taken = told(of_1, Repinned(pipeline=definition_fields(pipeline())))
+def test_an_outcome_proves_nothing_in_another_pipeline() -> None:
+    passed = {"reviewing": PhaseResult(outcome="passed")}
+    reviewed = SessionState(phase="completing", results=passed)
+    assert is_proven(reviewed)
+    taken = told(reviewed, Repinned(pipeline=definition_fields(pipeline())))
     assert not is_proven(told(taken, Resumed(phase="completing", cycle=1, found={})))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,16 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux.core.decisions.inference import chosen_phase, infer, is_decided, walk
-from agentmux.core.documents.review import Verdict
+from agentmux.core.documents.review import Verdict, outcome
 from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.state import Interruption, SessionState
 from agentmux.core.names.phase import REVIEWERS, Phase
 from agentmux.core.pipeline.artifacts import (
     Artifacts,
-    is_fix_iteration,
     kept_fix_request,
     nominations,
-    review_outcome,
     subplan_count,
     verdicts,
 )
@@ -33,6 +32,7 @@ from tests.core.builders import (
     artifacts,
     execution_plan,
     review,
+    state_of,
 )
 
 PASS, FAIL = json.dumps(review("pass")), json.dumps(review("fail"))
@@ -81,8 +81,13 @@ def disk(names: str) -> dict[str, str]:
     return dict(FILES[name] for name in names.split())
 
 
-def state(phase: str, **values: Any) -> SessionState:
-    return replace(SessionState(phase=Phase(phase), max_review_iterations=3), **values)
+def state(phase: str, files: Mapping[str, str] | None = None, **values: Any) -> SessionState:
+    return state_of(Phase(phase), files, **{"max_review_iterations": 3, **values})
+
+
+def review_outcome(session: SessionState, on_disk: Artifacts) -> Verdict | None:
+    nominated = nominations(session, on_disk)
+    return outcome(nominated, verdicts(nominated, on_disk))
 
 
 # -- completion checks ---------------------------------------------------------------------------
@@ -214,7 +219,8 @@ CHECKS = [
 def test_a_phase_is_complete(
     phase: str, files: str, values: dict[str, Any], complete: bool, because: str
 ) -> None:
-    found = PIPELINE[Phase(phase)].check(state(phase, **values), artifacts(disk(files)))
+    session = state(phase, disk(files), **values)
+    found = PIPELINE[Phase(phase)].check(session, artifacts(disk(files)))
     assert (found.complete, found.because) == (complete, because)
 
 
@@ -312,7 +318,7 @@ def rows() -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize(("said", "on_disk", "answer"), rows())
 def test_the_earlier_of_state_and_artifacts(said: str, on_disk: str, answer: str) -> None:
-    inferred = infer(state(said), artifacts(disk(DISKS[on_disk])))
+    inferred = infer(state(said, disk(DISKS[on_disk])), artifacts(disk(DISKS[on_disk])))
     assert inferred.artifacts_phase == on_disk
     assert inferred.phase == answer
     agree = said == on_disk or said in {"done", "failed"}
@@ -322,7 +328,7 @@ def test_the_earlier_of_state_and_artifacts(said: str, on_disk: str, answer: str
 
 @pytest.mark.parametrize(("said", "on_disk", "answer"), rows())
 def test_pending_lines_explain_a_disagreement(said: str, on_disk: str, answer: str) -> None:
-    inferred = infer(state(said), artifacts(disk(DISKS[on_disk])), pending=1)
+    inferred = infer(state(said, disk(DISKS[on_disk])), artifacts(disk(DISKS[on_disk])), pending=1)
     assert inferred.disagreement is None
     assert inferred.phase == answer
 
@@ -330,7 +336,9 @@ def test_pending_lines_explain_a_disagreement(said: str, on_disk: str, answer: s
 @pytest.mark.parametrize("on_disk", DISKS)
 @pytest.mark.parametrize("said", STATES)
 def test_an_unreadable_state_leaves_it_to_the_artifacts(said: str, on_disk: str) -> None:
-    inferred = infer(state(said), artifacts(disk(DISKS[on_disk])), state_is_known=False)
+    inferred = infer(
+        state(said, disk(DISKS[on_disk])), artifacts(disk(DISKS[on_disk])), state_is_known=False
+    )
     assert inferred.phase == on_disk
     assert inferred.disagreement is None
 
@@ -358,7 +366,7 @@ def test_a_failed_session(failed_in: str, on_disk: str, pending: int, answer: st
 
 
 def test_nothing_but_a_failed_phase_and_some_artifacts() -> None:
-    inferred = infer(SessionState(phase=Phase.FAILED), artifacts(disk(f"{BUILT} logic-")))
+    inferred = infer(state("failed"), artifacts(disk(f"{BUILT} logic-")))
     assert inferred.phase == Phase.REVIEWING
 
 
@@ -412,8 +420,8 @@ def test_iterations_and_cycles(name: str, files: str, said: str, answer: str) ->
     values: dict[str, Any] = {}
     for word in words:
         values |= {"review_iteration": int(word)} if word.isdecimal() else WORDS[word]
-    on_disk = artifacts(disk(files.replace("BUILT", BUILT).replace("CLEARED", CLEARED)))
-    assert infer(state(phase, **values), on_disk).phase == answer
+    found = disk(files.replace("BUILT", BUILT).replace("CLEARED", CLEARED))
+    assert infer(state(phase, found, **values), artifacts(found)).phase == answer
 
 
 def test_what_is_waiting_to_be_archived_does_not_count() -> None:
@@ -479,11 +487,13 @@ DAMAGED = st.fixed_dictionaries(
     optional={path: damaged(text) for path, text in WHOLE.items()},
 )
 ANY_STATE = st.builds(
-    SessionState,
+    state_of,
+    asked=st.sampled_from([None, False, True]),
     phase=st.sampled_from(Phase),
     cycle=st.integers(0, 3),
     review_iteration=st.none() | st.integers(0, 4),
     review_outcome=st.sampled_from([None, "passed", "capped"]),
+    max_review_iterations=st.just(3),
     product_manager=st.booleans(),
     needs_design=st.sampled_from([None, False, True]),
     subplan_count=st.integers(0, 3),
@@ -550,14 +560,14 @@ def test_what_its_seat_did_not_hand_in_decides_nothing(
     session: SessionState, files: dict[str, str], player: tuple[Phase, str], pending: int
 ) -> None:
     phase, seat = player
-    session = replace(session, phase=phase, reviewer_nominations=(), review_outcome=None)
+    session = replace(session, phase=phase, reviewer_nominations=(), results={})
     on_disk = artifacts(files)
     inferred = infer(at_work(session, seat), on_disk, pending=pending)
     working = {"coder-2": subplan_count(session, on_disk) > 1}.get(seat, True)
     nominated = seat in nominations(session, on_disk) or seat not in REVIEWERS
     if phase == Phase.FIXING and seat != "coder":
         return
-    if phase == Phase.IMPLEMENTING and is_fix_iteration(session, on_disk):
+    if phase == Phase.IMPLEMENTING and session.fix is not None and session.fix.sender:
         return
     if phase == Phase.REVIEWING and review_outcome(session, on_disk) is Verdict.FAIL:
         return  # another reviewer's fail decides
@@ -596,8 +606,9 @@ DRAFTS = [
 def test_a_draft_decides_nothing(
     said: str, files: str, seats: list[str], values: dict[str, Any], answer: str, older: bool
 ) -> None:
-    session = at_work(state(said), "architect", LOGIC, "planner", phase="elsewhere")
-    session = at_work(replace(session, **values), *seats)
+    session = state(said, disk(files), **values)
+    session = at_work(session, "architect", LOGIC, "planner", phase="elsewhere")
+    session = at_work(session, *seats)
     if older:
         agents = {seat: {"epoch": each["place"]} for seat, each in session.agents.items()}
         session = replace(session, agents=agents)
@@ -645,9 +656,10 @@ def test_work_that_is_done_is_not_done_again_for_what_came_before_it(
     ],
 )
 def test_only_a_phase_that_a_session_has_is_gone_back_to(name: str, values: dict[str, Any]) -> None:
-    without = SessionState(phase=Phase.COMPLETING, needs_design=False, review_iteration=0)
+    without = state("completing", needs_design=False, review_iteration=0)
     there = infer(without, artifacts({}))
     completing = replace(there, phase=Phase.COMPLETING)
     with pytest.raises(UsageError, match=f"has no phase `{name}`"):
         chosen_phase(name, without, completing)
-    assert chosen_phase(name, replace(without, **values), completing) == name
+    there_too = state("completing", **{"review_iteration": 0, "needs_design": False, **values})
+    assert chosen_phase(name, there_too, completing) == name

@@ -54,7 +54,7 @@ def found(names: str) -> Artifacts:
         ("reviewing", "done_1", ONE, "reviewing"),
         ("reviewing", "done_1 passed", PASSED, "completing"),
         ("reviewing", "done_1 passed", ONE, "reviewing"),  # no event has recorded it
-        ("reviewing", "done_1 logic+", ONE, "reviewing"),  # a verdict alone is none
+        ("reviewing", "done_1 logic+", ONE, "completing"),  # nobody was launched for it
         ("fixing", "fix", FIX, "fixing"),
         ("fixing", "fix done_1", FIX, "fixing"),  # an event has to record the fix
         ("reviewing", "fix done_1", FIX, "reviewing"),
@@ -104,10 +104,10 @@ def test_the_answer_is_a_phase_of_the_pipeline_and_no_gap_is_skipped(
 
 def test_what_follows_from_a_definition_is_that_of_its_own_phases() -> None:
     quick = running(QUICK)
-    implementing, fixing, reviewing, completing = quick.phases
+    implementing, reviewing, fixing, completing = quick.phases
     assert implementing.archives == ("06_implementation", "07_review", "08_completion")
     assert [each.next for each in quick.phases] == [
-        Phase.REVIEWING, Phase.REVIEWING, Phase.COMPLETING, Phase.DONE,
+        Phase.REVIEWING, Phase.COMPLETING, Phase.REVIEWING, Phase.DONE,
     ]  # fmt: skip
     assert fixing.archives == ("06_implementation/done_1", *reviewing.archives)
     assert "07_review/results.yaml" in reviewing.archives

@@ -59,6 +59,8 @@ from tests.core.builders import (
     artifacts,
     at,
     execution_plan,
+    found_fields,
+    outcome_of,
     review,
     seat,
 )
@@ -496,10 +498,9 @@ def test_a_phase_is_settled_right_after_a_resume_and_only_then(
         session.state = replace(session.state, product_manager=True)
     disk = artifacts(files)
     assert not [a for a in actions(session, disk=disk) if isinstance(a, Settle)]
-    iteration = session.state.review_iteration
     session.tell(
         Resumed(
-            phase=phase, cycle=1, review_iteration=iteration,
+            phase=phase, cycle=1,
             found={**state_from_disk(session.state, disk).values()},
         )
     )  # fmt: skip
@@ -515,8 +516,8 @@ def test_a_phase_is_settled_right_after_a_resume_and_only_then(
 def test_a_resume_that_was_cut_off_is_settled_when_it_is_reattached() -> None:
     session = ready(Phase.REVIEWING, LOGIC)
     disk = artifacts({"07_review/review_logic.yaml": json.dumps(review("pass"))})
-    values = state_from_disk(session.state, disk).values()
-    session.tell(Resumed(phase="reviewing", cycle=1, review_iteration=0, found=values))
+    values = found_fields(session.state, disk)
+    session.tell(Resumed(phase="reviewing", cycle=1, found=values))
     session.tell(SessionInterrupted(cause="Ctrl-C at the monitor"))
     session.tell(SessionReattached())
     expected = Settle(phase=Phase.REVIEWING, found=state_from_disk(session.state, disk))
@@ -526,18 +527,16 @@ def test_a_resume_that_was_cut_off_is_settled_when_it_is_reattached() -> None:
 def test_only_the_reviewer_without_a_verdict_is_started_after_a_resume() -> None:
     session = ready(Phase.REVIEWING, LOGIC, QUALITY)
     disk = artifacts({"07_review/review_quality.yaml": json.dumps(review("pass"))})
-    values = state_from_disk(session.state, disk).values()
-    session.tell(Resumed(phase="reviewing", cycle=1, review_iteration=0, found=values))
+    values = found_fields(session.state, disk)
+    session.tell(Resumed(phase="reviewing", cycle=1, found=values))
     assert actions(session, disk=disk) == (Launch(work=Work(seat=LOGIC, role=LOGIC)),)
 
 
 def test_a_phase_entered_by_override_is_not_settled() -> None:
     session = ready(Phase.COMPLETING)
     disk = artifacts({"02_architecting/architecture.md": "x"})
-    values = state_from_disk(session.state, disk).values()
-    session.tell(
-        Resumed(phase="architecting", cycle=1, review_iteration=0, found=values, override=True)
-    )
+    values = found_fields(session.state, disk)
+    session.tell(Resumed(phase="architecting", cycle=1, found=values, override=True))
     assert actions(session, disk=disk) == (FinishArchive(),)
     session.tell(ArtifactsArchived())
     assert actions(session) == (Launch(work=Work(seat="architect", role="architect")),)
@@ -617,7 +616,7 @@ def test_a_review_that_passed_is_approved_by_itself_where_configured() -> None:
 
 def test_a_capped_review_is_never_approved_by_itself() -> None:
     session = closing(capped=True, require_approval=False)
-    assert session.state.review_outcome == "capped"
+    assert outcome_of(session.state) == "capped"
     assert actions(session) == ()
 
 

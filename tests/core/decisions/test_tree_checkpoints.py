@@ -31,6 +31,7 @@ from agentmux.core.journal.events import (
     Rewound,
     SessionFailed,
 )
+from agentmux.core.journal.results import Fix, PhaseResult
 from agentmux.core.journal.state import SessionState, TreeCheckpoint, decode, encode
 from agentmux.core.names.phase import Phase
 from agentmux.errors import NotFoundError
@@ -44,8 +45,8 @@ STATE = SessionState(
     implementation_groups=(
         {"group_id": "g", "mode": "serial", "plans": [{"index": n} for n in (1, 2, 3)]},
     ),
-    review_iteration=1,
-    review_outcome="passed",
+    fix=Fix(sender="reviewing", iteration=1, sent={"reviewing": 1}),
+    results={"reviewing": PhaseResult(iteration=1, outcome="passed")},
 )
 
 
@@ -193,9 +194,9 @@ def test_a_rewind_enters_the_phase_again_and_marks_what_went_on() -> None:
         event(Rewound(number=2, phase="implementing", subplans=(1,), stale=("coder-2",))),
     )
     assert done.rewind is None
-    assert "rewind" not in encode(done)
+    assert encode(done)["rewind"] is None
     assert (done.phase, done.completed_subplans) == (Phase.IMPLEMENTING, (1,))
-    assert (done.implementation_active_plan_ids, done.review_outcome) == ((2,), None)
+    assert (done.implementation_active_plan_ids, done.results) == ((2,), {})
     (archive,) = done.pending_archive
     assert archive.paths == (
         "06_implementation/done_2", "06_implementation/done_3", "07_review", "08_completion",
@@ -217,4 +218,4 @@ def test_a_checkpoint_does_not_hide_that_a_resume_came_last() -> None:
     made = replace(point(1, Phase.IMPLEMENTING, "stop"), commit="c", at=AT)
     assert after.tree_checkpoints == (made,)
     assert decode(encode(after), where="here") == after
-    assert "tree_checkpoints" not in encode(state)
+    assert encode(state)["tree_checkpoints"] == []

@@ -152,7 +152,7 @@ def test_a_signal_of_a_launch_before_the_resume_is_ignored(phase: Phase) -> None
         "completed_subplans": [],
         "implementation_groups": session.state.implementation_groups,
     }
-    session.tell(Resumed(phase=phase, cycle=1, found=values, review_iteration=1))
+    session.tell(Resumed(phase=phase, cycle=1, found=values))
     assert session.judge(OF_PHASE[phase][1], seat, launch).answer is Answer.IGNORED
 
 

@@ -47,6 +47,7 @@ from agentmux.core.journal.events import (
     SummaryDone,
     WebResearchDispatched,
 )
+from agentmux.core.journal.results import Fix
 from agentmux.core.journal.state import Archive, Commit, Options, SessionState, decode, encode
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
@@ -62,6 +63,7 @@ from tests.core.builders import (
     at,
     event,
     found_fields,
+    outcome_of,
     plan,
     review,
 )
@@ -175,7 +177,7 @@ def test_a_plan_without_a_design_leaves_none_of_an_earlier_plan() -> None:
     session = at(Phase.DESIGNING)
     session.signal("designer", DesignDone())
     session.tell(ArtifactsArchived())
-    session.tell(Resumed(phase="planning", cycle=1, review_iteration=0, found={}))
+    session.tell(Resumed(phase="planning", cycle=1, found={}))
     assert layout.DESIGN not in archived(session.state)
     session.planned()
     assert session.state.phase == Phase.IMPLEMENTING
@@ -238,7 +240,7 @@ def test_groups_run_one_after_the_other() -> None:
         (2, "", (), (1, 2, 3, 4), ("g1", "g2")),
     ]
     assert session.state.phase == Phase.REVIEWING
-    assert session.state.review_iteration == 0
+    assert session.state.iteration == 0
 
 
 def test_a_coder_that_is_done_gives_its_seat_up_and_its_neighbour_keeps_its_own() -> None:
@@ -265,7 +267,7 @@ def test_whether_one_coder_has_it_all_is_taken_from_state_on_resume() -> None:
     disk = artifacts({})
     resumed = session.tell(
         Resumed(
-            phase="implementing", cycle=1, review_iteration=0,
+            phase="implementing", cycle=1,
             found=found_fields(session.state, disk),
         )
     )  # fmt: skip
@@ -298,20 +300,20 @@ def test_a_review_is_decided_by_a_fail_or_by_all(
     for role, verdict in verdicts:
         session.reviewed(role, verdict)
     assert session.state.phase == phase
-    assert session.state.review_outcome == outcome
+    assert outcome_of(session.state) == outcome
     if phase != "reviewing":
         assert not session.state.seats  # the others are stopped
 
 
 def test_a_fix_starts_the_next_iteration_and_forgets_the_verdicts() -> None:
     session = at(Phase.FIXING, LOGIC, QUALITY)
-    assert session.state.review_iteration == 1
-    assert session.state.verdicts == {}
+    assert session.state.iteration == 1
+    assert session.state.results["reviewing"].outcome == "failed"
     assert session.state.pending_archive[-1].to == "history/1.0"
     session.fixed()
     assert session.state.phase == Phase.REVIEWING
     assert session.state.pending_archive[-1].to == "history/1.1"
-    assert session.state.review_iteration == 1
+    assert session.state.iteration == 1
 
 
 @pytest.mark.parametrize("cap", [0, 1, 3])
@@ -319,34 +321,36 @@ def test_a_fail_at_the_cap_goes_to_completing(cap: int) -> None:
     session = at(Phase.REVIEWING, max_review_iterations=cap)
     for iteration in range(1, cap + 1):
         assert session.reviewed(LOGIC, "fail").state.phase == Phase.FIXING
-        assert session.state.review_iteration == iteration
+        assert session.state.iteration == iteration
         session.fixed()
     session.reviewed(LOGIC, "fail")
     assert session.state.phase == Phase.COMPLETING
-    assert session.state.review_outcome == "capped"
-    assert session.state.review_iteration == cap
+    assert outcome_of(session.state) == "capped"
+    assert session.state.iteration == cap
 
 
 def test_a_pass_at_the_cap_is_a_pass() -> None:
     session = at(Phase.REVIEWING, max_review_iterations=1)
     session.reviewed(LOGIC, "fail").fixed().reviewed(LOGIC, "pass")
-    assert session.state.review_outcome == "passed"
+    assert outcome_of(session.state) == "passed"
 
 
 def test_an_absent_iteration_counts_as_none_made() -> None:
-    session = Session(Phase.REVIEWING, reviewer_nominations=(LOGIC,), review_iteration=None)
-    assert session.reviewed(LOGIC, "fail").state.review_iteration == 1
+    session = Session(Phase.REVIEWING, reviewer_nominations=(LOGIC,))
+    assert session.reviewed(LOGIC, "fail").state.iteration == 1
 
 
-def test_implementing_anew_starts_with_no_iteration() -> None:
+def test_implementing_anew_has_an_iteration_of_its_own() -> None:
     session = at(Phase.FIXING)
     again = session.tell(
         Resumed(
-            phase="implementing", cycle=1, review_iteration=1, override=True,
+            phase="implementing", cycle=1, override=True,
             found=found_fields(session.state, artifacts({})),
         )
     )  # fmt: skip
-    assert again.review_iteration == 0
+    assert again.iteration == 1  # no two attempts of a cycle have the same one
+    assert again.fix is not None
+    assert (again.fix.sender, again.fix.sent) == ("", {})
     assert again.completed_subplans == ()
     assert again.implementation_active_plan_ids == (1,)
 
@@ -453,7 +457,7 @@ def test_a_small_wish_goes_to_one_coder_as_a_fix_request() -> None:
     assert [work.seat for work in wanted(state)] == ["coder"]
     assert "in blue" in session.text("07_review/fix_request.md")
     assert state.completed_subplans == (1,)
-    assert (state.verdicts, state.review_outcome, state.summary_submitted) == ({}, None, False)
+    assert (state.results, state.summary_submitted) == ({}, False)
 
 
 def test_a_small_wish_archives_verdicts_and_summary_only() -> None:
@@ -467,12 +471,12 @@ def test_a_small_wish_archives_verdicts_and_summary_only() -> None:
 
 def test_the_cap_on_iterations_counts_from_a_small_wish_on() -> None:
     session = small_wish().fixed()
-    for iteration in range(2, session.state.max_review_iterations + 1):
+    for iteration in range(2, session.state.max_review_iterations + 2):
         session.reviewed(LOGIC, "fail")
         assert (session.state.phase, session.state.iteration) == (Phase.FIXING, iteration)
         session.fixed()
     session.reviewed(LOGIC, "fail")
-    assert (session.state.phase, session.state.review_outcome) == (Phase.COMPLETING, "capped")
+    assert (session.state.phase, outcome_of(session.state)) == (Phase.COMPLETING, "capped")
 
 
 @pytest.mark.parametrize("phase", ["planning", "implementing"])
@@ -500,11 +504,11 @@ def test_nothing_of_the_first_cycle_counts_in_the_second() -> None:
         "reviewer_nominations", "needs_design", "subplan_count", "completed_subplans",
         "implementation_groups", "implementation_group_total", "implementation_group_index",
         "implementation_group_mode", "implementation_active_plan_ids",
-        "implementation_completed_group_ids", "verdicts", "reviews", "review_outcome",
+        "implementation_completed_group_ids", "results", "fix",
         "summary_submitted", "approval", "commit", "seats",
     )  # fmt: skip
     assert {n: getattr(state, n) for n in decided} == {n: getattr(fresh, n) for n in decided}
-    assert state.review_iteration == 0
+    assert state.iteration == 0
 
 
 def test_research_of_the_first_cycle_stays() -> None:
@@ -526,7 +530,7 @@ def test_the_change_request_is_kept_when_architecting_is_entered_once_more() -> 
     session = cycled().architected(LOGIC)
     state = session.tell(
         Resumed(
-            phase="architecting", cycle=2, review_iteration=0, override=True,
+            phase="architecting", cycle=2, override=True,
             found=found_fields(session.state, artifacts({})),
         )
     )  # fmt: skip
@@ -877,7 +881,7 @@ def test_a_resume_gives_every_seat_up_and_clears_the_interruption() -> None:
     session.tell(SessionFailed(cause="lost twice"), "planner", launch)
     state = session.tell(
         Resumed(
-            phase="planning", cycle=1, review_iteration=None,
+            phase="planning", cycle=1,
             found=found_fields(session.state, artifacts({})),
         )
     )  # fmt: skip
@@ -891,9 +895,9 @@ def test_a_resume_into_an_earlier_phase_takes_the_approval_back() -> None:
     session.tell(Approved(), "user", id="a1")
     session.tell(CommitStarted(approval="a1"))
     values = found_fields(session.state, artifacts({}))
-    here = session.tell(Resumed(phase="completing", cycle=1, review_iteration=0, found=values))
+    here = session.tell(Resumed(phase="completing", cycle=1, found=values))
     assert here.approval == "a1"
-    back = session.tell(Resumed(phase="reviewing", cycle=1, review_iteration=0, found=values))
+    back = session.tell(Resumed(phase="reviewing", cycle=1, found=values))
     assert (back.approval, back.commit, back.summary_submitted) == (None, None, False)
     assert wanted(back)
 
@@ -903,7 +907,7 @@ def test_a_resume_into_a_phase_archives_nothing_and_leaves_research_as_it_is() -
     session.tell(ArtifactsArchived())
     state = session.tell(
         Resumed(
-            phase="implementing", cycle=1, review_iteration=0,
+            phase="implementing", cycle=1,
             found=found_fields(session.state, artifacts({})),
         )
     )  # fmt: skip
@@ -916,7 +920,7 @@ def test_a_resume_counts_the_sub_plans_whose_marker_is_there() -> None:
     disk = artifacts({"06_implementation/done_1": "", "06_implementation/done_3": ""})
     state = session.tell(
         Resumed(
-            phase="implementing", cycle=1, review_iteration=0,
+            phase="implementing", cycle=1,
             found=found_fields(session.state, disk),
         )
     )  # fmt: skip
@@ -928,10 +932,12 @@ def test_a_resume_counts_the_sub_plans_whose_marker_is_there() -> None:
 def test_an_override_enters_the_phase_anew(phase: Phase) -> None:
     session = at(Phase.COMPLETING, LOGIC, QUALITY).summed_up()
     session.tell(ArtifactsArchived())
-    session.state = replace(session.state, review_iteration=2)
+    session.state = replace(
+        session.state, fix=Fix(sender="reviewing", iteration=2, sent={"reviewing": 2})
+    )
     state = session.tell(
         Resumed(
-            phase=phase, cycle=1, review_iteration=2, override=True,
+            phase=phase, cycle=1, override=True,
             found=found_fields(session.state, artifacts({})),
         )
     )  # fmt: skip
@@ -947,13 +953,13 @@ def test_a_resumed_architecting_waits_for_the_nominations_of_its_architecture() 
     session = Session(Phase.ARCHITECTING)
     session.tell(
         Resumed(
-            phase="architecting", cycle=1, review_iteration=None,
+            phase="architecting", cycle=1,
             found=found_fields(session.state, artifacts({})),
         )
     )  # fmt: skip
     disk = artifacts({"02_architecting/architecture.md": "reviewers: quality, expert\n# A"})
     found = found_fields(session.state, disk)
-    state = session.tell(Resumed(phase="architecting", cycle=1, review_iteration=None, found=found))
+    state = session.tell(Resumed(phase="architecting", cycle=1, found=found))
     state = session.tell(PhaseSettled(phase="architecting", found=found_fields(state, disk)))
     assert state.phase == Phase.PLANNING
     assert state.reviewer_nominations == (QUALITY, EXPERT)
@@ -967,7 +973,7 @@ def test_a_review_that_is_decided_on_disk_is_settled() -> None:
     disk = artifacts({"07_review/review_quality.yaml": json.dumps(review("fail"))})
     found = found_fields(session.state, disk)
     state = session.tell(PhaseSettled(phase="reviewing", found=found))
-    assert (state.phase, state.review_iteration) == (Phase.FIXING, 1)
+    assert (state.phase, state.iteration) == (Phase.FIXING, 1)
 
 
 def test_settling_another_phase_than_the_sessions_changes_nothing() -> None:
@@ -1022,8 +1028,9 @@ def test_a_verdict_is_kept_with_its_content() -> None:
     session = at(Phase.REVIEWING, LOGIC, QUALITY)
     given = review("pass", commit_message="add it")
     session.signal(LOGIC, ReviewDone(role=LOGIC, verdict="pass", review=given))
-    assert session.state.verdicts == {LOGIC: "pass"}
-    assert session.state.reviews == {LOGIC: given}
+    found = session.state.results["reviewing"]
+    assert found.verdicts == {LOGIC: "pass"}
+    assert found.reviews == {LOGIC: given}
 
 
 def test_an_event_that_cannot_be_handled_fails_the_session_and_is_named() -> None:
@@ -1057,7 +1064,7 @@ def test_a_failed_session_is_resumed_into_what_its_options_say() -> None:
     session.tell(SessionFailed(cause="lost twice", phase="designing"), "designer")
     group = {"group_id": "g1", "mode": "parallel", "plans": [{"index": 1}, {"index": 2}]}
     plan = {"implementation_groups": [group], "subplan_count": 2}
-    session.tell(Resumed(phase="implementing", cycle=1, review_iteration=0, found=plan))
+    session.tell(Resumed(phase="implementing", cycle=1, found=plan))
     assert [work.seat for work in wanted(session.state)] == ["coder"]
 
 
@@ -1068,6 +1075,6 @@ def test_a_session_that_failed_in_reviewing_knows_what_was_decided(
     session = at(Phase.REVIEWING, LOGIC)
     session.tell(SessionFailed(cause="lost twice", phase="reviewing"), LOGIC)
     given = {"verdicts": {LOGIC: verdict}, "reviews": {LOGIC: review(verdict)}}
-    found = {**given, "reviewer_nominations": [LOGIC]}
-    session.tell(Resumed(phase="completing", cycle=1, review_iteration=0, found=found))
-    assert session.state.review_outcome == outcome
+    found = {"results": {"reviewing": given}, "reviewer_nominations": [LOGIC]}
+    session.tell(Resumed(phase="completing", cycle=1, found=found))
+    assert outcome_of(session.state) == outcome

@@ -120,7 +120,7 @@ def test_a_review_that_is_not_decided_leaves_nothing() -> None:
 
 def test_a_review_that_passed_leaves_its_text() -> None:
     session = at(Phase.COMPLETING, LOGIC, QUALITY)
-    assert session.paths == ("07_review/review.md",)
+    assert session.paths == ("07_review/review.md", "07_review/results.yaml")
     text = session.text("07_review/review.md")
     assert verdict_in(text) is Verdict.PASS
     assert "## logic: pass" in text
@@ -131,8 +131,9 @@ def test_a_review_that_failed_leaves_itself_and_the_fix_request_in_history_too()
     session = at(Phase.REVIEWING, LOGIC, QUALITY)
     session.reviewed(LOGIC, "pass").reviewed(QUALITY, "fail")
     last, kept = "history/1.0/07_review/review.md", "history/1.0/07_review/fix_request.md"
-    assert session.paths == ("07_review/review.md", last, kept, FIX_REQUEST, FIX_REQUEST)
-    assert session.text(last) == session.text("07_review/review.md")
+    results = "history/1.0/07_review/results.yaml"
+    assert session.paths == (last, results, kept, FIX_REQUEST, FIX_REQUEST)
+    assert verdict_in(session.text(last)) is Verdict.FAIL
     assert session.text(kept) == session.text(FIX_REQUEST)
     assert session.text(FIX_REQUEST).startswith("# Fix request, iteration 1")
     assert "wrong" in session.text(FIX_REQUEST)
@@ -150,7 +151,7 @@ def test_each_iteration_keeps_its_own_fix_request() -> None:
 
 def test_a_fail_at_the_cap_leaves_no_fix_request() -> None:
     session = at(Phase.REVIEWING, max_review_iterations=0).reviewed(LOGIC, "fail")
-    assert session.paths == ("07_review/review.md",)
+    assert session.paths == ("07_review/review.md", "07_review/results.yaml")
     assert verdict_in(session.text("07_review/review.md")) is Verdict.FAIL
 
 
@@ -162,7 +163,7 @@ def test_a_failed_session_that_a_review_mends_gets_its_fix_request_too() -> None
     session.reviewed(LOGIC, "fail")
     assert session.state.phase == Phase.FIXING
     assert "wrong" in session.text(FIX_REQUEST)
-    assert "07_review/review.md" in session.paths
+    assert "history/1.0/07_review/review.md" in session.paths
 
 
 def test_a_fix_that_mends_a_failed_session_leaves_the_first_marker() -> None:
@@ -197,7 +198,7 @@ def test_a_lost_fix_request_is_put_back_while_fixing() -> None:
     session = at(Phase.FIXING)
     back = Implied(path=FIX_REQUEST, copy_of="history/1.0/07_review/fix_request.md")
     found = found_fields(session.state, artifacts({}))
-    session.tell(Resumed(phase="fixing", cycle=1, review_iteration=1, found=found))
+    session.tell(Resumed(phase="fixing", cycle=1, found=found))
     assert session.files == (back,)
     launched = AgentLaunched(role="coder", record={}, mode="fresh", reason="r")
     session.tell(launched, "coder", "l9")
@@ -211,7 +212,7 @@ def test_a_resume_that_goes_back_to_fixing_keeps_what_was_to_be_fixed() -> None:
     session = at(Phase.FIXING).fixed()
     assert session.state.phase == Phase.REVIEWING
     found = found_fields(session.state, artifacts({}))
-    session.tell(Resumed(phase="fixing", cycle=1, review_iteration=1, found=found))
+    session.tell(Resumed(phase="fixing", cycle=1, found=found))
     back = Implied(path=FIX_REQUEST, copy_of="history/1.0/07_review/fix_request.md")
     assert session.files == (back,)
 
@@ -220,7 +221,7 @@ def test_a_resume_that_goes_on_to_completing_writes_no_review() -> None:
     session = at(Phase.REVIEWING, LOGIC, QUALITY).reviewed(LOGIC, "pass")
     session.tell(SessionFailed(cause="lost twice"), QUALITY, "l")
     found = found_fields(session.state, artifacts({}))
-    session.tell(Resumed(phase="completing", cycle=1, review_iteration=0, found=found))
+    session.tell(Resumed(phase="completing", cycle=1, found=found))
     assert session.files == ()
 
 

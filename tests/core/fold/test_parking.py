@@ -18,7 +18,7 @@ from agentmux.core.journal.events import (
     SessionFailed,
     SessionInterrupted,
 )
-from agentmux.core.journal.state import encode
+from agentmux.core.journal.state import decode, encode
 from agentmux.core.names.phase import Phase
 from tests.core.builders import AT, LOGIC, QUALITY, Session, at
 
@@ -44,11 +44,9 @@ def test_an_agent_at_its_limit_is_parked() -> None:
     assert (found.agent, found.home, found.woken) == ("demo", "/h", "")
 
 
-def test_a_state_without_limits_is_written_as_before() -> None:
-    session = at(Phase.ARCHITECTING)
-    assert "parked" not in encode(session.state)
+def test_a_state_is_written_with_its_limits() -> None:
     session, _ = limited()
-    assert "parked" in encode(session.state)
+    assert decode(encode(session.state), where="state.json").parked == session.state.parked != {}
 
 
 def test_an_agent_at_its_limit_is_not_stalled() -> None:

@@ -17,7 +17,7 @@ def at(minutes: float) -> datetime:
 
 
 def resumed(minutes: float, phase: str) -> Event:
-    return event(minutes, Resumed(phase=phase, cycle=1, review_iteration=None, found={}))
+    return event(minutes, Resumed(phase=phase, cycle=1, found={}))
 
 
 def event(minutes: float, fact: Fact) -> Event:

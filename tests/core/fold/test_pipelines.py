@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -44,6 +45,7 @@ from tests.core.builders import (
     artifacts,
     event,
     found_fields,
+    outcome_of,
     review,
 )
 
@@ -102,9 +104,6 @@ def test_a_short_pipeline_comes_to_its_end_by_a_fix() -> None:
     session.reviewed(LOGIC, "pass")
     assert (session.state.phase, outcome(session.state)) == (Phase.COMPLETING, "passed")
     assert [*session.paths] == ["07_review/review.md", "07_review/results.yaml"]
-    assert session.state.review_iteration is None  # the fields of version 1 are not written
-    assert not session.state.verdicts
-    assert not session.state.reviews
     ended = session.summed_up().tell(Approved(), "user", id="approval")
     assert ended.phase == Phase.DONE
 
@@ -132,7 +131,7 @@ def test_without_a_review_the_work_leads_to_the_users_decision() -> None:
     session = begun(of(BY_NAME["implementing"], BY_NAME["completing"]), Phase.IMPLEMENTING)
     session.signal("coder-1", CodeDone(), "coder", subplan=1)
     assert session.state.phase == Phase.COMPLETING
-    assert session.state.review_outcome is None
+    assert outcome_of(session.state) is None
 
 
 @pytest.mark.parametrize("verdict", ["pass", "fail"])
@@ -289,9 +288,13 @@ def test_a_resume_goes_on_with_what_an_open_review_has() -> None:
     session = checking(verifying(), tests="passed", types="passed")
     session.state = replace(session.state, reviewer_nominations=(LOGIC, QUALITY))
     session.reviewed(LOGIC, "pass")
-    found = found_fields(session.state, artifacts({}))
+    given = artifacts({"07_review/review_logic.yaml": json.dumps(review("pass"))})
+    found = found_fields(session.state, given)
     session.tell(Resumed(phase="reviewing", cycle=1, found=found))
     assert seats(session) == [QUALITY]
+    lost = found_fields(session.state, artifacts({}))
+    session.tell(Resumed(phase="reviewing", cycle=1, found=lost))
+    assert seats(session) == [LOGIC, QUALITY]
     session.tell(Resumed(phase="verifying", cycle=1, found=found))  # its results are lost
     assert not session.state.results
 

@@ -15,8 +15,7 @@ from agentmux.core.fold.transitions import enter
 from agentmux.core.journal.events import Repinned
 from agentmux.core.journal.results import BaseChecks, CheckResult, Fix, PhaseResult
 from agentmux.core.journal.state import Seat, SessionState
-from agentmux.core.names import layout
-from tests.core.builders import Session
+from tests.core.builders import Session, state_of
 
 BY_NAME = {each.phase: each for each in FEATURE.phases}
 FILES = {"prompts/a.md": "0" * 64}
@@ -58,9 +57,8 @@ def test_the_event_brings_files_and_commands_and_an_older_one_changes_nothing() 
     session.tell(fact)
     state = session.state
     assert (state.pipeline, state.pipeline_files, state.verify) == (SHORT, FILES, verify)
-    assert state.schema_version == layout.SCHEMA_VERSION
     session.tell(Repinned(pipeline=definition_fields(FEATURE), pipeline_files=FILES))
-    assert [session.state.pipeline, session.state.pipeline_files] == [None, {}]
+    assert (session.state.pipeline, session.state.pipeline_files) == (FEATURE, FILES)
 
 
 def test_results_of_phases_that_are_gone_no_longer_count() -> None:
@@ -89,12 +87,12 @@ def test_a_fix_that_nobody_asked_for_leads_back_to_the_work() -> None:
     assert enter(after, "implementing").iteration == 2  # its sender has no fix any more
 
 
-def test_the_fix_of_version_1_is_that_of_its_review() -> None:
-    state = SessionState(phase="fixing", review_iteration=1)
+def test_the_fix_of_an_older_session_is_that_of_its_review() -> None:
+    state = state_of("fixing", review_iteration=1)
     taken = with_pipeline(state, LONG, FILES, ())
     fix = Fix(sender="reviewing", iteration=1, sent={"reviewing": 1})
     assert (taken.phase, taken.fix) == ("fixing", fix)
-    assert with_pipeline(state, FEATURE, FILES, ()) == state  # it stays one of version 1
+    assert with_pipeline(state, FEATURE, {}, ()) == state
 
 
 def test_results_of_other_commands_or_reviewers_no_longer_count() -> None:

@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from agentmux.core.codec.records import FieldError
 from agentmux.core.journal.events import (
     FACTS,
+    OLDER_VERSION,
     SIGNALS,
     USER_DECISIONS,
-    VERSION,
     Approved,
     CodeDone,
     Event,
     Fact,
+    Resumed,
     ReviewDone,
     SessionFailed,
     UnknownEventError,
@@ -91,7 +92,7 @@ _SMALLEST: dict[str, Any] = {
 def test_the_envelope_is_the_documented_one() -> None:
     made = event(CodeDone(subplan_index=2), "coder-2", "l7", id="i", cycle=3)
     assert encode(made) == {
-        "v": 1, "id": "i", "at": AT, "event": "submit_done", "seat": "coder-2", "launch": "l7",
+        "v": 2, "id": "i", "at": AT, "event": "submit_done", "seat": "coder-2", "launch": "l7",
         "cycle": 3, "payload": {"subplan_index": 2},
     }  # fmt: skip
 
@@ -114,8 +115,32 @@ def test_another_version_stops_everything(version: object) -> None:
 
 def test_lines_of_both_versions_are_read_alike() -> None:
     made = event(Approved(), "user")
-    assert [encode(made)["v"], encode(made, VERSION)["v"]] == [1, 2]
-    assert parse(encode(made, VERSION)) == parse(encode(made)) == made
+    assert [encode(made)["v"], encode(made, OLDER_VERSION)["v"]] == [2, 1]
+    assert parse(encode(made, OLDER_VERSION)) == parse(encode(made)) == made
+
+
+@pytest.mark.parametrize(
+    ("found", "read"),
+    [
+        ({"subplan_count": 1}, {"subplan_count": 1}),
+        (
+            {"subplan_count": 1, "verdicts": {"reviewer_logic": "pass"}, "reviews": {}},
+            {
+                "subplan_count": 1,
+                "results": {"reviewing": {"verdicts": {"reviewer_logic": "pass"}, "reviews": {}}},
+            },
+        ),
+    ],
+)
+def test_what_an_older_line_found_of_the_review_is_its_result(
+    found: dict[str, Any], read: dict[str, Any]
+) -> None:
+    payload = {"phase": "reviewing", "cycle": 1, "review_iteration": 2, "found": found}
+    line = {
+        **encode(event(Resumed(phase="x", cycle=1, found={})), OLDER_VERSION),
+        "payload": payload,
+    }
+    assert parse(line).fact == Resumed(phase="reviewing", cycle=1, found=read)
 
 
 def test_an_unknown_kind_stops_everything() -> None:

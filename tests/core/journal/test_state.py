@@ -19,8 +19,10 @@ from agentmux.core.definitions.definition import (
     PipelineDefinition,
     Result,
     When,
+    definition_fields,
 )
 from agentmux.core.definitions.feature import FEATURE
+from agentmux.core.journal.older_form import shown_form
 from agentmux.core.journal.results import BaseChecks, CheckResult, Fix, PhaseResult
 from agentmux.core.journal.state import (
     Archive,
@@ -46,6 +48,7 @@ from agentmux.core.journal.state import (
     decode,
     encode,
 )
+from agentmux.core.names.layout import SCHEMA_VERSION
 from agentmux.core.names.phase import Phase, ResearchKind
 from tests.core.builders import seat
 
@@ -111,7 +114,7 @@ BY_TYPE |= {
     "BaseChecks | None": st.none() | values_of(BaseChecks),
 }
 BY_TYPE |= {
-    "PipelineDefinition | None": st.none() | PIPELINES,
+    "PipelineDefinition": st.just(FEATURE) | PIPELINES,
     "Mapping[str, Research]": maps_of(Research),
     "Mapping[str, Seat]": maps_of(Seat),
     "Mapping[str, Parked]": maps_of(Parked),
@@ -138,7 +141,9 @@ BY_TYPE |= {
 @given(values_of(SessionState), st.sampled_from(Phase))
 def test_decode_is_the_inverse_of_encode(state: SessionState, phase: str) -> None:
     ends = (Phase.DONE, Phase.FAILED)  # a session with any pipeline may be there
-    state = replace(state, phase=phase if state.pipeline is None or phase in ends else Phase.DONE)
+    state = replace(
+        state, phase=phase if state.pipeline == FEATURE or phase in ends else Phase.DONE
+    )
     assert decode(json.loads(json.dumps(encode(state))), where="state.json") == state
 
 
@@ -149,16 +154,14 @@ def test_an_issue_is_written_with_its_words_only_if_there_are_any() -> None:
     assert state.subject == "t"
     with_words = replace(state, issue=replace(issue, words="w"))
     assert encode(with_words)["issue"] == {"url": "u", "number": 1, "title": "t", "words": "w"}
-    assert "issue" not in encode(replace(state, issue=None))
+    assert encode(replace(state, issue=None))["issue"] is None
 
 
-def test_results_and_a_fix_are_written_where_they_are_set_and_only_what_is_set_in_them() -> None:
+def test_of_results_and_a_fix_only_what_is_set_is_written() -> None:
     state = SessionState(phase=Phase.REVIEWING)
-    assert not {"results", "fix"} & encode(state).keys()
-    assert {"verdicts", "reviews", "review_iteration", "review_outcome"} <= encode(state).keys()
+    assert (encode(state)["results"], encode(state)["fix"]) == ({}, None)
     given = replace(
         state,
-        pipeline=FEATURE,
         fix=Fix(sender="verifying", iteration=2, sent={"verifying": 2}),
         results={
             "verifying": PhaseResult(iteration=2, checks={"tests": CheckResult(outcome="passed")}),
@@ -192,13 +195,15 @@ def test_results_and_a_fix_are_written_where_they_are_set_and_only_what_is_set_i
 )
 def test_results_of_another_form_are_refused(name: str, wrong: object) -> None:
     with pytest.raises(FieldError, match=name):
-        decode({"phase": "planning", name: wrong}, where="state.json")
+        decode({**encode(SessionState(phase=Phase.PLANNING)), name: wrong}, where="state.json")
 
 
-def test_a_pipeline_is_written_only_where_it_is_not_the_built_in_one() -> None:
-    state = SessionState(phase=Phase.PLANNING)
-    assert "pipeline" not in encode(state)
-    assert decode(encode(replace(state, pipeline=FEATURE)), where="x").pipeline == FEATURE
+def test_every_state_has_the_same_fields() -> None:
+    plain = encode(SessionState(phase=Phase.PLANNING))
+    assert decode({"phase": "planning"}, where="x") == SessionState(phase=Phase.PLANNING)
+    assert plain["schema_version"] == SCHEMA_VERSION
+    assert plain["pipeline"] == definition_fields(FEATURE)
+    assert plain.keys() == {each.name for each in fields(SessionState)} - {"extra"}
 
 
 @pytest.mark.parametrize(
@@ -233,10 +238,55 @@ def test_fields_of_another_version_survive_a_rewrite() -> None:
     assert "extra" not in written
 
 
-def test_an_absent_review_iteration_is_not_zero_but_counts_as_it() -> None:
-    read = decode({"phase": "fixing"}, where="state.json")
-    assert read.review_iteration is None
-    assert read.iteration == 0
+OLDER = [
+    # phase, fields of an older state, whether a file asks for a fix, its fix now
+    ("planning", {}, False, None),
+    ("planning", {"review_iteration": 0}, True, None),  # no fix is known of in iteration 0
+    ("reviewing", {}, True, Fix(sender="reviewing", iteration=0, sent={"reviewing": 0})),
+    ("fixing", {"review_iteration": 2}, False, Fix(sender="", iteration=2, sent={"reviewing": 2})),
+    (
+        "fixing", {"review_iteration": 2}, True,
+        Fix(sender="reviewing", iteration=2, sent={"reviewing": 2}),
+    ),
+    ("fixing", {}, None, Fix(sender="reviewing", iteration=0, sent={"reviewing": 0})),
+    ("reviewing", {}, None, None),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("phase", "older", "asked", "fix"), OLDER)
+def test_the_iteration_of_an_older_state_is_that_of_a_fix(
+    phase: str, older: dict[str, int], asked: bool | None, fix: Fix | None
+) -> None:
+    read = decode({"phase": phase, **older}, where="state.json", fix_requested=asked)
+    assert read.fix == fix
+    assert read.extra == {}
+    assert read.iteration == older.get("review_iteration", 0)
+
+
+def test_what_the_review_of_an_older_state_found_is_its_result() -> None:
+    given = {
+        "phase": "completing", "schema_version": 1, "review_iteration": 1,
+        "verdicts": {"reviewer_logic": "pass"}, "reviews": {"reviewer_logic": {"verdict": "pass"}},
+        "review_outcome": "passed",
+    }  # fmt: skip
+    read = decode(given, where="state.json")
+    assert read.results == {
+        "reviewing": PhaseResult(
+            iteration=1, outcome="passed", verdicts={"reviewer_logic": "pass"},
+            reviews={"reviewer_logic": {"verdict": "pass"}},
+        )
+    }  # fmt: skip
+    assert read.schema_version == SCHEMA_VERSION
+    assert decode({"phase": "completing", "review_outcome": None}, where="x").results == {}
+
+
+def test_an_older_state_is_shown_whatever_the_types_of_its_fields() -> None:
+    odd = {"phase": "fixing", "review_iteration": "1", "review_outcome": 7, "verdicts": [1]}
+    shown = shown_form(odd)
+    assert shown["fix"] == {"from": "", "iteration": "1", "sent": {}}
+    assert shown["results"] == {"reviewing": {"outcome": 7}}
+    assert "verdicts" not in shown
+    assert shown_form(shown) is shown
 
 
 def test_tasks_are_kept_by_kind() -> None:

@@ -28,7 +28,6 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import Base, Options, SessionState, StepState, decode, encode
 from agentmux.core.names.phase import Phase
-from agentmux.core.pipeline.artifacts import FIX_REQUEST
 from agentmux.core.pipeline.delivery import (
     failed_step,
     failure,
@@ -37,7 +36,7 @@ from agentmux.core.pipeline.delivery import (
     running_record,
 )
 from agentmux.core.pipeline.work import wanted
-from tests.core.builders import LOGIC, Session, artifacts, at, event
+from tests.core.builders import FIX_REQUEST, LOGIC, Session, artifacts, at, event
 
 OLD, NEW = {"base": "main", "old": "a", "new": "b"}, {"base": "main", "old": "c", "new": "d"}
 
@@ -103,11 +102,9 @@ def test_a_result_that_is_kept_needs_its_commit_only(then: str) -> None:
     assert (session.state.phase, steps(session.state)) == (Phase.DONE, {"commit": "done"})
 
 
-def test_what_stays_in_the_checkout_leaves_a_state_that_older_versions_read() -> None:
-    session = committed("keep", worktree=False)
-    assert (session.state.delivery, session.state.schema_version) == (None, 1)
-    assert "delivery" not in encode(session.state)
-    assert committed("push", worktree=False).state.schema_version == 2
+def test_what_stays_in_the_checkout_is_not_delivered() -> None:
+    assert committed("keep", worktree=False).state.delivery is None
+    assert committed("push", worktree=False).state.delivery is not None
 
 
 def test_nothing_is_delivered_where_nothing_is_to_be_committed() -> None:

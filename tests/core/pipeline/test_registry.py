@@ -29,7 +29,7 @@ VERDICTS = {
     "07_review/review_logic.yaml", "07_review/review_reviewer_logic.yaml",
     "07_review/review_quality.yaml", "07_review/review_reviewer_quality.yaml",
     "07_review/review_expert.yaml", "07_review/review_reviewer_expert.yaml",
-    "07_review/review.yaml",
+    "07_review/review.yaml", "07_review/review.md", "07_review/results.yaml",
 }  # fmt: skip
 ARCHIVES = {
     "product_management": {"01_product_management", "02_architecting", "04_planning"} | FROM_05,
@@ -37,8 +37,8 @@ ARCHIVES = {
     "planning": {"04_planning"} | FROM_05,
     "designing": FROM_05,
     "implementing": {"06_implementation", "07_review", "08_completion"},
-    "reviewing": VERDICTS | {"07_review/review.md", "08_completion"},
-    "fixing": {"06_implementation/done_1"} | VERDICTS | {"07_review/review.md", "08_completion"},
+    "reviewing": VERDICTS | {"08_completion"},
+    "fixing": {"06_implementation/done_1"} | VERDICTS | {"08_completion"},
     "completing": {"08_completion"},
 }
 

@@ -68,7 +68,7 @@ def test_a_seat_reads_what_earlier_phases_left(
     name: str, iteration: int, reads: tuple[str, ...]
 ) -> None:
     fix = Fix(sender="critique", iteration=iteration) if iteration else None
-    state = SessionState(phase=name, pipeline=OWN, review_iteration=iteration, fix=fix)
+    state = SessionState(phase=name, pipeline=OWN, fix=fix)
     role = next(each.roles[0] for each in OWN.phases if each.phase == name)
     subplan = 1 if name == "building" else None
     work = Work(seat=role, role=role, subplan=subplan)
