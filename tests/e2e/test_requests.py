@@ -49,7 +49,7 @@ def test_from_an_issue_to_a_request_across_a_failure_and_a_kill_until_it_is_merg
             os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not project.processes())
     hangs.unlink()
-    assert "request" not in session.state
+    assert session.state["request"] is None
     project.ok("resume", session.name, "--detach", "--yes")
     url = "https://github.com/o/r/pull/100"
     state = session.wait("done").state
