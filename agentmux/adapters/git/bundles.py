@@ -134,7 +134,7 @@ class GitBundles:
 
     def share_history(self, home: Path, commit: str) -> bool:
         """Return whether the repository has a commit in common with this one, or is empty."""
-        if self._git.read("rev-parse", "-q", "--verify", "HEAD^{commit}").status != 0:
+        if self._git.commit("HEAD") is None:
             return True
         extra = session_objects.reading(home)
         return self._git.run(*QUIET, "merge-base", "HEAD", commit, extra=extra).status == 0

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from itertools import pairwise
 from typing import Final
 
-from agentmux.adapters.git.program import GitProgram, decoded, split
+from agentmux.adapters.git.program import LOG, GitProgram, decoded, split
 from agentmux.ports.repository import LeftCommits
 
 _MOVES: Final = ("checkout:", "reset:", "clone:", "branch:", "rebase", "worktree")
@@ -31,8 +31,8 @@ def left_commits(
         known: Branches and commits whose history counts as HEAD's.
         also: Commits that were HEAD here, by another record than the log; some may be gone.
     """
-    there = [each for each in known if _exists(git, each)]
-    heads = {*_left(git), *(each for each in also if _exists(git, each))}
+    there = [each for each in known if git.commit(each) is not None]
+    heads = {*_left(git), *(each for each in also if git.commit(each) is not None)}
     ends = [each for each in sorted(heads) if not _has(git, each)]
     found = (_look(git, each, since, there) for each in _independent(git, ends))
     return tuple(each for each in found if each is not None)
@@ -54,10 +54,6 @@ def _left(git: GitProgram) -> Iterator[str]:
             yield commit
 
 
-def _exists(git: GitProgram, commit: str) -> bool:
-    return git.read("rev-parse", "-q", "--verify", f"{commit}^{{commit}}").status == 0
-
-
 def _has(git: GitProgram, commit: str, tip: str = "HEAD") -> bool:
     return git.read("merge-base", "--is-ancestor", commit, tip).status == 0
 
@@ -73,8 +69,7 @@ def _independent(git: GitProgram, ends: list[str]) -> list[str]:
 def _look(git: GitProgram, end: str, since: str, known: list[str]) -> LeftCommits | None:
     """Return what only the commit ``end`` has; None if that is nowhere else only by its hash."""
     others = [f"^{each}" for each in ("HEAD", *known)]
-    words = ("log", "--reverse", "--no-show-signature", "--no-color", "--format=%h %s")
-    subjects = decoded(git.must_read("list the commits", *words, end, *others).out).splitlines()
+    subjects = decoded(git.must_read("list the commits", *LOG, end, *others).out).splitlines()
     if not subjects or _is_picked(git, end, others) or _is_held(git, end, since):
         return None
     related = git.read("merge-base", "HEAD", end).status == 0

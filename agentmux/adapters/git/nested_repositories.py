@@ -63,8 +63,7 @@ def _has_work(git: GitProgram, folder: Path) -> bool:
 
 
 def _has_own_commits(git: GitProgram) -> bool:
-    head = git.read("rev-parse", "-q", "--verify", "HEAD^{commit}")
-    ours = ("HEAD",) if head.status == 0 else ()
+    ours = ("HEAD",) if git.commit("HEAD") is not None else ()
     # The tags of a clone came from its remote; those of others are their own.
     is_clone = bool(git.must_read("list branches", "for-each-ref", "refs/remotes").out)
     known = ("--not", "--remotes", "--tags") if is_clone else ("--tags",)

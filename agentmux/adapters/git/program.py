@@ -97,6 +97,9 @@ class GitReply:
     err: str
 
 
+LOG: Final = ("log", "--reverse", "--no-show-signature", "--no-color", "--format=%h %s")
+"""Lists commits, the oldest first, each as its short hash and its subject."""
+
 MERGE_TREE: Final = (2, 38)
 """The first git with ``merge-tree --write-tree``; see its release notes."""
 
@@ -171,6 +174,11 @@ class GitProgram:
         if reply.status != 0:
             raise failed(purpose, reply)
         return reply
+
+    def commit(self, name: str, *, cwd: Path | None = None) -> str | None:
+        """Return the id of the commit of this name, such as a ref; None if there is none."""
+        reply = self.read("rev-parse", "-q", "--verify", f"{name}^{{commit}}", cwd=cwd)
+        return decoded(reply.out).strip() if reply.status == 0 else None
 
     def read(
         self,

@@ -19,6 +19,7 @@ from agentmux.adapters.disk.scratch import scratch_folder
 from agentmux.adapters.git.clean_protection import protect_from_clean
 from agentmux.adapters.git.left_commits import left_commits
 from agentmux.adapters.git.program import (
+    LOG,
     PATIENT,
     GitProgram,
     Patience,
@@ -65,7 +66,7 @@ _SETTLE_TRIES: Final = 2
 _LITERAL: Final = {"GIT_LITERAL_PATHSPECS": "1"}
 
 # What each operation leaves in the git directory while it waits for the user; see git-status(1).
-IN_PROGRESS: Final[tuple[tuple[str, InProgress], ...]] = (
+_IN_PROGRESS: Final[tuple[tuple[str, InProgress], ...]] = (
     ("rebase-merge", "rebase"),
     ("rebase-apply", "rebase"),
     ("MERGE_HEAD", "merge"),
@@ -120,10 +121,9 @@ class Git:
 
     def _odd_head(self) -> Head:
         """Return a HEAD that is detached, or on a branch without a commit."""
-        commit = self._git.read("rev-parse", "-q", "--verify", "HEAD^{commit}")
         branch = self._git.read("symbolic-ref", "-q", "HEAD")
         return Head(
-            commit=decoded(commit.out).strip() if commit.status == 0 else None,
+            commit=self._git.commit("HEAD"),
             branch=decoded(branch.out).strip().removeprefix(HEADS) if branch.status == 0 else None,
             in_progress=self._in_progress(),
         )
@@ -160,15 +160,11 @@ class Git:
             *("diff-tree", "-r", "-z", "--no-renames", "--name-only", commit, "HEAD"),
         )
         found = split(reply.out)
-        return tuple(path for path in found if layout.PROJECT_FOLDER not in path.split("/"))
+        return tuple(path for path in found if not layout.is_ours(path))
 
     def dropped(self, commit: str, branch: str) -> tuple[str, ...]:
         """Return the commits up to ``commit`` that a branch has not any more."""
-        reply = self._git.read(
-            *("log", "--reverse", "--no-show-signature", "--no-color", "--format=%h %s", commit),
-            *("--not", f"{HEADS}{branch}", "--"),
-        )
-        return tuple(decoded(reply.out).splitlines()) if reply.status == 0 else ()
+        return self._only_in(commit, f"{HEADS}{branch}")
 
     def is_related(self, commit: str) -> bool:
         """Return whether HEAD and a commit have a common ancestor."""
@@ -182,11 +178,7 @@ class Git:
 
     def subjects(self, since: str) -> tuple[str, ...]:
         """Return the subjects of the commits after ``since``, oldest first."""
-        reply = self._git.must_read(
-            "list the commits",
-            *("log", "--reverse", "--no-show-signature", "--no-color", "--format=%h %s"),
-            f"{since}..HEAD",
-        )
+        reply = self._git.must_read("list the commits", *LOG, f"{since}..HEAD")
         return tuple(decoded(reply.out).splitlines())
 
     def show_changes(self, found: ChangeRange, *, paths: Collection[str], stat: bool) -> int:
@@ -302,7 +294,9 @@ class Git:
             *("status", "--porcelain=v1", "-z", "--untracked-files=normal", "--no-renames"),
             *("--ignored=traditional", "--ignore-submodules=all"),
         )
-        return tuple(each[3:] for each in split(reply.out) if each[:2] == "!!" or _is_own(each[3:]))
+        return tuple(
+            each[3:] for each in split(reply.out) if each[:2] == "!!" or layout.is_ours(each[3:])
+        )
 
     def modules_with_work(self) -> tuple[str, ...]:
         """Return the submodules with work that only they have, each ending in ``/``."""
@@ -401,10 +395,11 @@ class Git:
 
         Each is an abbreviated id and a subject; the oldest is first.
         """
-        reply = self._git.read(
-            *("log", "--reverse", "--no-show-signature", "--no-color", "--format=%h %s", commit),
-            *("--not", "--exclude=refs/agentmux/*", "--all", "--"),
-        )
+        return self._only_in(commit, "--exclude=refs/agentmux/*", "--all")
+
+    def _only_in(self, commit: str, *others: str) -> tuple[str, ...]:
+        """Return the commits up to one that are not in ``others``; nothing if git fails."""
+        reply = self._git.read(*LOG, commit, "--not", *others, "--")
         return tuple(decoded(reply.out).splitlines()) if reply.status == 0 else ()
 
     def require_author(self) -> None:
@@ -616,7 +611,7 @@ class Git:
         )
         found = (entry[3:] for entry in split(reply.out))
         # Git marks a repository inside this one by a slash at the end.
-        return sorted(path for path in found if not _is_own(path))
+        return sorted(path for path in found if not layout.is_ours(path))
 
     def _in_progress(self) -> InProgress | None:
         return in_progress(self._git_dir())
@@ -670,7 +665,7 @@ class Git:
 
 def in_progress(git_dir: Path) -> InProgress | None:
     """Return the operation that the user has to finish first in the work tree of ``git_dir``."""
-    for name, operation in IN_PROGRESS:
+    for name, operation in _IN_PROGRESS:
         if os.path.lexists(git_dir / name):
             return operation
     return None
@@ -802,10 +797,6 @@ def _opened(folder: Path) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
-
-
-def _is_own(path: str) -> bool:
-    return layout.PROJECT_FOLDER in path.split("/")
 
 
 def _files(paths: list[str]) -> tuple[str, ...]:

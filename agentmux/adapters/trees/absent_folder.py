@@ -7,14 +7,14 @@ elsewhere, it names that directory, and is no work tree without it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.git import session_objects
 from agentmux.adapters.git.program import GitProgram, decoded, failed, refused, split
-from agentmux.adapters.git.repository import IN_PROGRESS
+from agentmux.adapters.git.repository import in_progress
 from agentmux.adapters.git.work_tree import MARKER, marker_of
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
@@ -52,19 +52,13 @@ def held_work(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> HeldWork:
     known = ("HEAD", spec.commit, *((saved.head, saved.commit) if saved is not None else ()))
     return HeldWork(
         git_dir=git_dir,
-        head=head_of(git, git_dir),
+        head=git.commit("HEAD", cwd=git_dir),
         staged=(
             *_staged(git, git_dir, known, session_objects.reading(spec.home)),
             *_modules(git, git_dir),
         ),
-        operation=next((word for name, word in IN_PROGRESS if (git_dir / name).exists()), ""),
+        operation=in_progress(git_dir) or "",
     )
-
-
-def head_of(git: GitProgram, git_dir: Path) -> str | None:
-    """Return the commit that is checked out in the worktree with this git directory."""
-    reply = git.read("rev-parse", "-q", "--verify", "HEAD^{commit}", cwd=git_dir)
-    return decoded(reply.out).strip() if reply.status == 0 else None
 
 
 def staged_for(git: GitProgram, place: str) -> tuple[str, ...]:
@@ -94,7 +88,7 @@ def _staged(
     found = [set(split(each.out)) for each in replies if each.status == 0]
     if not found:  # HEAD has no commit, and the others are gone
         raise failed(f"read the index in {git_dir}", replies[0])
-    return tuple(sorted(filter(_is_work, set.intersection(*found))))
+    return _of_the_user(set.intersection(*found))
 
 
 def saved_files(
@@ -117,11 +111,11 @@ def saved_files(
             left = set(split(reply.out)) if left is None else left & set(split(reply.out))
         elif left is None:
             return ()
-    return tuple(sorted(filter(_is_work, left or ())))
+    return _of_the_user(left or ())
 
 
-def _is_work(path: str) -> bool:
-    return layout.PROJECT_FOLDER not in path.split("/")
+def _of_the_user(paths: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(path for path in paths if not layout.is_ours(path)))
 
 
 def _modules(git: GitProgram, git_dir: Path) -> Iterator[str]:
@@ -146,7 +140,7 @@ def set_aside(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> None:
         GitRefusedError: A hook is against it.
     """
     on = git.read("symbolic-ref", "-q", "HEAD", cwd=git_dir)
-    head = head_of(git, git_dir)
+    head = git.commit("HEAD", cwd=git_dir)
     if head is not None and decoded(on.out).strip() == f"refs/heads/{spec.branch}":
         words = ("update-ref", "--no-deref", "-m", f"agentmux: {spec.home.name}", "HEAD", head)
         reply = git.run(*words, extra={"GIT_DIR": str(git_dir)})

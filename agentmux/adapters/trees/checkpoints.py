@@ -362,7 +362,7 @@ def _parsed(entries: Iterable[str]) -> _Found:
             facts[name] = value
         elif kind in _FIELDS:
             *words, path = entry.split(" ", _FIELDS[kind])
-            if layout.PROJECT_FOLDER not in path.split("/") and _differs(kind, words):
+            if not layout.is_ours(path) and _differs(kind, words):
                 paths.append(f"{path}/" if _is_repository(kind, words) else path)
     oid, branch = facts["branch.oid"], facts["branch.head"]
     return _Found(

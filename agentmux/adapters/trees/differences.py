@@ -62,7 +62,7 @@ def _parsed(entries: Iterator[str]) -> Iterator[FileChange]:
     for facts in entries:
         old, mode, _, blob, _ = facts.removeprefix(":").split(" ")
         path = next(entries)
-        if _REPOSITORY not in {old, mode} and layout.PROJECT_FOLDER not in path.split("/"):
+        if _REPOSITORY not in {old, mode} and not layout.is_ours(path):
             yield FileChange(path=path, mode=mode, blob=blob)
 
 

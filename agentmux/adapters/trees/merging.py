@@ -98,8 +98,7 @@ class Merges:
         return tip is not None and self._contains(tip, plan.new)
 
     def _tip(self, base: str) -> str | None:
-        reply = self._git.read("rev-parse", "-q", "--verify", f"{HEADS}{base}^{{commit}}")
-        return decoded(reply.out).strip() if reply.status == 0 else None
+        return self._git.commit(f"{HEADS}{base}")
 
     def _contains(self, commit: str, other: str) -> bool:
         reply = self._git.read("merge-base", "--is-ancestor", other, commit)

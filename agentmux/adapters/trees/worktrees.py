@@ -25,6 +25,7 @@ from agentmux.adapters.git.hidden_changes import hidden_changes
 from agentmux.adapters.git.inherited_lock import inherited_lock
 from agentmux.adapters.git.nested_repositories import repositories_with_work
 from agentmux.adapters.git.program import (
+    LOG,
     GitProgram,
     GitReply,
     decoded,
@@ -94,10 +95,9 @@ class LinkedWorktrees:
         name = ref or "HEAD"
         if name.startswith("-"):
             return None
-        commit = self._git.read("rev-parse", "-q", "--verify", f"{name}^{{commit}}")
-        if commit.status != 0:
+        found = self._git.commit(name)
+        if found is None:
             return None
-        found = _text(commit)
         branch = _text(self._git.read("rev-parse", "-q", "--verify", "--symbolic-full-name", name))
         modules = self._git.read("cat-file", "-e", f"{found}:.gitmodules")
         return BaseCommit(
@@ -301,7 +301,7 @@ class LinkedWorktrees:
         saved = spec.checkpoint
         last = (last_head(each, spec) for each in self._absent(spec))
         for each in (*last, saved.head if saved is not None else None):
-            if each is not None and self._commit(each) is not None:
+            if each is not None and self._git.commit(each) is not None:
                 return f"{shlex.quote(spec.branch)} {each}"
         return f"{shlex.quote(spec.branch)} {spec.commit}"
 
@@ -361,7 +361,7 @@ class LinkedWorktrees:
         name = spec.branch
         if not name:
             return
-        found, owner = self._commit(f"refs/heads/{name}"), self._owners().get(name, "")
+        found, owner = self._git.commit(f"refs/heads/{name}"), self._owners().get(name, "")
         ours = owner == spec.session or (spec.is_continued and not owner)
         if found is not None and (found != tip or not ours):
             raise WorktreeTakenError(
@@ -446,7 +446,7 @@ class LinkedWorktrees:
         # A checkpoint may have put a file there, or an earlier copy.
         there = {path for path in plain if os.path.lexists(spec.path / path)}
         copied = {p for p in found if p in safe - there and _copied(source, spec.path, p)}
-        left = [path for path in found if path not in copied | there and not _is_own(path)]
+        left = [path for path in found if path not in copied | there and not layout.is_ours(path)]
         return tuple(
             f"{path} was not copied into the worktree: it is not a file that git ignores there"
             for path in left
@@ -491,7 +491,7 @@ class LinkedWorktrees:
         moved = None if self._is_of_session(spec) else self._moved(spec)
         if moved is not None:
             raise moved
-        tip = self._commit(f"refs/heads/{spec.branch}") if spec.branch else None
+        tip = self._git.commit(f"refs/heads/{spec.branch}") if spec.branch else None
         changed: tuple[str, ...] = ()
         besides: tuple[str, ...] = ()
         heads, is_there = [tip], self._is_marked(spec)
@@ -507,7 +507,7 @@ class LinkedWorktrees:
         away = (each.head for each in held if each.head is not None and each.head != tip)
         behind = tuple(dict.fromkeys((*behind, *away)))
         heads += behind
-        onto = self._commit(f"refs/heads/{base}") if base is not None else None
+        onto = self._git.commit(f"refs/heads/{base}") if base is not None else None
         kept = tip if spec.is_continued else None  # that branch stays
         heads = [each for each in heads if each not in {None, kept, merged}]
         lost = [each for each in heads if each is not None and self._is_only(each, spec, onto)]
@@ -534,9 +534,8 @@ class LinkedWorktrees:
         """Return hash and subject of each commit that the others do not have; oldest first."""
         if not commits:
             return ()
-        words = ("log", "--reverse", "--no-show-signature", "--no-color", "--format=%h %s")
         others = [f"^{each}" for each in known if each is not None]
-        reply = self._git.must_read("list the commits", *words, *commits, *others)
+        reply = self._git.must_read("list the commits", *LOG, *commits, *others)
         return tuple(decoded(reply.out).splitlines())
 
     def _left_behind(self, spec: WorktreeSpec, base: str | None) -> tuple[str, ...]:
@@ -597,10 +596,6 @@ class LinkedWorktrees:
         found = self._inside(spec).changes()
         listed = (each for each in found if f"{each}/" not in (*modules, *nested))
         return tuple(dict.fromkeys((*listed, *hidden_changes(there), *modules, *nested)))
-
-    def _commit(self, ref: str) -> str | None:
-        reply = self._git.read("rev-parse", "-q", "--verify", f"{ref}^{{commit}}")
-        return _text(reply) if reply.status == 0 else None
 
     def _is_only(self, commit: str, spec: WorktreeSpec, onto: str | None) -> bool:
         """Whether the commit's changes are nowhere else: neither merged, pushed nor squashed."""
@@ -676,7 +671,7 @@ class LinkedWorktrees:
         reply = self._git.run("update-ref", "-d", f"refs/heads/{name}", commit)
         if reply.status == 0 or name not in self._branches():
             self._configure("--remove-section", f"branch.{name}")
-        elif self._commit(f"refs/heads/{name}") == commit:  # a hook is against it
+        elif self._git.commit(f"refs/heads/{name}") == commit:  # a hook is against it
             raise refused(f"git could not delete branch `{name}`", reply)
 
 
@@ -699,11 +694,7 @@ def _ignored(git: GitProgram, paths: list[str]) -> set[str]:
     reply = git.read("check-ignore", "-z", "--stdin", stdin=joined(paths))
     if reply.status not in {0, 1}:
         raise failed("tell what it ignores", reply)
-    return {path for path in split(reply.out) if not _is_own(path)}
-
-
-def _is_own(path: str) -> bool:
-    return layout.PROJECT_FOLDER in path.split("/")
+    return {path for path in split(reply.out) if not layout.is_ours(path)}
 
 
 def _leads_through_link(top: Path, path: str) -> bool:

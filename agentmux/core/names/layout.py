@@ -69,6 +69,11 @@ _LAUNCH = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,63}")
 _TOPIC = re.compile(r"[a-z0-9][a-z0-9-]{0,47}")
 
 
+def is_ours(path: str) -> bool:
+    """Whether a path of a repository is a ``.agentmux`` folder, or in one."""
+    return PROJECT_FOLDER in path.split("/")
+
+
 def slug(text: str) -> str:
     """Return a short name for ``text``: its first words, in 1 to 48 characters of ``[a-z0-9-]``.
 
