@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.git.program import GitProgram, decoded, split
+from agentmux.adapters.git.file_hashes import file_hashes
+from agentmux.adapters.git.program import GitProgram, split
 
 _SHOWN: Final = frozenset("HMRCK?U")
 """How ``git ls-files -v`` marks files whose changes git shows. ``S`` is ``skip-worktree``, and a
@@ -24,16 +25,8 @@ def hidden_changes(git: GitProgram) -> tuple[str, ...]:
     listed = split(git.must_read("list the files", "ls-files", "-v", "-s", "-z").out)
     hidden = dict(_path_and_hash(each) for each in listed if each[0] not in _SHOWN)
     there = {path: made for path, made in hidden.items() if _is_file(git.root() / path)}
-    if not there:
-        return ()
-    # A line cannot name such a path, so it counts as changed.
-    odd = {path for path in there if "\n" in path or path.startswith('"')}
-    asked = [path for path in there if path not in odd]
-    names = "".join(f"{path}\n" for path in asked).encode("utf-8", "surrogateescape")
-    reply = git.must_read("read the files", "hash-object", "--stdin-paths", stdin=names)
-    now = decoded(reply.out).split()
-    changed = {path for path, made in zip(asked, now, strict=True) if there[path] != made}
-    return tuple(sorted(odd | changed))
+    now = file_hashes(git, there)
+    return tuple(sorted(path for path, made in there.items() if now[path] != made))
 
 
 def _path_and_hash(listed: str) -> tuple[str, str]:

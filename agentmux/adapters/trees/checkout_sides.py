@@ -13,8 +13,10 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
+from agentmux.adapters.git.file_hashes import file_hashes
 from agentmux.adapters.git.program import GitProgram, decoded, encoded, refused, split
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.names.counts import some
 
 
 class Entry(NamedTuple):
@@ -36,7 +38,6 @@ _LINK: Final = "120000"
 _FILE: Final = "100644"
 _PROGRAM: Final = "100755"
 _MODULE: Final = "160000"
-_NAMED: Final = 5
 _UNKNOWN: Final = Entry("", "")
 """What is on the disk is neither a file nor a link."""
 
@@ -173,10 +174,8 @@ class CheckoutSides:
                 found[path] = Entry(_LINK, self._hash(os.fsencode(place.readlink())))
             elif entry is not None and entry.mode in {_FILE, _PROGRAM}:
                 plain[path] = entry.mode
-        blobs = self._hashes([path for path in plain if "\n" not in path])
-        for path, mode in plain.items():
-            found[path] = Entry(mode, blobs.get(path) or self._hash_at(path))
-        return found
+        blobs = file_hashes(self._git, plain)
+        return {**found, **{path: Entry(mode, blobs[path]) for path, mode in plain.items()}}
 
     def _kind(self, place: Path, path: str) -> Entry | None:
         """Return what is at a path, without its content; None for nothing.
@@ -209,28 +208,11 @@ class CheckoutSides:
         words = ("hash-object", "-t", "blob", "--stdin")
         return decoded(self._git.must_read("read a link", *words, stdin=data).out).strip()
 
-    def _hash_at(self, path: str) -> str:
-        words = ("hash-object", "--", path)
-        return decoded(self._git.must_read("read a file", *words).out).strip()
-
-    def _hashes(self, paths: list[str]) -> dict[str, str]:
-        """Return the ids that these files would have in git, as its filters make them."""
-        if not paths:
-            return {}
-        stdin = encoded("".join(f"{path}\n" for path in paths))
-        reply = self._git.must_read("read files", "hash-object", "--stdin-paths", stdin=stdin)
-        return dict(zip(paths, decoded(reply.out).split(), strict=True))
-
 
 def undone(sides: CheckoutSides) -> str:
     """Undo what was written of the new commit; say what stays, to follow a message."""
     left = sides.undo()
-    more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
-    return (
-        f"; what it wrote stays there, uncommitted: {', '.join(left[:_NAMED])}{more}"
-        if left
-        else ""
-    )
+    return f"; what it wrote stays there, uncommitted: {some(left)}" if left else ""
 
 
 def _entry(mode: str, blob: str) -> Entry | None:

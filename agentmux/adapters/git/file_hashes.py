@@ -1,0 +1,28 @@
+"""The ids that files of a work tree would have in git."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from agentmux.adapters.git.program import GitProgram, decoded, encoded
+
+
+def file_hashes(git: GitProgram, paths: Collection[str]) -> Mapping[str, str]:
+    """Return the id of each file, by its path, as git's filters for that path make it.
+
+    Args:
+        git: It runs at the top of the work tree.
+        paths: Regular files that can be read.
+    """
+    # A list with a line for each has no place for these: git takes a quote for that of a name.
+    odd = [path for path in paths if "\n" in path or path.startswith('"')]
+    rest = [path for path in paths if path not in odd]
+    found = dict[str, str]()
+    if rest:
+        stdin = encoded("".join(f"{path}\n" for path in rest))
+        reply = git.must_read("read files", "hash-object", "--stdin-paths", stdin=stdin)
+        found = dict(zip(rest, decoded(reply.out).split(), strict=True))
+    for path in odd:
+        reply = git.must_read("read a file", "hash-object", "--", path)
+        found[path] = decoded(reply.out).strip()
+    return found
