@@ -84,20 +84,24 @@ def _answering() -> Iterator[None]:
 
 def note(text: str) -> None:
     """Write a line to stderr, for people; a failed write is ignored."""
+    _write_note(_located(text))
+
+
+def _write_note(line: str) -> None:
     with suppress(OSError):
-        sys.stderr.write(f"{printable(_located(text))}\n")
+        sys.stderr.write(f"{printable(line)}\n")
 
 
 def failure(message: str, hints: Iterable[str] = ()) -> None:
     """Write an error to stderr, with one line for each hint."""
-    note(f"{painted('error:', Colour.RED, colours=_colours_errors())} {_located(message)}")
+    _write_note(f"{painted('error:', Colour.RED, colours=_colours_errors())} {_located(message)}")
     for each in hints:
         hint(each)
 
 
 def hint(text: str) -> None:
     """Write to stderr what to do, in one line."""
-    note(f"{painted('hint:', Colour.YELLOW, colours=_colours_errors())} {_located(text)}")
+    _write_note(f"{painted('hint:', Colour.YELLOW, colours=_colours_errors())} {_located(text)}")
 
 
 def _colours_errors() -> bool:
