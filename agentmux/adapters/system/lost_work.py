@@ -17,12 +17,12 @@ from typing import Final
 
 from agentmux.adapters.system.processes import Survivor, left_after, own_pids, start_time
 from agentmux.core.journal.events import ORCHESTRATOR
+from agentmux.threads import GRACE_S
 
 WORK: Final = "AGENTMUX_WORK"
 """The environment variable with the mark."""
 
 _PROC: Final = Path("/proc")
-_GRACE_S: Final = 2.0
 _KILLED_S: Final = 1.0
 
 
@@ -74,8 +74,10 @@ def _program(pid: int, session: str, folder: Path) -> Survivor | None:
     )
 
 
-def in_words(lost: Iterable[Survivor]) -> str:
-    """Name the programs, for people."""
+def end_lost_work(session: str, folder: Path) -> str:
+    """End the programs of `lost_work`; return which they were, in words, empty for none."""
+    lost = lost_work(session, folder)
+    end_work(lost)
     return ", ".join(f"{Path(each.argv0).name} (process {each.pid})" for each in lost)
 
 
@@ -101,7 +103,7 @@ def _is_same(home: str, folder: Path) -> bool:
 def end_work(lost: Iterable[Survivor]) -> None:
     """Ask programs, and what they have started in their groups, to end; then kill what is left."""
     known = tuple(lost)
-    for number, wait_s in ((signal.SIGTERM, _GRACE_S), (signal.SIGKILL, _KILLED_S)):
+    for number, wait_s in ((signal.SIGTERM, GRACE_S), (signal.SIGKILL, _KILLED_S)):
         for each in known:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(each.pid, number)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import typer
 
 from agentmux.adapters.system import processes
-from agentmux.adapters.system.lost_work import end_work, in_words, lost_work
+from agentmux.adapters.system.lost_work import end_lost_work
 from agentmux.adapters.wake.pipe import STOP, poke
 from agentmux.app.commands.stop import stop
 from agentmux.app.session.lookup import live, select_session
@@ -39,10 +39,10 @@ def stop_session(ctx: typer.Context, session: SessionArg = None, yes: YesOpt = F
 
     def tmux() -> OwnSession:
         target = attachment.require_live(entry, live(world, (entry,))[entry.path])
-        lost = lost_work(entry.text("session_id"), entry.path)
-        if lost:  # an orchestrator that was killed has not ended it, and it could still commit
-            end_work(lost)
-            render.note(f"ended what its orchestrator had left at work: {in_words(lost)}")
+        # An orchestrator that was killed has not ended it, and it could still commit.
+        ended = end_lost_work(entry.text("session_id"), entry.path)
+        if ended:
+            render.note(f"ended what its orchestrator had left at work: {ended}")
         return world.terminal(target.server.socket).own(target)
 
     stopped = stop(

@@ -25,7 +25,7 @@ from agentmux.adapters.notify.process import HelperProcess
 from agentmux.adapters.pane import delivery, keystrokes
 from agentmux.adapters.system import processes
 from agentmux.adapters.system.installation import require_installed
-from agentmux.adapters.system.lost_work import end_work, in_words, lost_work
+from agentmux.adapters.system.lost_work import end_lost_work
 from agentmux.adapters.system.processes import PidWatch, start_time
 from agentmux.adapters.tmux.own_session import OwnTmux
 from agentmux.adapters.tmux.server import TmuxTerminal
@@ -216,7 +216,7 @@ async def _drive(
         gone=gone,
         notifier=HelperProcess(world.environment),
         approver=partial(take_approvers, session),
-        end_lost_work=_end_lost_work,
+        end_lost_work=end_lost_work,
         require_lease=partial(require_lease, session / lease.NAME, world.now),
         require_installed=_require_installed,
         past=() if request.mode == "start" else _said_before(session / layout.LOG),
@@ -232,13 +232,6 @@ async def _drive(
         )
     finally:
         display.close()
-
-
-def _end_lost_work(session: str, folder: Path) -> str:
-    """As `Tools.end_lost_work`."""
-    lost = lost_work(session, folder)
-    end_work(lost)
-    return in_words(lost)
 
 
 def _require_installed(session: str) -> None:
