@@ -14,7 +14,7 @@ from agentmux.app.commands.orchestrator_request import (
 )
 from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedSession, hand_over
 from agentmux.app.launch.launcher import Launcher
-from agentmux.app.launch.missing_programs import lacking_programs
+from agentmux.app.launch.missing_programs import LackingProgramError, lacking_programs
 from agentmux.app.launch.plan import LaunchPlan
 from agentmux.app.launch.stopped_pane import unheard
 from agentmux.app.session.came_along import require_own
@@ -61,7 +61,7 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.check_phase import commands_ahead
 from agentmux.core.pipeline.work import agents_work
-from agentmux.errors import AgentmuxError, BlockedError, NotFoundError, NotInstalledError
+from agentmux.errors import AgentmuxError, BlockedError, NotFoundError
 from agentmux.ports.processes import LOCK_WAIT_S
 from agentmux.ports.session_files import SessionFiles
 from agentmux.ports.terminal import TerminalUnreachableError
@@ -455,7 +455,7 @@ def _named(world: World, plan: ResumePlan) -> SessionState:
     return replace(state, session_name=name, session_id=state.session_id or world.new_id())
 
 
-def plan_lacks(world: World, plan: ResumePlan) -> NotInstalledError | None:
+def plan_lacks(world: World, plan: ResumePlan) -> LackingProgramError | None:
     """Return why a resume without a person is refused by `lacking_programs`; None where not."""
     return lacking_programs(world.programs, world.files(plan.path), plan.state, plan.panes)
 

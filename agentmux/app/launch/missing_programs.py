@@ -18,9 +18,22 @@ from agentmux.ports.session_files import SessionFiles
 _LAUNCH_BYTES: Final = 4 << 20
 
 
+class LackingProgramError(NotInstalledError):
+    """The program of an agent is not found.
+
+    Attributes:
+        brief: The message without the PATHs, which are too long for a row.
+    """
+
+    def __init__(self, brief: str, *paths: str, hints: tuple[str, ...]) -> None:
+        """Take the message up to the PATH, and what follows it; and the hints."""
+        self.brief = brief
+        super().__init__(": ".join((brief, "".join(paths))), hints=hints)
+
+
 def lacking_programs(
     programs: Programs, files: SessionFiles, state: SessionState, panes: Sequence[LaunchPlan]
-) -> NotInstalledError | None:
+) -> LackingProgramError | None:
     """Return why a resume without a person is refused: the program of an agent is not found.
 
     None if all are found. It only reads. If the agents had another PATH before, it is named: in
@@ -41,9 +54,10 @@ def lacking_programs(
     wanted = {each.program for each in lacking}
     resumes = _with_earlier_path(programs, paths, wanted, files.path.name)
     nor = () if resumes else tuple(each for each in paths if each not in {"", programs.path})
-    return NotInstalledError(
-        f"no program {names} on the PATH of this command: {programs.path}"
-        + "".join(f", nor on that of its agents: {path}" for path in nor[:1]),
+    return LackingProgramError(
+        f"no program {names} on the PATH of this command",
+        programs.path,
+        *(f", nor on that of its agents: {path}" for path in nor[:1]),
         hints=(
             *resumes,
             *dict.fromkeys(how_to_install(each.player.spec) for each in lacking),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from agentmux.app.commands.resume import blocked, plan_fields, plan_lacks, plan_resume
+from agentmux.app.launch.missing_programs import LackingProgramError
 from agentmux.app.session.lookup import live
 from agentmux.app.views.plan_lines import resume_plan
 from agentmux.core.codec.frozen import replace
-from agentmux.errors import NotInstalledError
 
 if TYPE_CHECKING:
     from agentmux.app.session.lookup import SessionEntry
@@ -36,8 +36,7 @@ def explanation(world: World, site: Site, entry: SessionEntry, *, explain: bool)
     block = block or plan.obstacle or plan_lacks(world, plan)
     said: dict[str, Any] | None = None
     if block is not None:
-        lacks = isinstance(block, NotInstalledError)
-        message = block.message.partition(": /")[0] if lacks else block.message  # without the PATH
+        message = block.brief if isinstance(block, LackingProgramError) else block.message
         said = {"message": message, "hints": list(block.hints)}
     # A person would get a shell for an agent that is not found; here that blocks the resume.
     plan = replace(plan, panes=tuple(each for each in plan.panes if not each.lacks_program))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.commands.resume import ResumePlan, blocked, plan_lacks, plan_resume
+from agentmux.app.launch.missing_programs import LackingProgramError
 from agentmux.app.views.last_screens import LastScreen, ReadFile, readable_screens
 from agentmux.app.views.status import session_view
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.conversations import how_it_comes_back, needs_reason
 from agentmux.core.names.status_labels import Safety, SessionStatus
 from agentmux.core.names.statuses import UNKNOWN, UNREADABLE
-from agentmux.errors import AgentmuxError, NotInstalledError
+from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
     from agentmux.app.session.lookup import Liveness, SessionEntry
@@ -191,6 +192,5 @@ def _seats(plan: ResumePlan) -> tuple[SeatOutlook, ...]:
 
 
 def _short(error: AgentmuxError) -> str:
-    """Return why a resume is refused, without a PATH, which is too long for a row."""
-    is_missing = isinstance(error, NotInstalledError)
-    return error.message.partition(": /")[0] if is_missing else error.message
+    """Return why a resume is refused, in one row."""
+    return error.brief if isinstance(error, LackingProgramError) else error.message
