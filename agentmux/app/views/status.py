@@ -141,8 +141,9 @@ def session_view(
     """
     noted = runtime if liveness.locked and _is_of(liveness, runtime) else NOTHING
     seats = tuple(seat_views(entry, liveness, noted, now))
+    away = _is_away(entry)
     problems = (
-        *_problems(entry, liveness, noted),
+        *_problems(entry, liveness, noted, away=away),
         *_told_by_seats(seats if liveness.locked else ()),
     )
     status = _status(entry, liveness, noted, seats)
@@ -163,7 +164,7 @@ def session_view(
         because=liveness.because,
         copy_of=str(liveness.copy_of) if liveness.copy_of is not None else None,
         orchestrator=liveness.orchestrator,
-        away=_is_away(entry),
+        away=away,
         outdated=liveness.other_version is not None,
         tmux_session=liveness.tmux.name if liveness.tmux else entry.text("session_name"),
         tmux_socket=entry.text("tmux_socket"),
@@ -345,7 +346,7 @@ def _at_rest(entry: SessionEntry, liveness: Liveness) -> SessionStatus:
     return SessionStatus.STOPPED if stopped else SessionStatus.INTERRUPTED
 
 
-def _problems(entry: SessionEntry, liveness: Liveness, noted: Json) -> Iterator[str]:
+def _problems(entry: SessionEntry, liveness: Liveness, noted: Json, *, away: bool) -> Iterator[str]:
     if entry.problem is not None:
         yield entry.problem.message
     yield from entry.warnings
@@ -353,7 +354,7 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json) -> Iterator[
     if entry.phase == SessionStatus.FAILED:
         cause = text(mapping(entry.fields, "interruption"), "cause")
         yield f"it failed: {cause}" if cause else "it failed"
-    if _is_away(entry) and not noted.get("problem"):
+    if away and not noted.get("problem"):
         place = entry.text("worktree")
         yield f"the worktree {place} is not there: a resume makes it again, or finds it elsewhere"
     if noted.get("problem"):
