@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal.state import TreeCheckpoint
@@ -17,11 +17,14 @@ class WorktreeTakenError(BlockedError):
         super().__init__(message, reason="worktree_taken", hints=hints)
 
 
+WORKTREE_GONE: Final = "worktree_gone"
+
+
 class FolderGoneError(BlockedError):
     """The folder of a worktree is not at its place, and git keeps work for it."""
 
     def __init__(self, message: str, *, hints: tuple[str, ...] = ()) -> None:
-        super().__init__(message, reason="worktree_gone", hints=hints)
+        super().__init__(message, reason=WORKTREE_GONE, hints=hints)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -258,10 +258,7 @@ class FileSignals:
 
             state = with_frozen_pipeline(self._with_feature(BLANK), self._path)
             if state.pipeline == FEATURE:
-                asked = self._asks_for_fix(state)
-                found = decode_state(
-                    {"phase": Phase.FAILED.value}, where=str(self._path), fix_requested=asked
-                )
+                found, _ = self._decoded({"phase": Phase.FAILED.value})
                 state = replace(state, fix=found.fix)
             return LoadedSession(
                 state=state,

@@ -12,15 +12,13 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.tree_checkpoints import checkpoint_words
 from agentmux.core.journal.events import WorktreeMade, WorktreeMoved
 from agentmux.errors import BlockedError
-from agentmux.ports.worktrees import WorktreeSpec
+from agentmux.ports.worktrees import WORKTREE_GONE, WorktreeSpec
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState, TreeCheckpoint
 
 logger = logging.getLogger(__name__)
-
-WORKTREE_GONE: Final = "worktree_gone"
 
 _NAMED: Final = 5
 

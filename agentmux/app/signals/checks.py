@@ -256,7 +256,7 @@ def _phase(checker: _Checker) -> Checked:
 def _documents(state: SessionState) -> Mapping[str, PhaseDefinition]:
     """Return the documents of the session's pipeline that have no signal of their own, by name."""
     pipeline = pipeline_of(state)
-    defined = (state.pipeline).phases
+    defined = state.pipeline.phases
     return {
         each.phase: each for each in defined if pipeline[each.phase].signal == events.PhaseDone.kind
     }

@@ -39,7 +39,7 @@ from agentmux.core.fold.transitions import (
     schedule,
     unplanned,
     wish,
-    with_found,
+    with_verdicts_found,
     without_seat,
 )
 from agentmux.core.journal.events import (
@@ -536,7 +536,7 @@ def _settled(state: SessionState, event: Event, fact: PhaseSettled) -> SessionSt
     known = replace(state, **found.values())
     if kind_of(state) is not Kind.REVIEW:
         return go_on(known)
-    reviewed = with_found(known, found.results, state.phase, "`phase_settled` event")
+    reviewed = with_verdicts_found(known, found.results, state.phase, "`phase_settled` event")
     is_open = result_of(reviewed, state.phase).outcome not in {PASSED, CAPPED}
     return decide_review(reviewed) if is_open else go_on(reviewed)
 
@@ -555,7 +555,7 @@ def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
     if pipeline.nominates_from(phase):
         # Nobody is nominated yet; a default kept here would override the front matter to come.
         known = replace(known, reviewer_nominations=())
-    known = with_found(reopened(known, phase), found.results, phase, "`resumed` event")
+    known = with_verdicts_found(reopened(known, phase), found.results, phase, "`resumed` event")
     if fact.override:
         return enter(known, phase)
     last = pipeline.last

@@ -201,7 +201,7 @@ def reopened(state: SessionState, phase: str) -> SessionState:
     return replace(state, results=kept)
 
 
-def with_found(
+def with_verdicts_found(
     state: SessionState, found: Mapping[str, object], phase: str, where: str
 ) -> SessionState:
     """Return the state with the verdicts that lie on the disk, if it goes on in ``phase``.
