@@ -61,11 +61,15 @@ def look(terminal: TmuxTerminal, session: str) -> dict[str, Pane]:
 
 
 @pytest.fixture
-def attach(tmux_under: TmuxTerminal) -> Iterator[object]:
+def attach(tmux_under: TmuxTerminal, wait_until: WaitUntil) -> Iterator[object]:
     """Attach a client of the given size; it runs in a pane of another tmux server."""
     outer = TmuxTerminal(tmux_under.socket + "o", config_file="/dev/null")
 
+    def clients() -> list[str]:
+        return tmux_under.run("list-clients", "-F", "#{client_name}").stdout.split()
+
     def attached(session: str, columns: int, rows: int) -> None:
+        before = clients()
         words = ["tmux", "-u", "-S", tmux_under.socket, "attach", "-t", session]
         outer.create_session(
             name="agentmux-client",
@@ -74,6 +78,7 @@ def attach(tmux_under: TmuxTerminal) -> Iterator[object]:
             size=(columns, rows + 1),  # its status line takes one
             argv=["env", "-u", "TMUX", *words],
         )
+        wait_until(lambda: len(clients()) > len(before))
 
     yield attached
     outer.run("kill-server")
@@ -195,8 +200,7 @@ def test_output_of_the_users_hooks_does_not_cover_what_is_attached_to(
     tmux_under.run("run-shell", "-t", made.pane, "echo text of a hook")
     assert ask(tmux_under, made.pane, "#{pane_mode}") == commands.VIEW
     attach(made.session.id, 120, 40)
-    ask_client = ("list-clients", "-F", "#{client_name}")
-    client = tmux_under.run(*ask_client).stdout.strip()
+    client = tmux_under.run("list-clients", "-F", "#{client_name}").stdout.strip()
     tmux_under.run(*commands.goes_to(made.target, f"switch-client -c {client}"))
     assert ask(tmux_under, made.pane, "#{pane_mode}") == ""
 
