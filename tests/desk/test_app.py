@@ -217,11 +217,24 @@ def test_every_tab_of_a_session_at_rest(project: Path) -> None:
     asyncio.run(look())
 
 
-def test_what_is_read_stays_when_something_newer_is_written(project: Path) -> None:
+def three_with_documents(project: Path) -> Path:
+    """Make three sessions; return the one that is selected first, which has two documents."""
     home = three(project)
+    (home / "08_completion").mkdir(exist_ok=True)
     for name in ("summary.md", "verdict.md"):
-        (home / "08_completion").mkdir(exist_ok=True)
         (home / "08_completion" / name).write_text(f"the {name}\n")
+    return home
+
+
+def write_newer(home: Path) -> None:
+    """Write a document that stands before the others."""
+    (home / "09_later").mkdir()
+    (home / "09_later/newer.md").write_text("something newer\n")
+    (home / "state.json").touch()
+
+
+def test_what_is_read_stays_when_something_newer_is_written(project: Path) -> None:
+    home = three_with_documents(project)
 
     async def look() -> None:
         async with shown(tools_of(project)) as desk:
@@ -230,9 +243,7 @@ def test_what_is_read_stays_when_something_newer_is_written(project: Path) -> No
             await desk.shows("the summary.md", "1 of 4")
             await desk.press("full_stop")
             await desk.shows("the verdict.md", "2 of 4")
-            (home / "09_later").mkdir()
-            (home / "09_later/newer.md").write_text("something newer\n")
-            (home / "state.json").touch()
+            write_newer(home)
             await desk.shows("the verdict.md", "3 of 5")
             await desk.press("comma")
             await desk.shows("the summary.md", "2 of 5")
@@ -261,10 +272,7 @@ class HeldPages(Pages):
 
 
 def test_a_page_that_was_on_its_way_does_not_undo_a_key(project: Path) -> None:
-    home = three(project)
-    for name in ("summary.md", "verdict.md"):
-        (home / "08_completion").mkdir(exist_ok=True)
-        (home / "08_completion" / name).write_text(f"the {name}\n")
+    home = three_with_documents(project)
 
     async def look() -> None:
         async with shown(tools_of(project)) as desk:
@@ -274,9 +282,7 @@ def test_a_page_that_was_on_its_way_does_not_undo_a_key(project: Path) -> None:
             app.pages = pages = HeldPages(app.tools.reader)
             await desk.press("3", "full_stop")
             await desk.shows("the verdict.md", "2 of 4")
-            (home / "09_later").mkdir()
-            (home / "09_later/newer.md").write_text("something newer\n")
-            (home / "state.json").touch()
+            write_newer(home)
             await desk.shows("the verdict.md", "3 of 5")
             pages.holds = True
             (home / "state.json").touch()
