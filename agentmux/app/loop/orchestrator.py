@@ -98,7 +98,7 @@ class Orchestrator:
         self._main: asyncio.AbstractEventLoop | None = None
         self._handed: deque[Callable[[], object]] = deque()
         self._finished = False
-        self._problems: dict[str, str] = {}
+        self._problems, self._given_up = dict[str, str](), dict[str, str]()
         self._unanswered: set[str] = set()
         self._failures: Counter[str] = Counter()
         self._failed_at: dict[str, float] = {}
@@ -329,7 +329,7 @@ class Orchestrator:
         text = f"{what}: {in_words(error)}; it is not tried again before: {way_on}"
         logger.error("%s was given up: %s", what, in_words(error))
         self.say(f"problem: {text}")
-        self._problems[what] = text
+        self._given_up[what] = text
         self._show_problem()
 
     def _end_after(self, what: str, error: Exception) -> None:
@@ -348,11 +348,14 @@ class Orchestrator:
     def _resolved(self, what: str) -> None:
         del self._failures[what]
         self._unanswered.discard(what)
-        if self._problems.pop(what, None) is not None and not self._ending.is_set():
+        found = (self._problems.pop(what, None), self._given_up.pop(what, None))
+        if any(found) and not self._ending.is_set():
             self._show_problem()
 
     def _show_problem(self) -> None:
-        self._watcher.runtime.problem = next(reversed(self._problems.values()), None)
+        """Show the last problem; what was given up comes first, since only a person can help."""
+        shown = {**self._problems, **self._given_up}
+        self._watcher.runtime.problem = next(reversed(shown.values()), None)
         with suppress(AgentmuxError, OSError):
             self._watcher.write_runtime()
 

@@ -91,9 +91,12 @@ def test_an_unexpected_error_is_tried_three_times_and_then_a_failure(studio: Stu
 
 
 def test_a_failure_that_cannot_be_recorded_is_not_tried_again(
-    studio: Studio, tmp_path: Path
+    studio: Studio, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The journal is made unwritable by the hook itself, just before it refuses."""
+    """The journal is made unwritable by the hook itself, just before it refuses.
+
+    That the loop cannot read it, either, does not hide what was given up.
+    """
     runs, journal = tmp_path / "runs", studio.session / "tool_events.jsonl"
     write_hook(studio, f"echo run >> {runs}; mv {journal} {journal}.away; mkdir {journal}; exit 1")
 
@@ -104,6 +107,9 @@ def test_a_failure_that_cannot_be_recorded_is_not_tried_again(
     shown: list[str] = []
 
     def stop() -> None:
+        _wait_until(lambda: "was given up" in caplog.text)
+        poke(studio.session)
+        _wait_until(lambda: "a step failed: cannot open the journal" in caplog.text)
         _wait_until(lambda: "not tried again" in problem())
         shown.append(problem())
         journal.rmdir()
