@@ -382,6 +382,20 @@ def test_bringing_a_session_into_the_present_form_is_one_step(
     assert found == {began, ended}
 
 
+def test_an_older_session_that_another_process_has_written_is_not_written_over(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "s"
+    write_files(folder, recorded("of-0.1.0-reviewing-pending")["files"])
+    session, state = opened(FileSession(folder)), folder / layout.STATE
+    fields = json.loads(state.read_text())
+    state.write_text(json.dumps({**fields, "revision": fields["revision"] + 1}))
+    before = state.read_bytes()
+    with pytest.raises(SupersededError):
+        session.take_over()
+    assert state.read_bytes() == before
+
+
 def test_a_rebuilding_that_is_killed_at_any_operation_is_done_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
