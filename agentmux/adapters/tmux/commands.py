@@ -466,15 +466,17 @@ def goes_to(target: Target, command: str) -> Command:
     """Return a command that shows the session ``target`` to the calling client.
 
     ``command`` is ``attach-session`` or ``switch-client``. What tmux itself shows over a pane, such
-    as the output of the user's hooks, is taken away first: no key would reach what is below. If the
-    server has another session under the id in ``target`` by now, the returned command fails.
+    as the output of the user's hooks, is taken away before and after: no key would reach what is
+    below. If the server has another session under the id in ``target`` by now, the returned command
+    fails.
     """
     # Unlike `guard` this prints nothing, since it would appear on the user's screen.
     nobody = text_of(f"show-options -v {ELSEWHERE}")
     monitor = f"{target.session}:"
     covered = f"if-shell -F -t {monitor} '#{{==:#{{pane_mode}},{VIEW}}}'"
     uncover = f"{covered} '{text_of(f'copy-mode -q -t {monitor}')}'"
-    shown = text_of(uncover, f"{command} -t {target.session}")
+    # tmux 3.5a, unlike 3.3a, shows mistakes in its configuration when the first client attaches.
+    shown = text_of(uncover, f"{command} -t {target.session}", uncover)
     words = ("if-shell", "-F", "-t", target.session, is_ours(target), shown, nobody)
     return tuple(in_short(words))
 
