@@ -48,6 +48,9 @@ def test_a_distribution_without_a_list_of_its_files_is_passed_over(tmp_path: Pat
 def test_another_distribution_with_the_package_is_named_with_its_place(tmp_path: Path) -> None:
     install(tmp_path, DISTRIBUTION, "0.2.0", "agentmux/__init__.py")
     install(tmp_path, "agentmux", "1.0.2", "agentmux/__init__.py", "agentmux/cli/main.py")
+    (tmp_path / "agentmux" / "cli").mkdir(parents=True)  # from 3.12 on, a file that is not there
+    for name in ("__init__.py", "cli/main.py"):  # is not listed
+        (tmp_path / "agentmux" / name).touch()
     with pytest.raises(NotInstalledError) as caught:
         require_own_package([str(tmp_path)])
     assert "`agentmux` 1.0.2" in caught.value.message
