@@ -27,7 +27,7 @@ from agentmux.core.codec.times import time_of
 from agentmux.core.decisions.limits import is_parked
 from agentmux.core.decisions.seat_needs import restartable
 from agentmux.core.definitions.definition import Kind
-from agentmux.core.fold.acceptance import takes_approval, working_phase
+from agentmux.core.fold.acceptance import takes_approval
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names import statuses
 from agentmux.core.names.conversations import needs_reason, started_again, which_conversation
@@ -42,7 +42,7 @@ from agentmux.core.names.status_labels import (
 )
 from agentmux.core.names.statuses import CAPPED, DELAYED
 from agentmux.core.pipeline.delivery import failure
-from agentmux.core.pipeline.registry import kind_of
+from agentmux.core.pipeline.registry import kind_of, working_phase
 from agentmux.core.pipeline.results import all_results
 from agentmux.core.terminal.monitor_keys import DETACH
 from agentmux.core.terminal.text_width import NARROW, clean, cut, spread, width, wrap

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from agentmux.adapters.disk.session_files import FileSession
-from agentmux.core.fold.acceptance import Answer, is_signal, judge
+from agentmux.core.fold.acceptance import Answer, is_judged, judge
 from agentmux.core.fold.apply import advance
 from agentmux.core.fold.parking import BUSY
 from agentmux.core.journal.events import AgentLaunched, AgentWoken, Event, Resumed, Rewound
@@ -95,7 +95,7 @@ def check_launches(steps: Iterable[Step]) -> None:
 
 def hands_in(state: SessionState, event: Event) -> bool:
     """Return whether an event is an accepted signal that ends the work of its seat."""
-    submitted = is_signal(event) and event.fact.kind.startswith("submit_")
+    submitted = is_judged(event) and event.fact.kind.startswith("submit_")
     return submitted and judge(state, event).answer is Answer.ACCEPTED
 
 

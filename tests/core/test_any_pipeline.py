@@ -36,7 +36,7 @@ from agentmux.core.definitions.rules import Surroundings
 from agentmux.core.documents.plan import check_execution_plan
 from agentmux.core.documents.review import Verdict, review_file
 from agentmux.core.fold import transitions
-from agentmux.core.fold.acceptance import judge, takes_decision, working_phase
+from agentmux.core.fold.acceptance import judge, takes_decision
 from agentmux.core.fold.apply import advance, fold
 from agentmux.core.fold.implied import implied
 from agentmux.core.journal import events
@@ -46,7 +46,7 @@ from agentmux.core.names.phase import CHECK, ENDS, REVIEWERS, Phase
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.check_phase import check_commands, waiting_for_user
 from agentmux.core.pipeline.on_disk import state_from_disk
-from agentmux.core.pipeline.registry import beginnings, pipeline_of
+from agentmux.core.pipeline.registry import beginnings, pipeline_of, working_phase
 from agentmux.core.pipeline.results import all_results
 from agentmux.core.pipeline.work import Work, wanted
 from tests.core.builders import AT, plan, review

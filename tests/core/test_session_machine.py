@@ -39,7 +39,7 @@ from agentmux.core.decisions.inference import infer
 from agentmux.core.decisions.limits import is_parked, next_wake, to_wake
 from agentmux.core.decisions.next_actions import Exit, Facts, LaunchFact, next_actions
 from agentmux.core.documents.review import review_file
-from agentmux.core.fold.acceptance import Answer, is_signal, judge, working_phase
+from agentmux.core.fold.acceptance import Answer, is_judged, judge
 from agentmux.core.fold.apply import advance, fold
 from agentmux.core.fold.implied import implied
 from agentmux.core.fold.parking import BUSY, LAUNCH, TOLD
@@ -78,7 +78,7 @@ from agentmux.core.journal.state import encode as encode_state
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import ARCHITECTURE, Artifacts, done_marker
 from agentmux.core.pipeline.on_disk import StateFromDisk, state_from_disk
-from agentmux.core.pipeline.registry import PIPELINE
+from agentmux.core.pipeline.registry import PIPELINE, working_phase
 from tests.core.builders import AT, EXPERT, LOGIC, QUALITY, artifacts, outcome_of, plan, review
 
 DESIGN = "05_design/design.md"
@@ -411,7 +411,7 @@ class Ledger:
         before, event = self.state, parse(fields)
         after = self.state = advance(before, event, self.offset)
         kind, seat = fields["event"], fields["seat"]
-        accepted = is_signal(event) and judge(before, event).answer is Answer.ACCEPTED
+        accepted = is_judged(event) and judge(before, event).answer is Answer.ACCEPTED
         self._limited(before, fields)
         if kind == "agent_launched":
             self.launches[seat] = (fields["launch"], before.cycle, before.phase)
@@ -422,7 +422,7 @@ class Ledger:
         if accepted:
             self.counted.append(fields["id"])
             self._accepted(before, fields)
-        elif is_signal(event):
+        elif is_judged(event):
             assert after.signals == before.signals, "an ignored signal is not counted"
             assert after.phase == before.phase, "an ignored signal leads nowhere"
         self._led(before, after, fields)

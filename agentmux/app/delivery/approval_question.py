@@ -13,10 +13,10 @@ from agentmux.app.delivery.commit import moved, reason
 from agentmux.app.delivery.deliverable import decision_digest, deliverable
 from agentmux.app.delivery.ways import way_of
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import Approved
 from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import left_behind_label, left_out_label
+from agentmux.core.pipeline.registry import working_phase
 from agentmux.core.terminal.console import READ_S
 from agentmux.errors import AgentmuxError
 

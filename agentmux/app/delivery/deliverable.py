@@ -12,10 +12,10 @@ from agentmux.app.session.changes import held_by_base, result_base
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.definitions.definition import Kind
-from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.results import results_fields
 from agentmux.core.names import git_commands
 from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
+from agentmux.core.pipeline.registry import working_phase
 from agentmux.core.pipeline.result_text import message
 from agentmux.core.pipeline.results import all_verdicts
 

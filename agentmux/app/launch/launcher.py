@@ -35,7 +35,6 @@ from agentmux.core.codec.records import to_fields
 from agentmux.core.config.settings import SetupStep, VerifyCommand
 from agentmux.core.conversation.resume_choice import Fresh, Guard, ResumeChoice, Rung, plan_rung
 from agentmux.core.conversation.seat_history import SeatHistory
-from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import AgentLaunched, LaunchChosen
 from agentmux.core.journal.state import AGENT_MODES, SessionState
 from agentmux.core.names import layout
@@ -45,7 +44,7 @@ from agentmux.core.names.statuses import STOPPED
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.base_run import base_command
 from agentmux.core.pipeline.check_phase import command_of
-from agentmux.core.pipeline.registry import pipeline_of
+from agentmux.core.pipeline.registry import pipeline_of, working_phase
 from agentmux.core.pipeline.setup import recorded_step
 from agentmux.core.pipeline.work import Work
 from agentmux.core.prompts import prompt

@@ -20,12 +20,11 @@ from agentmux.core.agents.spec import typed_blind
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.next_actions import Tell
 from agentmux.core.fleet.lease import LeaseLapsedError
-from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import AgentNudged, PromptReached, ResearchTold
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.statuses import LAUNCHED
-from agentmux.core.pipeline.registry import pipeline_of
+from agentmux.core.pipeline.registry import pipeline_of, working_phase
 from agentmux.core.prompts import prompt as prompts
 from agentmux.core.prompts.prompt import PromptInputs
 from agentmux.ports.terminal import NO_FIELD, Delivery, DeliveryResult

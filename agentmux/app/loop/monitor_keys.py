@@ -27,14 +27,14 @@ from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.seat_needs import restartable, skippable, stopped
 from agentmux.core.definitions.definition import Kind
-from agentmux.core.fold.acceptance import Answer, takes_approval, takes_decision, working_phase
+from agentmux.core.fold.acceptance import Answer, takes_approval, takes_decision
 from agentmux.core.journal.events import Approved, ChangesRequested, UserDecision
 from agentmux.core.journal.signal_messages import words_for
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names import statuses
 from agentmux.core.names.listing import listed
 from agentmux.core.pipeline.beginnings import beginning_choices
-from agentmux.core.pipeline.registry import pipeline_of
+from agentmux.core.pipeline.registry import pipeline_of, working_phase
 from agentmux.core.terminal.console import ANSWER_S, REST_S, Console, ask, press
 from agentmux.core.terminal.keys import Pressed
 from agentmux.core.terminal.monitor_keys import DETACH, Wish, help_lines

@@ -60,7 +60,6 @@ from agentmux.core.decisions.next_actions import (
     Tell,
     Wake,
 )
-from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.fold.parking import BUSY, LAUNCH, TOLD
 from agentmux.core.journal.events import (
     AgentExited,
@@ -86,6 +85,7 @@ from agentmux.core.names.statuses import (
     STOPPED,
     TIMED_OUT,
 )
+from agentmux.core.pipeline.registry import working_phase
 from agentmux.errors import AgentmuxError
 from agentmux.ports.terminal import NewPane, TerminalUnreachableError
 

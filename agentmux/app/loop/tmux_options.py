@@ -11,11 +11,11 @@ from typing import Final
 
 from agentmux.core.decisions.attention import Attention
 from agentmux.core.decisions.seat_needs import restartable
-from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import statuses
 from agentmux.core.names.phase import ENDS
 from agentmux.core.names.status_labels import status_label
+from agentmux.core.pipeline.registry import working_phase
 from agentmux.core.terminal.text_width import clean, cut
 from agentmux.ports.display import SeatStatus
 from agentmux.ports.terminal import OwnSession, StatusOption

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 from agentmux.core.checks.tail import tail
 from agentmux.core.decisions.check_actions import RecordBase, RecordCheck
 from agentmux.core.decisions.next_actions import check_exit, is_command
-from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import BaseChecked, CheckDone
 from agentmux.core.names.statuses import LAUNCHED, PASSED
 from agentmux.core.pipeline.check_phase import command_of, trees_of
+from agentmux.core.pipeline.registry import working_phase
 from agentmux.core.pipeline.verified import checked_trees
 from agentmux.errors import AgentmuxError
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.core.codec.records import from_fields, to_fields
 from agentmux.core.decisions.tree_checkpoints import REWIND, REWOUND
-from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import ArtifactsArchived, CheckpointTaken, Rewound
+from agentmux.core.pipeline.registry import working_phase
 from agentmux.errors import DataError
 
 if TYPE_CHECKING:

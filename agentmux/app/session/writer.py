@@ -11,7 +11,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import to_fields
 from agentmux.core.decisions.drafts import without_drafts
 from agentmux.core.decisions.inference import Inference, infer
-from agentmux.core.fold.acceptance import is_signal
+from agentmux.core.fold.acceptance import is_judged
 from agentmux.core.fold.apply import advance, counted
 from agentmux.core.fold.implied import implied
 from agentmux.core.fold.loaded_session import LoadedSession
@@ -201,7 +201,7 @@ class Session:
         for event, offset in tail:
             before, folded = folded, advance(folded, event, offset)
             counts = counted(before, folded)
-            if counts or not is_signal(event):
+            if counts or not is_judged(event):
                 self._add_implied(before, event, folded)
                 self._commit(folded)
             if counts:

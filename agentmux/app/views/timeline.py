@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.definitions.definition import Kind
-from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.fold.phase_times import blank_before, phase_times
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import ENDS, Phase
@@ -16,7 +15,7 @@ from agentmux.core.names.statuses import CAPPED, DELAYED, MERGE, PUSH
 from agentmux.core.pipeline.base_run import is_base_open
 from agentmux.core.pipeline.check_phase import check_commands
 from agentmux.core.pipeline.delivery import failed_step, open_step
-from agentmux.core.pipeline.registry import kind_of, pipeline_of
+from agentmux.core.pipeline.registry import kind_of, pipeline_of, working_phase
 from agentmux.core.pipeline.results import fixes, result_of, reviewers
 
 if TYPE_CHECKING:

@@ -55,7 +55,6 @@ from agentmux.core.fold.acceptance import (
     Answer,
     takes_approval,
     takes_decision,
-    working_phase,
 )
 from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import Approved, ChangesRequested, UserDecision
@@ -69,7 +68,7 @@ from agentmux.core.names.status_labels import (
 )
 from agentmux.core.names.statuses import KEEP, MERGE, PR, PUSH
 from agentmux.core.pipeline.delivery import approve_again
-from agentmux.core.pipeline.registry import beginnings, pipeline_of
+from agentmux.core.pipeline.registry import beginnings, pipeline_of, working_phase
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, RefusedError, UsageError
 from agentmux.ports.repository import IndexBusyError
 

@@ -12,7 +12,6 @@ from typing import Final
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.decisions.limits import is_parked
 from agentmux.core.definitions.definition import Kind
-from agentmux.core.fold.acceptance import working_kind
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names.occasion import Occasion
 from agentmux.core.names.phase import RESEARCHERS, Phase
@@ -33,6 +32,7 @@ from agentmux.core.names.statuses import (
     UNKNOWN,
     WAITING,
 )
+from agentmux.core.pipeline.registry import working_kind
 
 TROUBLE: Final = "stalled"
 """The key of the notice that a problem stops the session, whichever it is."""

@@ -13,7 +13,6 @@ from typing import Final
 from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.review import review_files
-from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.state import SessionState
 from agentmux.core.pipeline.artifacts import (
     PLAN_FILE,
@@ -26,7 +25,7 @@ from agentmux.core.pipeline.artifacts import (
     subplan_count,
 )
 from agentmux.core.pipeline.kinds import PhaseDescriptor
-from agentmux.core.pipeline.registry import pipeline_of
+from agentmux.core.pipeline.registry import pipeline_of, working_phase
 from agentmux.core.pipeline.results import result_of
 
 _PLANS: Final = {PLAN_FILE}

@@ -9,7 +9,6 @@ from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.decisions.drafts import without_drafts
 from agentmux.core.definitions.definition import Kind, When
 from agentmux.core.documents.review import Verdict, outcome
-from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import Phase
@@ -23,7 +22,7 @@ from agentmux.core.pipeline.artifacts import (
 )
 from agentmux.core.pipeline.kind_checks import settled_outcome
 from agentmux.core.pipeline.kinds import PhaseDescriptor
-from agentmux.core.pipeline.registry import Pipeline, pipeline_of
+from agentmux.core.pipeline.registry import Pipeline, pipeline_of, working_phase
 from agentmux.errors import UsageError
 
 

@@ -7,7 +7,6 @@ from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.definitions.definition import Kind
-from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import (
     AgentLaunched,
     AgentNudged,
@@ -29,7 +28,7 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import SessionState, TreeCheckpoint
 from agentmux.core.names.nearest import meant
-from agentmux.core.pipeline.registry import TERMINAL, pipeline_of
+from agentmux.core.pipeline.registry import TERMINAL, pipeline_of, working_phase
 from agentmux.errors import NotFoundError
 
 PHASE_ENDED = "phase"

@@ -25,9 +25,14 @@ from agentmux.core.journal.events import (
     WebResearchDispatched,
 )
 from agentmux.core.journal.state import SessionState
-from agentmux.core.names.phase import Phase, ResearchKind, researcher
+from agentmux.core.names.phase import ResearchKind, researcher
 from agentmux.core.names.statuses import DISPATCHED, LAUNCHED, STOPPED
-from agentmux.core.pipeline.registry import beginnings, pipeline_of
+from agentmux.core.pipeline.registry import (
+    beginnings,
+    pipeline_of,
+    working_kind,
+    working_phase,
+)
 from agentmux.core.pipeline.results import result_of
 
 
@@ -55,26 +60,12 @@ def _ignored(reason: str) -> Judgement:
     return Judgement(Answer.IGNORED, reason)
 
 
-def is_signal(event: Event) -> bool:
-    """Whether the event is a signal or, contrary to the function's name, a user's decision.
+def is_judged(event: Event) -> bool:
+    """Whether the event is a signal or a user's decision: `judge` says whether it counts.
 
-    Whether such an event counts is judged (see `judge`). All other events count always.
+    All other events count always.
     """
     return event.fact.kind in SIGNALS or event.fact.kind in USER_DECISIONS
-
-
-def working_phase(state: SessionState) -> str:
-    """Return the phase whose work is under way; for a failed session, the phase that failed."""
-    if state.phase == Phase.FAILED and state.interruption is not None:
-        known = state.interruption.phase in pipeline_of(state)
-        return state.interruption.phase if known else Phase.FAILED
-    return state.phase
-
-
-def working_kind(state: SessionState) -> Kind | None:
-    """Return the kind of the phase whose work is under way; None for none."""
-    pipeline, here = pipeline_of(state), working_phase(state)
-    return pipeline[here].kind if here in pipeline else None
 
 
 def judge(state: SessionState, event: Event) -> Judgement:

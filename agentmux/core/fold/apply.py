@@ -16,7 +16,7 @@ from agentmux.core.definitions.definition import Kind, definition_from
 from agentmux.core.documents.plan import check_plan
 from agentmux.core.documents.review import DEFAULT_NOMINATIONS
 from agentmux.core.fold import inputs, moving, parking
-from agentmux.core.fold.acceptance import Answer, is_signal, judge, working_phase
+from agentmux.core.fold.acceptance import Answer, is_judged, judge
 from agentmux.core.fold.checks import (
     base_checked,
     base_done,
@@ -139,7 +139,7 @@ from agentmux.core.pipeline.artifacts import change_request_path
 from agentmux.core.pipeline.check_phase import tried_again
 from agentmux.core.pipeline.delivery import COMMIT, open_step
 from agentmux.core.pipeline.on_disk import StateFromDisk
-from agentmux.core.pipeline.registry import kind_of, pipeline_of
+from agentmux.core.pipeline.registry import kind_of, pipeline_of, working_phase
 from agentmux.core.pipeline.results import result_of, with_result
 from agentmux.core.pipeline.setup import repinned
 from agentmux.core.pipeline.work import wanted
@@ -205,7 +205,7 @@ def _applied(state: SessionState, event: Event) -> tuple[SessionState, dict[str,
     A state is large: the fields are put into it together with those of `advance`.
     """
     step = _STEPS[type(event.fact)]
-    if not is_signal(event):
+    if not is_judged(event):
         after = parking.pruned(step(state, event, event.fact))
         return after, {"last_event": _last_event(state, event)}
     if judge(state, event).answer is not Answer.ACCEPTED:

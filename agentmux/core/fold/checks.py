@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from agentmux.core.codec.frozen import replace
-from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.fold.transitions import decide_check, without_seat
 from agentmux.core.journal.events import (
     BaseChecked,
@@ -21,6 +20,7 @@ from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names.phase import BASE
 from agentmux.core.names.statuses import BROKEN, FINISHED
 from agentmux.core.pipeline.check_phase import began, check_seat, waiting_for_user, with_check
+from agentmux.core.pipeline.registry import working_phase
 
 
 def checks_began(state: SessionState, event: Event, fact: ChecksBegan) -> SessionState:

@@ -15,7 +15,7 @@ from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.plan import check_execution_plan, check_plan, subplan_file, tasks_file
 from agentmux.core.documents.plan_pages import plan_md, subplan_md, tasks_md
 from agentmux.core.documents.review import wish_md
-from agentmux.core.fold.acceptance import is_signal, working_phase
+from agentmux.core.fold.acceptance import is_judged
 from agentmux.core.fold.apply import counted, research_kind
 from agentmux.core.fold.implied_file import Implied
 from agentmux.core.fold.implied_results import of_results
@@ -43,7 +43,7 @@ from agentmux.core.pipeline.artifacts import (
     fix_request,
     kept_fix_request,
 )
-from agentmux.core.pipeline.registry import kind_of, pipeline_of
+from agentmux.core.pipeline.registry import kind_of, pipeline_of, working_phase
 
 
 def implied(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
@@ -51,7 +51,7 @@ def implied(before: SessionState, event: Event, after: SessionState) -> tuple[Im
 
     The event has led from the state ``before`` to the state ``after``.
     """
-    if is_signal(event) and not counted(before, after):
+    if is_judged(event) and not counted(before, after):
         return ()  # a signal that does not count, or could not be handled
     return (
         *_of_event(before, event),

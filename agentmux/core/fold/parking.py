@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from agentmux.core.codec.frozen import replace
-from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.events import AgentParked, AgentWoken, Event, LimitsLifted
 from agentmux.core.journal.state import Parked, SessionState
 from agentmux.core.names.statuses import LAUNCHED
+from agentmux.core.pipeline.registry import working_phase
 from agentmux.core.pipeline.work import agents_work
 
 BUSY: Final = "busy"

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.results import BaseChecks
 from agentmux.core.journal.state import Base, Interruption, SessionState, Setup
 from agentmux.core.moving.manifest import is_commit
 from agentmux.core.moving.redaction import without_conversation
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
+from agentmux.core.pipeline.registry import working_phase
 
 _SEAT: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 _INSIDE: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(?:/[A-Za-z0-9_][A-Za-z0-9._-]*){0,7}")

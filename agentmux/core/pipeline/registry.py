@@ -15,7 +15,7 @@ from agentmux.core.definitions.definition import Expect, Kind, PipelineDefinitio
 from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.journal.events import ArchitectureDone
 from agentmux.core.journal.state import SessionState
-from agentmux.core.names.phase import ENDS
+from agentmux.core.names.phase import ENDS, Phase
 from agentmux.core.pipeline.kinds import PhaseDescriptor, described
 
 
@@ -182,6 +182,20 @@ def kind_of(state: SessionState) -> Kind | None:
     """Return the kind of the session's phase; None in a session that is done or has failed."""
     pipeline = pipeline_of(state)
     return pipeline[state.phase].kind if state.phase in pipeline else None
+
+
+def working_phase(state: SessionState) -> str:
+    """Return the phase whose work is under way; for a failed session, the phase that failed."""
+    if state.phase == Phase.FAILED and state.interruption is not None:
+        known = state.interruption.phase in pipeline_of(state)
+        return state.interruption.phase if known else Phase.FAILED
+    return state.phase
+
+
+def working_kind(state: SessionState) -> Kind | None:
+    """Return the kind of the phase whose work is under way; None for none."""
+    pipeline, here = pipeline_of(state), working_phase(state)
+    return pipeline[here].kind if here in pipeline else None
 
 
 TERMINAL: Final = ENDS

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from agentmux.core.decisions.inference import chosen_phase, infer, is_decided, walk
 from agentmux.core.documents.review import Verdict, outcome
-from agentmux.core.fold.acceptance import working_phase
 from agentmux.core.journal.state import Interruption, SessionState
 from agentmux.core.names.phase import REVIEWERS, Phase
 from agentmux.core.pipeline.artifacts import (
@@ -23,7 +22,7 @@ from agentmux.core.pipeline.artifacts import (
     subplan_count,
     verdicts,
 )
-from agentmux.core.pipeline.registry import PHASE_REGISTRY, PIPELINE, earlier
+from agentmux.core.pipeline.registry import PHASE_REGISTRY, PIPELINE, earlier, working_phase
 from agentmux.errors import UsageError
 from tests.core.builders import (
     EXPERT,

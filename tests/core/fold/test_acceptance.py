@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.core.fold.acceptance import Answer, is_signal, judge, takes_approval, working_phase
+from agentmux.core.fold.acceptance import Answer, is_judged, judge, takes_approval
 from agentmux.core.journal.events import (
     FACTS,
     SIGNALS,
@@ -33,6 +33,7 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase
+from agentmux.core.pipeline.registry import working_phase
 from tests.core.builders import LOGIC, QUALITY, Session, at, event, plan, review
 
 OF_PHASE: dict[Phase, tuple[str, Fact]] = {
@@ -389,10 +390,10 @@ def test_a_session_that_is_nothing_but_failed_takes_no_signal() -> None:
 
 @pytest.mark.parametrize("kind", sorted(FACTS))
 def test_what_agents_and_users_say_is_a_signal(kind: str) -> None:
-    assert is_signal(event(FACTS[kind].__new__(FACTS[kind]))) is (kind in SIGNALS | USER_DECISIONS)
+    assert is_judged(event(FACTS[kind].__new__(FACTS[kind]))) is (kind in SIGNALS | USER_DECISIONS)
 
 
 def test_a_fact_of_the_orchestrator_is_never_judged_away() -> None:
-    assert not is_signal(event(ArtifactsArchived()))
+    assert not is_judged(event(ArtifactsArchived()))
     ignored = judge(SessionState(phase=Phase.DONE), event(Approved(), "user"))
     assert ignored.answer is Answer.IGNORED
