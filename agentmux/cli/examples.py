@@ -34,7 +34,7 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     ),
     "tell": (
         ('agentmux tell --role planner "Keep it to one part."', "it reads it after its work"),
-        ("agentmux tell add-login --role coder-1 --file note.md", "the text of a file"),
+        ("agentmux tell add-login --role coder-1 @note.md", "the text of a file"),
     ),
     "approve": (
         ("agentmux approve", "show what will be committed, and ask"),

@@ -17,4 +17,4 @@ def test_a_command_names_its_session_and_what_was_shown() -> None:
     resumed = command_words.resume(rests.name, ("coder-1", "coder-2"))
     assert resumed.count("--fresh-role") == 2
     assert "--reattach" in command_words.resume(rests.name, (), reattach=True)
-    assert command_words.start(str(Path("/tmp/f")))[-2:] == ("--file", "/tmp/f")
+    assert command_words.start(str(Path("/tmp/f")))[-1] == "@/tmp/f"

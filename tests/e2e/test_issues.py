@@ -76,7 +76,7 @@ def test_what_cannot_be_read_is_refused_before_anything_is_made(
         (("--issue", "x"), 2, "`x` is neither the number nor the URL of an issue"),
         (("--issue", "https://example.org/o/r/issues/8"), 2, "neither the number nor the URL"),
         (("--comments", "x"), 2, "it needs --issue"),
-        (("--issue", "7", "--file", "/nonexistent"), 2, "/nonexistent"),
+        (("--issue", "7", "@/nonexistent"), 2, "/nonexistent"),
     ):
         assert said in project.fails(code, "start", "--agent", "demo", *words)
         assert project.sessions() == []

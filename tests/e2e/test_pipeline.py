@@ -331,7 +331,7 @@ def test_a_file_to_include_is_one_that_changed(project: Project) -> None:
         ["x", "--branch"],
         ["x", "--branch", "--detach"],
         ["--branch", "auto", "x"],
-        ["--branch", "--file", "calc.py"],
+        ["--branch", "--detach", "@calc.py"],
     ],
     ids=" ".join,
 )

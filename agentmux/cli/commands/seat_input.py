@@ -6,7 +6,6 @@ The orchestrator types; the command says what it has recorded of that.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
@@ -62,7 +61,7 @@ _REFUSED: Final[Mapping[str, str]] = {
 """Why it did not arrive."""
 
 
-def tell(  # noqa: PLR0913, PLR0917 (typer)
+def tell(
     ctx: typer.Context,
     session: SessionArg = None,
     text: Annotated[
@@ -70,10 +69,6 @@ def tell(  # noqa: PLR0913, PLR0917 (typer)
         typer.Argument(metavar="TEXT", help="The text, @FILE, or - for stdin.", show_default=False),
     ] = None,
     role: SeatOpt = "",
-    file: Annotated[
-        Path | None,
-        typer.Option("--file", metavar="PATH", help="Read the text from this file."),
-    ] = None,
     timeout: TimeoutOpt = 60.0,
     json: JsonOpt = False,
 ) -> int:
@@ -86,12 +81,12 @@ def tell(  # noqa: PLR0913, PLR0917 (typer)
     face: Face = ctx.obj
     require_person(face, "tell")
     command = 'tell SESSION --role SEAT "…"'
-    if file is None and text is None:
+    if text is None:
         session, text = None, session  # the only word is the text
-    if file is None and text is None:
+    if text is None:
         raise UsageError("tell it what?", hints=(f"agentmux {command}",))
     require_seconds(timeout)
-    message = require_message(read_text(text, file, what="what to tell it"))
+    message = require_message(read_text(text, what="what to tell it"))
     world, entry, seat = _agent(face, session, role, command=command)
     made = give(world, entry, seat, SeatTold(text=message), poke=lambda: poke(entry.path))
     return _end(world, entry, made, keys=(), timeout_s=timeout, json=json)

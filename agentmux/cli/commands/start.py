@@ -72,10 +72,6 @@ def start_feature(
         str | None,
         typer.Argument(metavar="FEATURE", help="What to build: a text, @FILE, or - for stdin."),
     ] = None,
-    file: Annotated[
-        Path | None,
-        typer.Option("--file", metavar="PATH", help="Read the feature from this file."),
-    ] = None,
     name: Annotated[
         str | None,
         typer.Option(metavar="NAME", help="Name of the session (default: from the feature)."),
@@ -165,7 +161,7 @@ def start_feature(
     face: Face = ctx.obj
     world = face.world()
     attachment.require_place(face, world.terminal(None).socket, asked=attach)
-    text = _words(feature, file, issue=issue, of=of, comments=comments)
+    text = _words(feature, issue=issue, of=of, comments=comments)
     asked = agent is None and face.interactive and not (yes or dry_run or json)
     if asked:
         agent, world = _chosen_agent(face, world)
@@ -263,9 +259,7 @@ def _playing(world: World, request: StartRequest, pipeline: str) -> Effect:
     )
 
 
-def _words(
-    feature: str | None, file: Path | None, *, issue: str | None, of: str | None, comments: bool
-) -> str:
+def _words(feature: str | None, *, issue: str | None, of: str | None, comments: bool) -> str:
     """Return what the user says to build; beside an issue it may be nothing.
 
     With ``of`` it is what the user wants to know of the branch.
@@ -275,11 +269,11 @@ def _words(
     """
     if comments and issue is None:
         raise UsageError("--comments are those of an issue: it needs --issue")
-    if issue is not None and feature is None and file is None:
+    if issue is not None and feature is None:
         return ""
-    if of is not None and feature is None and file is None:
+    if of is not None and feature is None:
         return f"Review {of}."
-    return read_text(feature, file, what="what to build")
+    return read_text(feature, what="what to build")
 
 
 def _chosen_agent(face: Face, world: World) -> tuple[str | None, World]:
@@ -318,25 +312,22 @@ def orchestrator_start(world: World, config: Path | None) -> OrchestratorStart:
     return OrchestratorStart(argv=argv, pipe=lambda path: ReadyPipe(path, given))
 
 
-def read_text(words: str | None, file: Path | None = None, *, what: str) -> str:
+def read_text(words: str | None, *, what: str) -> str:
     """Return a text that the user gives as an argument, in a file or on standard input.
 
     Args:
         words: The argument: the text itself, ``@PATH`` for a file, or ``-`` for standard input;
             None without one.
-        file: The file of ``--file``; None without this option.
         what: What the text says, such as ``what to build``; for the error message.
 
     Raises:
-        UsageError: No text or two texts were given, or the file cannot be read.
+        UsageError: No text was given, or the file cannot be read.
     """
-    if (words is None) == (file is None):
-        once = "" if words is None else " only once"
-        raise UsageError(f"say {what}{once}: as a text, @FILE, or - for stdin")
+    if words is None:
+        raise UsageError(f"say {what}: as a text, @FILE, or - for stdin")
     if words == "-":
         return given_text(None, FEATURE_MAX + 1)
-    most = FEATURE_MAX + 1
-    return given_text(file, most) if words is None else writable(given_words(words, most))
+    return writable(given_words(words, FEATURE_MAX + 1))
 
 
 def read_roles(words: Sequence[str]) -> dict[str, tuple[str, str | None]]:

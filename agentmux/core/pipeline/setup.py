@@ -84,9 +84,3 @@ def names_ahead(setup: Setup | None, *, anew: bool) -> tuple[str, ...]:
     """Return the names of the steps that still have to run; ``anew``: in a worktree made again."""
     ahead = () if setup is None else setup.steps[0 if anew else setup.done :]
     return tuple(str(each.get("name", "")) for each in ahead)
-
-
-def step_names(state: SessionState) -> tuple[str, ...]:
-    """Return the names of the steps, in their order."""
-    steps = state.setup.steps if state.setup is not None else ()
-    return tuple(str(each.get("name", "")) for each in steps)

@@ -97,7 +97,7 @@ def start(path: str, *, pipeline: str = "", place: str = "") -> Words:
     """
     taken = ("--pipeline", pipeline) if pipeline else ()
     where = (f"--{place}",) if place else ()
-    return ("start", "--detach", *taken, *where, "--file", path)
+    return ("start", "--detach", *taken, *where, f"@{path}")
 
 
 def start_described(

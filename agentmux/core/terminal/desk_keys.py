@@ -5,7 +5,6 @@ A key has the name that Textual gives it. A key that is not in this table does n
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import Enum
 from typing import Final
 
@@ -137,13 +136,6 @@ DESK_KEYS: Final = (
 
 TABS: Final = ("overview", "screens", "documents", "diff", "why", "journal")
 """The tabs at the right, in their order; their keys are 1, 2, and so on."""
-
-_BY_KEY: Final[Mapping[str, DeskKey]] = {key: each for each in DESK_KEYS for key in each.keys}
-
-
-def desk_key(key: str) -> DeskKey | None:
-    """Return the line of the table for a key; None for a key that does nothing."""
-    return _BY_KEY.get(key)
 
 
 def key_of(wish: DeskWish) -> DeskKey:

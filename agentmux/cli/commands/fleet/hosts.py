@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -13,8 +13,8 @@ from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.commands.fleet.place import anywhere, engine_of, place_of_fleet
 from agentmux.cli.commands.group import GroupJsonOpt
-from agentmux.cli.commands.start import read_text
 from agentmux.cli.face import absolute
+from agentmux.cli.fast.given_text import given_text
 from agentmux.core.fleet.wish import Wish, require_wish
 from agentmux.core.names.counts import counted
 from agentmux.errors import UsageError
@@ -22,6 +22,8 @@ from agentmux.wiring import machine
 
 if TYPE_CHECKING:
     from agentmux.cli.face import Face
+
+_URL_BYTES: Final = 100_000
 
 
 def init(
@@ -52,7 +54,7 @@ def init(
                 f"{path} can be read by others, and a URL may hold a password",
                 hints=(f"chmod 600 {path}",),
             )
-        text = read_text("-" if path is None else None, path, what="the URL of the database")
+        text = given_text(path, _URL_BYTES)
         url = require_url(text.strip())
     set_up(place, url)
     render.out(f"the fleet is set up: {shown_url(url)}")
