@@ -9,7 +9,8 @@ from typing import Any, Final
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
-from agentmux.core.terminal.captured_screen import StyledText, styled
+from agentmux.core.terminal.captured_screen import Piece, styled
+from agentmux.core.terminal.sgr import Colour, Look
 
 _REVERSE: Final = 7
 _MARKS: Final = {3: "italic", 4: "under", 8: "hidden", 9: "strike", 53: "over"}
@@ -45,38 +46,27 @@ def screen(ansi: str, cols: int, rows: int) -> Markup:
     return Markup("\n").join(map(_row, lines))
 
 
-def _is_seen(piece: StyledText) -> bool:
-    words, text = piece
+def _is_seen(piece: Piece) -> bool:
+    look, text = piece
     return bool(text.strip()) or any(
-        each.startswith("b") or each in _ON_BLANKS for each in _classes(words)
+        each.startswith("b") or each in _ON_BLANKS for each in _classes(look)
     )
 
 
-def _row(pieces: Iterable[StyledText]) -> Markup:
+def _row(pieces: Iterable[Piece]) -> Markup:
     return Markup("").join(map(_piece, pieces))
 
 
-def _piece(piece: StyledText) -> Markup:
-    words, text = piece
-    classes = " ".join(_classes(words)) if words else ""
+def _piece(piece: Piece) -> Markup:
+    look, text = piece
+    classes = " ".join(_classes(look))
     return Markup('<span class="{}">{}</span>').format(classes, text) if classes else escape(text)
 
 
-def _classes(words: str) -> Iterator[str]:
-    """Yield the classes for SGR parameters as `styled` returns them, such as ``;38;5;9;1``."""
-    front, back, marks = "", "", set()
-    left = iter(words.split(";")[1:])
-    for word in left:
-        number = int(word)
-        if number in {38, 48}:
-            colour = _extended(left)
-            front, back = (colour, back) if number == 38 else (front, colour)
-        elif number in _MARKS or number == _REVERSE:
-            marks.add(number)
-        elif 30 <= number % 60 <= 37:
-            front = str(number % 60 - 30 + 8 * (number >= 90))
-        else:
-            back = str(number % 60 - 40 + 8 * (number >= 100))
+def _classes(look: Look) -> Iterator[str]:
+    """Yield the classes of a look."""
+    fg, bg, marks = look
+    front, back = _number(fg), _number(bg)
     if _REVERSE in marks:
         front, back = back or "back", front or "front"
     yield from (f"f{front}",) if front else ()
@@ -84,11 +74,18 @@ def _classes(words: str) -> Iterator[str]:
     yield from (_MARKS[mark] for mark in sorted(marks) if mark in _MARKS)
 
 
-def _extended(left: Iterator[str]) -> str:
-    if next(left) == "5":
-        return next(left)
-    red, green, blue = (_nearest(int(next(left))) for _ in range(3))
-    return str(16 + 36 * red + 6 * green + blue)
+def _number(colour: Colour) -> str:
+    """Return which of the 256 colours is nearest; empty for the default."""
+    match colour:
+        case (_, 5, number):
+            return str(number)
+        case (_, 2, *parts):
+            red, green, blue = map(_nearest, parts)
+            return str(16 + 36 * red + 6 * green + blue)
+        case (number,):
+            return str(number % 10 + 8 * (number >= 90))
+        case _:
+            return ""
 
 
 def _nearest(value: int) -> int:

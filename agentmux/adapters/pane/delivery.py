@@ -18,6 +18,7 @@ from typing import Final
 from agentmux.core.agents.screens import ScreenMark, command_in, read_screen, shows_limit_menu
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.terminal.sgr import SEQUENCE, Style
 from agentmux.ports.terminal import (
     LINE_MAX,
     NO_FIELD,
@@ -43,12 +44,6 @@ _CONTROLS = re.compile(
 )
 _PASTED = re.compile(r"\[Pasted ")
 _RULE = re.compile(r"^[\s╭╮╰╯┌┐└┘├┤─━═╌┄▀▄]*$")
-_SGR = re.compile(r"\x1b\[([0-9;:]*)m")
-# Dim, inverse, underlined, coloured.
-_BEGINS: Final = {"2": "d", "7": "i", "4": "u"} | dict.fromkeys(
-    map(str, (*range(30, 39), *range(90, 98))), "c"
-)
-_ENDS: Final = {"1": "d", "22": "d", "27": "i", "24": "u", "39": "c"}
 _PLACEHOLDER = re.compile(r"(?<!i)i(?=d)|d+|(?<!u)uc+")
 _BORDERS: Final = "│┃║"
 _NO_WIDTH: Final = "\u200b-\u200d\u2060\ufeff"
@@ -78,12 +73,12 @@ def undimmed(ansi: str) -> str:
     """
     cells: list[str] = []
     marks: list[str] = []
-    style: frozenset[str] = frozenset()
-    for index, part in enumerate(_SGR.split(ansi)):
+    style = Style()
+    for index, part in enumerate(SEQUENCE.split(ansi)):
         if index % 2:
-            style = _style(part, style)
+            style.take(part)
             continue
-        mark = next((each for each in "diuc" if each in style), " ")
+        mark = _mark(style)
         cells.extend(part)
         marks.extend("\n" if cell == "\n" else mark for cell in part)
     text = "".join(cells)
@@ -93,16 +88,13 @@ def undimmed(ansi: str) -> str:
     return text
 
 
-def _style(codes: str, style: frozenset[str]) -> frozenset[str]:
-    numbers = iter(codes.split(";"))
-    for number in numbers:
-        if number in {"38", "48", "58"}:  # a colour: its numbers are not styles
-            for _ in range(1 if next(numbers, "") == "5" else 3):
-                next(numbers, None)
-        if number in {"", "0"}:
-            style = frozenset()
-        style = style - set(_ENDS.get(number, "")) | set(_BEGINS.get(number, ""))
-    return style
+def _mark(style: Style) -> str:
+    """Return a letter for dim, inverse, underlined or coloured text; else a blank."""
+    if style.dim:
+        return "d"
+    if 7 in style.marks:
+        return "i"
+    return "u" if 4 in style.marks else "c" if style.fg else " "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

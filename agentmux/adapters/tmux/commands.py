@@ -13,6 +13,7 @@ from agentmux.core.agents.environment import Change
 from agentmux.core.names import statuses
 from agentmux.core.names.status_labels import status_label
 from agentmux.core.terminal.captured_screen import line_drawing, trimmed, untabbed
+from agentmux.core.terminal.sgr import SEQUENCE
 from agentmux.core.terminal.text_width import cell_width, width
 from agentmux.ports.terminal import (
     Client,
@@ -241,7 +242,6 @@ _DRAWS: Final = (3, 6)
 _HOOK = re.compile(r"(after-[a-z-]+|session-[a-z-]+|window-[a-z-]+)\[\d+\]$")
 _ENDING = re.compile(r"kill-|kill[a-z]* |destroy-unattached|exit-")
 _SPELLED = re.compile(rb"%([0-9a-f]{2})")
-_SGR = re.compile(r"\x1b\[[0-9;:]*m")
 _SHIFTED = re.compile(r"\x0e([^\x0f]*)\x0f?")
 
 
@@ -883,7 +883,7 @@ def _screen(head: str, body: str, *, colours: bool) -> tuple[str, Screen]:
     pane, *numbers = head.split("\t")
     cols, rows, cursor_row, cursor_col = map(int, numbers)
     ansi = trimmed(untabbed(_unshifted(body.removesuffix("\n")))).split("\n")
-    text = [(_SGR.sub("", row) if colours else row).rstrip(" ") for row in ansi]
+    text = [(SEQUENCE.sub("", row) if colours else row).rstrip(" ") for row in ansi]
     if cursor_row < len(text):
         blanks = " " * (cursor_col - width(text[cursor_row], cells=cell_width))
         text[cursor_row] += blanks
@@ -915,5 +915,5 @@ def _unshifted(ansi: str) -> str:
 
 
 def _shifted(text: str) -> str:
-    parts = re.split(f"({_SGR.pattern})", text)
+    parts = SEQUENCE.split(text)
     return "".join(part if part.startswith("\x1b") else line_drawing(part) for part in parts)

@@ -13,16 +13,16 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
+from agentmux.core.terminal.sgr import SEQUENCE, Colour, Look, Style
 from agentmux.core.terminal.text_width import Cells, cell_width, width
 
 _JOINER: Final = "\u200d"
-_LONGEST_NUMBER: Final = 4
 _TAB_COLS: Final = 8
 
 # ECMA-48: CSI with SGR apart, strings (OSC, DCS, SOS, PM, APC), other escapes, controls, text.
 # An unfinished sequence ends with its line.
 _TOKEN: Final = re.compile(
-    r"\x1b\[(?P<sgr>[0-9;:]*)m"
+    r"(?P<sgr>\x1b\[[0-9;:]*m)"
     r"|\x1b\[[0-?]*[ -/]*[@-~]?"
     r"|\x1b[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?"
     r"|\x1b[ -/]*[0-Z\\`-~]?"
@@ -32,97 +32,16 @@ _TOKEN: Final = re.compile(
     r"|(?P<text>[^\x00-\x1f\x7f-\x9f]+)"
 )
 
-_SGR: Final = re.compile(r"(\x1b\[[0-9;:]*m)")
-
 # The DEC special graphics set, which tmux prints between SO and SI (terminfo's acsc).
 _ACS: Final = str.maketrans(
     "`afgijklmnopqrstuvwxyz{|}~+,-.0",
     "◆▒°±␋┘┐┌└┼⎺⎻─⎼⎽├┤┴┬│≤≥π≠£·→←↑↓█",
 )
 
-# SGR: the codes that switch a rendition on, and off again. Bold, faint and blink are left out,
-# since a screen is painted all dim or all normal.
-_ON: Final = {3: 3, 4: 4, 7: 7, 8: 8, 9: 9, 21: 4, 53: 53}
-_OFF: Final = {23: 3, 24: 4, 27: 7, 28: 8, 29: 9, 55: 53}
 _UNSEEN_ON_BLANKS: Final = frozenset({3, 8})
-_EXTENDED: Final = {38: "fg", 48: "bg", 58: ""}
 
-
-class _Style:
-    """The colours, and marks such as underline, that SGR sequences have set and `paint` shows."""
-
-    __slots__ = ("bg", "fg", "marks")
-
-    def __init__(self) -> None:
-        self.fg = ""
-        self.bg = ""
-        self.marks: frozenset[int] = frozenset()
-
-    def words(self) -> str:
-        """Return the SGR parameters that set this state after a reset, each after a semicolon."""
-        marks = (str(mark) for mark in sorted(self.marks))
-        return "".join(f";{word}" for word in (self.fg, self.bg, *marks) if word)
-
-    def take(self, parameters: str) -> None:
-        """Change the state as an SGR sequence with these parameters does."""
-        words = iter(parameters.split(";"))
-        for word in words:
-            head, colon, rest = word.partition(":")
-            number = _number(head)
-            if number in _EXTENDED:
-                found = rest.split(":") if colon else _following(words)
-                self._set(_EXTENDED[number], _colour(number, found))
-            elif number == 4 and rest == "0":
-                self.marks -= {4}
-            elif number is not None:
-                self._apply(number)
-
-    def _apply(self, number: int) -> None:
-        if number == 0:
-            self.fg, self.bg, self.marks = "", "", frozenset()
-        elif number in _ON:
-            self.marks |= {_ON[number]}
-        elif number in _OFF:
-            self.marks -= {_OFF[number]}
-        elif 30 <= number <= 37 or 90 <= number <= 97:
-            self.fg = str(number)
-        elif 40 <= number <= 47 or 100 <= number <= 107:
-            self.bg = str(number)
-        elif number in {39, 49}:
-            self._set("fg" if number == 39 else "bg", "")
-
-    def _set(self, ground: str, colour: str | None) -> None:
-        if ground == "fg" and colour is not None:
-            self.fg = colour
-        elif ground == "bg" and colour is not None:
-            self.bg = colour
-
-
-def _number(word: str) -> int | None:
-    return int(word or 0) if len(word) <= _LONGEST_NUMBER and (word or "0").isdecimal() else None
-
-
-def _following(words: Iterator[str]) -> list[str]:
-    """Take the parameters of an extended colour, which follow 38, 48 or 58, from ``words``."""
-    kind = next(words, "")
-    return [kind, *(next(words, "") for _ in range({"5": 1, "2": 3}.get(kind, 0)))]
-
-
-def _colour(number: int, found: list[str]) -> str | None:
-    """Return an extended colour as SGR parameters with semicolons; None if it is not valid.
-
-    ``number`` is 38, 48 or 58; ``found`` are the parameters after it.
-    """
-    wanted = {"5": 1, "2": 3}.get(found[0] if found else "", 0)
-    # With colons a (mostly empty) colour space may come before the three values.
-    values = [_number(word) for word in found[1:][-wanted:]] if wanted else []
-    if not wanted or len(values) != wanted or any(v is None or v > 255 for v in values):
-        return None
-    return ";".join(map(str, (number, found[0], *values)))
-
-
-StyledText: TypeAlias = tuple[str, str]
-"""A pair: SGR parameters, each after a semicolon, and a text without control characters."""
+Piece: TypeAlias = tuple[Look, str]
+"""How a text looks, and the text, without control characters."""
 
 
 def line_drawing(text: str) -> str:
@@ -146,7 +65,7 @@ def untabbed(ansi: str, *, cells: Cells = cell_width) -> str:
 def _untabbed_row(row: str, cells: Cells) -> str:
     done, *others = row.split("\t")
     for part in others:
-        done += " " * (_TAB_COLS - width(_SGR.sub("", done), cells=cells) % _TAB_COLS) + part
+        done += " " * (_TAB_COLS - width(SEQUENCE.sub("", done), cells=cells) % _TAB_COLS) + part
     return done
 
 
@@ -167,15 +86,22 @@ def paint(
     """
     faint = ";2" if dim else ""
     return tuple(
-        "".join(f"\x1b[0{faint}{words}m{text}" for words, text in row) + ("\x1b[0m" if row else "")
+        "".join(f"\x1b[0{faint}{_codes(look)}m{text}" for look, text in row)
+        + ("\x1b[0m" if row else "")
         for row in _cropped(ansi, cols, rows, cells)
     )
 
 
+def _codes(look: Look) -> str:
+    """Return what sets a look after a reset, each number after a semicolon."""
+    fg, bg, marks = look
+    return "".join(f";{number}" for number in (*fg, *bg, *sorted(marks)))
+
+
 def styled(
     ansi: str, cols: int, rows: int, *, cells: Cells = cell_width
-) -> tuple[tuple[StyledText, ...], ...]:
-    """Return the rows that `paint` returns, as pieces of text with their SGR parameters."""
+) -> tuple[tuple[Piece, ...], ...]:
+    """Return the rows that `paint` returns, as pieces of text with their looks."""
     return tuple(tuple(row) for row in _cropped(ansi, cols, rows, cells))
 
 
@@ -194,10 +120,10 @@ def trimmed(ansi: str) -> str:
     return "\n".join(rows)
 
 
-_Ground: TypeAlias = tuple[str, frozenset[int]]
+_Ground: TypeAlias = tuple[Colour, frozenset[int]]
 """What can make a blank visible: the background colour, and marks such as underline."""
 
-_NOTHING: Final[_Ground] = ("", frozenset())
+_NOTHING: Final[_Ground] = ((), frozenset())
 
 
 def _trimmed(row: str, ground: _Ground) -> tuple[str, _Ground]:
@@ -205,11 +131,11 @@ def _trimmed(row: str, ground: _Ground) -> tuple[str, _Ground]:
 
     ``ground`` is the `_Ground` at the start of the row.
     """
-    parts = _SGR.split(row)
+    parts = SEQUENCE.split(row)
     last, kept = -1, ""  # the last visible part, and its visible text
     for number, part in enumerate(parts):
         if number % 2:
-            ground = _behind(ground, part[2:-1])
+            ground = _behind(ground, part)
         elif rest := part if ground != _NOTHING else part.rstrip(" "):
             last, kept = number, rest
     ends = (part for part in parts[last + 1 :] if part[:1] == "\x1b")
@@ -217,11 +143,11 @@ def _trimmed(row: str, ground: _Ground) -> tuple[str, _Ground]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _behind(ground: _Ground, parameters: str) -> _Ground:
+def _behind(ground: _Ground, sequence: str) -> _Ground:
     """Return the `_Ground` after an SGR sequence; cached, since a screen has few of them."""
-    style = _Style()
+    style = Style()
     style.bg, style.marks = ground
-    style.take(parameters)
+    style.take(sequence)
     return style.bg, style.marks - _UNSEEN_ON_BLANKS
 
 
@@ -242,19 +168,19 @@ def snapshot_screen(fields: object) -> str | None:
     return ansi if isinstance(ansi, str) and whole else None
 
 
-def _cropped(ansi: str, cols: int, rows: int, cells: Cells) -> list[list[StyledText]]:
+def _cropped(ansi: str, cols: int, rows: int, cells: Cells) -> list[list[Piece]]:
     found = _rows(ansi, cols, cells)
     while len(found) > max(rows, 0) and not any(text.strip() for _, text in found[-1]):
         found.pop()
     return found[-rows:] if rows > 0 else []
 
 
-def _rows(ansi: str, cols: int, cells: Cells) -> list[list[StyledText]]:
+def _rows(ansi: str, cols: int, cells: Cells) -> list[list[Piece]]:
     """Return all rows of a screen, each cut at ``cols`` cells, as pieces with their colours.
 
     The screen is read from its first row on, since colours continue in the next row.
     """
-    style, shifted = _Style(), False
+    style, shifted = Style(), False
     made = [_Row(cols, cells)]
     for token in _TOKEN.finditer(untabbed(ansi, cells=cells)):
         kind = token.lastgroup
@@ -266,7 +192,7 @@ def _rows(ansi: str, cols: int, cells: Cells) -> list[list[StyledText]]:
             made.append(_Row(cols, cells))
         elif kind == "text":
             text = line_drawing(token["text"]) if shifted else token["text"]
-            made[-1].add(style.words(), text)
+            made[-1].add(style.look(), text)
     return [row.segments for row in made]
 
 
@@ -276,13 +202,13 @@ class _Row:
     __slots__ = ("_cells", "_joined", "_room", "segments")
 
     def __init__(self, cols: int, cells: Cells) -> None:
-        self.segments: list[StyledText] = []
+        self.segments: list[Piece] = []
         self._room = cols if cols > 0 else -1
         self._cells = cells
         self._joined = False
 
-    def add(self, words: str, text: str) -> None:
-        """Append as much of ``text`` as fits, with the SGR parameters ``words``.
+    def add(self, look: Look, text: str) -> None:
+        """Append as much of ``text`` as fits, which looks like this.
 
         A combining mark on the last cell still fits.
         """
@@ -293,7 +219,7 @@ class _Row:
         else:
             kept = "".join(self._fitting(text))
         if kept:
-            self.segments.append((words, kept))
+            self.segments.append((look, kept))
 
     def _fitting(self, text: str) -> Iterator[str]:
         for char in filter(_is_shown, text):
