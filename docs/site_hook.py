@@ -12,11 +12,15 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 _ROOT = Path(__file__).parent.parent
-_PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "CONTRIBUTING.md"}
+_PAGES = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "CONTRIBUTING.md",
+    "SECURITY.md": "SECURITY.md",
+}
 _LOG = logging.getLogger("mkdocs.hooks.site_hook")
 _LINK = re.compile(r"\]\(([^)#\s]+)")
 _INTO_DOCS = re.compile(r"\]\(docs/")
-_OUT_OF_DOCS = re.compile(r"\]\((?:\.\./)+CONTRIBUTING\.md")
+_OUT_OF_DOCS = re.compile(r"\]\((?:\.\./)+(CONTRIBUTING|SECURITY)\.md")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -31,7 +35,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, **_: object) -> str:
     """Lead links from one folder deep to the page that `on_files` has added."""
-    return _OUT_OF_DOCS.sub("](../CONTRIBUTING.md", markdown)
+    return _OUT_OF_DOCS.sub(r"](../\1.md", markdown)
 
 
 def on_env(env: object, *, files: Files, **_: object) -> object:

@@ -13,6 +13,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parent.parent
 TOOLS = ("cat", "cksum", "dirname", "env", "sed", "sh", "true")
@@ -31,16 +32,27 @@ class Machine:
         shutil.copy(ROOT / "dev", self.project / "dev")
         shutil.copy(ROOT / "pyproject.toml", self.project)
         for tool in TOOLS:
-            found = shutil.which(tool)
-            assert found, tool
-            (self.bin / tool).symlink_to(found)
+            self.takes(tool)
         self.has("id", "echo 1000")
+
+    def takes(self, tool: str) -> None:
+        """Put a program of this machine on PATH."""
+        found = shutil.which(tool)
+        assert found, tool
+        (self.bin / tool).symlink_to(found)
 
     def has(self, name: str, body: str = "exit 0") -> None:
         """Put a program on PATH that logs its arguments."""
-        program = self.bin / name
+        self._write(self.bin / name, body)
+
+    def has_in_venv(self, name: str, body: str) -> None:
+        """Put a program into .venv that logs its arguments."""
+        (self.project / ".venv/bin").mkdir(parents=True, exist_ok=True)
+        self._write(self.project / ".venv/bin" / name, body)
+
+    def _write(self, program: Path, body: str) -> None:
         program.unlink(missing_ok=True)
-        program.write_text(f'#!/bin/sh\necho "{name} $*" >>"{self.calls}"\n{body}\n')
+        program.write_text(f'#!/bin/sh\necho "{program.name} $*" >>"{self.calls}"\n{body}\n')
         program.chmod(0o755)
 
     def has_everything(self) -> None:
@@ -98,6 +110,39 @@ def test_an_unknown_command_is_a_usage_error(machine: Machine) -> None:
     done = machine.dev("frobnicate")
     assert done.returncode == 2
     assert "unknown command `frobnicate`" in done.stderr
+
+
+GATES = re.findall(r"^gates='(.*)'$", (ROOT / "dev").read_text(), re.MULTILINE)[0].split()
+
+
+def test_an_unknown_gate_is_a_usage_error(machine: Machine) -> None:
+    done = machine.dev("check", "lint", "frobnicate")
+    assert done.returncode == 2
+    assert done.stderr == (
+        f"error: unknown gate `frobnicate`\nhint: ./dev check {' '.join(GATES)}\n"
+    )
+
+
+def test_each_gate_is_run_also_if_one_fails(machine: Machine) -> None:
+    machine.has_everything()
+    for program in ("zizmor", "uv"):
+        machine.has_in_venv(program, "exit 3")
+    machine.has_in_venv("python", "exit 0")
+    for tool in ("mktemp", "rm"):
+        machine.takes(tool)
+    done = machine.dev("check", "types", "workflows", "lock", "lint")
+    assert done.returncode == 1
+    assert re.findall("^== (.*)", done.stderr, re.MULTILINE) == [
+        "types", "workflows", "lock", "lint",
+    ]  # fmt: skip
+    assert done.stderr.endswith("failed: workflows lock\n")
+    assert machine.dev("check", "types", "lint").stderr.endswith("every gate passed\n")
+
+
+def test_a_commit_runs_the_gates_that_are_quick() -> None:
+    config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())
+    hooks = {each["id"]: each["entry"] for repo in config["repos"] for each in repo["hooks"]}
+    assert hooks == {gate: f"./dev check {gate}" for gate in GATES if gate != "wheel"}
 
 
 def test_no_python_is_said(machine: Machine) -> None:

@@ -91,6 +91,25 @@ def test_what_is_published_is_what_was_built_and_tried() -> None:
     assert {key: left[key] for key in taken} == taken == {"name": "dist", "path": "dist/"}
 
 
+@pytest.mark.parametrize(
+    ("owner", "urls", "may"),
+    [
+        ("@OWNER/maintainers", 'Source = "https://forge.example/a/b"', False),
+        ("@people/maintainers", 'Homepage = "https://pypi.example"', False),
+        ("@people/maintainers", 'Source = "https://forge.example/a/b"', True),
+    ],
+)
+def test_nothing_is_published_before_the_forge_is_set_up(
+    tmp_path: Path, owner: str, urls: str, may: bool
+) -> None:
+    (tmp_path / ".github").mkdir()
+    (tmp_path / ".github/CODEOWNERS").write_text(f"* {owner}\n")
+    (tmp_path / "pyproject.toml").write_text(f"[project.urls]\n{urls}\n")
+    (guard,) = [each for each in _commands(WORKFLOWS["release"]["jobs"]["build"]) if "grep" in each]
+    argv = ["bash", "-e", "-c", guard]
+    assert (subprocess.run(argv, cwd=tmp_path, check=False).returncode == 0) is may
+
+
 def test_only_the_two_jobs_that_give_something_away_may_say_who_they_are() -> None:
     for flow in WORKFLOWS.values():
         assert flow["permissions"] == {"contents": "read"}
