@@ -105,17 +105,21 @@ class WorktreeLoss:
     """What a removal of worktree and branch would lose.
 
     Attributes:
-        changed: The files in the worktree that are not committed, also those that git was told not
-            to look at (``git update-index --skip-worktree``); ignored ones do not count. A
+        changed: The files in the worktree that are not committed, also the ``hidden`` ones; ignored
+            ones do not count. A
             repository in the worktree counts, and ends in ``/``; a submodule, or a repository that
             git ignores, only if it has changes, stashes, or commits that no remote of it has.
-        commits: Hash and subject of the commits that are on no other branch and on no tag, and
-            whose changes the base does not have; oldest first.
+        hidden: Those of them that git was told not to look at (``git update-index
+            --skip-worktree``), so that `git status` does not show them.
+        commits: Hash and subject of the session's commits that are on no other branch and on no
+            tag, and whose changes the base does not have; oldest first.
+        loose: The same of commits that are not on the session's branch, either.
+        dropped: The same of those that a merge of ``commits`` would bring back: the base had them
+            when the session began, and has them no more.
         tip: The commit of the branch; None if it does not exist.
-        is_beside: Whether HEAD of the worktree has some of these commits, and the branch does not.
-        is_unmerged: Whether the branch has some of these commits.
-        behind: The ends of those that HEAD of the worktree had, and has left, and of those that are
-            checked out in a worktree of ``kept``.
+        is_beside: Whether HEAD of the worktree has some of ``loose``.
+        behind: The ends of those of ``loose`` that HEAD of the worktree had, and has left, that a
+            ref of the worktree alone has, or that are checked out in a worktree of ``kept``.
         is_there: Whether the worktree exists; it would be removed.
         branch: The branch that would be deleted; empty if none would.
         besides: What else is in the worktree and in no commit, and is not the session's work: what
@@ -132,13 +136,15 @@ class WorktreeLoss:
     """
 
     changed: tuple[str, ...] = ()
+    hidden: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
+    loose: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
     tip: str | None = None
     is_beside: bool = False
     is_there: bool = False
     branch: str = ""
     besides: tuple[str, ...] = ()
-    is_unmerged: bool = False
     behind: tuple[str, ...] = ()
     kept: tuple[Path, ...] = ()
     staged: tuple[str, ...] = ()
@@ -147,7 +153,8 @@ class WorktreeLoss:
 
     def __bool__(self) -> bool:
         """Whether any work would be lost."""
-        return bool(self.changed or self.commits or self.staged or self.saved or self.operation)
+        has_commits = self.commits or self.loose
+        return bool(self.changed or has_commits or self.staged or self.saved or self.operation)
 
 
 class CheckpointUnusableError(BlockedError):

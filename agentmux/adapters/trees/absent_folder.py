@@ -31,6 +31,7 @@ class HeldWork:
     Attributes:
         git_dir: That directory.
         head: The commit that is checked out; None before the first one.
+        own: As from `own_commits`.
         staged: The files whose content only the index has, and submodules with commits that none
             of their remotes has, which end in ``/``.
         operation: What is under way, such as ``rebase``; empty for nothing.
@@ -38,6 +39,7 @@ class HeldWork:
 
     git_dir: Path
     head: str | None
+    own: tuple[str, ...]
     staged: tuple[str, ...]
     operation: str
 
@@ -53,12 +55,26 @@ def held_work(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> HeldWork:
     return HeldWork(
         git_dir=git_dir,
         head=git.commit("HEAD", cwd=git_dir),
+        own=own_commits(git, git_dir),
         staged=(
             *_staged(git, git_dir, known, session_objects.reading(spec.home)),
             *_modules(git, git_dir),
         ),
         operation=in_progress(git_dir) or "",
     )
+
+
+def own_commits(git: GitProgram, place: Path) -> tuple[str, ...]:
+    """Return the commits of the refs that a worktree has for itself, as of a bisection.
+
+    ``place`` is its top, or its git directory.
+    """
+    words = ("for-each-ref", "--format=%(refname)", "refs/worktree", "refs/bisect")
+    reply = git.read(*words, cwd=place)
+    if reply.status != 0:
+        raise failed(f"list the refs of {place}", reply)
+    found = (git.commit(name, cwd=place) for name in decoded(reply.out).splitlines())
+    return tuple(each for each in found if each is not None)
 
 
 def staged_for(git: GitProgram, place: str) -> tuple[str, ...]:

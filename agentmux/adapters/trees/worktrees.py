@@ -49,6 +49,7 @@ from agentmux.adapters.trees.absent_folder import (
     held_work,
     is_set_aside,
     last_head,
+    own_commits,
     release,
     saved_files,
     set_aside,
@@ -246,10 +247,14 @@ class LinkedWorktrees:
             if marker_of(admin) is None or not _links_to(link, admin):
                 continue
             words = shlex.join((str(link.parent), str(spec.path)))
-            return WorktreeTakenError(
-                f"the worktree of this session was moved to {link.parent}",
-                hints=(f"move it back: git worktree move -f -f {words}",),
-            )
+            moved = f"the worktree of this session was moved to {link.parent}"
+            if not os.path.lexists(spec.path):
+                back = f"move it back: git worktree move -f -f {words}"
+                return WorktreeTakenError(moved, hints=(back,))
+            # Git would move it into what is there.
+            there, back = _taken(spec).hints, f"then move it back: git worktree move -f -f {words}"
+            hints = there if _marker_at(spec.path) is not None else (*there, back)
+            return WorktreeTakenError(f"{moved}, and something else is at its place", hints=hints)
         return None
 
     def _held_back(self, spec: WorktreeSpec) -> BlockedError | None:
@@ -493,6 +498,7 @@ class LinkedWorktrees:
             raise moved
         tip = self._git.commit(f"refs/heads/{spec.branch}") if spec.branch else None
         changed: tuple[str, ...] = ()
+        hidden: tuple[str, ...] = ()
         besides: tuple[str, ...] = ()
         heads, is_there = [tip], self._is_marked(spec)
         behind: tuple[str, ...] = ()
@@ -500,12 +506,13 @@ class LinkedWorktrees:
         if is_there:
             inside = self._inside(spec)
             changed, besides, head = self._changed(spec), inside.besides(), inside.head()
+            hidden = hidden_changes(self._git.at(spec.path))
             heads += [head.commit] if head.commit != tip else []
             doing = head.in_progress
-            behind = self._left_behind(spec, base)
+            behind = (*self._left_behind(spec, base), *own_commits(self._git, spec.path))
         held = [held_work(self._git, each, spec) for each in self.kept(spec)]
-        away = (each.head for each in held if each.head is not None and each.head != tip)
-        behind = tuple(dict.fromkeys((*behind, *away)))
+        away = (commit for each in held for commit in (each.head, *each.own) if commit is not None)
+        behind = tuple(dict.fromkeys(each for each in (*behind, *away) if each != tip))
         heads += behind
         onto = self._git.commit(f"refs/heads/{base}") if base is not None else None
         kept = tip if spec.is_continued else None  # that branch stays
@@ -514,15 +521,19 @@ class LinkedWorktrees:
         beside = any(
             each != tip and each not in behind and not self._has(tip, each) for each in lost
         )
+        known = (spec.commit, onto)
+        commits = self._subjects([each for each in lost if each == tip], known)
         return WorktreeLoss(
             changed=changed,
-            commits=self._subjects(lost, (spec.commit, onto)),
+            hidden=hidden,
+            commits=commits,
+            loose=self._subjects([each for each in lost if each != tip], (*known, tip)),
+            dropped=self._subjects([spec.commit], (onto,)) if commits and onto and not kept else (),
             tip=tip,
             is_beside=beside,
             is_there=is_there,
             branch=spec.branch if tip is not None and self._drops_branch(spec) else "",
             besides=besides,
-            is_unmerged=tip in lost,
             behind=tuple(each for each in behind if each in lost),
             kept=tuple(each.git_dir for each in held),
             staged=tuple(sorted({name for each in held for name in each.staged})),
@@ -791,6 +802,11 @@ def _taken(spec: WorktreeSpec) -> WorktreeTakenError:
             f"the worktree {spec.path} is that of the session in {marker.home}, and this one is a"
             " copy of it",
             hints=(f"go on with that one: agentmux resume {shlex.quote(str(marker.home))}",),
+        )
+    if marker is not None:
+        return WorktreeTakenError(
+            f"the worktree of another session is at {spec.path}",
+            hints=(f"see that one: agentmux status {shlex.quote(str(marker.home))}",),
         )
     away = files.move_away(spec.path)
     place = f"{spec.path}, the place of this session's worktree"

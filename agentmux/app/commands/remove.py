@@ -15,6 +15,7 @@ from agentmux.app.session.lookup import Liveness, SessionEntry, live, own_tmux, 
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names import git_commands
 from agentmux.core.names.counts import counted, some
+from agentmux.core.names.status_labels import brought_back_label
 from agentmux.core.names.statuses import DONE
 from agentmux.errors import AgentmuxError, BlockedError, DataError
 from agentmux.ports.processes import LOCK_WAIT_S
@@ -131,17 +132,22 @@ def base_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None:
 
 def loss_of(world: World, entry: SessionEntry, spec: WorktreeSpec) -> WorktreeLoss:
     """Return what would be lost without the worktree and the branch."""
-    base = entry.fields.get("base")
-    named = base.get("branch") if isinstance(base, dict) else None
-    branch = named if isinstance(named, str) else None
+    branch = _base_branch(entry)
     commit = entry.fields.get("commit")
     made = commit.get("commit") if isinstance(commit, dict) else None
     delivered = made if isinstance(made, str) else None
     found = world.worktrees.loss(spec, branch, delivered=delivered)
-    merged = _merged(world, entry) if found.commits else None
+    merged = _merged(world, entry) if found.commits or found.loose else None
     if merged is None:
         return found
     return world.worktrees.loss(spec, branch, merged=merged, delivered=delivered)
+
+
+def _base_branch(entry: SessionEntry) -> str | None:
+    """Return the branch that the session's began on; None where it is not known."""
+    base = entry.fields.get("base")
+    named = base.get("branch") if isinstance(base, dict) else None
+    return named if isinstance(named, str) else None
 
 
 def _merged(world: World, entry: SessionEntry) -> str | None:
@@ -216,7 +222,10 @@ def lost_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
         parts.append(f"{files} in {spec.path} not committed ({some(found.changed)})")
     if found.commits:
         many = counted(len(found.commits), "commit")
-        parts.append(f"{many} {_where(found, spec)} ({some(found.commits)})")
+        parts.append(f"{many} on {spec.shown} not merged ({some(found.commits)})")
+    if found.loose:
+        many = counted(len(found.loose), "commit")
+        parts.append(f"{many} {_where(found, spec)} on no branch ({some(found.loose)})")
     if found.saved and spec.checkpoint is not None:
         files = counted(len(found.saved), "file")
         number = spec.checkpoint.number
@@ -225,19 +234,12 @@ def lost_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
         files = counted(len(found.staged), "staged file")
         parts.append(f"{files} of a worktree that is not at its place ({some(found.staged)})")
     if found.operation:
-        parts.append(f"a {found.operation} under way in {_whose(found, spec)}")
+        parts.append(f"a {found.operation} under way {_where(found, spec)}")
     return ", and ".join(parts)
 
 
-def _whose(found: WorktreeLoss, spec: WorktreeSpec) -> str:
-    return str(spec.path) if found.is_there else "a worktree that is not at its place"
-
-
 def _where(found: WorktreeLoss, spec: WorktreeSpec) -> str:
-    if found.behind and not found.is_there:
-        return "of a worktree that is not at its place, on no branch"
-    is_beside = found.is_beside or found.behind
-    return f"in {spec.path} on no branch" if is_beside else f"on {spec.shown} not merged"
+    return f"in {spec.path}" if found.is_there else "of a worktree that is not at its place"
 
 
 def besides_words(found: WorktreeLoss) -> str:
@@ -256,14 +258,17 @@ def going_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
 
 def ways_to_keep(entry: SessionEntry, found: WorktreeLoss, spec: WorktreeSpec) -> Iterator[str]:
     """Yield how to keep what a worktree has and nothing else, then how to lose it."""
-    if found.changed:
-        yield f"see what is not committed: git -C {shlex.quote(str(spec.path))} status"
+    place = shlex.quote(str(spec.path))
+    if set(found.changed) - set(found.hidden):
+        yield f"see what is not committed: git -C {place} status"
+    for each in found.hidden[:_NAMED]:
+        file, indexed = shlex.quote(each), shlex.quote(f":0:{each}")
+        yield f"see what git does not show of {each}: git -C {place} diff {indexed} {file}"
     for each in [each for each in found.changed if each.endswith("/")][:_NAMED]:
         inner = shlex.quote(str(spec.path / each))
         yield f"see the commits of {each}: git -C {inner} log --all --oneline -n 10"
     yield from _ways_if_gone(entry, found)
-    if found.commits:
-        yield from _ways_to_keep_commits(found, spec)
+    yield from _ways_to_keep_commits(entry, found, spec)
     yield _lose_all(entry)
 
 
@@ -271,13 +276,19 @@ def _lose_all(entry: SessionEntry) -> str:
     return f"or lose all of it: agentmux remove --force {entry.name}"
 
 
-def _ways_to_keep_commits(found: WorktreeLoss, spec: WorktreeSpec) -> Iterator[str]:
+def _ways_to_keep_commits(
+    entry: SessionEntry, found: WorktreeLoss, spec: WorktreeSpec
+) -> Iterator[str]:
+    place, base = shlex.quote(str(spec.path)), _base_branch(entry)
     for each in found.behind:
         yield f"keep what was left on no branch: git branch kept-{each[:12]} {each[:12]}"
-    if not spec.branch or found.is_beside:
-        place = shlex.quote(str(spec.path))
+    if found.is_beside:
         yield f"keep them on a branch: git -C {place} switch --create NAME"
-    elif found.is_unmerged:
+    elif found.commits:
+        if found.dropped and base is not None:
+            onto = git_commands.rebase(base, since=spec.commit[:12], git=f"git -C {place}")
+            first = f"; to go without them, first: {onto}" if found.is_there else ""
+            yield brought_back_label(found.dropped, base) + first
         yield f"merge the branch first: {git_commands.merge(spec.branch)}"
 
 

@@ -34,7 +34,8 @@ from agentmux.errors import AgentmuxError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentmux.app.world import Site
+    from agentmux.app.world import Site, World
+    from agentmux.ports.worktrees import WorktreeSpec
 
 _REMOVE: Final = "remove SESSION"
 
@@ -84,19 +85,16 @@ def _remove(face: Face, site: Site, entry: SessionEntry, *, force: bool, yes: bo
     require_removable(site, entry)
     world = face.world(site.project) if entry.text("worktree") else None
     spec = worktree_to_remove(world, entry) if world is not None else None
-    also = _on_no_branch(face, site, entry, force=force)
+    also, loose = "", _on_no_branch(face, site, entry, force=force)
+    lost = loose
     if world is not None and spec is not None:
-        lost = require_nothing_lost(world, entry, spec, force=force)
-        going = going_words(lost, spec)
-        also = f", its {going}" if going else ""
-        if lost:
-            also += f"; lost would be {lost_words(lost, spec)}"
+        found = require_nothing_lost(world, entry, spec, force=force)
+        also, lost = _its(going_words(found, spec)), lost_words(found, spec)
     alive = orphan_agents.left_behind(entry)
-    if alive:
-        also += f"; what it left running is ended: {orphan_agents.listed(alive)}"
     left = _left(face, site, entry)
-    if left:
-        also += f"; it leaves {left}"
+    also += f"; lost would be {lost}" if lost else ""
+    also += f"; what it left running is ended: {orphan_agents.listed(alive)}" if alive else ""
+    also += f"; it leaves {left}" if left else ""
     how = _how_far(entry)
     what = f"session {entry.name} ({how}) with its history and conversations"
     require_consent(face, f"Remove {what}{also}?", yes=yes)
@@ -104,25 +102,40 @@ def _remove(face: Face, site: Site, entry: SessionEntry, *, force: bool, yes: bo
     def take_away() -> None:
         orphan_agents.end(alive)  # they may be at work in what is removed
         if world is not None and spec is not None:
-            # Asked again: a person may have taken long to answer, and worked there meanwhile.
-            now = require_nothing_lost(world, entry, spec, force=force)
-            world.worktrees.take_away(spec, now.tip)
-            tip = f" (it was at {now.tip[:12]})" if now.tip and now.branch else ""
-            gone = going_words(now, spec)
-            if gone:
-                render.note(f"removed {gone}{tip}")
+            _take_worktree(world, entry, spec, force=force)
 
     removed = _removed(face, site, entry, take_away)
     render.note(f"{removed}; it leaves {left}" if left else removed)
+    _name_lost(loose)
     return 0
+
+
+def _its(going: str) -> str:
+    return f", its {going}" if going else ""
+
+
+def _take_worktree(world: World, entry: SessionEntry, spec: WorktreeSpec, *, force: bool) -> None:
+    """Remove worktree and branch, and say what is gone with them."""
+    # Asked again: a person may have taken long to answer, and worked there meanwhile.
+    now = require_nothing_lost(world, entry, spec, force=force)
+    world.worktrees.take_away(spec, now.tip)
+    tip = f" (it was at {now.tip[:12]})" if now.tip and now.branch else ""
+    gone = going_words(now, spec)
+    if gone:
+        render.note(f"removed {gone}{tip}")
+    _name_lost(lost_words(now, spec))
+
+
+def _name_lost(lost: str) -> None:
+    if lost:
+        render.note(f"lost: {lost}")
 
 
 def _on_no_branch(face: Face, site: Site, entry: SessionEntry, *, force: bool) -> str:
     """Name the commits that go with a session that began on a detached HEAD; empty for none."""
     if entry.text("worktree") or entry.text("branch") or not entry.fields.get("commit"):
         return ""
-    lost = require_commit_named(face.world(site.project), entry, force=force)
-    return f"; lost would be {lost}" if lost else ""
+    return require_commit_named(face.world(site.project), entry, force=force)
 
 
 def _left(face: Face, site: Site, entry: SessionEntry) -> str:

@@ -67,7 +67,7 @@ def test_what_its_removal_would_lose(project: Path) -> None:
     git(spec.path, "add", "new.txt")
     git(spec.path, "commit", "-qm", "On no branch")
     found = made.loss(spec, "main")
-    assert [each.partition(" ")[2] for each in found.commits] == ["On no branch"]
+    assert [each.partition(" ")[2] for each in found.loose] == ["On no branch"]
     assert (found.changed, found.tip) == ((), None)
     git(spec.path, "switch", "-q", "--create", "kept")
     assert not made.loss(spec, "main")

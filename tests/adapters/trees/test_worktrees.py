@@ -1,6 +1,7 @@
 """The worktrees of sessions, with real git: made whole by any number of calls, killed anywhere."""
 
 import os
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -260,6 +261,43 @@ def test_a_worktree_that_was_moved_is_named(project: Path, tmp_path: Path) -> No
     )
     assert worktrees(project).make(spec, again=True) == ()
     check(project, spec)
+
+
+@pytest.mark.follows("then move it back: git worktree move -f -f …")
+@pytest.mark.parametrize("left", ["empty", "files"])
+def test_a_worktree_is_moved_back_though_something_is_at_its_place(
+    project: Path, tmp_path: Path, left: str
+) -> None:
+    spec = spec_of(project)
+    worktrees(project).make(spec, again=False)
+    git(project, "worktree", "move", "-f", "-f", str(spec.path), str(tmp_path / "there"))
+    spec.path.mkdir()
+    if left == "files":
+        (spec.path / "by hand.txt").write_text("mine\n")
+    with pytest.raises(WorktreeTakenError, match="and something else is at its place") as caught:
+        worktrees(project).make(spec, again=True)
+    for hint in caught.value.hints:
+        command = hint.partition(": ")[2]
+        subprocess.run(command, shell=True, check=True, cwd=project, capture_output=True)
+    assert worktrees(project).make(spec, again=True) == ()
+    check(project, spec)
+    saved = spec.path.with_name("x.old") / "by hand.txt"
+    assert saved.exists() == (left == "files")
+
+
+def test_the_worktree_of_another_session_is_not_moved_away(project: Path, tmp_path: Path) -> None:
+    mine = spec_of(project)
+    worktrees(project).make(mine, again=False)
+    git(project, "worktree", "move", "-f", "-f", str(mine.path), str(tmp_path / "there"))
+    other = replace(
+        mine, branch="agentmux/y", session="other", home=mine.home.with_name("the other")
+    )
+    other.home.mkdir()
+    worktrees(project).make(other, again=False)
+    with pytest.raises(WorktreeTakenError) as caught:
+        worktrees(project).make(mine, again=True)
+    assert caught.value.hints[0] == f"see that one: agentmux status {shlex.quote(str(other.home))}"
+    assert not [each for each in caught.value.hints if "mv " in each]
 
 
 # -- a repository that was moved -----------------------------------------------------------------
@@ -544,8 +582,10 @@ def test_what_a_removal_would_lose(project: Path) -> None:
 
     git(spec.path, "checkout", "-q", "--detach")
     git(spec.path, "commit", "-q", "--allow-empty", "-m", "On no branch")
-    assert len(made.loss(spec, "main").commits) == 2
-    assert made.loss(spec, "main").is_beside
+    found = made.loss(spec, "main")
+    assert [each.partition(" ")[2] for each in found.commits] == ["New"]
+    assert [each.partition(" ")[2] for each in found.loose] == ["On no branch"]
+    assert found.is_beside
     git(spec.path, "checkout", "-q", spec.branch)
 
     git(project, "tag", "kept", spec.branch)
@@ -567,9 +607,33 @@ def test_a_change_that_git_was_told_not_to_look_at_counts(project: Path, mark: s
     git(spec.path, "update-index", f"--{mark}", "README.md")
     assert made.loss(spec, "main").changed == ()
     (spec.path / "README.md").write_text("only here\n")
-    assert made.loss(spec, "main").changed == ("README.md",)
+    assert made.loss(spec, "main").changed == made.loss(spec, "main").hidden == ("README.md",)
     (spec.path / "README.md").unlink()  # as in a sparse checkout
     assert made.loss(spec, "main").changed == ()
+
+
+@pytest.mark.parametrize("ref", ["refs/worktree/mine", "refs/bisect/bad"])
+@pytest.mark.parametrize("moved", [False, True])
+def test_a_commit_that_only_a_ref_of_the_worktree_has_counts(
+    project: Path, ref: str, *, moved: bool
+) -> None:
+    made, spec = worktrees(project), spec_of(project)
+    made.make(spec, again=False)
+    git(spec.path, "update-ref", ref, "HEAD")
+    assert not made.loss(spec, "main")
+    (spec.path / "new.txt").write_text("new\n")
+    git(spec.path, "add", "new.txt")
+    git(spec.path, "commit", "-qm", "Mine")
+    mine = git(spec.path, "rev-parse", "HEAD").strip()
+    git(spec.path, "update-ref", ref, mine)
+    git(spec.path, "reset", "-q", "--hard", "HEAD~1")
+    if moved:
+        spec.path.rename(project.parent / "elsewhere")
+    found = made.loss(spec, "main")
+    assert [each.partition(" ")[2] for each in found.loose] == ["Mine"]
+    assert found.behind == (mine,)
+    git(project, "branch", "kept", mine)
+    assert not made.loss(spec, "main")
 
 
 def test_a_rebase_that_waits_for_its_user_counts(project: Path) -> None:

@@ -1,6 +1,8 @@
 """What `prune` and `remove` say of a worktree and a branch, and what they do to them."""
 
 import os
+import shlex
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +13,7 @@ from agentmux.adapters.trees.worktrees import LinkedWorktrees
 from agentmux.app.session.lookup import sessions_dir
 from agentmux.cli.main import main
 from agentmux.core.journal.state import Base, Options
+from agentmux.core.names import git_commands
 from agentmux.core.names.phase import Phase
 from agentmux.ports.worktrees import WorktreeSpec
 from tests.app.driver import git, make_project
@@ -149,3 +152,69 @@ def test_what_git_keeps_for_a_worktree_that_was_moved_is_not_pruned(
     assert f"removed what git keeps for a worktree that is not at its place ({kept})" in typed(
         "remove", "--yes", "--force"
     )
+
+
+def result(place: Path, subject: str = "Result") -> None:
+    """Commit a new file there."""
+    (place / f"{subject}.txt").write_text("made\n")
+    git(place, "add", "-A")
+    git(place, "commit", "-qm", subject)
+
+
+def beside(place: Path) -> str:
+    """Leave one commit on the session's branch there, and one on no branch; return that one."""
+    for words in ((), ("--detach",)):
+        git(place, "switch", "-q", *(words or (BRANCH,)))
+        result(place, "Beside" if words else "Result")
+    return git(place, "rev-parse", "HEAD").strip()
+
+
+def test_each_commit_is_named_where_it_is(place: Path, typed: Typed) -> None:
+    beside(place)
+    said = typed("prune")
+    assert f"1 commit on branch {BRANCH} not merged (" in said
+    assert f"1 commit in {place} on no branch (" in said
+
+
+def test_what_is_lost_by_force_is_named(place: Path, typed: Typed) -> None:
+    commit = beside(place)
+    (place / "new.txt").write_text("new\n")
+    said = typed("remove", "--yes", "--force")
+    assert f"lost: 1 file in {place} not committed (new.txt), and 1 commit on branch" in said
+    assert commit[:7] in said
+
+
+@pytest.mark.follows("see what git does not show of …: git -C … diff … …")
+def test_a_change_that_git_does_not_show_is_shown_by_its_hint(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "a file's name.txt"
+    (place / name).write_text("before\n")
+    git(place, "add", "--", name)
+    git(place, "commit", "-qm", "Add")
+    git(place, "update-index", "--skip-worktree", "--", name)
+    (place / name).write_text("only here\n")
+    assert main(("remove", "--yes"), os.environ) == 3
+    said = capsys.readouterr().err
+    (hint,) = (each for each in said.splitlines() if "git does not show" in each)
+    words = shlex.split(hint.partition(f"hint: see what git does not show of {name}: ")[2])
+    assert "+only here" in git(place, *words[1:])
+    assert " status" not in said
+
+
+def test_a_hint_to_merge_names_what_was_taken_off_the_base(
+    project: Path, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    result(place)
+    git(project, "reset", "-q", "--hard", "HEAD~1")
+    assert main(("remove", "--yes"), os.environ) == 3
+    hints = [each.removeprefix("hint: ") for each in capsys.readouterr().err.splitlines()]
+    back = next(each for each in hints if each.startswith("the merge brings back 1 commit that"))
+    named, _, without = back.partition("; to go without them, first: ")
+    assert named.endswith(" Ignore")
+    subprocess.run(without, shell=True, check=True, capture_output=True)
+    said = f"merge the branch first: {git_commands.merge(BRANCH)}"
+    assert said in hints
+    subprocess.run(said.partition(": ")[2], shell=True, check=True, capture_output=True)
+    assert "Ignore" not in git(project, "log", "--format=%s")
+    assert "Result" in git(project, "log", "--format=%s")
