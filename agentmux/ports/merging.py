@@ -103,6 +103,12 @@ class Merging(Protocol):
             GitError: As for `plan`.
         """
 
+    def ways_to_put_back(self, base: str) -> tuple[str, ...]:
+        """Return hints for each stash that was made as one of our hints says; oldest first.
+
+        ``base`` is the branch that was to be merged into. It is empty if git cannot tell.
+        """
+
     def checkout_of(self, base: str) -> Path | None:
         """Return the top of the work tree in which the branch is checked out; None for none."""
 

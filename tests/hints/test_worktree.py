@@ -211,20 +211,38 @@ def test_what_was_taken_off_the_base_does_not_come_back(decided: Session, works:
     assert works.lost() == []
 
 
-@pytest.mark.follows("git -C …… stash push --all -- …")
+@pytest.mark.follows(
+    "git -C …… stash push --all --message … -- …",
+    "put back what was put aside: git -C … stash pop --index …",
+    "where git refuses, see it: git -C … stash show -p --include-untracked …",
+)
 def test_what_is_in_the_way_of_a_merge_is_put_aside(decided: Session, works: Work) -> None:
     project, name = decided.project, decided.name
     place = Path(decided.state["worktree"])
     (project.path / ".git" / "info" / "exclude").write_text("ignored*.py\n")
-    for new in ("ignored one.py", "new[1].py"):
+    works.write("a staged line of the user", project.path / "calc.py")
+    project.git("add", "calc.py")
+    for new, mine in (
+        ("ignored one.py", "ignored one.py"),
+        ("new[1].py", "new[1].py"),
+        ("ignored two.py/in.py", "ignored two.py"),
+    ):
+        (place / new).parent.mkdir(exist_ok=True)
         (place / new).write_text("MADE = 1\n")
         project.git_at(place, "add", "-f", "--", f":(literal){new}")
-        works.write(f"the user's {new}", project.path / new)
+        works.write(f"the user's {mine}", project.path / mine)
+    (place / "calc.py").write_text("MADE = 1\n")
     refusal = project.fails(1, "approve", name, "--yes", "--merge")
     went_well(project, shown("put them aside: …", refusal))
-    went_well(project, shown("then: agentmux approve ……", refusal))
+    assert len(project.git("stash", "list").splitlines()) == 1
+    told = went_well(project, shown("then: agentmux approve ……", refusal))
     decided.wait("done")
     project.git("merge-base", "--is-ancestor", decided.state["commit"]["commit"], "main")
+    back = shown("put back what was put aside: git -C … stash pop --index …", told)
+    (popped,) = follow(project, back)
+    assert popped.returncode != 0  # the merge has other files there
+    text = "where git refuses, see it: git -C … stash show -p --include-untracked …"
+    assert "planted" in went_well(project, shown(text, told))
     assert works.lost() == []
 
 

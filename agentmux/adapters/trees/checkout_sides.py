@@ -76,14 +76,24 @@ class CheckoutSides:
         return self._on_disk(asked)
 
     def in_way(self) -> tuple[str, ...]:
-        """Return the paths whose content is the user's: neither as in the old nor as in the new."""
+        """Return the paths whose content is the user's: neither as in the old nor as in the new.
+
+        A file where the new commit has a folder is named itself.
+        """
+        return tuple(sorted({self._in_place_of(path) for path in self._wrong()}))
+
+    def _in_place_of(self, path: str) -> str:
+        above = [str(each) for each in PurePosixPath(path).parents][-2::-1]
+        root = self._git.root()
+        return next((e for e in above if (root / e).is_symlink() or (root / e).is_file()), path)
+
+    def _wrong(self) -> set[str]:
         wrong = {path for path in self._changed if path not in self._sides}
         for path, entry in self._there.items():
             removed = entry is None and self._is_half_done
             if not (removed or _is_side(entry, self._sides[path], modes=self._has_modes)):
                 wrong.add(path)
-        wrong |= {path for path in self._staged if not self._is_staged_well(path)}
-        return tuple(sorted(wrong))
+        return wrong | {path for path in self._staged if not self._is_staged_well(path)}
 
     @cached_property
     def _is_half_done(self) -> bool:
@@ -151,7 +161,7 @@ class CheckoutSides:
         all of those that were written if one has a content of the user's.
         """
         left = tuple(p for p, entry in self._there.items() if self._is_written(p, entry))
-        if not left or set(self.in_way()) & self._sides.keys():
+        if not left or self._wrong() & self._sides.keys():
             return left
         self.level()
         words = ("read-tree", "-m", "-u", self._new, self._old)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Collection, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import Final
 
@@ -36,6 +36,8 @@ from agentmux.ports.merging import (
 from agentmux.ports.repository import GitError, Head, IndexBusyError, InProgress, finish_it
 
 _LOCK: Final = "agentmux-merge.lock"
+_ASIDE: Final = "put aside for a merge"
+"""The message of a stash that one of our hints has made."""
 _REBASED: Final = ("rebase-merge/head-name", "rebase-apply/head-name")
 
 
@@ -154,6 +156,16 @@ class Merges:
                 _require_no_rebase(top, base)
         return None
 
+    def ways_to_put_back(self, base: str) -> tuple[str, ...]:
+        """Return hints for each stash that was made as one of our hints says; oldest first."""
+        with suppress(GitError):
+            top = self.checkout_of(base) or self._git.root()
+            listed = self._git.must_read("list stashes", "stash", "list", "--format=%gd %gs").out
+            made = (each.partition(" ") for each in decoded(listed).splitlines()[::-1])
+            names = (name for name, _, said in made if said == f"On {base}: {_ASIDE}")
+            return tuple(line for name in names for line in _ways_to_put_back(top, name))
+        return ()
+
     # --- moving it ---------------------------------------------------------------------------
 
     def move(self, plan: MergePlan) -> None:
@@ -245,7 +257,16 @@ def _stash(top: Path, paths: tuple[str, ...]) -> str:
     """Return the command that puts files aside, also new ones and those that git ignores."""
     literal = " --literal-pathspecs" if any(set(path) & set("*?[\\:") for path in paths) else ""
     named = " ".join(map(shlex.quote, paths))
-    return f"git -C {shlex.quote(str(top))}{literal} stash push --all -- {named}"
+    place, said = shlex.quote(str(top)), shlex.quote(_ASIDE)
+    return f"git -C {place}{literal} stash push --all --message {said} -- {named}"
+
+
+def _ways_to_put_back(top: Path, stash: str) -> tuple[str, ...]:
+    place = shlex.quote(str(top))
+    return (
+        f"put back what was put aside: git -C {place} stash pop --index {stash}",
+        f"where git refuses, see it: git -C {place} stash show -p --include-untracked {stash}",
+    )
 
 
 def _finish(top: Path, doing: InProgress) -> str:

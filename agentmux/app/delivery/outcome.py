@@ -38,7 +38,13 @@ def delivered_lines(world: World, state: SessionState) -> tuple[str, ...]:
         return (f"{committed}, on no branch", f"keep it: {keep}")
     if is_kept(state):
         return (committed, *_without(world, state), f"get it with: {how_to_get(world, state)}")
-    return (committed, *_taken(state))
+    return (committed, *_taken(state), *_put_aside(world, state))
+
+
+def _put_aside(world: World, state: SessionState) -> tuple[str, ...]:
+    """Name what the user put aside for a merge of this result, or of another one."""
+    base = state.base.branch if state.base is not None and state.worktree else None
+    return world.merging(world.environment).ways_to_put_back(base) if base is not None else ()
 
 
 def _without(world: World, state: SessionState) -> tuple[str, ...]:

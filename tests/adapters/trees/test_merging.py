@@ -303,6 +303,7 @@ def staged(path: str, text: str) -> Callable[[Path], object]:
         pytest.param(write("gone.txt", "mine\n"), "gone.txt", id="to be deleted"),
         pytest.param(write('new/näme "x".txt', "mine\n"), 'new/näme "x".txt', id="odd name"),
         pytest.param(write("link/inside.txt", "mine\n"), "link", id="a folder in the way"),
+        pytest.param(write("new", "mine\n"), "new", id="a file in the way of a folder"),
         pytest.param(lambda p: (p / "README.md").unlink(), None, id="deleted"),
     ],
 )

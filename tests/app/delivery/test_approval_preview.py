@@ -84,7 +84,8 @@ def test_what_a_merge_would_be_refused_for_is_said_before_the_question(
     said = merges_to(project, state)
     assert said.startswith("it cannot be merged now: branch `main` is checked out in")
     assert said.endswith(
-        f"changes in one.txt; put them aside: git -C {project} stash push --all -- one.txt; then:"
+        f"changes in one.txt; put them aside: git -C {project} stash push --all --message"
+        " 'put aside for a merge' -- one.txt; then:"
         f" agentmux approve {NAME} --merge"
     )
     git(project, "add", "-A")
