@@ -231,7 +231,6 @@ def test_what_is_in_the_way_of_a_merge_is_put_aside(decided: Session, works: Wor
         (place / new).write_text("MADE = 1\n")
         project.git_at(place, "add", "-f", "--", f":(literal){new}")
         works.write(f"the user's {mine}", project.path / mine)
-    (place / "calc.py").write_text("MADE = 1\n")
     refusal = project.fails(1, "approve", name, "--yes", "--merge")
     went_well(project, shown("put them aside: …", refusal))
     assert len(project.git("stash", "list").splitlines()) == 1
