@@ -161,15 +161,14 @@ def apart(session: Session, work: Work) -> Path:
     return place
 
 
-@pytest.mark.follows("then: agentmux approve ……")
+@pytest.mark.follows(
+    "then: agentmux approve ……", "commit first what is changed there: git -C … commit -a -m …"
+)
 def test_what_was_committed_on_no_branch_is_delivered(decided: Session, works: Work) -> None:
     project, name = decided.project, decided.name
     place = apart(decided, works)
     refusal = project.fails(3, "approve", name, "--yes", "--keep")
-    assert follow(project, shown(ALONG, refusal))[-1].returncode != 0  # something is staged
-    assert project.fails(3, "approve", name, "--yes", "--keep") == refusal
-    project.git_at(place, "commit", "-qm", "An edit of a coder")
-    refusal = project.fails(3, "approve", name, "--yes", "--keep")
+    went_well(project, shown("commit first what is changed there: git -C … commit -a …", refusal))
     went_well(project, shown(ALONG, refusal))
     assert works.lost() == []
     # Whoever goes to the branch alone is told what it does not have.
@@ -177,8 +176,10 @@ def test_what_was_committed_on_no_branch_is_delivered(decided: Session, works: W
         project.git_at(place, "switch", "-q", "--detach")
         works.commit(f"a commit in {beside}", place / beside)
         project.git_at(place, "switch", "-q", decided.state["branch"])
+        works.write(f"an edit beside {beside}", place / "committed_a_coder.py")
         refusal = project.fails(3, "approve", name, "--yes", "--keep")
         assert f" a commit in {beside}" in refusal
+        went_well(project, shown("commit first what is changed there: … -a …", refusal))
         went_well(project, shown(ALONG, refusal))
     went_well(project, shown("then: agentmux approve ……", refusal))
     decided.wait("done")

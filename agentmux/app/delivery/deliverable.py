@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from agentmux.app.delivery.commit import is_elsewhere
 from agentmux.app.session.changes import held_by_base, result_base
+from agentmux.app.session.left_branch import is_changed
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.decisions.workplace import commit_first
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.results import results_fields
 from agentmux.core.names import git_commands
@@ -111,12 +113,16 @@ def left_behind(world: World, state: SessionState) -> tuple[LeftCommits, ...]:
     )
 
 
-def ways_along(state: SessionState, behind: Collection[LeftCommits]) -> tuple[str, ...]:
-    """Return, for each end of the commits that were left, how to merge it into HEAD."""
+def ways_along(
+    world: World, state: SessionState, behind: Collection[LeftCommits]
+) -> tuple[str, ...]:
+    """Return the hints to merge each end of the commits that were left into HEAD."""
     git = f"git -C {shlex.quote(state.worktree or '')}"
-    return tuple(
+    found = (
         git_commands.merge(each.commit[:12], git=git, is_related=each.is_related) for each in behind
     )
+    first = commit_first(state.worktree or "") if is_changed(world, state) else ()
+    return (*first, *(f"take them along: {each}" for each in found))
 
 
 def decision_digest(files: SessionFiles, state: SessionState, found: Deliverable) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentmux.core.decisions.workplace import LeftBranch, has_left, kept_name, left_branch
+from agentmux.ports.repository import finish_it
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
@@ -23,6 +25,9 @@ def branch_left(world: World, state: SessionState) -> str:
     head = world.head_at(world.tree)
     if head is None or not has_left(state, head.commit, head.branch):
         return ""
+    if head.in_progress:
+        where = state.worktree or "your checkout"
+        return f"a {head.in_progress} is in progress in {where}; {finish_it(head, state.worktree)}"
     return left_branch(state, left(world, state, head))
 
 
@@ -51,7 +56,18 @@ def left(world: World, state: SessionState, head: Head) -> LeftBranch:
         is_behind=behind,
         is_kept=_is_kept(world, head),
         is_related=not behind or world.repository.is_related(there or ""),
+        is_changed=behind and is_changed(world, state),
     )
+
+
+def is_changed(world: World, state: SessionState) -> bool:
+    """Whether a session's worktree has changes of tracked files, and all of them are its own.
+
+    Git may refuse to merge until they are committed.
+    """
+    changed, tree = world.repository.dirty(), Path(state.worktree or "")
+    tracked = world.repository.tracked([tree / each for each in changed])
+    return bool(state.worktree and tracked) and not set(changed) & set(state.options.dirty)
 
 
 def _is_kept(world: World, head: Head) -> bool:

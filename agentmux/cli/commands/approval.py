@@ -160,7 +160,7 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
         found = deliverable(world, state)
         _require_on_branch(world, state, way)
         _require_committable(entry, found, leave_nested=leave_nested or asks)
-        _require_complete(state, found, way, leave_commits=leave_commits or asks)
+        _require_complete(world, state, found, way, leave_commits=leave_commits or asks)
         _require_own_commits(world, state, way, bring_back=bring_back or asks)
         approval = approval_of(world.files(entry.path), state, found, way)
         if digest not in {"", approval.digest}:
@@ -308,7 +308,7 @@ def _require_committable(entry: SessionEntry, found: Deliverable, *, leave_neste
 
 
 def _require_complete(
-    state: SessionState, found: Deliverable, way: str, *, leave_commits: bool
+    world: World, state: SessionState, found: Deliverable, way: str, *, leave_commits: bool
 ) -> None:
     """Check that the result has all commits that were made in the session's worktree.
 
@@ -324,7 +324,7 @@ def _require_complete(
             "; ".join(f"the result is {left_behind_label(each.subjects)}" for each in behind),
             reason="commits_left_behind",
             hints=(
-                *(f"take them along: {each}" for each in ways_along(state, behind)),
+                *ways_along(world, state, behind),
                 again,
                 f"or go without them: {again.removeprefix('then: ')} --leave-commits",
             ),

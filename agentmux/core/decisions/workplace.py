@@ -133,6 +133,7 @@ class LeftBranch:
         is_behind: Whether HEAD lacks commits that it has.
         is_kept: Whether the branch `kept_name` has HEAD's commit.
         is_related: Whether HEAD has a common ancestor with it.
+        is_changed: Whether the worktree has changes for which git refuses to merge.
     """
 
     branch: str | None
@@ -145,6 +146,7 @@ class LeftBranch:
     is_behind: bool = False
     is_kept: bool = False
     is_related: bool = True
+    is_changed: bool = False
 
     @property
     def git(self) -> str:
@@ -169,13 +171,20 @@ def ways_back(left: LeftBranch) -> tuple[str, ...]:
         return (f"go back: {back}",)
     along = _way_along(left)
     if left.worktree:
-        return (f"take its commits along: {along}",)
+        first = commit_first(left.worktree) if left.is_behind and left.is_changed else ()
+        return (*first, f"take its commits along: {along}")
     since = shlex.quote(left.branch or left.base or "")
     return (
         f"see what only HEAD has: git log --oneline {since}..HEAD",
         f"if this session made it, take it along: {along}",
         f"if not, go back: {back}",
     )
+
+
+def commit_first(worktree: str) -> tuple[str, ...]:
+    """Return the hint to commit what is in the way of a merge in a session's worktree."""
+    place, said = shlex.quote(worktree), shlex.quote("Work in progress")
+    return (f"commit first what is changed there: git -C {place} commit -a -m {said}",)
 
 
 def _way_back(left: LeftBranch) -> str:

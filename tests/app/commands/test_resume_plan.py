@@ -737,6 +737,12 @@ def test_another_branch_is_named(tmp_path: Path) -> None:
     assert said.startswith("your checkout is on branch other now, but the session began on branch")
     assert said.endswith("; go back: git switch --no-overwrite-ignore main")
     git(project, "commit", "-q", "--allow-empty", "-m", "more")
+    editor = ("-c", "sequence.editor=sed -i s/pick/edit/")
+    git(project, *editor, "rebase", "-q", "-i", "--keep-empty", "HEAD~1")
+    assert plan_resume(world, disk.files).warnings == (
+        "a rebase is in progress in your checkout; finish it: git rebase --continue",
+    )
+    git(project, "rebase", "--continue")
     git(project, "branch", "-qD", "main")
     (said,) = plan_resume(world, disk.files).warnings
     assert "on branch main, which is gone: agents would" in said

@@ -138,7 +138,8 @@ def test_what_was_left_for_the_branch_is_missed_and_taken_along(
     found = deliverable(apart.world, apart.state).left_behind
     assert [each.commit for each in found] == [made]
     assert found[0].subjects[-1].endswith(" Add apart.txt")
-    (way,) = ways_along(apart.state, found)
+    (hint,) = ways_along(apart.world, apart.state, found)
+    way = hint.removeprefix("take them along: ")
     assert apart.typed(way) == 0
     assert apart.behind() == []
     assert (apart.place / "apart.txt").exists()

@@ -155,6 +155,11 @@ def test_the_ways_back_leave_no_commit_behind() -> None:
     behind = replace(own, is_behind=True)
     assert ways_back(behind) == (f"take its commits along: {joined}",)
     assert ways_back(replace(behind, head_branch=None)) == ways_back(behind)
+    assert ways_back(replace(behind, is_changed=True)) == (
+        "commit first what is changed there: git -C /w commit -a -m 'Work in progress'",
+        *ways_back(behind),
+    )
+    assert ways_back(replace(own, is_changed=True)) == ways_back(own)
     (alone,) = ways_back(replace(behind, is_related=False))
     assert alone.endswith(" merge --no-edit --allow-unrelated-histories main")
     shared = replace(behind, worktree=None)
