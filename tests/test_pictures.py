@@ -43,6 +43,7 @@ def test_the_readme_begins_with_one() -> None:
     assert first.endswith("(docs/pictures/desk.svg)")
 
 
+@pytest.mark.long
 def test_a_picture_is_what_the_program_shows(tmp_path: Path) -> None:
     with Stage() as stage:
         shop = stage.project("shop", {".agentmux/config.yaml": "version: 1\n"})

@@ -37,6 +37,7 @@ def is_unrecorded(studio: Studio, image: Image) -> bool:
     return bool(ended & commands - {e["launch"] for e in events if e["event"] in _ENDS})
 
 
+@pytest.mark.rare("CI kills at every operation of a usual session")
 def test_a_kill_in_a_check_changes_nothing_in_the_end(
     quick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

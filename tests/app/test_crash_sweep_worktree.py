@@ -118,6 +118,7 @@ def is_saved(events: list[str]) -> bool:
     return last["submit_done"] < last.get("checkpoint_taken", -1)
 
 
+@pytest.mark.rare("CI kills around checkpoints")
 def test_a_kill_of_a_rewind_changes_nothing_in_the_end(
     quick: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

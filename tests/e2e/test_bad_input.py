@@ -381,6 +381,7 @@ ODD_FILES: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("make", ODD_FILES.values(), ids=ODD_FILES.keys())
 def test_an_artifact_that_is_no_plan_is_refused(
     held: Session, make: Callable[[Path], object]
@@ -440,6 +441,7 @@ def test_every_mistake_of_a_plan_is_named_at_once(held: Session) -> None:
     assert len(problems) >= 11
 
 
+@pytest.mark.long
 def test_after_all_that_a_good_plan_is_taken(held: Session, wait_until: WaitUntil) -> None:
     write_plan(held, yaml.safe_dump(GOOD))
     assert held.submit("planner", "plan")["result"] == "accepted"
@@ -549,6 +551,7 @@ def test_what_was_handed_in_before_the_state_was_lost_is_not_asked_for_again(
     assert session.read("04_planning/tasks_1.md")
 
 
+@pytest.mark.long
 def test_a_line_of_nonsense_in_a_live_session_is_reported(
     project: Project, wait_until: WaitUntil
 ) -> None:

@@ -196,6 +196,7 @@ def test_beside_a_live_session_in_one_checkout_none_begins(live: Session) -> Non
     assert _settled_tree(live) == before
 
 
+@pytest.mark.long
 def test_a_dry_start_makes_nothing(rested: Session) -> None:
     project = rested.project
     before, there = project.tree(), project.sessions()
@@ -508,6 +509,7 @@ def test_going_back_to_an_earlier_phase(project: Project) -> None:
     assert list((session.path / "history").rglob("plan.yaml"))
 
 
+@pytest.mark.long
 def test_an_orchestrator_that_died_over_live_panes(project: Project, wait_until: WaitUntil) -> None:
     project.scenario({"roles": {**QUICK["roles"], "architect": {"submit": "when-told"}}})
     session = project.start().until_seat("architect")

@@ -70,6 +70,7 @@ def test_what_cannot_be_continued_starts_nothing(project: Project, forge: FakeFo
     assert project.sessions() == []
 
 
+@pytest.mark.rare("tests/app/commands/test_continued_branch.py has each case")
 def test_a_branch_on_which_a_session_works(project: Project, forge: FakeForge) -> None:
     project.scenario({"roles": {"architect": {"silent": True}}})
     session = project.start("x", "--worktree").until_seat("architect")

@@ -7,6 +7,8 @@ import pytest
 
 from tests.e2e.conftest import Project, Session
 
+RARE = pytest.mark.rare("tests/app/delivery has each step")
+
 pytestmark = pytest.mark.long
 
 
@@ -74,6 +76,7 @@ def test_a_conflict_changes_nothing_and_a_coder_can_resolve_it(project: Project)
     assert seen["delivery"]["steps"]["merge"]["new"] == commit
 
 
+@RARE
 def test_an_approval_pushes_in_the_environment_of_its_command(project: Project) -> None:
     one, _ = remote(project, "one"), remote(project, "two")
     session = project.start("add a greeting", "--worktree").wait()
@@ -101,6 +104,7 @@ def test_an_approval_pushes_in_the_environment_of_its_command(project: Project) 
     assert not [each for each in session.path.iterdir() if each.name.startswith(".tmp-")]
 
 
+@RARE
 def test_what_a_remote_rejects_can_be_kept_by_the_resume_of_a_stopped_session(
     project: Project,
 ) -> None:

@@ -17,6 +17,8 @@ from agentmux.demo.follower import Follower
 from agentmux.demo.home import TRACE
 from tests.conftest import TEST_ID
 
+RARE = pytest.mark.rare("CI runs the demo once")
+
 pytestmark = pytest.mark.long
 
 DEADLINE_S = 60
@@ -76,6 +78,7 @@ def test_the_demo_without_a_terminal(scratch: Path, isolated: str) -> None:
     assert list(scratch.iterdir()) == []
 
 
+@RARE
 def test_what_is_kept_and_what_would_be_wrong(scratch: Path, isolated: str) -> None:
     done = play("--keep", **ASCII)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -117,6 +120,7 @@ def wrong(steps, trace) -> str:
     return "\n".join(claim.text for claim in claims(steps, trace) if not claim.holds)
 
 
+@RARE
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["INT", "TERM"])
 def test_whoever_stops_it_finds_nothing_left(
     scratch: Path, isolated: str, number: signal.Signals

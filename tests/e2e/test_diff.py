@@ -14,6 +14,7 @@ def files_of(text: str) -> list[str]:
     return [line.split("|")[0].strip() for line in text.splitlines() if "|" in line]
 
 
+@pytest.mark.rare("CI runs the diff of a worktree")
 def test_in_the_checkout_since_its_start_or_a_checkpoint_without_what_the_user_had_changed(
     project: Project,
 ) -> None:

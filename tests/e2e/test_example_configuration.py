@@ -25,6 +25,7 @@ def test_a_feature_with_the_example(project: Project) -> None:
     assert project.git("status", "--porcelain") == "?? .agentmux/\n"
 
 
+@pytest.mark.rare("CI runs a feature with the example")
 def test_an_agent_of_the_example_that_takes_its_prompts_typed(project: Project) -> None:
     shutil.copytree(EXAMPLE, project.path / ".agentmux")
     project.ok("trust")

@@ -16,6 +16,7 @@ def clean(project: Project) -> None:
     project.git("clean", "-fdxq")
 
 
+@pytest.mark.long
 def test_a_live_session_survives_it(project: Project) -> None:
     project.scenario(STAY)
     session = project.start().until_seat("architect")

@@ -14,6 +14,8 @@ from tests.conftest import WaitUntil, _wait_until
 from tests.e2e.conftest import Project, Session
 from tests.e2e.pair import Pair, child_of, kill_all
 
+RARE = pytest.mark.rare("CI follows a conversation of one kind; tests/core/conversation decides")
+
 QUIET = {"roles": {"architect": {"submit": "no", "write": "none", "think": 0.05}}}
 
 
@@ -80,6 +82,7 @@ def test_what_was_recorded_decides(project: Project, wait_until: WaitUntil) -> N
     ]
 
 
+@RARE
 @pytest.mark.long
 def test_an_agent_that_updates_itself_keeps_its_conversation(
     project: Project, wait_until: WaitUntil
@@ -123,6 +126,7 @@ def test_an_agent_that_updates_itself_keeps_its_conversation(
 # -- directories ---------------------------------------------------------------------------------
 
 
+@RARE
 @pytest.mark.long
 def test_a_project_that_was_moved_goes_on_with_new_conversations(
     project: Project, wait_until: WaitUntil
@@ -223,6 +227,7 @@ def test_a_conversation_that_its_user_cleared_is_followed(project: Project, agen
         assert pair.ask() == pair.words
 
 
+@RARE
 @pytest.mark.long
 def test_a_conversation_that_was_cleared_is_unsure_where_nobody_says_which(
     project: Project,
@@ -376,6 +381,7 @@ def left_untyped(project: Project, wait_until: WaitUntil) -> Session:
     return session
 
 
+@RARE
 @pytest.mark.long
 @pytest.mark.parametrize(
     "keys", [(), ("LINE",), ("LINE", "Enter")], ids=["not begun", "in the composer", "submitted"]

@@ -7,6 +7,8 @@ import pytest
 
 from tests.e2e.conftest import QUICK, Project, Session
 
+RARE = pytest.mark.rare("CI runs test_moving.py, test_rewind.py and test_installation_gone.py")
+
 pytestmark = pytest.mark.long
 
 PAGES = Path(__file__).parents[2] / "docs" / "how-to"
@@ -42,6 +44,7 @@ def test_the_page_on_roles_is_a_configuration(project: Project) -> None:
     assert re.search(r"roles\.architect.*opus", origins)
 
 
+@RARE
 def test_after_uninstalling_nothing_is_left(project: Project) -> None:
     project.config("defaults: {agent: demo}\n")
     session = project.start("add a greeting", "--worktree").wait()
@@ -72,6 +75,7 @@ def test_the_line_of_crontab_resumes_what_the_end_of_the_machine_has_stopped(
     assert project.json("list")["sessions"][0]["status"] == "decision"
 
 
+@RARE
 def test_a_rewind_as_the_page_says_it(project: Project) -> None:
     session = project.start("add a greeting", "--worktree").wait()
     script = blocks("rewind", "")[0].replace("SESSION", session.name)
@@ -80,6 +84,7 @@ def test_a_rewind_as_the_page_says_it(project: Project) -> None:
     session.wait()
 
 
+@RARE
 def test_a_session_moves_as_the_page_says(project: Project) -> None:
     there, here = blocks("move-a-session")
     project.scenario({"roles": {"coder": {"silent": True}}})

@@ -57,6 +57,7 @@ def waiting(project: Project, wait_until: WaitUntil) -> Waiting:
     return Waiting(project, wait_until)
 
 
+@pytest.mark.long
 def test_a_stop_ends_it(waiting: Waiting) -> None:
     before, name = waiting.subjects(), waiting.session.name
     assert (
@@ -73,6 +74,7 @@ def test_a_stop_ends_it(waiting: Waiting) -> None:
     os.kill(waiting.daemon[0], signal.SIGKILL)
 
 
+@pytest.mark.long
 def test_a_resume_ends_it(waiting: Waiting) -> None:
     before, name = waiting.subjects(), waiting.session.name
     said = waiting.project.run("resume", name, "--reattach", "--detach")
@@ -84,6 +86,7 @@ def test_a_resume_ends_it(waiting: Waiting) -> None:
     os.kill(waiting.daemon[0], signal.SIGKILL)
 
 
+@pytest.mark.long
 def test_a_removal_ends_it(waiting: Waiting) -> None:
     before, name = waiting.subjects(), waiting.session.name
     waiting.project.tmux("kill-server")

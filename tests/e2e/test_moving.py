@@ -10,6 +10,8 @@ import pytest
 
 from tests.e2e.conftest import QUICK, Project, Session, bare
 
+RARE = pytest.mark.rare("odd moves; CI moves a usual session")
+
 pytestmark = pytest.mark.long
 
 HALF = {**QUICK, "roles": {**QUICK["roles"], "coder": {"submit": "no"}}}
@@ -88,6 +90,7 @@ def test_the_file_has_no_private_thing(project: Project) -> None:
     assert str(project.home).encode() not in content
 
 
+@RARE
 def test_a_file_that_went_nowhere_brings_its_session_back(project: Project) -> None:
     bare(project)
     session = begun(project, "--worktree")
@@ -138,6 +141,7 @@ def test_a_copy_goes_on_beside_its_original(project: Project) -> None:
         assert project.git("show", f"{branch}:note.txt") == "half of it\n"
 
 
+@RARE
 def test_what_is_left_of_a_moved_session_can_be_removed(project: Project, away: Project) -> None:
     session = begun(project, "--worktree")
     file = project.root / "s.agentmux"
@@ -165,6 +169,7 @@ def test_what_is_left_of_a_moved_session_can_be_removed(project: Project, away: 
     assert project.git("show", "agentmux/add-a-greeting:note.txt") == "half of it\n"
 
 
+@RARE
 def test_what_cannot_be_exported_is_refused_and_nothing_changes(project: Project) -> None:
     file = project.root / "s.agentmux"
     session = project.start("add a greeting").wait()
@@ -189,6 +194,7 @@ def test_what_cannot_be_exported_is_refused_and_nothing_changes(project: Project
     assert not file.exists()
 
 
+@RARE
 def test_a_session_outside_of_git_stays(outside: Project) -> None:
     session = outside.start("add a greeting").wait()
     outside.ok("stop", session.name)

@@ -8,6 +8,8 @@ import pytest
 
 from tests.e2e.conftest import QUICK, Project, Session
 
+RARE = pytest.mark.rare("tests/app/commands/test_sessions_without_a_record.py has a table of them")
+
 pytestmark = pytest.mark.long
 
 NAME = "20250101-101500-add-a-greeting"
@@ -75,6 +77,7 @@ def kept(session: Session) -> list[str]:
     return [path.read_text() for path in sorted(session.path.glob("tool_events.imported-*.jsonl"))]
 
 
+@RARE
 @pytest.mark.follows("import it: agentmux resume …")
 def test_a_phase_and_some_artifacts_are_enough(project: Project) -> None:
     session = older(project, {"phase": "failed"}, ARCHITECTURE)
@@ -131,6 +134,7 @@ RESEARCH = {
 }
 
 
+@RARE
 @pytest.mark.parametrize("more", [{}, {"03_research/code-auth/request.md": "# auth\n\nHow?\n"}])
 def test_the_prompt_of_research_under_way_is_used_as_it_lies_there(
     project: Project, more: Mapping[str, str]
@@ -248,6 +252,7 @@ def test_lines_of_an_older_form_are_taken_or_passed_over(project: Project) -> No
     assert kept(session) == [journal]
 
 
+@RARE
 def test_without_a_readable_state_older_lines_are_no_obstacle(project: Project) -> None:
     session = older(project, {"phase": "failed"}, ARCHITECTURE, journal='{"tool": "x"}\n')
     (session.path / "state.json").unlink()

@@ -17,6 +17,8 @@ from agentmux.adapters.system.processes import is_alive
 from tests.conftest import WaitUntil, _wait_until
 from tests.e2e.conftest import Project, Session
 
+RARE = pytest.mark.rare("CI refuses copies of live sessions")
+
 pytestmark = pytest.mark.long
 
 SILENT = {"roles": {"architect": {"silent": True}}}
@@ -192,6 +194,7 @@ def test_a_copy_of_a_live_session_is_refused_everywhere(
     project.ok("stop", session.name)
 
 
+@RARE
 def test_a_copy_goes_on_when_the_original_does_not_run(
     project: Project, session: Session, wait_until: WaitUntil
 ) -> None:
@@ -227,6 +230,7 @@ def test_a_session_that_was_moved_while_it_ran_is_stopped_where_it_is_now(
 # -- two at once ---------------------------------------------------------------------------------
 
 
+@RARE
 def test_of_two_that_reattach_at_once_one_is_refused_at_once(
     project: Project, session: Session, wait_until: WaitUntil
 ) -> None:

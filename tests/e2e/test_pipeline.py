@@ -11,6 +11,8 @@ import yaml
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import QUICK, Client, Project, Session
 
+RARE = pytest.mark.rare("a decision with tests of its own in tests/core and tests/app")
+
 ONE_PART = {"planner": {"plan": {"parts": 1}}}
 
 
@@ -107,6 +109,7 @@ def test_groups_run_one_after_the_other_and_side_by_side(project: Project) -> No
         assert (project.path / f"demo_part_{number}.py").exists()
 
 
+@RARE
 @pytest.mark.long
 def test_a_single_coder_does_the_whole_plan(project: Project) -> None:
     project.config("roles: {coder: {single: true}}\n")
@@ -165,6 +168,7 @@ def failed_without_a_role(project: Project) -> Session:
     return session
 
 
+@RARE
 @pytest.mark.long
 def test_a_verdict_that_nobody_handed_in_is_a_draft(project: Project) -> None:
     session = failed_without_a_role(project)
@@ -190,6 +194,7 @@ def test_a_verdict_that_nobody_handed_in_is_a_draft(project: Project) -> None:
     assert "It is wrong." in session.read("history/1.0/07_review/fix_request.md")
 
 
+@RARE
 @pytest.mark.long
 def test_a_review_without_a_role_in_its_name_is_taken_when_handed_in(project: Project) -> None:
     session = failed_without_a_role(project)
@@ -199,6 +204,7 @@ def test_a_review_without_a_role_in_its_name_is_taken_when_handed_in(project: Pr
     assert session.state["results"]["reviewing"]["outcome"] == "passed"
 
 
+@RARE
 @pytest.mark.long
 def test_a_stray_review_stops_nobody(project: Project, wait_until: WaitUntil) -> None:
     held = {"attempts": [{"when": {"launch": 1}, "silent": True}]}
@@ -229,6 +235,7 @@ def test_a_stray_review_stops_nobody(project: Project, wait_until: WaitUntil) ->
     assert session.state["results"]["reviewing"]["outcome"] == "passed"
 
 
+@RARE
 @pytest.mark.long
 def test_at_the_cap_the_user_decides_whatever_the_configuration_says(project: Project) -> None:
     project.config("defaults: {max_review_iterations: 1}\ncompletion: {require_approval: false}\n")
@@ -250,6 +257,7 @@ def test_at_the_cap_the_user_decides_whatever_the_configuration_says(project: Pr
     session.approve()
 
 
+@RARE
 @pytest.mark.long
 def test_without_an_approval_a_review_that_passed_is_enough(project: Project) -> None:
     project.config("completion: {require_approval: false}\n")
@@ -344,6 +352,7 @@ def test_a_branch_without_a_name_is_named_after_the_session(
     assert plan["branch"] == "main"
 
 
+@RARE
 @pytest.mark.long
 @pytest.mark.parametrize("named", ["auto", "greet/people"])
 def test_a_branch_of_its_own(project: Project, named: str) -> None:
@@ -397,6 +406,7 @@ def _mended(project: Project) -> None:
     (project.home / ".gitconfig").write_text("[user]\n\tname = T\n\temail = t@example.com\n")
 
 
+@RARE
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("spoil", "reason"),
@@ -447,6 +457,7 @@ def test_a_commit_waits_for_the_users_git(project: Project, wait_until: WaitUnti
     assert session.kinds("commit_delayed", "commit_made") == ["commit_made"]
 
 
+@RARE
 @pytest.mark.long
 def test_work_that_somebody_else_committed_is_taken_back_as_told(project: Project) -> None:
     session = project.start().wait()
@@ -462,6 +473,7 @@ def test_work_that_somebody_else_committed_is_taken_back_as_told(project: Projec
     assert project.git("log", "--format=%s") == "add a greeting\nBegin\n"
 
 
+@RARE
 @pytest.mark.long
 def test_nothing_to_commit_is_no_failure(project: Project) -> None:
     project.scenario({"roles": {**ONE_PART, "coder": {"write": "none"}}})
@@ -470,6 +482,7 @@ def test_nothing_to_commit_is_no_failure(project: Project) -> None:
     assert session.events[-1]["payload"]["commit"] is None
 
 
+@RARE
 @pytest.mark.long
 def test_outside_git_it_runs_and_says_that_it_will_not_commit(outside: Project) -> None:
     done = outside.run("start", "--agent", "demo", "add a greeting")
@@ -572,6 +585,7 @@ def test_a_start_says_first_that_git_has_no_author(project: Project) -> None:
     project.ok("start", "--agent", "demo", "--dry-run", "x")
 
 
+@RARE
 @pytest.mark.long
 def test_a_commit_on_a_detached_head_is_announced_and_its_hint_keeps_it(project: Project) -> None:
     project.git("switch", "-q", "--detach")

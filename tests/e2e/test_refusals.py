@@ -16,6 +16,8 @@ from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
 from tests.e2e.pair import SEATS, Pair
 
+RARE = pytest.mark.rare("CI runs the other refusals")
+
 pytestmark = pytest.mark.long
 
 NAME = "SESSION"
@@ -80,6 +82,7 @@ def test_refusals_change_nothing_and_leave_nobody(stopped: Session) -> None:
         assert not project.processes(), words
 
 
+@RARE
 def test_a_session_with_a_link_for_a_folder(stopped: Session) -> None:
     project = stopped.project
     (stopped.path / "launches").rename(project.root / "kept")
@@ -145,6 +148,7 @@ def test_a_hung_server_is_not_taken_for_gone(
     assert stopped.kinds("resumed") == ["resumed"]
 
 
+@RARE
 def test_a_stop_does_not_take_a_hung_server_for_gone(
     stopped: Session, request: pytest.FixtureRequest, wait_until: WaitUntil
 ) -> None:
@@ -166,6 +170,7 @@ def _signal(pid: int, number: signal.Signals) -> None:
 # -- going back ----------------------------------------------------------------------------------
 
 
+@RARE
 def test_back_to_an_earlier_phase(stopped: Session, wait_until: WaitUntil) -> None:
     project = stopped.project
     plan = project.json("resume", "--dry-run", "--phase", "planning")["sessions"][0]

@@ -9,6 +9,8 @@ import pytest
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
 
+RARE = pytest.mark.rare("one of four commands that find a session alike")
+
 pytestmark = pytest.mark.long
 
 QUIET = {"roles": {"architect": {"silent": True}}}
@@ -23,6 +25,7 @@ def elsewhere(project: Project) -> Path:
     return folder
 
 
+@RARE
 @pytest.mark.parametrize("relative", [False, True], ids=["absolute", "relative"])
 def test_a_resume_is_of_the_sessions_own_project(
     project: Project, elsewhere: Path, wait_until: WaitUntil, relative: bool
@@ -73,6 +76,7 @@ def test_a_decision_is_of_the_sessions_own_project(project: Project, elsewhere: 
     assert not session.path.exists()
 
 
+@RARE
 def test_changes_are_asked_of_the_sessions_own_project(
     project: Project, elsewhere: Path, wait_until: WaitUntil
 ) -> None:

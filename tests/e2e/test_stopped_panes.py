@@ -14,6 +14,8 @@ import pytest
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Client, Project, Session
 
+RARE = pytest.mark.rare("CI chooses in stopped panes once")
+
 CONFIRM = "resume: {policy: confirm}\n"
 BUSY = {"roles": {"architect": {"think": 600}}}
 QUIET = {"roles": {"architect": {"silent": True}}}
@@ -110,6 +112,7 @@ def test_a_stopped_pane_goes_on_as_its_user_chooses(
     assert record["reached"] == {"r": 2, "f": 1, "s": 1}[key]
 
 
+@RARE
 @pytest.mark.long
 def test_the_last_screen_outlives_stopped_panes(project: Project, wait_until: WaitUntil) -> None:
     project.config(CONFIRM)
@@ -136,6 +139,7 @@ def test_a_stopped_pane_that_is_closed_was_ended_by_its_user(
     assert session.launched() == ["architect"] * 2
 
 
+@RARE
 @pytest.mark.long
 @pytest.mark.parametrize("key", ["r", "f"])
 def test_a_prompt_is_typed_once_its_agent_is_chosen(
@@ -162,6 +166,7 @@ def test_yes_asks_nothing(project: Project, wait_until: WaitUntil) -> None:
     assert not chosen(session)
 
 
+@RARE
 @pytest.mark.long
 def test_a_choice_that_nobody_heard_counts_at_the_next_resume(
     project: Project, wait_until: WaitUntil

@@ -19,6 +19,8 @@ from tests.conftest import HOSTILE, WaitUntil
 from tests.e2e.conftest import QUICK, Client, Project, Session, everything
 from tests.e2e.pair import child_of
 
+RARE = pytest.mark.rare("CI runs every hostile setting at once")
+
 pytestmark = pytest.mark.long
 
 PANES = "#{pane_width} #{pane_height} #{pane_left} #{pane_top} #{@agentmux_seat}"
@@ -370,6 +372,7 @@ def environ_of(pid: int) -> dict[str, str]:
     return {name: value for name, _, value in rows}
 
 
+@RARE
 def test_the_monitor_keeps_its_width_from_phase_to_phase(project: Project) -> None:
     session = project.start().until_seat("architect")
     listen = ("tmux", "-C", "attach", "-f", "ignore-size,no-output", "-t", f"={tmux_name(session)}")
@@ -453,6 +456,7 @@ def active_seat(project: Project) -> str:
     return project.tmux("display-message", "-p", "#{@agentmux_seat}").strip()
 
 
+@RARE
 def test_a_small_terminal_shows_all_that_matters(project: Project, wait_until: WaitUntil) -> None:
     held = {"silent": True}
     project.scenario({"roles": {"planner": {"plan": {"parts": 5}}, "coder": held}})
@@ -543,6 +547,7 @@ def test_who_loses_the_tmux_server_is_told_how_to_go_on(
     assert "watch it" not in told
 
 
+@RARE
 @pytest.mark.parametrize("inside", [False, True])
 def test_who_kills_the_session_is_told_of_its_end(
     project: Project, wait_until: WaitUntil, *, inside: bool

@@ -227,6 +227,7 @@ def test_a_project_whose_configuration_is_wrong_fails_its_features_and_ends_no_w
     assert not worker.has_ended()
 
 
+@pytest.mark.long
 def test_a_worker_ends_when_its_database_is_replaced(
     host: FleetHost, engine: sa.Engine, wait_until: WaitUntil
 ) -> None:

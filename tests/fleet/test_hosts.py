@@ -184,6 +184,7 @@ def test_commands_after_an_init_in_the_same_process_do_not_use_its_log(host: Fle
     assert host.run("submit", "add a greeting", "--repo", str(host.project.path)).stderr == ""
 
 
+@pytest.mark.long
 @pytest.mark.follows("in the URL: agentmux fleet init --url-file FILE")
 def test_a_host_changes_its_fleet_only_while_no_worker_runs(
     host: FleetHost, tmp_path: Path

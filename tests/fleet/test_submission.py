@@ -215,6 +215,7 @@ def test_what_another_host_may_run_is_submitted_from_one_that_runs_nothing(
     assert "only build, old may run" in host.run("submit", "x", "--repo", repo).stderr
 
 
+@pytest.mark.long
 def test_a_worker_says_what_it_may_run_also_in_an_older_database(
     host: FleetHost, engine: sa.Engine
 ) -> None:

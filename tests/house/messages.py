@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -94,6 +95,7 @@ class Message:
     commands: tuple[Command, ...]
 
 
+@cache
 def messages() -> tuple[Message, ...]:
     """Return every message of the program that names a command, by file and line."""
     found = []
@@ -104,8 +106,13 @@ def messages() -> tuple[Message, ...]:
     return tuple(found)
 
 
-def texts() -> Iterator[tuple[str, int, str]]:
-    """Yield each text of the program outside docstrings, after its file and line."""
+@cache
+def texts() -> tuple[tuple[str, int, str], ...]:
+    """Return each text of the program outside docstrings, after its file and line."""
+    return tuple(_texts())
+
+
+def _texts() -> Iterator[tuple[str, int, str]]:
     for path in sorted((ROOT / "agentmux").rglob("*.py")):
         name = path.relative_to(ROOT / "agentmux").as_posix()
         if not name.startswith(PASSED_OVER):

@@ -49,6 +49,7 @@ def no_markup(text: str) -> None:
     assert " style=" not in text
 
 
+@pytest.mark.long
 def test_sessions_are_listed_by_what_they_need(page: Page) -> None:
     assert "There are no sessions yet" in page.text("/")
     session = page.project.start(f"add a greeting {EVIL}").wait()
@@ -331,6 +332,7 @@ def test_the_journal_has_a_line_for_an_event_and_all_its_values(page: Page) -> N
     assert f"text={wish}" in after.partition("</details>")[0]
 
 
+@pytest.mark.long
 def test_what_agents_wrote_runs_nothing(page: Page) -> None:
     """A script in the feature, the summary, a document, a file and a screen is text."""
     evil = (
@@ -359,6 +361,7 @@ def test_what_agents_wrote_runs_nothing(page: Page) -> None:
     assert "&lt;script&gt;" in page.text(f"{path}/diff")
 
 
+@pytest.mark.long
 def test_what_a_screen_shows_runs_nothing(page: Page, wait_until: WaitUntil) -> None:
     page.project.scenario(ASKING)
     session = page.project.start()
@@ -417,6 +420,7 @@ def test_a_name_leads_to_no_other_folder(lone: Page, name: str) -> None:
     shutil.rmtree(home.parent)
 
 
+@pytest.mark.long
 def test_a_session_that_cannot_be_read_is_shown(page: Page) -> None:
     session = page.project.start("add a greeting", "--quick").wait()
     page.project.ok("stop", session.name)
@@ -446,6 +450,7 @@ def test_sessions_of_the_same_name_in_two_projects(page: Page, project: Project)
     assert all(re.search(r'action="[^"]*\?in=\w+"', each) for each in shown)
 
 
+@pytest.mark.long
 def test_screens_are_live_through_one_client(page: Page, wait_until: WaitUntil) -> None:
     page.project.scenario({**QUICK, **ASKING})
     page.project.config("snapshots: {interval: 1h}\n")

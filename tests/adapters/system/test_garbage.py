@@ -17,6 +17,7 @@ print(gc.get_threshold()[0])
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("words", "threshold"),
     [

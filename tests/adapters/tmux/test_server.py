@@ -219,6 +219,7 @@ def test_output_of_the_users_hooks_does_not_cover_what_is_attached_to(
     assert ask(tmux_under, made.pane, "#{pane_mode}") == ""
 
 
+@pytest.mark.long
 def test_no_text_of_ours_runs_a_command(
     tmux_under: TmuxTerminal, tmp_path: Path, wait_until: WaitUntil, attach: object
 ) -> None:

@@ -54,6 +54,7 @@ def test_a_schema_that_cannot_be_used(text: str, said: str) -> None:
     assert said in schema_problem(text)
 
 
+@pytest.mark.long
 def test_a_schema_cannot_run_forever() -> None:
     double = {f"d{n}": {"allOf": [{"$ref": f"#/$defs/d{n + 1}"}] * 2} for n in range(40)}
     bomb = {"$ref": "#/$defs/d0", "$defs": {**double, "d40": {"type": "object"}}}

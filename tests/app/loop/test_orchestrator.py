@@ -637,6 +637,7 @@ def test_a_prompt_waits_until_the_user_has_answered_what_is_in_its_way(
     assert stage.facts("agent_stalled", "architect") == []
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("agents")
 def test_an_agent_of_whose_screen_nothing_is_known_gets_its_prompt_when_a_person_says_so(
     tmp_path: Path, tmux: TmuxTerminal
@@ -702,6 +703,7 @@ def test_a_prompt_that_fails_to_be_typed_is_tried_again_and_then_the_user_is_cal
 TURNS = StallSettings(turn_ended_after_s=0.3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("agent", ["demo-hook", "demo"])
 @pytest.mark.parametrize("submits", ["when-told", "killed"])
 def test_who_ends_its_turn_without_a_signal_is_asked_within_seconds(
@@ -1274,6 +1276,7 @@ def test_what_agents_and_user_said_stands_among_the_messages(
     assert told[-1] == "user: approved"
 
 
+@pytest.mark.long
 def test_changes_that_cannot_be_recorded_stay_in_the_composer(
     stage: Stage, keyboard: Keyboard, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -1316,6 +1319,7 @@ def test_changes_that_come_too_late_stay_in_the_composer(stage: Stage, keyboard:
     asyncio.run(play())
 
 
+@pytest.mark.long
 def test_an_approval_that_cannot_be_recorded_is_reported(
     stage: Stage, keyboard: Keyboard, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -1525,6 +1529,7 @@ def test_a_git_that_hangs_keeps_no_orchestrator_from_ending(
     assert answered.wait(DEADLINE_S)
 
 
+@pytest.mark.long
 def test_what_git_cannot_show_keeps_nobody_from_deciding(stage: Stage, keyboard: Keyboard) -> None:
     stage.pipeline = "quick"
 
@@ -1552,6 +1557,7 @@ def test_what_git_cannot_show_keeps_nobody_from_deciding(stage: Stage, keyboard:
     asyncio.run(play())
 
 
+@pytest.mark.long
 def test_what_a_commit_leaves_out_is_not_approved_by_itself(stage: Stage) -> None:
     repository = Elsewhere(stage.project)
     repository.begin()
@@ -1984,6 +1990,7 @@ def test_a_key_starts_a_seat_again_that_has_ended(stage: Stage, keyboard: Keyboa
     assert "user: starts architect again" in stage.messages()
 
 
+@pytest.mark.long
 def test_a_key_is_answered_while_agents_are_launched(
     stage: Stage, balky: Balky, keyboard: Keyboard
 ) -> None:
@@ -2013,6 +2020,7 @@ def test_a_key_is_answered_while_agents_are_launched(
     assert not any("coder-1" in message for message in shown[0])
 
 
+@pytest.mark.long
 def test_one_key_resumes_all_panes_that_wait(
     stage: Stage, balky: Balky, keyboard: Keyboard
 ) -> None:
@@ -2063,6 +2071,7 @@ def test_where_a_small_wish_begins_is_chosen_by_a_key(stage: Stage, keyboard: Ke
     assert asked.digest
 
 
+@pytest.mark.long
 def test_changes_to_a_result_that_is_another_one_by_now_are_not_sent(
     stage: Stage, keyboard: Keyboard
 ) -> None:

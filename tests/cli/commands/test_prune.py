@@ -79,6 +79,7 @@ def fill(place: Path) -> str:
     return f"worktree {place} (with what no commit has: .agentmux/, .env, node_modules/)"
 
 
+@pytest.mark.long
 def test_a_prune_names_what_goes_with_a_worktree(place: Path, typed: Typed) -> None:
     words = fill(place)
     assert typed("prune", "--dry-run") == f"would remove {words} and branch {BRANCH}\n"
