@@ -16,6 +16,8 @@ import yaml
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import QUICK, Client, Project, Session, everything, make_root
 
+RARE = pytest.mark.rare("tests/app/session has each odd file")
+
 LONG = "Ünïcode words, "
 ARGUMENT_MAX = 131_071
 """Bytes of one argument on Linux (MAX_ARG_STRLEN, without its zero byte)."""
@@ -154,6 +156,7 @@ def odd() -> Iterator[Project]:
     made.close()
 
 
+@RARE
 @pytest.mark.long
 def test_a_path_is_never_run(odd: Project, wait_until: WaitUntil) -> None:
     session = odd.start("add #(touch canary)")
@@ -471,6 +474,7 @@ def stopped() -> Iterator[Session]:
     project.close()
 
 
+@RARE
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("path", "make", "phase"),

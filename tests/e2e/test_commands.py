@@ -493,6 +493,7 @@ def test_stop_resume_go_back_and_remove(project: Project, wait_until: WaitUntil)
     assert project.git("log", "-1", "--format=%s") == "add a greeting\n"
 
 
+@pytest.mark.rare("test_stop_resume_go_back_and_remove goes back, too")
 @pytest.mark.long
 def test_going_back_to_an_earlier_phase(project: Project) -> None:
     session = project.start().wait()

@@ -52,6 +52,7 @@ def test_a_setup_runs_before_the_first_agent(project: Project) -> None:
     assert (place / "made.txt").exists()
 
 
+@pytest.mark.rare("CI runs a setup before the first agent")
 @pytest.mark.follows(
     "mend git.setup in the configuration: …agentmux resume … --repin", "agentmux stop …, then "
 )

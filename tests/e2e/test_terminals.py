@@ -205,6 +205,7 @@ def test_from_inside_tmux(project: Project, wait_until: WaitUntil) -> None:
         wait_until(lambda: told in client.said, 10, lambda: client.said)  # tmux's own message
 
 
+@pytest.mark.rare("CI runs every hostile setting at once")
 def test_who_came_from_a_session_that_is_gone_stays_in_tmux(
     project: Project, wait_until: WaitUntil
 ) -> None:
@@ -260,6 +261,7 @@ def test_inside_the_session_itself_a_command_goes_to_the_monitor_and_waits_for_n
     assert session.launched() == ["architect"]
 
 
+@pytest.mark.rare("CI runs every hostile setting at once")
 def test_what_to_type_after_a_kill_needs_no_name(project: Project, wait_until: WaitUntil) -> None:
     """It means the session whose orchestrator is lost; of several that in whose tmux it is typed.
 
@@ -304,6 +306,7 @@ def test_what_to_type_after_a_kill_needs_no_name(project: Project, wait_until: W
         wait_until(lambda: project.tmux("list-clients"), 10, lambda: client.said)
 
 
+@pytest.mark.rare("CI runs every hostile setting at once")
 def test_resume_without_a_name_attaches_to_a_session_that_runs(
     project: Project, wait_until: WaitUntil
 ) -> None:
@@ -372,7 +375,7 @@ def environ_of(pid: int) -> dict[str, str]:
     return {name: value for name, _, value in rows}
 
 
-@RARE
+@pytest.mark.rare("CI runs every hostile setting at once")
 def test_the_monitor_keeps_its_width_from_phase_to_phase(project: Project) -> None:
     session = project.start().until_seat("architect")
     listen = ("tmux", "-C", "attach", "-f", "ignore-size,no-output", "-t", f"={tmux_name(session)}")
@@ -456,7 +459,7 @@ def active_seat(project: Project) -> str:
     return project.tmux("display-message", "-p", "#{@agentmux_seat}").strip()
 
 
-@RARE
+@pytest.mark.rare("CI runs every hostile setting at once")
 def test_a_small_terminal_shows_all_that_matters(project: Project, wait_until: WaitUntil) -> None:
     held = {"silent": True}
     project.scenario({"roles": {"planner": {"plan": {"parts": 5}}, "coder": held}})
@@ -517,6 +520,7 @@ def test_two_keys_approve_and_it_stays_until_another(
     assert project.git("log", "-1", "--format=%s") == "add a greeting\n"
 
 
+@pytest.mark.rare("CI runs every hostile setting at once")
 def test_who_comes_back_from_the_end_is_told_of_it(project: Project, wait_until: WaitUntil) -> None:
     words = (sys.executable, "-m", "agentmux", "start", "--agent", "demo", "--yes", "say hello")
     with Client(project, *words) as client:
@@ -534,6 +538,7 @@ def test_who_comes_back_from_the_end_is_told_of_it(project: Project, wait_until:
     assert "watch it" not in client.said
 
 
+@pytest.mark.rare("CI runs every hostile setting at once")
 def test_who_loses_the_tmux_server_is_told_how_to_go_on(
     project: Project, wait_until: WaitUntil
 ) -> None:
@@ -547,7 +552,7 @@ def test_who_loses_the_tmux_server_is_told_how_to_go_on(
     assert "watch it" not in told
 
 
-@RARE
+@pytest.mark.rare("CI runs every hostile setting at once")
 @pytest.mark.parametrize("inside", [False, True])
 def test_who_kills_the_session_is_told_of_its_end(
     project: Project, wait_until: WaitUntil, *, inside: bool

@@ -149,6 +149,7 @@ def test_a_session_of_0_1_0_is_looked_at_stopped_and_resumed(
     assert session.launched().count("coder-1") == 1
 
 
+@pytest.mark.rare("CI resumes a session of 0.1.0")
 def test_decisions_wait_until_a_session_of_0_1_0_is_resumed(old: Project, tool: Tool) -> None:
     session = begun(old).wait()
     tool.upgrade()

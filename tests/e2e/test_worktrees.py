@@ -14,6 +14,8 @@ from agentmux.core.names import git_commands
 from tests.conftest import trust
 from tests.e2e.conftest import Project, Session, older_git
 
+RARE = pytest.mark.rare("tests/adapters/trees has each case")
+
 WAITS: dict[str, Any] = {"roles": {"architect": {"silent": True}}}
 
 
@@ -89,6 +91,7 @@ def test_what_start_says_and_a_dry_run_makes_nothing(project: Project) -> None:
     assert "mute cannot be told of the session's directory" in said.stderr
 
 
+@RARE
 @pytest.mark.long
 def test_three_features_side_by_side(project: Project) -> None:
     project.scenario(WAITS)
@@ -497,6 +500,7 @@ def renamed(project: Project, session: Session) -> Session:
     return Session(project, project.path / inside)
 
 
+@RARE
 @pytest.mark.long
 def test_a_session_goes_on_in_a_worktree_that_moved_along(project: Project) -> None:
     session = stopped_at_work(project)
@@ -548,6 +552,7 @@ def test_a_session_goes_on_in_a_worktree_whose_repository_alone_was_renamed(
     assert {"byhand.txt", "half.py"} <= set(project.git("ls-files").split())
 
 
+@RARE
 @pytest.mark.long
 def test_what_a_refusal_at_the_place_of_a_worktree_hints_at_loses_nothing(
     project: Project,

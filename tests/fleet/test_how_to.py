@@ -12,6 +12,7 @@ pytestmark = pytest.mark.long
 PAGE = "fleet-several-hosts"
 
 
+@pytest.mark.rare("CI runs the fleet of tests/fleet/test_faces.py")
 def test_the_page_on_several_hosts_sets_up_a_host(host: FleetHost) -> None:
     host.place.keep_url("sqlite:////nowhere")
     init, service, look, drain, stale = blocks(PAGE)
