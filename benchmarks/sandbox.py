@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from agentmux.adapters.system.processes import carriers, end, wait_gone
+from agentmux.adapters.system.processes import carriers, end, left_after
 
 DEADLINE_S: Final = 60.0
 MARK: Final = "AGENTMUX_BENCH_ID"
@@ -122,7 +122,7 @@ class Sandbox:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        wait_gone(((process.pid, 0),), timeout_s=DEADLINE_S)  # quicker to notice than `wait`
+        left_after(((process.pid, 0),), wait_s=DEADLINE_S)  # quicker to notice than `wait`
         process.wait(1)
         return time.perf_counter() - begun
 

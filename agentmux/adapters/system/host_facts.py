@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from agentmux.adapters.system import kernel
 from agentmux.adapters.system.mounts import network_type
-from agentmux.adapters.system.processes import own_pids
 from agentmux.ports.health import DiskFacts, HostFacts, TerminalFacts
 
 _INOTIFY: Final = Path("/proc/sys/fs/inotify")
@@ -79,7 +79,7 @@ def _watches() -> tuple[int, int, int] | None:
         watches = int((_INOTIFY / "max_user_watches").read_text())
     except (OSError, ValueError):
         return None
-    return sum(map(_instances, own_pids())), instances, watches
+    return sum(map(_instances, kernel.own_pids())), instances, watches
 
 
 def _instances(pid: int) -> int:

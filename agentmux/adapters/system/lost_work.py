@@ -15,28 +15,26 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.system.processes import Survivor, left_after, own_pids, start_time
+from agentmux.adapters.system import kernel
+from agentmux.adapters.system.processes import Survivor, environment, left_after, start_time
 from agentmux.core.journal.events import ORCHESTRATOR
 from agentmux.threads import GRACE_S
 
 WORK: Final = "AGENTMUX_WORK"
 """The environment variable with the mark."""
 
-_PROC: Final = Path("/proc")
 _KILLED_S: Final = 1.0
 
 
 def work_mark(label: str, argv: Sequence[str | bytes]) -> str:
     """Return the mark of a program that is run by the work with this `work_label`."""
-    words = [os.fsencode(each) for each in argv[1:]]
-    return f"{_digest(words)}:{len(words)}:{label}"
+    return f"{_digest(argv[1:])}:{len(argv) - 1}:{label}"
 
 
 def lost_work(session: str, folder: Path) -> tuple[Survivor, ...]:
     """Return the programs that still run for a session, oldest first.
 
-    They are lost only if no orchestrator drives the session. On systems without ``/proc`` the
-    result is empty.
+    They are lost only if no orchestrator drives the session.
 
     Args:
         session: The session's id.
@@ -44,24 +42,22 @@ def lost_work(session: str, folder: Path) -> tuple[Survivor, ...]:
     """
     if not session:
         return ()
-    found = (_program(pid, session, folder) for pid in own_pids())
+    found = (_program(pid, session, folder) for pid in kernel.own_pids())
     return tuple(sorted(filter(None, found), key=lambda one: (one.started, one.pid)))
 
 
 def _program(pid: int, session: str, folder: Path) -> Survivor | None:
-    try:
-        environ = (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
-        words = (_PROC / str(pid) / "cmdline").read_bytes().removesuffix(b"\0").split(b"\0")
-    except OSError:  # another user's, or it has ended meanwhile
-        return None
-    start = f"{WORK}=".encode()
-    mark = next((os.fsdecode(each[len(start) :]) for each in environ if each.startswith(start)), "")
-    digest, _, rest = mark.partition(":")
+    digest, _, rest = environment(pid).get(WORK, "").partition(":")
     count, _, label = rest.partition(":")
     owner, _, home = label.partition(":")
+    if owner != session or not _is_leader(pid) or not _is_same(home, folder):
+        return None
+    try:
+        words = kernel.argv(pid)
+    except OSError:  # it ended meanwhile
+        return None
     # A script begins with its interpreter, so only the last words are those that we have given.
-    ours = count.isdecimal() and _digest(words[max(0, len(words) - int(count)) :]) == digest
-    if owner != session or not ours or not _is_leader(pid) or not _is_same(home, folder):
+    if not count.isdecimal() or _digest(words[max(0, len(words) - int(count)) :]) != digest:
         return None
     return Survivor(
         session=session,
@@ -69,7 +65,7 @@ def _program(pid: int, session: str, folder: Path) -> Survivor | None:
         started=start_time(pid),
         launch="",
         seat=ORCHESTRATOR,
-        argv0=os.fsdecode(words[0]),
+        argv0=words[0],
         folder=home,
     )
 
@@ -81,8 +77,8 @@ def end_lost_work(session: str, folder: Path) -> str:
     return ", ".join(f"{Path(each.argv0).name} (process {each.pid})" for each in lost)
 
 
-def _digest(words: Iterable[bytes]) -> str:
-    return sha256(b"\0".join(words)).hexdigest()[:16]
+def _digest(words: Iterable[str | bytes]) -> str:
+    return sha256(b"\0".join(map(os.fsencode, words))).hexdigest()[:16]
 
 
 def _is_leader(pid: int) -> bool:

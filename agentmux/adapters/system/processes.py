@@ -6,20 +6,17 @@ import contextlib
 import os
 import select
 import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from agentmux.adapters.system import kernel
 from agentmux.core.agents.environment import agent_launch
 from agentmux.core.codec.frozen import dataclass
 
 if TYPE_CHECKING:
     import asyncio
 
-_PROC: Final = Path("/proc")
 _POLL_S: Final = 0.5
 """The interval between checks of a process on systems without pidfds (macOS)."""
 
@@ -60,7 +57,7 @@ def start_time(pid: int) -> int:
 
     It is meant for comparison only: with the pid it identifies a process.
     """
-    return _state_and_start(pid)[1]
+    return kernel.state_and_start(pid)[1] if pid > 0 else 0
 
 
 def is_alive(pid: int, started: int = 0) -> bool:
@@ -71,43 +68,8 @@ def is_alive(pid: int, started: int = 0) -> bool:
         started: The process's `start_time`, so that a later process with the same pid does not
             count; 0 accepts any process with this pid.
     """
-    state, now = _state_and_start(pid)
+    state, now = kernel.state_and_start(pid) if pid > 0 else ("", 0)
     return state not in {"", "Z", "X"} and started in {0, now}
-
-
-def _state_and_start(pid: int) -> tuple[str, int]:
-    """Return a process's state letter (proc(5)) and start time; ``("", 0)`` if there is none."""
-    if pid < 1:
-        return "", 0
-    if sys.platform != "linux":
-        return _ps(pid)
-    try:
-        stat = (_PROC / str(pid) / "stat").read_bytes()
-    except OSError:
-        return "", 0
-    fields = stat[stat.rindex(b")") + 2 :].split()  # proc(5): the name may hold anything
-    state, threads = fields[0].decode(), int(fields[17])
-    # If only the first thread has ended, the process runs on and keeps its locks.
-    return "R" if state == "Z" and threads > 1 else state, int(fields[19])
-
-
-def _ps(pid: int) -> tuple[str, int]:
-    """Return a process's state letter and start time (0: unknown) on systems without ``/proc``.
-
-    The letter is empty if the process does not exist.
-    """
-    reply = subprocess.run(  # noqa: TID251 (a program of the system, on which `Child` stands)
-        ["ps", "-o", "state=,lstart=", "-p", str(pid)],
-        capture_output=True,
-        text=True,
-        check=False,
-        env={"LC_ALL": "C", "PATH": "/bin:/usr/bin"},
-    )
-    state, _, begun = reply.stdout.strip().partition(" ")
-    try:
-        return state[:1], int(time.mktime(time.strptime(begun.strip(), "%a %b %d %H:%M:%S %Y")))
-    except ValueError:
-        return state[:1], 0
 
 
 class PidWatch:
@@ -196,24 +158,22 @@ def survivors(*session_ids: str) -> tuple[Survivor, ...]:
     """Return the user's processes whose environment has one of these session ids, oldest first.
 
     This process and its ancestors are left out; so are tmux servers, which an agent may have
-    started for other work. On systems without ``/proc`` the result is empty.
+    started for other work.
     """
     wanted = frozenset(session_ids) - {""}
     if not wanted:
         return ()
-    ours = set(_line_of(os.getpid()))
-    found = (_survivor(pid, wanted) for pid in own_pids() if pid not in ours)
-    return tuple(sorted((one for one in found if one), key=lambda one: (one.started, one.pid)))
+    found = (_survivor(pid, wanted) for pid in _others())
+    return tuple(sorted(filter(None, found), key=lambda one: (one.started, one.pid)))
 
 
 def carriers(word: str) -> tuple[tuple[int, int], ...]:
     """Return pid and start time of each process of the user with ``word`` in its environment.
 
     ``word`` is ``NAME=value``. Tmux servers are included; this process and its ancestors are not.
-    On systems without ``/proc`` the result is empty.
     """
-    ours = set(_line_of(os.getpid()))
-    found = (pid for pid in own_pids() if pid not in ours and _carries(pid, word.encode()))
+    name, _, value = word.partition("=")
+    found = (pid for pid in _others() if environment(pid).get(name) == value)
     return tuple((pid, start_time(pid)) for pid in found if is_alive(pid))
 
 
@@ -221,81 +181,55 @@ def agent_above(environ: Mapping[str, str]) -> Carrier | None:
     """Return this process or its nearest ancestor that has an agent's launch in its environment.
 
     The result is None if no process has one. The search ends at a tmux server, since the programs
-    in tmux do not belong to the process that started the server. Without ``/proc`` only this
-    process is checked.
+    in tmux do not belong to the process that started the server.
 
     Args:
         environ: The environment of this process.
     """
-    launch = agent_launch(environ)
-    if launch:
-        seat = environ.get("AGENTMUX_SEAT", "")
-        return Carrier(pid=os.getpid(), launch=launch, seat=seat)
-    for pid in _line_of(os.getppid()):
+    for pid in _line_of(os.getpid()):
         try:
-            if _is_tmux_server(pid):
+            if kernel.is_tmux_server(pid):
                 return None
-            words = (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
         except OSError:  # another user's, or it ended meanwhile
             continue
-        above = dict(_pair(word) for word in words)
+        above = environ if pid == os.getpid() else environment(pid)
         launch = agent_launch(above)
         if launch:
             return Carrier(pid=pid, launch=launch, seat=above.get("AGENTMUX_SEAT", ""))
     return None
 
 
-def _pair(word: bytes) -> tuple[str, str]:
-    name, _, value = word.decode(errors="replace").partition("=")
-    return name, value
-
-
-def _is_tmux_server(pid: int) -> bool:
-    return (_PROC / str(pid) / "comm").read_bytes().startswith(b"tmux: server")
-
-
-def _carries(pid: int, word: bytes) -> bool:
+def environment(pid: int) -> Mapping[str, str]:
+    """Return the environment with which a process began; empty if that cannot be read."""
     try:
-        return word in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
-    except OSError:  # it ended meanwhile
-        return False
+        return kernel.environment(pid)
+    except OSError:  # another user's, or it ended meanwhile
+        return {}
 
 
-def own_pids() -> Iterator[int]:
-    """Yield the pid of each process of the user; none on systems without ``/proc``."""
-    uid = os.getuid()
-    if not _PROC.is_dir():
-        return
-    for entry in os.scandir(_PROC):
-        try:
-            if entry.name.isdecimal() and entry.stat().st_uid == uid:
-                yield int(entry.name)
-        except OSError:  # it ended meanwhile
-            continue
+def _others() -> Iterator[int]:
+    """Yield the pids of the user's processes without this one and its ancestors."""
+    ours = set(_line_of(os.getpid()))
+    return (pid for pid in kernel.own_pids() if pid not in ours)
 
 
 def _line_of(pid: int) -> Iterator[int]:
     """Yield ``pid`` and the pids of its ancestors, nearest first, without process 1."""
     while pid > 1:
         yield pid
-        try:
-            stat = (_PROC / str(pid) / "stat").read_bytes()
-        except OSError:
-            return
-        pid = int(stat[stat.rindex(b")") + 2 :].split()[1])
+        pid = kernel.parent(pid)
 
 
 def _survivor(pid: int, wanted: frozenset[str]) -> Survivor | None:
-    folder = _PROC / str(pid)
+    environ = environment(pid)
+    session = environ.get("AGENTMUX_SESSION_ID", "")
+    if session not in wanted:
+        return None
     try:
-        environ = (folder / "environ").read_bytes().split(b"\0")
-        session = _value(environ, b"AGENTMUX_SESSION_ID")
-        if session not in wanted:
+        if kernel.is_tmux_server(pid):
             return None
-        if _is_tmux_server(pid):
-            return None
-        argv0 = (folder / "cmdline").read_bytes().split(b"\0")[0]
-    except OSError:
+        argv0 = kernel.argv(pid)[0]
+    except (OSError, IndexError):  # it ended meanwhile
         return None
     if not is_alive(pid):
         return None
@@ -303,17 +237,11 @@ def _survivor(pid: int, wanted: frozenset[str]) -> Survivor | None:
         session=session,
         pid=pid,
         started=start_time(pid),
-        launch=_value(environ, b"AGENTMUX_LAUNCH_ID"),
-        seat=_value(environ, b"AGENTMUX_SEAT"),
-        argv0=argv0.decode(errors="replace"),
-        folder=_value(environ, b"AGENTMUX_SESSION_DIR"),
+        launch=environ.get("AGENTMUX_LAUNCH_ID", ""),
+        seat=environ.get("AGENTMUX_SEAT", ""),
+        argv0=argv0,
+        folder=environ.get("AGENTMUX_SESSION_DIR", ""),
     )
-
-
-def _value(environ: Iterable[bytes], name: bytes) -> str:
-    start = name + b"="
-    value = next((word[len(start) :] for word in environ if word.startswith(start)), b"")
-    return value.decode(errors="replace")
 
 
 def end(processes: Iterable[tuple[int, int]], *, grace_s: float) -> tuple[int, ...]:
@@ -382,15 +310,3 @@ def _wait(pid: int, started: int, deadline: float) -> None:
             poll.poll(max(0.0, deadline - time.monotonic()) * 1000)
     finally:
         os.close(descriptor)
-
-
-def wait_gone(processes: Iterable[tuple[int, int]], *, timeout_s: float) -> frozenset[int]:
-    """Wait at most ``timeout_s`` seconds for all these processes to end.
-
-    Return the pids still alive. Each process is a pair of pid and start time (0: unknown).
-    """
-    deadline = time.monotonic() + timeout_s
-    known = tuple(processes)
-    for pid, started in known:
-        _wait(pid, started, deadline)
-    return frozenset(pid for pid, started in known if is_alive(pid, started))

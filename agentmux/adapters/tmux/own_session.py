@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.system.processes import wait_gone
+from agentmux.adapters.system.processes import left_after
 from agentmux.adapters.tmux import commands as say
 from agentmux.adapters.tmux.client import (
     NO_SERVER,
@@ -359,7 +359,7 @@ class OwnTmux:
             self._client.expect(reply)
             return self._client.unreadable("it does not begin with our mark")
         # A server that is ending does not answer, and may be alive for a moment.
-        if not wait_gone([(server.pid, server.started)], timeout_s=_GOING_S):
+        if not left_after([(server.pid, server.started)], wait_s=_GOING_S):
             return TerminalGoneError("the tmux server is gone")
         return HiddenServerError(
             server.socket, server.pid, taken=int(other[1]) if other is not None else 0

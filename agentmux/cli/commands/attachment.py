@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NoReturn
 import typer
 
 from agentmux.adapters.system import foreground
-from agentmux.adapters.system.processes import is_alive, wait_gone
+from agentmux.adapters.system.processes import is_alive, left_after
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.delivery.kept_remote import kept_remote
 from agentmux.app.session.lookup import entry_at, live, own_tmux
@@ -130,7 +130,7 @@ def _await_end(site: Site, path: Path) -> bool:
     found = live(site, (entry,))[path]
     if found.live is not False or not found.locked or found.orchestrator is None:
         return not found.locked
-    return not wait_gone([(found.orchestrator, 0)], timeout_s=_END_S)
+    return not left_after([(found.orchestrator, 0)], wait_s=_END_S)
 
 
 def _visited(site: Site, path: Path, target: Target, environ: Mapping[str, str]) -> bool:

@@ -440,7 +440,7 @@ def _resume(
     known = _known(world, (entry,))
     lives = live(world, known)
     if _is_ending(lives[entry.path]):
-        processes.wait_gone([(lives[entry.path].orchestrator or 0, 0)], timeout_s=_ENDING_S)
+        processes.left_after([(lives[entry.path].orchestrator or 0, 0)], wait_s=_ENDING_S)
         lives = live(world, known)
     block = blocked(world, entry, lives[entry.path])
     block = block or taken(world, lives, busy(lives, known), entry)

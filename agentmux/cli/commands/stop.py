@@ -51,7 +51,7 @@ def stop_session(ctx: typer.Context, session: SessionArg = None, yes: YesOpt = F
         tmux,
         ask=lambda path: poke(path, STOP),
         wait_gone=lambda pid, started, limit: (
-            not processes.wait_gone([(pid, started)], timeout_s=limit)
+            not processes.left_after([(pid, started)], wait_s=limit)
         ),
     )
     if stopped.stays:

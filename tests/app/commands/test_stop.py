@@ -75,7 +75,7 @@ def test_without_an_orchestrator_the_agents_end_before_their_tmux_session(
     ended: list[tuple[bool, int]] = []
 
     def wait_gone(pid: int, started: int, limit_s: float) -> bool:
-        gone = not processes.wait_gone([(pid, started)], timeout_s=limit_s)
+        gone = not processes.left_after([(pid, started)], wait_s=limit_s)
         ended.append((gone, len(tmux.sessions())))
         return gone
 

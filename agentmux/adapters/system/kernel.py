@@ -1,0 +1,36 @@
+"""What the system says of processes and mounts: `proc` on Linux, `psutil_processes` elsewhere."""
+
+from __future__ import annotations
+
+import sys
+
+if sys.platform == "linux":
+    from agentmux.adapters.system.proc import (
+        argv,
+        environment,
+        is_tmux_server,
+        mounts,
+        own_pids,
+        parent,
+        state_and_start,
+    )
+else:
+    from agentmux.adapters.system.psutil_processes import (
+        argv,
+        environment,
+        is_tmux_server,
+        mounts,
+        own_pids,
+        parent,
+        state_and_start,
+    )
+
+__all__ = [
+    "argv",
+    "environment",
+    "is_tmux_server",
+    "mounts",
+    "own_pids",
+    "parent",
+    "state_and_start",
+]

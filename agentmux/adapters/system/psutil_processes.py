@@ -1,0 +1,89 @@
+"""What psutil says of processes, on systems without ``/proc`` (macOS): the functions of `proc`.
+
+psutil is imported by the first call that needs it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    import psutil
+
+_LETTERS: Final = {"zombie": "Z", "dead": "X"}
+
+
+@contextmanager
+def _process(pid: int) -> Iterator[psutil.Process]:
+    """Give a process; psutil's errors become an `OSError`."""
+    import psutil  # noqa: PLC0415 (a slow import, for this system's sake alone)
+
+    try:
+        yield psutil.Process(pid)
+    except psutil.Error as error:
+        raise ProcessLookupError(str(error)) from None
+
+
+def own_pids() -> Iterator[int]:
+    """Yield the pid of each process of the user."""
+    import psutil  # noqa: PLC0415 (as above)
+
+    uid = os.getuid()
+    for each in psutil.process_iter(["uids"]):
+        if each.info["uids"] is not None and each.info["uids"].real == uid:
+            yield each.pid
+
+
+def state_and_start(pid: int) -> tuple[str, int]:
+    """Return a letter for a process's state and its start, in seconds of Unix time.
+
+    The letter is as in ps(1) for a zombie, else ``R``; the result is ``("", 0)`` for no process.
+    """
+    try:
+        with _process(pid) as process:
+            return _LETTERS.get(process.status(), "R"), int(process.create_time())
+    except OSError:
+        return "", 0
+
+
+def parent(pid: int) -> int:
+    """Return the pid of a process's parent; 0 if there is no such process."""
+    try:
+        with _process(pid) as process:
+            return process.ppid()
+    except OSError:
+        return 0
+
+
+def environment(pid: int) -> Mapping[str, str]:
+    """Return the environment with which a process began; empty for a program of macOS itself.
+
+    Raises:
+        OSError: It is another user's, or has ended.
+    """
+    with _process(pid) as process:
+        return process.environ()
+
+
+def argv(pid: int) -> tuple[str, ...]:
+    """Return the command line of a process; errors as for `environment`."""
+    with _process(pid) as process:
+        return tuple(process.cmdline())
+
+
+def is_tmux_server(pid: int) -> bool:
+    """Whether a process is tmux, whose clients end by themselves; errors as for `environment`."""
+    with _process(pid) as process:
+        return process.name().startswith("tmux")
+
+
+def mounts() -> Iterator[tuple[Path, str]]:
+    """Yield the place and type of each mounted file system, in the order of mounting."""
+    import psutil  # noqa: PLC0415 (as above)
+
+    for each in psutil.disk_partitions(all=True):
+        yield Path(each.mountpoint), each.fstype
