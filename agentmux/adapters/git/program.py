@@ -200,7 +200,7 @@ class GitProgram:
         ours = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
         return self._run(
             Child(
-                argv=("git", *argv),
+                argv=_git(argv),
                 cwd=cwd or self.root(),
                 env=self._environment | dict(extra or {}) | ours,
                 stdin=stdin,
@@ -236,7 +236,7 @@ class GitProgram:
         """
         return self._run(
             Child(
-                argv=("git", *argv),
+                argv=_git(argv),
                 cwd=self.root(),
                 env=self._environment | dict(extra or {}),
                 stdin=stdin,
@@ -261,7 +261,7 @@ class GitProgram:
         environment = {**self._environment, **(extra or {})}
         try:
             return subprocess.run(  # noqa: TID251 (on the user's terminal, with a pager)
-                ("git", *argv), cwd=self.root(), env=environment, check=False
+                _git(argv), cwd=self.root(), env=environment, check=False
             ).returncode
         except KeyboardInterrupt:  # the pager has had it, too
             return 0
@@ -300,6 +300,16 @@ class GitProgram:
                 "git is not installed", hints=("install git, then run this again",)
             ) from error
         return GitReply(status=found.status, out=found.out, err=decoded(found.err))
+
+
+def _git(argv: Sequence[str]) -> tuple[str, ...]:
+    """Return the words of a command; a comparison sees each submodule as a commit would have it.
+
+    Without this, git leaves out those that ``.gitmodules`` tells it to ignore.
+    """
+    words, name = ("git", *argv), _command(("git", *argv))
+    at = words.index(name) + 1 if name in {"diff", "diff-tree", "diff-index"} else 0
+    return (*words[:at], "--ignore-submodules=dirty", *words[at:]) if at else words
 
 
 def _command(argv: Sequence[object]) -> str:

@@ -17,7 +17,7 @@ from agentmux.adapters.trees.checkpoints import GitCheckpoints
 from agentmux.adapters.trees.merging import Merges
 from agentmux.adapters.trees.worktrees import LinkedWorktrees
 from agentmux.errors import MissingError
-from agentmux.ports.repository import GitError, GitRefusedError
+from agentmux.ports.repository import ChangeRange, GitError, GitRefusedError
 from agentmux.ports.worktrees import WorktreeSpec
 from tests.adapters.trees.test_checkpoints import inside, names, taken
 from tests.adapters.trees.test_restoration import saved
@@ -236,6 +236,29 @@ def test_submodules_from_worktree_to_merge(project: Path) -> None:
     worktrees(project).take_away(spec, result)
     assert not spec.path.exists()
     assert git(project / "lib", "status", "--porcelain") == ""
+
+
+def test_a_submodule_that_git_is_told_to_ignore_is_shown_delivered_and_not_lost(
+    project: Path,
+) -> None:
+    with_submodule(project)
+    git(project, "config", "-f", ".gitmodules", "submodule.lib.ignore", "all")
+    git(project, "commit", "-qam", "Ignore it")
+    spec = begun(project)
+    git(spec.path, *ALLOWED, "submodule", "--quiet", "update", "--init")
+    me = ("-c", "user.name=x", "-c", "user.email=x@x")
+    git(spec.path / "lib", *me, "commit", "-q", "--allow-empty", "-m", "Theirs")
+    git(spec.path / "lib", "push", "-q", "origin", "HEAD:refs/heads/theirs")
+    there, made = Git(spec.path, os.environ), git(spec.path / "lib", "rev-parse", "HEAD").strip()
+    assert there.changes() == ("lib",)
+    assert there.stat(ChangeRange(since="HEAD"))[0].startswith(" lib | ")
+    result = there.commit("Add", ("lib",), trailer=TRAILER)
+    assert there.committed_since(spec.commit) == ("lib",)
+    assert len(worktrees(project).loss(spec, "main").commits) == 1
+    merged(project, spec, "main")
+    assert made in git(project, "ls-tree", "main", "lib")
+    assert git(project, "rev-parse", "main").strip() == result
+    assert not worktrees(project).loss(spec, "main")
 
 
 @pytest.mark.parametrize("work", ["changed", "new", "committed", "stashed"])
