@@ -278,7 +278,10 @@ class _User:
         state = self.studio.state()
         world = placed(self.studio.world, state)
         files = world.files(self.studio.session)
-        return approval_of(files, state, deliverable(world, state), self.studio.then)
+        found = deliverable(world, state)
+        if not self.studio.brings_back:
+            found = replace(found, brings_back=())
+        return approval_of(files, state, found, self.studio.then)
 
     def ring(self) -> None:
         pass
@@ -335,6 +338,7 @@ class Studio:
         self.require_lease: Callable[[], None] = lambda: None
         self.require_installed: Callable[[str], None] = lambda _: None
         self.then = ""
+        self.brings_back = False
         self.approver: Callable[[str], Mapping[str, str] | None] = lambda _: None
         self.ends_when: Callable[[SessionState], bool] = lambda state: False
         """Stops the orchestrator, as its user may, in the first state for which this is true."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.commit import reason
-from agentmux.app.delivery.merge import brought_back, merge_base, merge_obstacle
+from agentmux.app.delivery.merge import merge_base, merge_obstacle
 from agentmux.app.delivery.ways import goes
 from agentmux.app.session.changes import changes_of
 from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
@@ -94,7 +94,7 @@ def destination(
         return f"{where}; whether that can be done now is not known: {reason(error)}"
     if obstacle is not None:
         return f"it cannot be merged now: {reason(obstacle)}"
-    back = brought_back(world, state) if way == MERGE else ()
+    back = found.brings_back if way == MERGE else ()
     return f"{where}; {brought_back_label(back, merge_base(state))}" if back else where
 
 

@@ -16,6 +16,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal.events import Approved
 from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import left_behind_label, left_out_label
+from agentmux.core.names.statuses import MERGE
 from agentmux.core.pipeline.registry import working_phase
 from agentmux.core.terminal.console import READ_S
 from agentmux.errors import AgentmuxError
@@ -93,6 +94,7 @@ def approval_of(files: SessionFiles, state: SessionState, found: Deliverable, wa
         of_phase=working_phase(state),
         digest=decision_digest(files, state, found),
         tree=found.tree,
+        brings_back=found.brings_back if way == MERGE else (),
     )
 
 

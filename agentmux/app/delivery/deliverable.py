@@ -8,6 +8,7 @@ from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from agentmux.app.delivery.commit import is_elsewhere
+from agentmux.app.delivery.merge import brought_back
 from agentmux.app.session.changes import held_by_base, result_base
 from agentmux.app.session.left_branch import is_changed
 from agentmux.core.codec.digests import sha256
@@ -48,6 +49,7 @@ class Deliverable:
             else empty.
         left_behind: The commits that were made in the worktree, and that its HEAD has left: the
             result does not have them.
+        brings_back: Hash and subject of each commit that a merge would bring back into the base.
         tree: Git's id of the files that a commit would have; empty where nothing is committed.
     """
 
@@ -60,6 +62,7 @@ class Deliverable:
     made_already: tuple[str, ...] = ()
     found_on: str = ""
     left_behind: tuple[LeftCommits, ...] = ()
+    brings_back: tuple[str, ...] = ()
     tree: str = ""
 
 
@@ -94,6 +97,7 @@ def deliverable(world: World, state: SessionState) -> Deliverable:
         made_already=repository.subjects(base) if is_own and base else (),
         found_on=head.describe() if is_elsewhere(state, head) else "",
         left_behind=left_behind(world, state),
+        brings_back=brought_back(world, state),
         tree=repository.result_tree(now),
     )
 
@@ -144,6 +148,7 @@ def decision_digest(files: SessionFiles, state: SessionState, found: Deliverable
         "paths": found.paths,
         **({"found_on": found.found_on} if found.found_on else {}),
         **({"left": [each.commit for each in found.left_behind]} if found.left_behind else {}),
+        **({"back": found.brings_back} if found.brings_back else {}),
         "message": found.message,
         "summary": sha256(summary or b"").hexdigest(),
         "decided": _decided(state),

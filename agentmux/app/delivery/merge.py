@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.delivery.work import OvertakenError, Record, StepError, StepWork
 from agentmux.app.session.checkout import merges_there, undecided_in, works_in
 from agentmux.core.documents.trailer import TRAILER
+from agentmux.core.names.status_labels import brought_back_label
 from agentmux.core.names.statuses import MERGE
 from agentmux.core.pipeline.delivery import approve_again
 from agentmux.errors import AgentmuxError, BlockedError, MissingError
@@ -62,12 +63,34 @@ def brought_back(world: World, state: SessionState) -> tuple[str, ...]:
     return world.repository.dropped(began, base.branch)
 
 
+def require_agreed(
+    state: SessionState, back: Collection[str], agreed: Collection[str] = ()
+) -> None:
+    """Check that a merge brings no commits back but those that its user has agreed to.
+
+    Raises:
+        BlockedError: It would bring back others; the reason is ``base_rewritten``.
+    """
+    others = [each for each in back if each not in agreed]
+    if others:
+        name = shlex.quote(PurePath(state.feature_dir).name)
+        raise BlockedError(
+            brought_back_label(others, merge_base(state)),
+            reason="base_rewritten",
+            hints=(
+                f"keep the result on its branch: agentmux approve {name} --keep",
+                f"or bring them back: agentmux approve {name} --merge --bring-back",
+            ),
+        )
+
+
 class MergeStep:
     """Merges without a work tree, or by a fast-forward in the one where the base is."""
 
     def prepare(self, work: StepWork) -> Record:
         """Compute the merge, and return ``base``, its ``old`` commit and its ``new`` one."""
         state, base = work.state, merge_base(work.state)
+        require_agreed(state, brought_back(work.world, state), state.approved_back)
         merging = work.world.merging(work.environ)
         try:
             plan = merging.plan(

@@ -5,9 +5,7 @@ A decision for a session that is not live is applied when the session is resumed
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Mapping
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,7 +16,7 @@ from agentmux.app.delivery.approval_preview import destination, preview_lines
 from agentmux.app.delivery.approval_question import approval_of
 from agentmux.app.delivery.commit import moved, reason
 from agentmux.app.delivery.deliverable import decision_digest, deliverable, ways_along
-from agentmux.app.delivery.merge import brought_back, merge_base
+from agentmux.app.delivery.merge import require_agreed
 from agentmux.app.delivery.outcome import (
     commit_without_branch,
     delivered_lines,
@@ -62,7 +60,6 @@ from agentmux.core.journal.state import encode
 from agentmux.core.names import nearest
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import (
-    brought_back_label,
     left_behind_label,
     left_out_label,
 )
@@ -161,7 +158,7 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
         _require_on_branch(world, state, way)
         _require_committable(entry, found, leave_nested=leave_nested or asks)
         _require_complete(world, state, found, way, leave_commits=leave_commits or asks)
-        _require_own_commits(world, state, way, bring_back=bring_back or asks)
+        require_agreed(state, () if way != MERGE or bring_back or asks else found.brings_back)
         approval = approval_of(world.files(entry.path), state, found, way)
         if digest not in {"", approval.digest}:
             return _answer(_changed(digest), entry, Approved.kind, json=json)
@@ -327,26 +324,6 @@ def _require_complete(
                 *ways_along(world, state, behind),
                 again,
                 f"or go without them: {again.removeprefix('then: ')} --leave-commits",
-            ),
-        )
-
-
-def _require_own_commits(world: World, state: SessionState, way: str, *, bring_back: bool) -> None:
-    """Check that a merge brings the session's commits alone, unless it may ``bring_back`` others.
-
-    Raises:
-        BlockedError: The base has lost commits since the session began, which would come back; the
-            reason is ``base_rewritten``.
-    """
-    back = brought_back(world, state) if way == MERGE and not bring_back else ()
-    if back:
-        name = shlex.quote(PurePath(state.feature_dir).name)
-        raise BlockedError(
-            brought_back_label(back, merge_base(state)),
-            reason="base_rewritten",
-            hints=(
-                f"keep the result on its branch: agentmux approve {name} --keep",
-                f"or bring them back: agentmux approve {name} --merge --bring-back",
             ),
         )
 

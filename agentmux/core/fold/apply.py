@@ -356,7 +356,12 @@ def _with_tasks(state: SessionState, kind: ResearchKind, tasks: Mapping[str, str
 def _approved(state: SessionState, event: Event, fact: Approved) -> SessionState:
     # From here on no summary is waited for, even if the commit fails.
     approved = replace(
-        state, approval=event.id, approved_tree=fact.tree, summary_submitted=True, seats={}
+        state,
+        approval=event.id,
+        approved_tree=fact.tree,
+        approved_back=fact.brings_back,
+        summary_submitted=True,
+        seats={},
     )
     if not state.commits:
         return enter(approved, Phase.DONE)

@@ -44,6 +44,7 @@ _DECIDED_BY: Final[Mapping[Kind, Mapping[str, object]]] = {
         "commit": None,
         "delivery": None,
         "approved_tree": "",
+        "approved_back": (),
     },
 }
 _NOMINATED: Final[Mapping[str, object]] = {"reviewer_nominations": ()}

@@ -155,6 +155,8 @@ class Approved:
         of_phase: The phase whose result was shown to the user; empty where nothing was shown.
         digest: The digest of what was shown, as `decision_digest` returns it; else empty.
         tree: Git's id of the files that were shown, which alone may be committed; empty for any.
+        brings_back: Hash and subject of each commit that the base has no more, and that a merge may
+            bring back; no other one may come back with it.
     """
 
     kind: ClassVar[str] = "approve"
@@ -162,6 +164,7 @@ class Approved:
     of_phase: str = ""
     digest: str = ""
     tree: str = ""
+    brings_back: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -407,6 +407,7 @@ class SessionState:
         verify: The commands of the pipeline's checks as they were configured at the start:
             ``name``, ``run``, ``timeout_s`` and ``required``.
         approved_tree: Git's id of the files that the approval is for; empty for any files.
+        approved_back: The commits that a merge may bring back into the base, as in `Approved`.
         parked: The seats that wait for the end of a usage limit, and those that were woken and
             have not handed in since, by name. They outlive their seats: after a reboot a seat is
             launched when its limit is over.
@@ -467,6 +468,7 @@ class SessionState:
     summary_submitted: bool = False
     approval: str | None = None
     approved_tree: str = ""
+    approved_back: tuple[str, ...] = ()
     commit: Commit | None = None
     change_request: str | None = None
     interruption: Interruption | None = None

@@ -152,6 +152,7 @@ def landed(state: SessionState, landing: Landing) -> SessionState:
         delivery=None,
         commit=None,
         approved_tree="",
+        approved_back=(),
         moved=None,
         options=replace(
             state.options,

@@ -143,3 +143,24 @@ def test_a_checkout_in_which_a_session_works_is_left_alone(studio: Studio) -> No
     assert "session 20260101-101500-other is live in the same work tree" in found[1].reason
     assert git(studio.project, "log", "--format=%s", "main") == "Begin\n"
     lock.release()
+
+
+def test_an_approval_agrees_to_what_comes_back_with_the_merge_and_to_nothing_else(
+    studio: Studio,
+) -> None:
+    project = studio.project
+    git(project, "commit", "-q", "--allow-empty", "-m", "Taken off")
+    studio.start()
+    git(project, "reset", "-q", "--hard", "HEAD~1")
+    studio.ends_when = lambda state: failure(state) != ""
+    assert studio.drive("start") is ExitCode.FAILED
+    found = failed_step(studio.state())
+    assert found is not None
+    assert "the merge brings back 1 commit that main had" in found[1].reason
+    assert "Taken off" in found[1].reason
+    assert "Taken off" not in git(project, "log", "--format=%s", "main")
+    studio.ends_when = lambda state: False
+    studio.brings_back = True
+    studio.resume()
+    assert studio.drive("resume") is ExitCode.OK
+    assert "Taken off" in git(project, "log", "--format=%s", "main")
