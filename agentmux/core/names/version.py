@@ -2,7 +2,7 @@
 
 from typing import Final
 
-VERSION: Final = "0.2.0.dev0"
+VERSION: Final = "0.2.0"
 """By PEP 440. The build reads it from here; the metadata of the installed package has the same."""
 
 DISTRIBUTION: Final = "agentmux-cli"
