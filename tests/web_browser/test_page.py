@@ -137,6 +137,7 @@ def test_without_its_script_the_page_decides_as_well(
     context.close()
 
 
+@pytest.mark.rare("it waits for seven pages; tests/web counts streams")
 def test_seven_tabs_at_once(page: "Page", project: Project, server: Server) -> None:
     """Browsers open six connections to a host: one stream for each tab would stop the seventh."""
     tabs = [page, *(page.context.new_page() for _ in range(6))]

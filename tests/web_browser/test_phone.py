@@ -107,6 +107,7 @@ def test_a_session_is_started_from_the_page(page: "Page", project: Project) -> N
     assert len(project.sessions()) == 1
 
 
+@pytest.mark.rare("it makes a thousand sessions; benchmarks/web.py times the page")
 def test_a_thousand_sessions_of_twenty_projects(
     chromium: "Browser", project: Project, server: Server
 ) -> None:
