@@ -280,7 +280,9 @@ def test_a_page_that_was_on_its_way_does_not_undo_a_key(project: Path) -> None:
             app = desk.app
             assert isinstance(app, DeskApp)
             app.pages = pages = HeldPages(app.tools.reader)
-            await desk.press("3", "full_stop")
+            await desk.press("3")
+            await desk.shows("the summary.md", "1 of 4")
+            await desk.press("full_stop")
             await desk.shows("the verdict.md", "2 of 4")
             write_newer(home)
             await desk.shows("the verdict.md", "3 of 5")
