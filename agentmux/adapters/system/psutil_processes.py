@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import psutil
 
 _LETTERS: Final = {"zombie": "Z", "dead": "X"}
+_TMUX: Final = "tmux"
 
 
 @contextmanager
@@ -78,7 +79,7 @@ def argv(pid: int) -> tuple[str, ...]:
 def is_tmux_server(pid: int) -> bool:
     """Whether a process is tmux, whose clients end by themselves; errors as for `environment`."""
     with _process(pid) as process:
-        return process.name().startswith("tmux")
+        return process.name().startswith(_TMUX)
 
 
 def mounts() -> Iterator[tuple[Path, str]]:
