@@ -10,10 +10,10 @@ from typing import Any
 
 from agentmux.app.commands.resume import ResumePlan, plan_resume
 from agentmux.app.launch.launcher import Launcher, PreparedLaunch
-from agentmux.app.launch.plan import LaunchPlan
 from agentmux.app.session.writer import Session, resumed_values
 from agentmux.app.world import World
 from agentmux.core.journal.events import ConversationLearned, Fact, PromptReached, Resumed
+from agentmux.core.launch.plan import LaunchPlan
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.work import wanted
 from agentmux.wiring import build

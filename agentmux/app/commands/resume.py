@@ -15,7 +15,6 @@ from agentmux.app.commands.orchestrator_request import (
 from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedSession, hand_over
 from agentmux.app.launch.launcher import Launcher
 from agentmux.app.launch.missing_programs import LackingProgramError, lacking_programs
-from agentmux.app.launch.plan import LaunchPlan
 from agentmux.app.launch.stopped_pane import unheard
 from agentmux.app.session.came_along import require_own
 from agentmux.app.session.check_record import adoptable
@@ -56,6 +55,7 @@ from agentmux.core.fold.implied_file import Implied
 from agentmux.core.fold.repinned import with_pipeline
 from agentmux.core.journal.events import ORCHESTRATOR, Event, Fact, PhaseSettled, Resumed
 from agentmux.core.journal.state import SessionState
+from agentmux.core.launch.plan import LaunchPlan
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import Artifacts

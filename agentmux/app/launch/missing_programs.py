@@ -7,9 +7,9 @@ import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
-from agentmux.app.launch.plan import LaunchPlan
 from agentmux.core.agents.spec import how_to_install
 from agentmux.core.journal.state import SessionState
+from agentmux.core.launch.plan import LaunchPlan
 from agentmux.core.names import layout
 from agentmux.errors import NotInstalledError
 from agentmux.ports.programs import Programs

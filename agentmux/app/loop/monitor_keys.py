@@ -16,7 +16,6 @@ from agentmux.app.delivery.approval_preview import summary_lines
 from agentmux.app.delivery.approval_question import approval_question
 from agentmux.app.delivery.result_view import digest_now, every_change, result_view
 from agentmux.app.delivery.wish import wish as with_conflicts
-from agentmux.app.launch.stopped_pane import RESUME_KEY
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
 from agentmux.app.loop.sight import Sight
 from agentmux.app.loop.tmux_options import waits
@@ -31,6 +30,7 @@ from agentmux.core.fold.acceptance import Answer, takes_approval, takes_decision
 from agentmux.core.journal.events import Approved, ChangesRequested, UserDecision
 from agentmux.core.journal.signal_messages import words_for
 from agentmux.core.journal.state import Seat, SessionState
+from agentmux.core.launch.writing import RESUME_KEY
 from agentmux.core.names import statuses
 from agentmux.core.names.listing import listed
 from agentmux.core.pipeline.beginnings import beginning_choices

@@ -14,7 +14,7 @@ from agentmux.app.delivery.commit import left_out, moved, reason
 from agentmux.app.delivery.deliverable import left_behind
 from agentmux.app.delivery.merge import brought_back, merge_base
 from agentmux.app.delivery.ways import way_of
-from agentmux.app.launch.launcher import Launcher, PreparedLaunch, PreparedStep, label
+from agentmux.app.launch.launcher import Launcher, PreparedLaunch, PreparedStep
 from agentmux.app.launch.stopped_pane import PaneManner
 from agentmux.app.loop.agent_probes import AgentProbes
 from agentmux.app.loop.approvers import Approvers
@@ -72,6 +72,7 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import AGENT_MODES, NATIVE
 from agentmux.core.names import layout
+from agentmux.core.names.conversations import pane_label
 from agentmux.core.names.phase import COMMANDS
 from agentmux.core.names.status_labels import brought_back_label, left_behind_label
 from agentmux.core.names.statuses import (
@@ -341,7 +342,7 @@ class Performer:
         seat, launch, choice = action.seat, action.launch, action.choice
         self._session.record(choice, seat=seat, launch=launch)
         spec, pane = self._watcher.spec(seat), self._watcher.sight.pane_id(launch)
-        self._tools.terminal.label({pane: label(seat, spec.name, choice.mode)} if pane else {})
+        self._tools.terminal.label({pane: pane_label(seat, spec.name, choice.mode)} if pane else {})
         self._bring_up(seat, spec, choice.mode, pane, f"{layout.launch(launch)}/{choice.prompt}")
 
     def _open(self, panes: Sequence[NewPane]) -> Mapping[str, str]:

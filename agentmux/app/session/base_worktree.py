@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from agentmux.app.session.workplace import inner
 from agentmux.ports.worktrees import WorktreeSpec
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
-
-_PORTS: Final = 25
-"""The ports of the base are the upper half of those of the session."""
 
 
 def base_spec(
@@ -36,12 +31,3 @@ def base_spec(
         home=home.resolve(),
         inner=inner(world),
     )
-
-
-def base_place(state: SessionState) -> Mapping[str, str]:
-    """Return the variables that tell a program where it works on the base."""
-    base = state.base_checks
-    if base is None:
-        return {}
-    port = {"AGENTMUX_PORT_BASE": str(state.port_base + _PORTS)} if state.port_base else {}
-    return {"AGENTMUX_WORKTREE": base.path, **port}

@@ -16,18 +16,18 @@ from typing import Final, TypeAlias
 from agentmux.core.agents import environment
 from agentmux.core.agents.runtime import Runtime, decode_runtime, update_of
 from agentmux.core.agents.spec import BY_ID, CHECKPOINT, SESSION_ID, StrategyKind, is_session_ref
-from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.records import Json
 from agentmux.core.codec.times import time_of
 from agentmux.core.config.settings import Policy
 from agentmux.core.conversation.resume_record import (
     RESTART_FRESH,
     ResumeRecord,
-    conversation_kind,
     names_conversation,
     resolved,
 )
 from agentmux.core.conversation.seat_history import SeatHistory
+from agentmux.core.names.conversations import NO_EARLIER
 from agentmux.core.names.counts import counted
 
 # Most of an id that still tells conversations apart in a line of text.
@@ -96,8 +96,8 @@ class ResumeFacts:
         binds_model: Whether a conversation of this agent works with no other model than its first.
         home_exists: Whether the directory ``home`` exists; ignored if ``home`` is empty.
         strategies: The kinds of strategy that the agent has now; None if that is not known.
-        runtime_resumes: Whether the probe shows that the program can resume; None if it was not
-            probed.
+        probed: Whether the probe shows that the program can resume, by the kind of strategy; empty
+            if it was not probed.
         runtime_problem: Why the probe failed; None if it did not.
         ambiguous: Whether another launch of the same agent ran in the same directory and home,
             beside the conversation or after it.
@@ -122,7 +122,7 @@ class ResumeFacts:
     binds_model: bool = False
     home_exists: bool = True
     strategies: tuple[str, ...] | None = None
-    runtime_resumes: bool | None = None
+    probed: Mapping[str, bool] = field(default_factory=dict)
     runtime_problem: str | None = None
     ambiguous: bool = False
     claim_held_by: str | None = None
@@ -191,7 +191,7 @@ def _stayed_behind(record: ResumeRecord, _: ResumeFacts) -> str | None:
 
 
 def _is_recorded(record: ResumeRecord, _: ResumeFacts) -> str | None:
-    if conversation_kind(record) is StrategyKind.NONE:
+    if record.kind is StrategyKind.NONE:
         return "no conversation was recorded"
     if record.resume_argv:
         return None
@@ -212,7 +212,7 @@ def _is_named(record: ResumeRecord, _: ResumeFacts) -> str | None:
     ref = record.session_ref
     if any(SESSION_ID in word or CHECKPOINT in word for word in record.resume_argv):
         return f"no value for {_unfilled(record)} in its resume command"
-    if conversation_kind(record) not in BY_ID:
+    if record.kind not in BY_ID:
         return None
     if ref is None or not is_session_ref(ref):
         return f"`{_clipped(ref)}` is not the id of a conversation"
@@ -233,7 +233,7 @@ def _has_checkpoint(record: ResumeRecord, facts: ResumeFacts) -> str | None:
             return f"the checkpoint {name} is corrupt"
         case CheckpointState.OTHER_MODEL:
             return f"the checkpoint {name} was made with another model"
-        case CheckpointState.NONE if conversation_kind(record) is StrategyKind.CHECKPOINT:
+        case CheckpointState.NONE if record.kind is StrategyKind.CHECKPOINT:
             return "no checkpoint was left"
         case _:
             return None
@@ -294,7 +294,7 @@ def _runtime(record: ResumeRecord, facts: ResumeFacts) -> str | None:
         return f"another program answers: `{then.name}` then, `{now.name}` now"
     if facts.strategies is not None and record.strategy not in facts.strategies:
         return f"`{record.agent}` is not resumed by `{record.strategy}` any more"
-    if facts.runtime_resumes is False:
+    if facts.probed.get(record.strategy) is False:
         unseen = "the installed program does not show that it can resume"
         return f"{unseen}: {facts.runtime_problem}" if facts.runtime_problem else unseen
     return None
@@ -313,7 +313,7 @@ def _rewound(record: ResumeRecord, _: ResumeFacts) -> str | None:
 
 
 def _ambiguous(record: ResumeRecord, facts: ResumeFacts) -> str | None:
-    if conversation_kind(record) is not StrategyKind.CONTINUE or not facts.ambiguous:
+    if record.kind is not StrategyKind.CONTINUE or not facts.ambiguous:
         return None
     return (
         f"`{record.agent}` ran beside it or since in the same directory and home, "
@@ -358,11 +358,14 @@ GUARDS: Final[tuple[tuple[Guard, GuardCheck], ...]] = (
 )
 
 
-def choose_resume(history: SeatHistory, facts: ResumeFacts) -> ResumeChoice:
+def choose_resume(history: SeatHistory, facts: ResumeFacts | None) -> ResumeChoice:
     """Decide whether the seat's conversation comes back; never raises.
 
-    The conversation is that of the record ``history.standing``, and ``facts`` are about it.
+    The conversation is that of the record ``history.standing``, and ``facts`` are about it; they
+    are None if there is no earlier conversation.
     """
+    if facts is None:
+        return Fresh(reason=NO_EARLIER, guard=Guard.RECORD)
     found = resolved(history.standing or _UNRECORDED)
     for guard, check in GUARDS:
         why = check(found, facts)
@@ -371,7 +374,8 @@ def choose_resume(history: SeatHistory, facts: ResumeFacts) -> ResumeChoice:
     reason = f"{_conversation(found)} got {counted(found.reached, 'prompt')}; every check passed"
     if history.standing is not history.record:
         reason += "; a later attempt, which no prompt reached, does not count"
-    update = update_of(*_runtimes(found, facts))
+    then, now = _runtimes(found, facts)
+    update = update_of(then, now)
     noted = f"{reason} ({update})" if update else reason
     return Native(argv=found.resume_argv, env=found.env, reason=noted)
 
@@ -427,30 +431,41 @@ def _file_change(then: object, now: object) -> str:
 
 
 def plan_rung(
-    choice: ResumeChoice, *, program_found: bool, fresh_failed: bool, shell_found: bool
-) -> Rung:
-    """Return the best way for a seat's pane to come up.
+    choice: ResumeChoice,
+    *,
+    is_person: bool,
+    missing: str,
+    failed: bool,
+    shell: str,
+    has_shell: bool,
+) -> tuple[Rung, str]:
+    """Return the best way for a seat's pane to come up, and why.
 
     Args:
         choice: Whether the conversation comes back.
-        program_found: Whether the agent's program is installed.
-        fresh_failed: Whether the program could not be run at the seat's last fresh start.
-        shell_found: Whether the user's shell is installed.
+        is_person: Whether a person plays the seat.
+        missing: The agent's program, if it is not installed; else empty.
+        failed: Whether the program could not be run at the seat's last fresh start.
+        shell: The user's shell.
+        has_shell: Whether that program exists.
     """
-    if program_found and isinstance(choice, Native):
-        return Rung.NATIVE
-    if program_found and not fresh_failed:
-        return Rung.FRESH
-    return Rung.SHELL if shell_found else Rung.SCREEN
+    if is_person:
+        return Rung.SHELL, "you play this role"
+    if not missing and isinstance(choice, Native):
+        return Rung.NATIVE, choice.reason
+    if not missing and not failed:
+        return Rung.FRESH, choice.reason
+    why = "its fresh start failed" if failed else f"no program `{missing}`"
+    return (Rung.SHELL, why) if has_shell else (Rung.SCREEN, f"{why}, and no shell `{shell}`")
 
 
 # -- words ---------------------------------------------------------------------------------------
 
 
 def _conversation(record: ResumeRecord) -> str:
-    if conversation_kind(record) in BY_ID and record.session_ref:
+    if record.kind in BY_ID and record.session_ref:
         return f"conversation {_clipped(record.session_ref, _SHORT)}"
-    if conversation_kind(record) is StrategyKind.CHECKPOINT:
+    if record.kind is StrategyKind.CHECKPOINT:
         return "the conversation of the checkpoint"
     return "the latest conversation"
 

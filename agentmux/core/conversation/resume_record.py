@@ -82,6 +82,17 @@ class ResumeRecord:
     moved_from: str = ""
     previous: Json | None = None
 
+    @property
+    def kind(self) -> StrategyKind:
+        """How the conversation is found: *learn* without an id counts as *continue*.
+
+        An unknown strategy counts as *none*.
+        """
+        kind = _KINDS.get(self.strategy, StrategyKind.NONE)
+        if kind is StrategyKind.LEARN and self.session_ref is None:
+            return StrategyKind.CONTINUE
+        return kind
+
 
 def decode_record(fields: object) -> ResumeRecord | None:
     """Return the record that ``fields`` describe; None if they do not describe one. Never raises.
@@ -104,7 +115,7 @@ def resolved(record: ResumeRecord) -> ResumeRecord:
     conversation has a new id, the new id replaces the old one. For *learn* without an id, the argv
     becomes ``latest_argv``. Resolving a record a second time changes nothing.
     """
-    if conversation_kind(record) is StrategyKind.CONTINUE and record.strategy == StrategyKind.LEARN:
+    if record.kind is StrategyKind.CONTINUE and record.strategy == StrategyKind.LEARN:
         return replace(record, resume_argv=record.latest_argv)
     places = {CHECKPOINT: record.checkpoint} if record.checkpoint else {}
     argv, argv_ref, ref = record.resume_argv, record.argv_ref, record.session_ref
@@ -139,14 +150,3 @@ def names_conversation(word: str, ref: str) -> bool:
 
 def _standing_alone(ref: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![A-Za-z0-9._:-]){re.escape(ref)}(?![A-Za-z0-9_:-])")
-
-
-def conversation_kind(record: ResumeRecord) -> StrategyKind:
-    """Return how a record's conversation is found: *learn* without an id counts as *continue*.
-
-    An unknown strategy counts as *none*.
-    """
-    kind = _KINDS.get(record.strategy, StrategyKind.NONE)
-    if kind is StrategyKind.LEARN and record.session_ref is None:
-        return StrategyKind.CONTINUE
-    return kind

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from agentmux.core.agents.spec import StrategyKind
 from agentmux.core.codec.frozen import dataclass, replace
@@ -49,24 +49,23 @@ class SeatHistory:
             return None
         return record.previous
 
-    def restated(
-        self, kind: StrategyKind, argv: Callable[[ResumeRecord], tuple[str, ...]]
-    ) -> SeatHistory:
+    def restated(self, kind: StrategyKind, argv: tuple[str, ...] | None) -> SeatHistory:
         """Return this history with another command that resumes the conversation.
 
-        The command is that of the standing record; without a standing record nothing changes.
+        The command is that of the standing record. Without a standing record, or another command,
+        nothing changes.
 
         Args:
             kind: The strategy that the command belongs to.
-            argv: Called with the standing record; returns the new command.
+            argv: The new command; None for none.
         """
         standing = self.standing
-        if standing is None:
+        if standing is None or argv is None:
             return self
         made = replace(
             standing,
             strategy=kind,
-            resume_argv=argv(standing),
+            resume_argv=argv,
             latest_argv=(),
             argv_ref=standing.session_ref,
         )

@@ -51,6 +51,11 @@ def which_conversation(mode: str) -> str:
     return f"{conversation(mode)} conversation" if mode == _FRESH else conversation(mode)
 
 
+def pane_label(seat: str, agent: str, mode: str) -> str:
+    """Return the text in the border of a seat's pane."""
+    return f"{seat} · {agent} · {which_conversation(mode)}"
+
+
 def how_it_comes_back(mode: str, reason: str) -> str:
     """Return in words how a resume starts a seat: ``begins a new conversation: …``.
 

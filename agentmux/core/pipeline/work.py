@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.state import SessionState
+from agentmux.core.names import layout
 from agentmux.core.names.phase import BASE, CHECK, SETUP, ResearchKind, researcher
 from agentmux.core.names.statuses import DISPATCHED, LEFT
 from agentmux.core.pipeline.base_run import base_seat, is_base_open, next_on_base, next_step
@@ -28,6 +29,11 @@ class Work:
     role: str
     subplan: int | None = None
     topic: str = ""
+
+    @property
+    def topic_folder(self) -> str:
+        """The folder of a researcher's topic."""
+        return layout.research(self.role.partition("-")[0], self.topic)
 
 
 def wanted(state: SessionState) -> tuple[Work, ...]:

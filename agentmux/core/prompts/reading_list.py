@@ -1,4 +1,4 @@
-"""The files that an agent has to read before it works, as its prompt lists them."""
+"""What a prompt is made from: its template, and the files that the agent has to read first."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from agentmux.core.pipeline.artifacts import REVIEW_FILE, Artifacts, fix_request
 from agentmux.core.pipeline.registry import kind_of, pipeline_of
 from agentmux.core.pipeline.results import fixes
 from agentmux.core.pipeline.work import Work
+from agentmux.core.prompts.prompt import template_for
 
 _UNREAD: Final[Mapping[Kind, str]] = {
     Kind.WORK: PmDone.kind,
@@ -28,14 +29,22 @@ _UNREAD: Final[Mapping[Kind, str]] = {
 def reading(state: SessionState, work: Work, artifacts: Artifacts) -> tuple[str, ...]:
     """Return the files to read for ``work``, in reading order, as paths relative to the session.
 
-    Without the files that every agent reads: ``context.md`` and ``requirements.md``.
+    Without the files that every agent reads: ``context.md`` and ``requirements.md``. A question is
+    left out where it was not kept in a file.
     """
     return tuple(dict.fromkeys(_reading(state, work, artifacts)))
 
 
+def template_name(state: SessionState, work: Work) -> str:
+    """Return the name of the template for ``work``: a built-in one, or one of the pipeline."""
+    implementing = kind_of(state) is Kind.WORK
+    single = work.role not in RESEARCHERS and work.subplan is None and implementing
+    return template_for(state.phase, work.role, single=single, pipeline=pipeline_of(state))
+
+
 def _reading(state: SessionState, work: Work, artifacts: Artifacts) -> Iterator[str]:
     if work.role in RESEARCHERS:
-        yield f"{layout.research(work.role.partition('-')[0], work.topic)}/request.md"
+        yield from filter(artifacts.has_content, (f"{work.topic_folder}/request.md",))
         return
     if state.change_request is not None:
         yield state.change_request
@@ -81,8 +90,6 @@ def _of_last_review(state: SessionState, artifacts: Artifacts) -> Iterator[str]:
 
 
 def _plan_of(state: SessionState, work: Work) -> Iterator[str]:
-    phases = pipeline_of(state).phases
-    folder = next(each.folder for each in phases if each.kind is Kind.PLAN)
     ids = state.implementation_active_plan_ids if work.subplan is None else (work.subplan,)
     folder = pipeline_of(state).of_kind(Kind.PLAN)[0].folder
     for index in ids:

@@ -29,6 +29,7 @@ from agentmux.core.conversation.resume_choice import (
 )
 from agentmux.core.conversation.resume_record import ResumeRecord, decode_record, resolved
 from agentmux.core.conversation.seat_history import SeatHistory, seat_history
+from agentmux.core.names.conversations import NO_EARLIER
 from tests.core.resume_records import (
     ASSIGN,
     CHECKPOINT,
@@ -44,6 +45,7 @@ from tests.core.resume_records import (
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 DAY_S = 86400.0
+NONE_SHOWN: Mapping[str, bool] = dict.fromkeys(StrategyKind, False)
 
 FACTS = ResumeFacts(
     agent="claude",
@@ -52,7 +54,7 @@ FACTS = ResumeFacts(
     cwd="/work",
     home="/home/u/.claude",
     runtime=RUNTIME,
-    runtime_resumes=True,
+    probed=dict.fromkeys(StrategyKind, True),
     epoch=EPOCH,
     now=NOW,
     max_age_s=7 * DAY_S,
@@ -286,14 +288,14 @@ FLIPS: list[tuple[Guard, ResumeRecord, Change, Change, str]] = [
         Guard.RUNTIME,
         ASSIGN,
         {},
-        {"runtime_resumes": False},
+        {"probed": NONE_SHOWN},
         "the installed program does not show that it can resume",
     ),
     (
         Guard.RUNTIME,
         ASSIGN,
         {},
-        {"runtime_resumes": False, "runtime_problem": "`claude --help` did not end"},
+        {"probed": NONE_SHOWN, "runtime_problem": "`claude --help` did not end"},
         "the installed program does not show that it can resume: `claude --help` did not end",
     ),
     (
@@ -423,7 +425,7 @@ _ALONE: Mapping[Guard, tuple[Change, Change]] = {
     Guard.HOST: ({}, {"host": "b"}),
     Guard.CWD: ({}, {"cwd": "/moved"}),
     Guard.HOME: ({}, {"home_exists": False}),
-    Guard.RUNTIME: ({}, {"runtime_resumes": False}),
+    Guard.RUNTIME: ({}, {"probed": NONE_SHOWN}),
     Guard.EPOCH: ({}, {"epoch": epoch(cycle=2)}),
     Guard.REWOUND: ({"rewound": 3}, {}),
     Guard.AMBIGUOUS: ({}, {"ambiguous": True}),
@@ -456,6 +458,10 @@ def test_of_any_guards_the_first_is_named(guards: set[Guard]) -> None:
     assert choice.guard is next(guard for guard in Guard if guard in guards)
 
 
+def test_before_the_first_launch_there_is_no_earlier_conversation() -> None:
+    assert choose_resume(history_of(None), None) == Fresh(reason=NO_EARLIER, guard=Guard.RECORD)
+
+
 def test_without_a_record_nothing_was_recorded() -> None:
     assert choice_of(None, FACTS) == Fresh(
         reason="no conversation was recorded", guard=Guard.RECORD
@@ -469,7 +475,7 @@ def test_without_a_record_nothing_was_recorded() -> None:
     [
         {"ambiguous": True},
         {"model": "sonnet"},
-        {"runtime_resumes": None},
+        {"probed": {}},
         {"policy": "confirm"},
         {"now": NOW - timedelta(days=30)},
         {"now": NOW + timedelta(days=6)},
@@ -731,5 +737,13 @@ FRESH = Fresh(reason="r", guard=Guard.HOST)
 def test_the_first_rung_that_holds_is_taken(
     choice: ResumeChoice, program: bool, failed: bool, shell: bool, rung: Rung
 ) -> None:
-    taken = plan_rung(choice, program_found=program, fresh_failed=failed, shell_found=shell)
+    taken, why = plan_rung(
+        choice,
+        is_person=False,
+        missing="" if program else "claude",
+        failed=failed,
+        shell="/bin/sh",
+        has_shell=shell,
+    )
     assert taken is rung
+    assert (why == "r") == (rung in {Rung.NATIVE, Rung.FRESH})

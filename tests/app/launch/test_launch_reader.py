@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from agentmux.app.launch.seat_histories import SeatHistories
-from agentmux.app.launch.seat_player import SeatPlayer, SeatPlayers
+from agentmux.app.launch.launch_reader import LaunchReader
 from agentmux.core.agents.runtime import Runtime, decode_runtime
 from agentmux.core.agents.spec import StrategyKind
 from agentmux.core.journal.state import Options
+from agentmux.core.launch.facts import SeatPlayer
 from agentmux.core.pipeline.work import Work
 from tests.app.programs import AnsweringPrograms
 from tests.app.staging import Stage
@@ -36,9 +36,7 @@ def player_of(
     files = world.files(stage.path)
     state = files.load().state
     state = replace(state, options=options or state.options)
-    histories = SeatHistories(state)
-    players = SeatPlayers(world, files, state, histories)
-    return players.player_of(work, histories.of(work.seat))
+    return LaunchReader(world, files, state, frozenset(), {}).player(work)
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,13 @@
-"""The histories of a session's seats: which state they come from, and that each is made once."""
+"""What a state says of the earlier launches of its seats."""
 
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from agentmux.app.launch.seat_histories import SeatHistories
 from agentmux.core.conversation.seat_history import SeatHistory
 from agentmux.core.journal.state import Seat, SessionState
+from agentmux.core.launch.facts import histories_of
 from agentmux.core.names.phase import Phase
 from tests.core.resume_records import ASSIGN, good
 
@@ -17,18 +17,13 @@ SEAT = Seat(
 STATE = SessionState(phase=Phase.IMPLEMENTING, agents={"coder-1": good()}, seats={"coder-1": SEAT})
 
 
-def test_each_history_is_made_once_and_from_its_own_state() -> None:
-    histories = SeatHistories(STATE)
-    assert histories.of("coder-1").record == ASSIGN
-    assert histories.of("coder-1") is histories.of("coder-1")
-    moved = replace(STATE, agents={"coder-1": {**good(), "session_ref": "moved-on-1"}})
-    now = SeatHistories(moved).of("coder-1").record
-    assert now is not None
-    assert now.session_ref == "moved-on-1"
+def test_who_has_no_record_has_an_empty_history() -> None:
+    histories = histories_of(replace(STATE, agents={}))
+    assert histories == {"coder-1": SeatHistory()}
 
 
-def test_a_seat_without_a_launch_has_an_empty_history() -> None:
-    assert SeatHistories(STATE).of("coder-3") == SeatHistory()
+def test_a_seat_of_before_keeps_its_history() -> None:
+    assert histories_of(replace(STATE, seats={}))["coder-1"].record == ASSIGN
 
 
 @pytest.mark.parametrize(
@@ -45,5 +40,5 @@ def test_how_the_last_launch_went(
     seat: dict[str, Any], failed_at_once: bool, never_ran: bool
 ) -> None:
     state = replace(STATE, seats={"coder-1": replace(SEAT, **seat)})
-    history = SeatHistories(state).of("coder-1")
+    history = histories_of(state)["coder-1"]
     assert (history.failed_at_once, history.never_ran) == (failed_at_once, never_ran)

@@ -1,0 +1,124 @@
+"""How the program of an agent is called: its command lines, and the files and variables for it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from typing import Final
+
+from agentmux.core.agents.command_lines import (
+    dir_words,
+    hook_document,
+    hook_env,
+    hook_words,
+    launch_argv,
+    mcp_document,
+    mcp_words,
+    needs_hook_file,
+    needs_mcp_file,
+    resume_argv,
+)
+from agentmux.core.agents.spec import (
+    SESSION_ID,
+    StrategyKind,
+    is_session_ref,
+    unset_names,
+)
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.conversation.resume_record import ResumeRecord
+from agentmux.core.launch.facts import LaunchFacts
+
+_MCP: Final = "mcp.json"
+_HOOKS: Final = "hooks.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentCommand:
+    """How an agent's program is called at a launch; the command lines are without a prompt.
+
+    Attributes:
+        begin: Begins a new conversation; empty if no agent can play the seat.
+        resume: Brings the new conversation back; with ``{session_id}`` while its id is unknown.
+            Empty for no way.
+        latest: Brings back the agent's latest conversation, while the id of the new one is yet to
+            be learned; empty for other agents.
+        restated: Brings back the conversation of before by the setting ``resume.commands``; None
+            where the setting does not say how.
+        files: The files in the launch folder that the command lines name, by their names.
+        env: The variable that tells the agent to run our hook; empty if the user has set hooks up.
+            It is for this launch only, and not in the resume record.
+        unset: The variables that are removed for the agent.
+    """
+
+    begin: tuple[str, ...]
+    resume: tuple[str, ...]
+    latest: tuple[str, ...]
+    restated: tuple[str, ...] | None
+    files: Mapping[str, str]
+    env: Mapping[str, str]
+    unset: tuple[str, ...]
+
+
+def agent_command(facts: LaunchFacts) -> AgentCommand:
+    """Return how the program of the seat's agent is called."""
+    around, player, spec = facts.around, facts.player, facts.player.spec
+    earlier, files, hook_file = _restated(facts), _files(facts), f"{facts.folder}/{_HOOKS}"
+    args = (
+        *mcp_words(spec, around.mcp_server, f"{facts.folder}/{_MCP}"),
+        *hook_words(spec, around.hook, hook_file),
+        *(() if around.is_inside else dir_words(spec, player.probe, around.session)),
+        *player.args,
+    )
+    ref, model, folder = facts.new_conversation, player.model, player.checkpoint_dir
+    begin = resume = latest = tuple[str, ...]()
+    restated: tuple[str, ...] | None = None
+    if player.can_play:
+        begin = launch_argv(
+            *(spec, player.strategy), model=model, args=args, session_ref=ref, checkpoint_dir=folder
+        )
+    resumes = functools.partial(resume_argv, spec, args=args, checkpoint_dir=folder)
+    if player.strategy.resume:
+        kept = player.checkpoint_file or None
+        resume = resumes(
+            player.strategy, model=model, session_ref=ref or SESSION_ID, checkpoint=kept
+        )
+    if player.strategy.kind is StrategyKind.LEARN:
+        found = (each for each in spec.strategies if each.kind is StrategyKind.CONTINUE)
+        latest = next((resumes(each, model=model) for each in found), ())
+    if earlier is not None:
+        known = earlier.session_ref if is_session_ref(earlier.session_ref or "") else SESSION_ID
+        restated = player.preferred.resume and resumes(
+            player.preferred,
+            model=earlier.model,
+            session_ref=known,
+            checkpoint=earlier.checkpoint or None,
+        )
+    return AgentCommand(
+        begin=begin,
+        resume=resume,
+        latest=latest,
+        restated=restated,
+        files=files,
+        env={} if facts.has_own_hooks else hook_env(spec, hook_file),
+        unset=unset_names(spec, around.environment),
+    )
+
+
+def _restated(facts: LaunchFacts) -> ResumeRecord | None:
+    """Return the record of the conversation of before, if ``resume.commands`` has words for it.
+
+    None if the setting does not name the agent's program, or if another agent played the seat last.
+    """
+    record, player = facts.history.record, facts.player
+    named = player.program in facts.around.resume.commands
+    same = record is not None and record.agent == player.name
+    return facts.history.standing if named and same else None
+
+
+def _files(facts: LaunchFacts) -> Mapping[str, str]:
+    spec, around, files = facts.player.spec, facts.around, dict[str, str]()
+    if needs_mcp_file(spec):
+        files[_MCP] = mcp_document(around.mcp_server)
+    if spec.hooks is not None and needs_hook_file(spec):
+        files[_HOOKS] = hook_document(spec.hooks, around.hook)
+    return files

@@ -1,0 +1,214 @@
+"""What is written for a launch: its record in the journal, and the files of its folder.
+
+docs/reference/session-files.md describes the fields.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from agentmux.core.agents.environment import MODE
+from agentmux.core.agents.spec import StrategyKind
+from agentmux.core.codec.records import Json, to_fields
+from agentmux.core.conversation.resume_choice import Native, Rung
+from agentmux.core.conversation.resume_record import ResumeRecord
+from agentmux.core.journal.events import LaunchChosen
+from agentmux.core.journal.state import SessionState
+from agentmux.core.launch.plan import PROMPT, LaunchPlan
+from agentmux.core.launch.texts import INSTRUCTIONS
+from agentmux.core.names import layout
+from agentmux.core.names.conversations import how_it_comes_back, pane_label
+from agentmux.core.names.statuses import STOPPED
+
+GRACE_S: Final = 3.0
+"""How long an agent may take to end when it is asked to, in seconds, before it is killed."""
+RESUME: Final = "resume"
+FRESH: Final = "fresh"
+SHELL: Final = "shell"
+RESUME_KEY: Final = RESUME[0]
+"""The key of a stopped pane that chooses `RESUME`."""
+
+_TITLES: Final[Mapping[str, str]] = {
+    RESUME: "Resume",
+    FRESH: "New conversation",
+    SHELL: "Shell",
+}
+
+
+def launch_files(state: SessionState, plan: LaunchPlan, *, stopped: bool) -> Mapping[str, str]:
+    """Return the content of each file of the launch's folder, by its name.
+
+    Args:
+        state: The state in which it is launched.
+        plan: The launch.
+        stopped: Whether the pane waits for the user's choice before it starts an agent.
+    """
+    fields = {
+        **_runs(state, plan),
+        "unset": list(plan.command.unset),
+        "cwd": plan.facts.around.tree,
+        "grace_s": GRACE_S,
+    }
+    if stopped or plan.rung is Rung.SCREEN:
+        fields["gate"] = _gate(state, plan, stopped=stopped)
+    own = {INSTRUCTIONS: plan.full_prompt} if plan.rung is Rung.NATIVE else {}
+    text = json.dumps(fields, indent=1)
+    return {**own, **plan.command.files, PROMPT: plan.prompt, "launch.json": text}
+
+
+def record_fields(plan: LaunchPlan) -> Json:
+    """Return the fields of a launch's resume record.
+
+    If the launch starts no agent, the seat's present record is kept; only its ``place`` and
+    ``handed_in`` are those of this launch.
+    """
+    record = resume_record(plan)
+    made = to_fields(record)
+    del made["rewound"]  # only a rewind writes it
+    del made["moved_from"]  # only an import writes it
+    kept = None if plan.plays else plan.history.fields
+    return {**kept, "place": made["place"], "handed_in": False} if kept else made
+
+
+def resume_record(plan: LaunchPlan) -> ResumeRecord:
+    """Return the resume record that finds the launch's conversation again."""
+    facts, player, command, around = plan.facts, plan.player, plan.command, plan.facts.around
+    kept = plan.history.standing if isinstance(plan.choice, Native) else None
+    return ResumeRecord(
+        agent=player.name,
+        strategy=kept.strategy if kept else player.strategy.kind,
+        launch_argv=plan.argv,
+        resume_argv=kept.resume_argv if kept else command.resume,
+        latest_argv=command.latest,
+        env=plan.env,
+        session_ref=plan.session_ref,
+        argv_ref=kept.argv_ref if kept else plan.session_ref,
+        host=around.host,
+        boot=around.boot,
+        cwd=around.tree,
+        home=player.home,
+        runtime=player.runtime,
+        model=player.model,
+        epoch=facts.epoch,
+        place={key: value for key, value in facts.epoch.items() if key != "files"},
+        policy=around.resume.policy or "",
+        reached=kept.reached if kept else 0,
+        captured_at=facts.at,
+        unsure=kept.unsure if kept else False,
+        launch=plan.launch,
+        checkpoint=player.checkpoint_file,
+        previous=plan.history.next_previous(),
+    )
+
+
+def place_env(worktree: str | None, port: int) -> Mapping[str, str]:
+    """Return the variables that say in which worktree a program works; none for the checkout.
+
+    ``port`` is the first port that is its own; 0 for none.
+    """
+    ports = {"AGENTMUX_PORT_BASE": str(port)} if port else {}
+    return {"AGENTMUX_WORKTREE": worktree, **ports} if worktree else {}
+
+
+# -- what the pane runs --------------------------------------------------------------------------
+
+
+def _runs(state: SessionState, plan: LaunchPlan) -> dict[str, object]:
+    """Return the fields that say what the pane runs, and its claim file.
+
+    The pane locks the claim file while it runs the agent, so that other launches see that.
+    """
+    kinds = {StrategyKind.CONTINUE, StrategyKind.LEARN}
+    # Without a known id the launch claims its own id, so that others see that it runs.
+    nameless = plan.plays and plan.player.strategy.kind in kinds
+    claim = plan.facts.claims.get(plan.session_ref or (plan.launch if nameless else ""))
+    return {
+        "argv": list(plan.argv),
+        "env": _environment(state, plan),
+        "claim": None if claim is None else str(claim),
+        "notice": list(_notice(plan)),
+    }
+
+
+def _environment(state: SessionState, plan: LaunchPlan) -> Mapping[str, str]:
+    work, around = plan.work, plan.facts.around
+    return {
+        **plan.env,
+        **plan.command.env,
+        "PATH": around.path,
+        "AGENTMUX_SESSION_DIR": around.session,
+        "AGENTMUX_SESSION_ID": state.session_id,
+        **place_env(state.worktree, state.port_base),
+        "AGENTMUX_LAUNCH_ID": plan.launch,
+        MODE: plan.mode,
+        "AGENTMUX_ROLE": work.role,
+        "AGENTMUX_SEAT": work.seat,
+        "AGENTMUX_CYCLE": str(state.cycle),
+        "AGENTMUX_ITERATION": str(state.iteration),
+        "AGENTMUX_SUBPLAN": "" if work.subplan is None else str(work.subplan),
+        "AGENTMUX_TOPIC": work.topic,
+        "AGENTMUX_LEARN": plan.player.strategy.learn,
+    }
+
+
+def _notice(plan: LaunchPlan) -> tuple[str, ...]:
+    """Return the lines that the pane shows the user above the agent or shell."""
+    if plan.rung is Rung.SHELL:
+        return (
+            f"{plan.work.seat}: a shell, {plan.why}",
+            f"what to do: {plan.facts.folder}/{plan.prompt_file}",
+            f"when it is done, run: {' && '.join(plan.prompts.signals)}",
+        )
+    is_new = plan.rung is Rung.FRESH and plan.facts.is_again
+    return (f"a new conversation: {plan.why}",) if is_new else ()
+
+
+# -- what the pane shows before an agent runs in it, or instead of an agent ----------------------
+
+
+def _gate(state: SessionState, plan: LaunchPlan, *, stopped: bool) -> dict[str, object]:
+    """Return the fields for a pane that shows the seat's last screen, and below it the choices.
+
+    There are choices if the pane is ``stopped`` until the user has chosen.
+    """
+    seat, session = plan.work.seat, plan.facts.around.session
+    offers = _offers(plan) if stopped else ()
+    return {
+        "title": pane_label(seat, plan.player.spec.name, STOPPED if stopped else plan.mode),
+        "says": plan.why,
+        "snapshot": f"{session}/{layout.snapshot(seat)}",
+        "wake": f"{session}/{layout.WAKE}",
+        "choices": {name: _choice(state, name, says, each) for name, says, each in offers},
+    }
+
+
+def _offers(plan: LaunchPlan) -> Iterator[tuple[str, str, LaunchPlan]]:
+    """Yield the choices of a pane: name, what is said of it, and what would be launched then."""
+    yield RESUME, how_it_comes_back(plan.mode, ""), plan
+    if plan.rung is Rung.NATIVE:
+        says = f"{how_it_comes_back(Rung.FRESH, '')}, with the full prompt"
+        yield FRESH, says, plan.as_fresh()
+    yield SHELL, "you play the role", plan.as_shell()
+
+
+def _choice(state: SessionState, name: str, says: str, plan: LaunchPlan) -> dict[str, object]:
+    """Return one choice: how it is offered, what it runs, and the fact that is recorded then."""
+    # All other choices need no record of their own: they have the launch's.
+    record = resume_record(plan) if name == FRESH else None
+    fact = LaunchChosen(
+        choice=name,
+        mode=plan.mode,
+        reason=plan.why,
+        record=to_fields(record) if record is not None else {},
+        prompt=plan.prompt_file,
+        prompt_bytes=len(plan.prompt.encode()),
+    )
+    return {
+        "key": name[0],
+        "title": _TITLES[name],
+        "says": says,
+        **_runs(state, plan),
+        "fact": to_fields(fact),
+    }
