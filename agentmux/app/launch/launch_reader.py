@@ -12,7 +12,7 @@ from agentmux.app.session.writer import stamp
 from agentmux.app.signals.checks import QUESTION_MAX
 from agentmux.app.world import World
 from agentmux.core.agents.command_lines import kept_file, strategy_env
-from agentmux.core.agents.runtime import encode_runtime, runtime_of
+from agentmux.core.agents.runtime import decode_runtime, encode_runtime, runtime_of
 from agentmux.core.agents.spec import (
     AgentSpec,
     ProbeResult,
@@ -22,6 +22,7 @@ from agentmux.core.agents.spec import (
     choose_strategy,
     home_of,
     program_name,
+    unset_names,
 )
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json
@@ -76,7 +77,6 @@ class LaunchReader:
             is_inside=files.path.is_relative_to(world.tree),
             host=world.host,
             boot=world.boot,
-            environment=world.environment,
             path=world.programs.path,
             shell=world.programs.shell,
             has_shell=world.programs.find(world.programs.shell) is not None,
@@ -164,6 +164,7 @@ class LaunchReader:
             runtime=encode_runtime(runtime) if probe.path else "",
             checkpoint_dir=folder,
             kept_file=kept,
+            unset=unset_names(spec, world.environment),
         )
 
     # -- the conversation that may come back -------------------------------------------------
@@ -226,7 +227,7 @@ class LaunchReader:
         if set(latest) - {standing.launch, standing.session_ref}:
             return True
         others = (each for each in agents_work(self._state) if each.seat != work.seat)
-        return any(player.shares_latest(self.player(each)) for each in others)
+        return any(_shares_latest(player, self.player(each)) for each in others)
 
     def _checkpoint(self, player: SeatPlayer, record: ResumeRecord) -> CheckpointState:
         files = self._files
@@ -301,3 +302,11 @@ def _strategy(history: SeatHistory, name: str, spec: AgentSpec, probe: ProbeResu
     played = record is not None and record.agent == name and record.runtime
     last = record.strategy if record is not None and played else None
     return assumed_strategy(spec, last, failed=history.failed_at_once)
+
+
+def _shares_latest(one: SeatPlayer, other: SeatPlayer) -> bool:
+    """Whether resuming "the latest conversation" of ``one`` may open one of ``other``."""
+    if one.home != other.home or other.strategy.private:
+        return False
+    paths = {decode_runtime(each.runtime, each.program).path for each in (one, other)}
+    return one.program == other.program or (len(paths) == 1 and "" not in paths)

@@ -366,7 +366,9 @@ def choose_resume(history: SeatHistory, facts: ResumeFacts | None) -> ResumeChoi
     """
     if facts is None:
         return Fresh(reason=NO_EARLIER, guard=Guard.RECORD)
-    found = resolved(history.standing or _UNRECORDED)
+    standing = history.standing or _UNRECORDED
+    then, now = _runtimes(standing, facts)
+    update, found = update_of(then, now), resolved(standing)
     for guard, check in GUARDS:
         why = check(found, facts)
         if why is not None:
@@ -374,8 +376,6 @@ def choose_resume(history: SeatHistory, facts: ResumeFacts | None) -> ResumeChoi
     reason = f"{_conversation(found)} got {counted(found.reached, 'prompt')}; every check passed"
     if history.standing is not history.record:
         reason += "; a later attempt, which no prompt reached, does not count"
-    then, now = _runtimes(found, facts)
-    update = update_of(then, now)
     noted = f"{reason} ({update})" if update else reason
     return Native(argv=found.resume_argv, env=found.env, reason=noted)
 

@@ -18,12 +18,7 @@ from agentmux.core.agents.command_lines import (
     needs_mcp_file,
     resume_argv,
 )
-from agentmux.core.agents.spec import (
-    SESSION_ID,
-    StrategyKind,
-    is_session_ref,
-    unset_names,
-)
+from agentmux.core.agents.spec import SESSION_ID, StrategyKind, is_session_ref
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.conversation.resume_record import ResumeRecord
 from agentmux.core.launch.facts import LaunchFacts
@@ -47,7 +42,6 @@ class AgentCommand:
         files: The files in the launch folder that the command lines name, by their names.
         env: The variable that tells the agent to run our hook; empty if the user has set hooks up.
             It is for this launch only, and not in the resume record.
-        unset: The variables that are removed for the agent.
     """
 
     begin: tuple[str, ...]
@@ -56,13 +50,12 @@ class AgentCommand:
     restated: tuple[str, ...] | None
     files: Mapping[str, str]
     env: Mapping[str, str]
-    unset: tuple[str, ...]
 
 
 def agent_command(facts: LaunchFacts) -> AgentCommand:
     """Return how the program of the seat's agent is called."""
     around, player, spec = facts.around, facts.player, facts.player.spec
-    earlier, files, hook_file = _restated(facts), _files(facts), f"{facts.folder}/{_HOOKS}"
+    earlier, files, hook_file = _to_restate(facts), _files(facts), f"{facts.folder}/{_HOOKS}"
     args = (
         *mcp_words(spec, around.mcp_server, f"{facts.folder}/{_MCP}"),
         *hook_words(spec, around.hook, hook_file),
@@ -100,11 +93,10 @@ def agent_command(facts: LaunchFacts) -> AgentCommand:
         restated=restated,
         files=files,
         env={} if facts.has_own_hooks else hook_env(spec, hook_file),
-        unset=unset_names(spec, around.environment),
     )
 
 
-def _restated(facts: LaunchFacts) -> ResumeRecord | None:
+def _to_restate(facts: LaunchFacts) -> ResumeRecord | None:
     """Return the record of the conversation of before, if ``resume.commands`` has words for it.
 
     None if the setting does not name the agent's program, or if another agent played the seat last.

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from agentmux.core.agents.runtime import decode_runtime
 from agentmux.core.agents.spec import (
     NO_STRATEGY,
     AgentSpec,
@@ -45,6 +44,7 @@ class SeatPlayer:
         checkpoint_dir: The seat's own folder for checkpoints, absolute; it need not exist.
         kept_file: The file in it that brings the conversation of before back, in the agent's own
             form; None for other agents.
+        unset: The variables that are removed for the agent.
     """
 
     name: str
@@ -58,6 +58,7 @@ class SeatPlayer:
     runtime: str
     checkpoint_dir: str
     kept_file: str | None
+    unset: tuple[str, ...]
 
     @property
     def program(self) -> str:
@@ -93,13 +94,6 @@ class SeatPlayer:
         keeps = self.strategy.kind is StrategyKind.CHECKPOINT
         return f"{self.checkpoint_dir}/session-latest.json" if keeps else ""
 
-    def shares_latest(self, other: SeatPlayer) -> bool:
-        """Whether resuming "the latest conversation" of this agent may open one of ``other``."""
-        if self.home != other.home or other.strategy.private:
-            return False
-        paths = {decode_runtime(each.runtime, each.program).path for each in (self, other)}
-        return self.program == other.program or (len(paths) == 1 and "" not in paths)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Surroundings:
@@ -109,7 +103,6 @@ class Surroundings:
         session: The session's directory.
         tree: The directory in which agents work.
         is_inside: Whether the session's directory is below that one.
-        environment: The variables that agents inherit.
         path: The ``PATH`` that agents get.
         shell: The path of the user's shell.
         has_shell: Whether that program exists.
@@ -123,7 +116,6 @@ class Surroundings:
     is_inside: bool
     host: str
     boot: str
-    environment: Mapping[str, str]
     path: str
     shell: str
     has_shell: bool

@@ -47,7 +47,7 @@ def launch_files(state: SessionState, plan: LaunchPlan, *, stopped: bool) -> Map
     """
     fields = {
         **_runs(state, plan),
-        "unset": list(plan.command.unset),
+        "unset": list(plan.player.unset),
         "cwd": plan.facts.around.tree,
         "grace_s": GRACE_S,
     }

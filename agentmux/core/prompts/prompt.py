@@ -168,27 +168,6 @@ Filler: TypeAlias = Callable[[PromptInputs], str]
 """A function that returns the text that replaces a name in a template."""
 
 
-def template_for(
-    phase: str, role: str, *, single: bool = False, pipeline: Pipeline = FEATURE_PIPELINE
-) -> str:
-    """Return the name of the template for what ``role`` does in ``phase``.
-
-    Args:
-        phase: The phase that needs the seat.
-        role: The role of the seat; a researcher's template does not depend on the phase.
-        single: Whether one coder does the whole plan.
-        pipeline: The session's.
-    """
-    if phase not in pipeline:
-        return role
-    template = pipeline[phase].prompt.get(role, role)
-    if template != CODER:
-        return template
-    if not pipeline.is_planned:
-        return REQUEST
-    return SINGLE if single else template
-
-
 def parts(name: str, *, again: bool = False) -> tuple[str, ...]:
     """Return the names of the files whose texts, joined, make the template ``name``.
 

@@ -10,13 +10,13 @@ from agentmux.core.documents.plan import subplan_file, tasks_file
 from agentmux.core.journal.events import DesignDone, PmDone
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
-from agentmux.core.names.phase import RESEARCHERS, Phase, ResearchKind
+from agentmux.core.names.phase import CODER, RESEARCHERS, Phase, ResearchKind
 from agentmux.core.names.statuses import RESEARCHED
 from agentmux.core.pipeline.artifacts import REVIEW_FILE, Artifacts, fix_request, kept_review
 from agentmux.core.pipeline.registry import kind_of, pipeline_of
 from agentmux.core.pipeline.results import fixes
 from agentmux.core.pipeline.work import Work
-from agentmux.core.prompts.prompt import template_for
+from agentmux.core.prompts.prompt import REQUEST, SINGLE
 
 _UNREAD: Final[Mapping[Kind, str]] = {
     Kind.WORK: PmDone.kind,
@@ -36,10 +36,16 @@ def reading(state: SessionState, work: Work, artifacts: Artifacts) -> tuple[str,
 
 
 def template_name(state: SessionState, work: Work) -> str:
-    """Return the name of the template for ``work``: a built-in one, or one of the pipeline."""
-    implementing = kind_of(state) is Kind.WORK
-    single = work.role not in RESEARCHERS and work.subplan is None and implementing
-    return template_for(state.phase, work.role, single=single, pipeline=pipeline_of(state))
+    """Return the name of the template for ``work``; a researcher's does not depend on the phase."""
+    pipeline = pipeline_of(state)
+    prompts = pipeline[state.phase].prompt if state.phase in pipeline else {}
+    template = prompts.get(work.role, work.role)
+    if template != CODER:
+        return template
+    if not pipeline.is_planned:
+        return REQUEST
+    does_all = work.subplan is None and kind_of(state) is Kind.WORK
+    return SINGLE if does_all else template
 
 
 def _reading(state: SessionState, work: Work, artifacts: Artifacts) -> Iterator[str]:

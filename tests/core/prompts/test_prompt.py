@@ -336,25 +336,6 @@ def test_the_context_is_made_before_any_role_is_known() -> None:
     assert "{{" not in text
 
 
-@pytest.mark.parametrize(
-    ("phase", "role", "single", "expected"),
-    [
-        (Phase.ARCHITECTING, "architect", False, "architect"),
-        (Phase.PLANNING, "code-researcher", False, "code-researcher"),
-        (Phase.IMPLEMENTING, "coder", False, "coder"),
-        (Phase.IMPLEMENTING, "coder", True, "coder-single"),
-        (Phase.FIXING, "coder", True, "coder-fix"),
-        (Phase.REVIEWING, "reviewer_expert", False, "reviewer_expert"),
-        (Phase.COMPLETING, "reviewer_expert", False, "summary"),
-        (Phase.COMPLETING, "web-researcher", False, "web-researcher"),
-    ],
-)
-def test_the_template_of_each_piece_of_work(
-    phase: Phase, role: str, single: bool, expected: str
-) -> None:
-    assert prompt.template_for(phase, role, single=single) == expected
-
-
 def test_every_file_is_used_and_every_name_is_known() -> None:
     others = (prompt.CONTEXT, prompt.CONTINUE, prompt.NUDGE, prompt.TOLD, prompt.GO_ON)
     used = {

@@ -8,12 +8,13 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import Kind, Leaf, PhaseDefinition, PipelineDefinition
 from agentmux.core.journal.results import Fix
 from agentmux.core.journal.state import SessionState
+from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.registry import pipeline_of
 from agentmux.core.pipeline.work import Work
 from agentmux.core.prompts import prompt
 from agentmux.core.prompts.prompt import PromptInputs
-from agentmux.core.prompts.reading_list import reading
+from agentmux.core.prompts.reading_list import reading, template_name
 
 
 def phase(name: str, kind: Kind, role: str, **values: object) -> PhaseDefinition:
@@ -101,13 +102,33 @@ def test_a_seat_writes_and_types_what_its_phase_asks_for(
     assert prompt.markers(given) == marks.get(name, ())
 
 
+@pytest.mark.parametrize(
+    ("phase", "role", "single", "expected"),
+    [
+        (Phase.ARCHITECTING, "architect", False, "architect"),
+        (Phase.PLANNING, "code-researcher", False, "code-researcher"),
+        (Phase.IMPLEMENTING, "coder", False, "coder"),
+        (Phase.IMPLEMENTING, "coder", True, "coder-single"),
+        (Phase.FIXING, "coder", True, "coder-fix"),
+        (Phase.REVIEWING, "reviewer_expert", False, "reviewer_expert"),
+        (Phase.COMPLETING, "reviewer_expert", False, "summary"),
+        (Phase.COMPLETING, "web-researcher", False, "web-researcher"),
+    ],
+)
+def test_the_template_of_each_piece_of_work(
+    phase: Phase, role: str, single: bool, expected: str
+) -> None:
+    work = Work(seat=role, role=role, subplan=None if single else 1)
+    assert template_name(SessionState(phase=phase), work) == expected
+
+
 def test_a_coder_without_a_plan_is_told_to_do_the_request() -> None:
     planless = replace(OWN, phases=tuple(e for e in OWN.phases if e.kind is not Kind.PLAN))
     own = replace(planless, phases=tuple(replace(e, prompt="coder") for e in planless.phases))
-    pipeline = pipeline_of(SessionState(phase="building", pipeline=own))
-    for single in (False, True):
-        name = prompt.template_for("building", "builder", single=single, pipeline=pipeline)
-        assert name == prompt.REQUEST
+    state = SessionState(phase="building", pipeline=own)
+    for subplan in (1, None):
+        work = Work(seat="builder", role="builder", subplan=subplan)
+        assert template_name(state, work) == prompt.REQUEST
 
 
 def test_a_review_reads_its_own_findings_though_a_check_asked_for_the_last_fix() -> None:
