@@ -25,6 +25,8 @@ from agentmux.core.agents.command_lines import dir_words, launch_argv, mcp_words
 from agentmux.core.agents.spec import AgentSpec, ProbeResult, PromptBy, Strategy, StrategyKind
 from agentmux.core.config.settings import Settings
 from agentmux.core.definitions.drawing import drawn
+from agentmux.core.fold.signals.description import Argument, SignalDescription
+from agentmux.core.fold.signals.table import DESCRIPTIONS
 from agentmux.core.journal.events import FACTS, SIGNALS, USER_DECISIONS
 from agentmux.core.terminal.desk_keys import DESK_KEYS, DeskKey
 from agentmux.core.terminal.monitor_keys import MONITOR_KEYS, MonitorKey
@@ -74,6 +76,28 @@ def _row(kind: str) -> str:
     says = inspect.cleandoc(fact.__doc__ or "").split("\n")[0].replace("``", "`")
     payload = ", ".join(f"`{each.name}`" for each in fields(fact)) or "none"
     return f"| `{kind}` | {payload} | {says} |"
+
+
+_SIGNALS: Final = "| shell | MCP tool | what it does |\n|---|---|---|\n"
+
+
+def signals() -> str:
+    """Return docs/reference/signals.md: its table of the signals is made, the rest stays."""
+    before, _, rest = (REFERENCE / "signals.md").read_text(encoding="utf-8").partition(_SIGNALS)
+    rows = "\n".join(map(_signal, DESCRIPTIONS.values()))
+    return "".join((before, _SIGNALS, rows, "\n\n", rest.partition("\n\n")[2]))
+
+
+def _signal(signal: SignalDescription) -> str:
+    command = " ".join(("agentmux", signal.command, *map(_argument, signal.arguments)))
+    names = ", ".join(f"`{each.field}`" for each in signal.arguments)
+    tool = f"`{signal.fact.kind}`{f' ({names})' if names else ''}"
+    return f"| `{command}` | {tool} | {signal.says} |"
+
+
+def _argument(argument: Argument) -> str:
+    words = " ".join(filter(None, (argument.option, argument.shown)))
+    return words if argument.is_required else f"[{words}]"
 
 
 def cli() -> str:
@@ -341,6 +365,10 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
 }
 
 
+TABLES: Final[dict[str, Callable[[], str]]] = {"signals.md": signals}
+"""The pages of which only a table is made."""
+
+
 FILES: Final[dict[str, Callable[[], str]]] = {
     "commands.json": command_data.commands,
     "agentmux.1": man_page.page,
@@ -352,7 +380,7 @@ def main() -> None:
     """Write every page."""
     for name, make in FILES.items():
         (SHELL / name).write_text(make(), encoding="utf-8")
-    for name, make in PAGES.items():
+    for name, make in {**PAGES, **TABLES}.items():
         (REFERENCE / name).write_text(make(), encoding="utf-8")
 
 

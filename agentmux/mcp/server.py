@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from inspect import Parameter, Signature
 from pathlib import Path
-from typing import Annotated, Final, Literal, TypedDict, cast
+from typing import Annotated, Any, Final, Literal, TypedDict, cast
 
 from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -19,9 +20,10 @@ from agentmux.adapters.disk.signal_files import FileSignals
 from agentmux.adapters.system.clock import utc_now
 from agentmux.adapters.system.ids import new_id
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.signals.checks import Identity, Submission
 from agentmux.app.signals.submission import identity_from, submit
 from agentmux.core.codec.frozen import replace
+from agentmux.core.fold.signals.description import Argument, Identity, SignalDescription, Submission
+from agentmux.core.fold.signals.table import DESCRIPTIONS
 from agentmux.core.terminal.visible_text import visible
 from agentmux.errors import AgentmuxError
 
@@ -30,15 +32,6 @@ AgentMux runs you as one agent of a pipeline. Hand your work in with the submit 
 instructions name, when it is complete and not before. `refused` lists every problem: fix all of
 them and submit again. `accepted`, `duplicate` and `ignored` need no further action.
 """
-
-_WITHOUT_ARGUMENTS: Final = {
-    "submit_pm_done": "Hand in 01_product_management/requirements.md.",
-    "submit_architecture": "Hand in 02_architecting/architecture.md.",
-    "submit_plan": "Hand in 04_planning/plan.yaml.",
-    "submit_design": "Hand in 05_design/design.md.",
-    "submit_summary": "Hand in 08_completion/summary.md.",
-    "submit_hello": "Tell which conversation this is. Hands nothing in.",
-}
 
 
 class ToolAnswer(TypedDict):
@@ -52,20 +45,6 @@ class ToolAnswer(TypedDict):
 
 
 Send = Callable[[Submission], ToolAnswer]
-
-SubplanArg = Annotated[
-    int | None, Field(default=None, ge=1, description="The sub-plan (default: that of your seat).")
-]
-Role = Annotated[
-    str, Field(default="", description="logic, quality or expert (default: that of your seat).")
-]
-PhaseName = Annotated[str, Field(description="The name of the phase, as in your instructions.")]
-OwnTopic = Annotated[str, Field(default="", description="The topic (default: that of your seat).")]
-Topic = Annotated[str, Field(description="A short name: a-z, 0-9 and hyphens.")]
-Question = Annotated[
-    str,
-    Field(description="The question, with everything that the researcher needs: it sees no more."),
-]
 
 
 def main(environ: Mapping[str, str]) -> int:
@@ -104,49 +83,34 @@ def build(identity: Identity) -> MCPServer:
         shown = replace(answer, reason=visible(answer.reason), problems=problems)
         return cast("ToolAnswer", shown.to_fields())
 
-    for name, says in _WITHOUT_ARGUMENTS.items():
-        server.add_tool(_plain(send, name), name=name, description=says)
-    _add_submits(server, send)
-    _add_research(server, send)
+    for name, signal in DESCRIPTIONS.items():
+        server.add_tool(_Tool(send, signal), name=name, description=_sentence(signal.says))
     return server
 
 
-def _plain(send: Send, signal: str) -> Callable[[], ToolAnswer]:
-    def hand_in() -> ToolAnswer:
-        return send(Submission(signal=signal))
+class _Tool:
+    """The function of a tool: the SDK reads the tool's schema from its signature."""
 
-    return hand_in
+    def __init__(self, send: Send, signal: SignalDescription) -> None:
+        self._send = send
+        self.__name__ = signal.fact.kind
+        parameters = [_parameter(each) for each in signal.arguments]
+        self.__signature__ = Signature(parameters, return_annotation=ToolAnswer)
 
-
-def _add_submits(server: MCPServer, send: Send) -> None:
-    @server.tool()
-    def submit_done(subplan_index: SubplanArg = None) -> ToolAnswer:
-        """Tell that the code of a sub-plan, or of a fix, is complete."""
-        return send(Submission(signal="submit_done", subplan=subplan_index))
-
-    @server.tool()
-    def submit_phase(phase: PhaseName) -> ToolAnswer:
-        """Hand in all files of a phase that has no tool of its own."""
-        return send(Submission(signal="submit_phase", phase=phase))
-
-    @server.tool()
-    def submit_review(role: Role = "") -> ToolAnswer:
-        """Hand in your review file in 07_review."""
-        return send(Submission(signal="submit_review", role=role))
-
-    @server.tool()
-    def submit_research_done(topic: OwnTopic = "") -> ToolAnswer:
-        """Hand in summary.md and detail.md of a research topic."""
-        return send(Submission(signal="submit_research_done", topic=topic))
+    def __call__(self, **given: Any) -> ToolAnswer:  # noqa: ANN401 (the signature has the types)
+        return self._send(Submission(signal=self.__name__, **given))
 
 
-def _add_research(server: MCPServer, send: Send) -> None:
-    @server.tool()
-    def research_dispatch_code(topic: Topic, question: Question) -> ToolAnswer:
-        """Ask another agent a question about this code base, and go on meanwhile."""
-        return send(Submission(signal="research_dispatch_code", topic=topic, question=question))
+def _parameter(argument: Argument) -> Parameter:
+    is_number = argument.is_number
+    described = Field(description=_sentence(argument.says), ge=1 if is_number else None)
+    return Parameter(
+        argument.field,
+        Parameter.KEYWORD_ONLY,
+        default=Parameter.empty if argument.is_required else None if is_number else "",
+        annotation=Annotated[int | None if is_number else str, described],
+    )
 
-    @server.tool()
-    def research_dispatch_web(topic: Topic, question: Question) -> ToolAnswer:
-        """Ask another agent to answer a question from the web, and go on meanwhile."""
-        return send(Submission(signal="research_dispatch_web", topic=topic, question=question))
+
+def _sentence(words: str) -> str:
+    return f"{words[0].upper()}{words[1:]}."

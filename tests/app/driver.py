@@ -32,11 +32,11 @@ from agentmux.app.delivery.deliverable import deliverable
 from agentmux.app.loop.process import drive
 from agentmux.app.loop.tools import Tools
 from agentmux.app.session.own_worktree import placed
-from agentmux.app.signals.checks import Submission as Handin
 from agentmux.app.signals.submission import SubmitAnswer, decide, identity_from, submit
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.config.settings import SetupStep, VerifyCommand
+from agentmux.core.fold.signals.description import Submission as Handin
 from agentmux.core.journal.events import Approved, ChangesRequested, Event
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
@@ -575,7 +575,7 @@ class SimAgent:
         subplan = self._env["AGENTMUX_SUBPLAN"]
         if subplan:
             self._code(f"part_{subplan}.py", f"PART = {subplan}\nCYCLE = {self._cycle}\n")
-            self._hand_in("submit_done", subplan=int(subplan))
+            self._hand_in("submit_done", subplan_index=int(subplan))
             return
         senders = (layout.REVIEW, "verifying")
         requests = [self._session / each / "fix_request.md" for each in senders]

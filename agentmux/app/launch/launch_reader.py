@@ -9,7 +9,6 @@ from typing import Final
 
 from agentmux.app.session.frozen_files import frozen_text
 from agentmux.app.session.writer import stamp
-from agentmux.app.signals.checks import QUESTION_MAX
 from agentmux.app.world import World
 from agentmux.core.agents.command_lines import kept_file, strategy_env
 from agentmux.core.agents.runtime import decode_runtime, encode_runtime, runtime_of
@@ -29,6 +28,7 @@ from agentmux.core.codec.records import Json
 from agentmux.core.conversation.resume_choice import CheckpointState, ResumeFacts
 from agentmux.core.conversation.resume_record import ResumeRecord
 from agentmux.core.conversation.seat_history import SeatHistory
+from agentmux.core.fold.signals.research import QUESTION_MAX
 from agentmux.core.journal.state import SessionState
 from agentmux.core.launch.facts import (
     LaunchFacts,

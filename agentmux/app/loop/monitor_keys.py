@@ -27,8 +27,8 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.seat_needs import restartable, skippable, stopped
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.fold.acceptance import Answer, takes_approval, takes_decision
+from agentmux.core.fold.signals.table import words_for
 from agentmux.core.journal.events import Approved, ChangesRequested, UserDecision
-from agentmux.core.journal.signal_messages import words_for
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.launch.writing import RESUME_KEY
 from agentmux.core.names import statuses

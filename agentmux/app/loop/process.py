@@ -43,8 +43,8 @@ from agentmux.core.codec.records import Json
 from agentmux.core.config.settings import Policy
 from agentmux.core.decisions.inference import chosen_phase
 from agentmux.core.fold.apply import fold
+from agentmux.core.fold.signals.table import signal_message
 from agentmux.core.journal.events import Event, Fact, Resumed, SessionReattached
-from agentmux.core.journal.signal_messages import signal_message
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.work import is_setting_up
 from agentmux.errors import ExitCode

@@ -12,12 +12,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.signals.checks import Checked, Identity, Submission, check, check_changes
+from agentmux.app.signals.checks import Checked, check, check_changes
 from agentmux.core.codec.digests import named_uuid
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.shape import writable
 from agentmux.core.fold.acceptance import Answer, Judgement, judge
-from agentmux.core.fold.apply import fold, research_kind
+from agentmux.core.fold.apply import fold
+from agentmux.core.fold.signals.description import Identity, Submission
+from agentmux.core.fold.signals.research import research_kind
 from agentmux.core.journal.events import (
     USER,
     ChangesRequested,

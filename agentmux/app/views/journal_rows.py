@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import to_fields
 from agentmux.core.codec.times import time_of
-from agentmux.core.journal.signal_messages import words_for
+from agentmux.core.fold.signals.table import words_for
 from agentmux.core.names.status_labels import clock_label
 from agentmux.core.terminal.text_width import clean
 

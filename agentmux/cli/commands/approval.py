@@ -49,11 +49,7 @@ from agentmux.cli.commands.start import read_text
 from agentmux.cli.face import monotonic
 from agentmux.core.agents.environment import handed_on
 from agentmux.core.definitions.definition import Kind
-from agentmux.core.fold.acceptance import (
-    Answer,
-    takes_approval,
-    takes_decision,
-)
+from agentmux.core.fold.acceptance import Answer, takes_approval, takes_decision
 from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import Approved, ChangesRequested, UserDecision
 from agentmux.core.journal.state import encode

@@ -7,54 +7,62 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from agentmux.adapters.disk.signal_files import FileSignals
 from agentmux.adapters.system.clock import utc_now
 from agentmux.adapters.system.ids import new_id
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.signals.checks import QUESTION_MAX, Submission
 from agentmux.app.signals.submission import REFUSED, SubmitAnswer, identity_from, submit
 from agentmux.cli.fast.given_text import given_text, given_words
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.fold.signals.description import SignalDescription, Submission
+from agentmux.core.fold.signals.research import QUESTION_MAX
+from agentmux.core.fold.signals.table import DESCRIPTIONS
 from agentmux.core.names.nearest import suggestion
 from agentmux.core.terminal.visible_text import visible
 from agentmux.errors import AgentmuxError, ExitCode, UsageError, of_system
 
-SUBMIT_HELP: Final = """\
+_QUESTION_BYTES: Final = 4 * (QUESTION_MAX + 1)
+"""How many bytes of a question are read: enough to see that it is too long."""
+
+
+def _commands(command: str) -> Mapping[str, SignalDescription]:
+    signals = (each for each in DESCRIPTIONS.values() if each.command.startswith(f"{command} "))
+    return {each.name: each for each in signals}
+
+
+_SUBMIT: Final = _commands("submit")
+_RESEARCH: Final = _commands("research")
+
+
+def submit_help() -> str:
+    """Return the help of ``agentmux submit``."""
+    signals = ((_named(name, each), each.says) for name, each in _SUBMIT.items())
+    options = ((o, f"with {name}: {says}") for name, o, says in _options(_SUBMIT))
+    return f"""\
 Usage: agentmux submit WHAT [OPTIONS]
 
 Hand in a finished piece of work. An agent runs this inside its pane; the environment there
 says which agent it is.
 
 WHAT:
-  pm-done          requirements.md of the product manager
-  architecture     architecture.md of the architect
-  plan             plan.yaml of the planner
-  design           design.md of the designer
-  phase NAME       what the phase NAME of a pipeline of one's own leaves
-  done             the code of a coder
-  review           the review file of a reviewer
-  research-done    summary.md and detail.md of a researcher
-  summary          summary.md of the completed work
-  hello            only tell which conversation this is
-
+{_lines(signals)}
 Options:
-  --subplan N      with done: the sub-plan (default: that of the seat)
-  --role ROLE      with review: logic, quality or expert (default: the role of the seat)
-  --topic TOPIC    with research-done: the topic (default: that of the seat)
-  --json           answer as JSON
-  --help           show this help
-
+{_lines(options)}{_COMMON}
 The answer is accepted, ignored or duplicate (exit code 0), or refused (exit code 8) with all
 problems listed.
 """
 
-RESEARCH_HELP: Final = """\
-Usage: agentmux research code|web --topic TOPIC QUESTION…
+
+def research_help() -> str:
+    """Return the help of ``agentmux research``."""
+    options = {option: says for _, option, says in _options(_RESEARCH)}
+    return f"""\
+Usage: agentmux research {"|".join(_RESEARCH)} {" ".join(options)} QUESTION…
 
 Ask another agent to answer a question about this code base or from the web. An agent runs this
 inside its pane. For a topic that was asked before, the earlier answer is used.
@@ -62,28 +70,28 @@ inside its pane. For a topic that was asked before, the earlier answer is used.
   QUESTION         the question; @FILE reads it from a file, - from standard input
 
 Options:
-  --topic TOPIC    a short name for the question: a-z, 0-9 and -
+{_lines(options.items())}{_COMMON}"""
+
+
+_COMMON: Final = """\
   --json           answer as JSON
   --help           show this help
 """
 
-_SIGNALS: Final = {
-    "pm-done": "submit_pm_done",
-    "architecture": "submit_architecture",
-    "plan": "submit_plan",
-    "design": "submit_design",
-    "phase": "submit_phase",
-    "done": "submit_done",
-    "review": "submit_review",
-    "research-done": "submit_research_done",
-    "summary": "submit_summary",
-    "hello": "submit_hello",
-}
-_PHASE: Final = "phase"
-_RESEARCH: Final = {"code": "research_dispatch_code", "web": "research_dispatch_web"}
-_QUESTION_BYTES: Final = 4 * (QUESTION_MAX + 1)
-"""How many bytes of a question are read: enough to see that it is too long."""
-_OPTION_OF: Final = {"done": "--subplan", "review": "--role", "research-done": "--topic"}
+
+def _options(known: Mapping[str, SignalDescription]) -> Iterator[tuple[str, str, str]]:
+    """Yield for each option of a command its name, the option with its value, and what it is."""
+    for name, signal in known.items():
+        for each in (each for each in signal.arguments if each.option):
+            yield name, f"{each.option} {each.shown}", each.says
+
+
+def _named(name: str, signal: SignalDescription) -> str:
+    return " ".join((name, *(each.shown for each in signal.arguments if not each.option)))
+
+
+def _lines(rows: Iterable[tuple[str, str]]) -> str:
+    return "".join(f"  {name:<16} {says}\n" for name, says in rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +121,12 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     command, rest = argv[0], argv[1:]
     as_json = "--json" in rest
     try:
-        given = _taken_apart(rest, ("--topic",) if command == "research" else _SUBMIT_OPTIONS)
+        known = _RESEARCH if command == "research" else _SUBMIT
+        given = _taken_apart(
+            rest, tuple(option.partition(" ")[0] for _, option, _ in _options(known))
+        )
         if given.help:
-            sys.stdout.write(RESEARCH_HELP if command == "research" else SUBMIT_HELP)
+            sys.stdout.write(research_help() if command == "research" else submit_help())
             return ExitCode.OK
         parse = _research_request if command == "research" else _submit_request
         answer = hand_in(parse(given), environ, command=f"agentmux {command}")
@@ -152,9 +163,6 @@ def hand_in(submission: Submission, environ: Mapping[str, str], *, command: str)
     )
 
 
-_SUBMIT_OPTIONS: Final = ("--subplan", "--role", "--topic")
-
-
 def _taken_apart(argv: Sequence[str], known: tuple[str, ...]) -> _Words:
     words: list[str] = []
     options: dict[str, str] = {}
@@ -187,46 +195,46 @@ def _submit_request(given: _Words) -> Submission:
     if not given.words:
         raise UsageError("missing argument WHAT", hints=("agentmux submit --help",))
     what, *more = given.words
-    signal = _chosen(what, _SIGNALS, "agentmux submit --help")
-    phase = more.pop(0) if what == _PHASE and more else ""
-    if what == _PHASE and not phase:
-        raise UsageError("missing argument NAME", hints=("agentmux submit phase NAME",))
+    signal = _chosen(what, _SUBMIT, "agentmux submit --help")
+    values: dict[str, Any] = {}
+    for word in (each for each in signal.arguments if not each.option):
+        if not more or not more[0]:
+            raise UsageError(f"missing argument {word.shown}", hints=("agentmux submit --help",))
+        values[word.field] = more.pop(0)
     if more:
         raise UsageError(f"unexpected argument `{more[0]}` after `submit {what}`")
-    for option in given.options:
-        if option != _OPTION_OF.get(what):
+    known = {each.option: each for each in signal.arguments}
+    for option, text in given.options.items():
+        if option not in known:
             raise UsageError(f"`submit {what}` takes no `{option}`")
-    return Submission(
-        signal=signal,
-        subplan=_subplan(given.options.get("--subplan")),
-        role=given.options.get("--role", ""),
-        topic=given.options.get("--topic", ""),
-        phase=phase,
-    )
+        argument = known[option]
+        values[argument.field] = _number(option, text) if argument.is_number else text
+    return Submission(signal=signal.fact.kind, **values)
 
 
 def _research_request(given: _Words) -> Submission:
     if not given.words:
-        raise UsageError("missing argument `code` or `web`", hints=("agentmux research --help",))
-    signal = _chosen(given.words[0], _RESEARCH, "agentmux research --help")
+        kinds = " or ".join(f"`{each}`" for each in _RESEARCH)
+        raise UsageError(f"missing argument {kinds}", hints=("agentmux research --help",))
+    signal = _chosen(given.words[0], _RESEARCH, "agentmux research --help").fact.kind
     if "--topic" not in given.options:
         raise UsageError("missing option `--topic`", hints=("agentmux research --help",))
     question = _question(given.words[1:])
     return Submission(signal=signal, topic=given.options["--topic"], question=question)
 
 
-def _chosen(name: str, known: Mapping[str, str], help_command: str) -> str:
+def _chosen(
+    name: str, known: Mapping[str, SignalDescription], help_command: str
+) -> SignalDescription:
     if name not in known:
         hint = f"use one of: {', '.join(known)} (see {help_command})"
         raise UsageError(f"unknown argument `{name}`{suggestion(name, known)}", hints=(hint,))
     return known[name]
 
 
-def _subplan(text: str | None) -> int | None:
-    if text is None:
-        return None
+def _number(option: str, text: str) -> int:
     if not (text.isascii() and text.isdigit() and 0 < len(text) < 7 and int(text)):
-        raise UsageError(f"`--subplan` must be a positive integer, not `{text}`")
+        raise UsageError(f"`{option}` must be a positive integer, not `{text}`")
     return int(text)
 
 

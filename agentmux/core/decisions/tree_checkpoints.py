@@ -7,24 +7,16 @@ from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.definitions.definition import Kind
+from agentmux.core.fold.signals.table import DESCRIPTIONS
 from agentmux.core.journal.events import (
     AgentLaunched,
     AgentNudged,
-    ArchitectureDone,
     CheckpointTaken,
-    CodeDone,
     CommitMade,
-    DesignDone,
     Event,
     LaunchChosen,
-    PhaseDone,
-    PlanDone,
-    PmDone,
     PromptReached,
-    ResearchDone,
     ResearchTold,
-    ReviewDone,
-    SummaryDone,
 )
 from agentmux.core.journal.state import SessionState, TreeCheckpoint
 from agentmux.core.names.nearest import meant
@@ -41,8 +33,7 @@ EXPORT = "export"
 # After one of these events of a seat, its agent knows of what happened until then.
 _PROMPTED: Final = (
     *(AgentLaunched, LaunchChosen, PromptReached, AgentNudged, ResearchTold),
-    *(PmDone, ArchitectureDone, PlanDone, DesignDone, PhaseDone, CodeDone),
-    *(ReviewDone, ResearchDone, SummaryDone),
+    *(each.fact for each in DESCRIPTIONS.values() if each.hands_in),
 )
 
 

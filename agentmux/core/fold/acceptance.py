@@ -10,30 +10,15 @@ from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.definitions.definition import Kind
-from agentmux.core.journal.events import (
-    SIGNALS,
-    USER_DECISIONS,
-    Approved,
-    ChangesRequested,
-    CodeDone,
-    CodeResearchDispatched,
-    Event,
-    Hello,
-    PhaseDone,
-    ResearchDone,
-    ReviewDone,
-    WebResearchDispatched,
-)
+from agentmux.core.fold.signals.decisions import is_summary_coming
+from agentmux.core.fold.signals.table import DESCRIPTIONS, JUDGED
+from agentmux.core.journal.events import USER_DECISIONS, Approved, ChangesRequested, Event
 from agentmux.core.journal.state import SessionState
-from agentmux.core.names.phase import ResearchKind, researcher
-from agentmux.core.names.statuses import DISPATCHED, LAUNCHED, STOPPED
 from agentmux.core.pipeline.registry import (
-    beginnings,
     pipeline_of,
     working_kind,
     working_phase,
 )
-from agentmux.core.pipeline.results import result_of
 
 
 class Answer(StrEnum):
@@ -53,7 +38,6 @@ class Judgement:
 
 
 _ACCEPTED: Final = Judgement(Answer.ACCEPTED)
-_ANY_PHASE: Final = (Hello, ResearchDone, CodeResearchDispatched, WebResearchDispatched)
 
 
 def _ignored(reason: str) -> Judgement:
@@ -65,7 +49,7 @@ def is_judged(event: Event) -> bool:
 
     All other events count always.
     """
-    return event.fact.kind in SIGNALS or event.fact.kind in USER_DECISIONS
+    return event.fact.kind in JUDGED
 
 
 def judge(state: SessionState, event: Event) -> Judgement:
@@ -92,7 +76,7 @@ def takes_decision(state: SessionState) -> bool:
 
 def takes_approval(state: SessionState) -> bool:
     """Whether an approval would count now: the user can decide, and no summary is being written."""
-    return takes_decision(state) and not _summary_is_coming(state)
+    return takes_decision(state) and not is_summary_coming(state)
 
 
 def _judge_decision(state: SessionState, event: Event) -> Judgement:
@@ -105,24 +89,7 @@ def _judge_decision(state: SessionState, event: Event) -> Judgement:
         return _ignored(f"it is about {event.fact.of_phase}, the session is in {state.phase}")
     if state.approval is not None:
         return _ignored("the result was approved already")
-    if isinstance(event.fact, ChangesRequested) and not _begins(state, event.fact.phase):
-        return _ignored(f"no cycle can begin in `{event.fact.phase}`")
-    if isinstance(event.fact, Approved) and _summary_is_coming(state):
-        return _ignored("the summary is still being written")
-    return _ACCEPTED
-
-
-def _begins(state: SessionState, phase: str) -> bool:
-    return not phase or phase in beginnings(state)
-
-
-def _summary_is_coming(state: SessionState) -> bool:
-    """Whether a summary is still expected: its writer was not launched yet, or is at work."""
-    if state.summary_submitted:
-        return False
-    here = working_phase(state)
-    writers = [s for s in state.seats.values() if s.phase == here and not s.topic]
-    return not writers or any(seat.status in {LAUNCHED, STOPPED} for seat in writers)
+    return _judge_alone(state, event)
 
 
 def _judge_launch(state: SessionState, event: Event) -> Judgement | None:
@@ -139,48 +106,17 @@ def _judge_launch(state: SessionState, event: Event) -> Judgement | None:
 
 
 def _judge_work(state: SessionState, event: Event) -> Judgement:
-    fact = event.fact
-    phase = working_phase(state)
-    if isinstance(fact, ResearchDone):
-        return _judge_research(state, event, fact)
-    if isinstance(fact, _ANY_PHASE):
-        return _ACCEPTED
+    fact, phase = event.fact, working_phase(state)
+    signal = DESCRIPTIONS[fact.kind]
     here = pipeline_of(state)[phase]
-    if fact.kind != here.signal:
+    if not signal.in_any_phase and fact.kind != here.signal:
         return _ignored(f"{phase} does not expect `{fact.kind}`")
-    if state.seats[event.seat].role not in here.roles:
+    if not signal.in_any_phase and state.seats[event.seat].role not in here.roles:
         return _ignored(f"`{event.seat}` does not work in {phase}")
-    if isinstance(fact, CodeDone) and here.kind is Kind.WORK:
-        return _judge_subplan(state, event, fact)
-    if isinstance(fact, PhaseDone) and fact.phase != phase:
-        return _ignored(f"the session is in {phase}, not in {fact.phase}")
-    known = result_of(state, phase).verdicts if isinstance(fact, ReviewDone) else {}
-    if isinstance(fact, ReviewDone) and (fact.role != event.seat or fact.role in known):
-        return _ignored(f"no review of `{fact.role}` is expected from `{event.seat}`")
-    return _ACCEPTED
+    return _judge_alone(state, event)
 
 
-def _judge_research(state: SessionState, event: Event, fact: ResearchDone) -> Judgement:
-    kind = ResearchKind(fact.research)
-    status = state.tasks(kind).get(fact.topic)
-    if status != DISPATCHED:
-        return _ignored(f"research `{fact.topic}` is {status or 'unknown'}")
-    seat = state.seats[event.seat]
-    if (seat.role, seat.topic) != (researcher(kind), fact.topic):
-        return _ignored(f"`{event.seat}` does not do the research `{fact.topic}`")
-    return _ACCEPTED
-
-
-def _judge_subplan(state: SessionState, event: Event, fact: CodeDone) -> Judgement:
-    index = fact.subplan_index
-    if index is None and not pipeline_of(state).is_planned:
-        index = 1
-    if index is None:
-        return _ignored(f"{working_phase(state)} needs the sub-plan: --subplan N")
-    if index in state.completed_subplans:
-        return _ignored(f"sub-plan {index} is done already")
-    if index not in state.implementation_active_plan_ids:
-        return _ignored(f"sub-plan {index} is not active")
-    if not state.implementation_single_coder and state.seats[event.seat].subplan != index:
-        return _ignored(f"`{event.seat}` does not work on sub-plan {index}")
-    return _ACCEPTED
+def _judge_alone(state: SessionState, event: Event) -> Judgement:
+    """Return the answer by what only this kind of signal or decision needs."""
+    reason = JUDGED[event.fact.kind].counts(state, event, event.fact)
+    return _ignored(reason) if reason else _ACCEPTED

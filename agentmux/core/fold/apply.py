@@ -7,14 +7,12 @@ actions in ``decisions/next_actions``.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json, from_fields, to_fields
 from agentmux.core.definitions.definition import Kind, definition_from
-from agentmux.core.documents.plan import check_plan
-from agentmux.core.documents.review import DEFAULT_NOMINATIONS
 from agentmux.core.fold import inputs, moving, parking
 from agentmux.core.fold.acceptance import Answer, is_judged, judge
 from agentmux.core.fold.checks import (
@@ -27,6 +25,9 @@ from agentmux.core.fold.checks import (
     checks_began,
 )
 from agentmux.core.fold.repinned import with_pipeline
+from agentmux.core.fold.seats import seat_of, with_conversation, with_reached, with_seat
+from agentmux.core.fold.signals.description import FoldStep
+from agentmux.core.fold.signals.table import JUDGED
 from agentmux.core.fold.transitions import (
     again,
     decide_review,
@@ -34,11 +35,9 @@ from agentmux.core.fold.transitions import (
     forget,
     go_on,
     known_phase,
-    plan_values,
     reopened,
     schedule,
     unplanned,
-    wish,
     with_verdicts_found,
     without_seat,
 )
@@ -49,43 +48,31 @@ from agentmux.core.journal.events import (
     AgentParked,
     AgentStalled,
     AgentWoken,
-    Approved,
-    ArchitectureDone,
     ArtifactsArchived,
     BaseChecked,
     BaseDone,
     BaseMade,
-    ChangesRequested,
     CheckDone,
     CheckpointTaken,
     ChecksBegan,
     CheckSkipped,
-    CodeDone,
-    CodeResearchDispatched,
     CommitDelayed,
     CommitFailed,
     CommitMade,
     CommitStarted,
     ConversationLearned,
-    DesignDone,
     Event,
     Fact,
-    Hello,
     InputEnded,
     InputStarted,
     JournalCreated,
     LaunchChosen,
     LimitsLifted,
-    PhaseDone,
     PhaseSettled,
-    PlanDone,
-    PmDone,
     PromptReached,
     Repinned,
-    ResearchDone,
     ResearchTold,
     Resumed,
-    ReviewDone,
     RewindStarted,
     Rewound,
     SeatAnswered,
@@ -103,16 +90,12 @@ from agentmux.core.journal.events import (
     StepDone,
     StepFailed,
     StepStarted,
-    SummaryDone,
-    WebResearchDispatched,
     WorktreeMade,
     WorktreeMoved,
 )
 from agentmux.core.journal.state import (
-    AGENT_MODES,
     Commit,
     Interruption,
-    Research,
     Rewind,
     Seat,
     SessionState,
@@ -120,35 +103,30 @@ from agentmux.core.journal.state import (
     TreeCheckpoint,
     decode,
 )
-from agentmux.core.names.phase import BASE, CHECK, COMMANDS, SETUP, Phase, ResearchKind
+from agentmux.core.names.phase import BASE, CHECK, COMMANDS, SETUP, Phase
 from agentmux.core.names.statuses import (
     CAPPED,
     COMMITTING,
     CRASHED,
     DELAYED,
-    DISPATCHED,
     FINISHED,
     LAUNCHED,
     PASSED,
     REJECTED,
-    RESEARCHED,
     STOPPED,
 )
 from agentmux.core.pipeline import delivery
-from agentmux.core.pipeline.artifacts import change_request_path
 from agentmux.core.pipeline.check_phase import tried_again
 from agentmux.core.pipeline.delivery import COMMIT, open_step
 from agentmux.core.pipeline.on_disk import StateFromDisk
 from agentmux.core.pipeline.registry import kind_of, pipeline_of, working_phase
-from agentmux.core.pipeline.results import result_of, with_result
+from agentmux.core.pipeline.results import result_of
 from agentmux.core.pipeline.setup import repinned
 from agentmux.core.pipeline.work import wanted
 from agentmux.errors import AgentmuxError
 
 _AT_ANY_TIME: Final = (CheckpointTaken, SeatTold, SeatAnswered, InputStarted, InputEnded)
 _OF_A_RESUME: Final = (SessionInterrupted, SessionReattached, WorktreeMade, WorktreeMoved)
-
-FoldStep = Callable[[SessionState, Event, Any], SessionState]
 
 
 def fold(state: SessionState, events: Iterable[tuple[Event, int]]) -> SessionState:
@@ -261,123 +239,9 @@ def _handed_in(after: SessionState, event: Event) -> SessionState:
 
 def _heard(state: SessionState, event: Event) -> SessionState:
     """Return the state in which the signal's seat is ``heard`` and ``reached`` (see `Seat`)."""
-    reached = parking.heard(_reached(state, event), event)
-    seat = _current(reached, event)
-    return reached if seat is None else _with_seat(reached, event.seat, replace(seat, heard=True))
-
-
-# -- signals -------------------------------------------------------------------------------------
-
-
-def _phase_done(
-    state: SessionState, event: Event, fact: PmDone | DesignDone | PhaseDone
-) -> SessionState:
-    return go_on(state)
-
-
-def _architecture_done(state: SessionState, event: Event, fact: ArchitectureDone) -> SessionState:
-    return replace(go_on(state), reviewer_nominations=fact.reviewers or DEFAULT_NOMINATIONS)
-
-
-def _plan_done(state: SessionState, event: Event, fact: PlanDone) -> SessionState:
-    plan, _ = check_plan(fact.plan)
-    if plan is None:
-        return state
-    return go_on(replace(state, **plan_values(plan.execution)))
-
-
-def _code_done(state: SessionState, event: Event, fact: CodeDone) -> SessionState:
-    if kind_of(state) is Kind.FIX:
-        return go_on(state)
-    index = fact.subplan_index or 1
-    completed = tuple(sorted({*state.completed_subplans, index}))
-    kept = without_seat(state, event.seat) if not state.implementation_single_coder else state
-    planned = schedule(replace(kept, completed_subplans=completed))
-    return planned if planned.implementation_active_plan_ids else go_on(planned)
-
-
-def _review_done(state: SessionState, event: Event, fact: ReviewDone) -> SessionState:
-    known = result_of(state, state.phase)
-    found = replace(
-        known,
-        verdicts={**known.verdicts, fact.role: fact.verdict},
-        reviews={**known.reviews, fact.role: fact.review},
-    )
-    given = with_result(state, state.phase, found)
-    return decide_review(without_seat(given, event.seat))
-
-
-def _summary_done(state: SessionState, event: Event, fact: SummaryDone) -> SessionState:
-    return replace(without_seat(state, event.seat), summary_submitted=True)
-
-
-def _hello(state: SessionState, event: Event, fact: Hello) -> SessionState:
-    # A hello is what our prompt asks for: it has reached the conversation that calls.
-    learned = _learned(state, event, fact.conversation) if fact.conversation else state
-    return _reached(learned, event)
-
-
-def _dispatched(
-    state: SessionState, event: Event, fact: CodeResearchDispatched | WebResearchDispatched
-) -> SessionState:
-    kind = research_kind(fact)
-    tasks = state.tasks(kind)
-    key = f"{kind}-{fact.topic}"
-    known = state.research.get(key, Research(question=fact.question))
-    owners = tuple(dict.fromkeys((*known.owners, event.seat)))
-    # Who asks for research that is done is told in the answer to its call.
-    told = known.told
-    if tasks.get(fact.topic) == RESEARCHED:
-        told = tuple(dict.fromkeys((*told, event.seat)))
-    research = replace(known, owners=owners, told=told)
-    return replace(
-        _with_tasks(state, kind, {**tasks, fact.topic: tasks.get(fact.topic, DISPATCHED)}),
-        research={**state.research, key: research},
-    )
-
-
-def research_kind(fact: CodeResearchDispatched | WebResearchDispatched) -> ResearchKind:
-    """Return the kind of research that a request asks for."""
-    return ResearchKind.CODE if isinstance(fact, CodeResearchDispatched) else ResearchKind.WEB
-
-
-def _researched(state: SessionState, event: Event, fact: ResearchDone) -> SessionState:
-    kind = ResearchKind(fact.research)
-    tasks = {**state.tasks(kind), fact.topic: RESEARCHED}
-    return without_seat(_with_tasks(state, kind, tasks), event.seat)
-
-
-def _with_tasks(state: SessionState, kind: ResearchKind, tasks: Mapping[str, str]) -> SessionState:
-    if kind is ResearchKind.CODE:
-        return replace(state, research_tasks=tasks)
-    return replace(state, web_research_tasks=tasks)
-
-
-def _approved(state: SessionState, event: Event, fact: Approved) -> SessionState:
-    # From here on no summary is waited for, even if the commit fails.
-    approved = replace(
-        state,
-        approval=event.id,
-        approved_tree=fact.tree,
-        approved_back=fact.brings_back,
-        summary_submitted=True,
-        seats={},
-    )
-    if not state.commits:
-        return enter(approved, Phase.DONE)
-    return delivery.open_delivery(approved, fact.then)
-
-
-def _changes_requested(state: SessionState, event: Event, fact: ChangesRequested) -> SessionState:
-    request = change_request_path(state)
-    pipeline = pipeline_of(state)
-    target = fact.phase if fact.phase in pipeline else pipeline.again(state)
-    if pipeline[target].kind is Kind.FIX:
-        began = wish(state, target)
-    else:
-        began = replace(enter(state, target), cycle=state.cycle + 1, fix=None)
-    # Signals count only in their launch's cycle, so research under way is launched again.
-    return replace(began, change_request=request, seats={})
+    reached = parking.heard(with_reached(state, event), event)
+    seat = seat_of(reached, event)
+    return reached if seat is None else with_seat(reached, event.seat, replace(seat, heard=True))
 
 
 # -- facts ---------------------------------------------------------------------------------------
@@ -411,7 +275,7 @@ def _launched(state: SessionState, event: Event, fact: AgentLaunched) -> Session
         prompt_bytes=fact.prompt_bytes,
         fresh_prompt_bytes=fact.fresh_prompt_bytes,
     )
-    seated = parking.launched(_with_seat(state, event.seat, seat), event)
+    seated = parking.launched(with_seat(state, event.seat, seat), event)
     if fact.role in COMMANDS:
         return seated
     return replace(seated, agents={**state.agents, event.seat: fact.record})
@@ -437,7 +301,7 @@ def _is_wanted(state: SessionState, event: Event, phase: str) -> bool:
 
 
 def _chosen(state: SessionState, event: Event, fact: LaunchChosen) -> SessionState:
-    seat = _current(state, event)
+    seat = seat_of(state, event)
     if seat is None or seat.status != STOPPED:
         return state
     going = replace(
@@ -449,29 +313,11 @@ def _chosen(state: SessionState, event: Event, fact: LaunchChosen) -> SessionSta
         prompt_bytes=fact.prompt_bytes,
     )
     record = fact.record or state.agents.get(event.seat, {})
-    return replace(
-        _with_seat(state, event.seat, going), agents={**state.agents, event.seat: record}
-    )
-
-
-def _reached(state: SessionState, event: Event, fact: object = None) -> SessionState:
-    seat = _current(state, event)
-    record = dict(state.agents.get(event.seat, {}))
-    # The agent may be in another conversation than the one that our prompt had reached.
-    if seat is None or (seat.reached and record.get("reached") != 0):
-        return state
-    if seat.mode not in AGENT_MODES:  # the user plays the role: there is no conversation
-        return _with_seat(state, event.seat, replace(seat, reached=True))
-    before = record.get("reached", 0)
-    record["reached"] = (before if isinstance(before, int) else 0) + 1
-    return replace(
-        _with_seat(state, event.seat, replace(seat, reached=True)),
-        agents={**state.agents, event.seat: record},
-    )
+    return replace(with_seat(state, event.seat, going), agents={**state.agents, event.seat: record})
 
 
 def _exited(state: SessionState, event: Event, fact: AgentExited) -> SessionState:
-    seat = _current(state, event)
+    seat = seat_of(state, event)
     if seat is None:
         return state
     if event.seat == BASE:
@@ -481,7 +327,7 @@ def _exited(state: SessionState, event: Event, fact: AgentExited) -> SessionStat
     gone = replace(seat, status=fact.cause, exit_status=fact.status, exit_signal=fact.signal)
     if seat.status == STOPPED:  # no agent ran: the pane only showed the last screen
         gone = replace(gone, mode="screen")
-    after = _with_seat(state, event.seat, gone)
+    after = with_seat(state, event.seat, gone)
     if fact.cause != REJECTED:
         return after
     record = {**state.agents.get(event.seat, {}), "rejected": True}
@@ -494,35 +340,17 @@ def _step_done(state: SessionState) -> SessionState:
 
 
 def _nudged(state: SessionState, event: Event, fact: AgentNudged) -> SessionState:
-    seat = _current(state, event)
-    return state if seat is None else _with_seat(state, event.seat, replace(seat, nudged=True))
+    seat = seat_of(state, event)
+    return state if seat is None else with_seat(state, event.seat, replace(seat, nudged=True))
 
 
 def _stalled(state: SessionState, event: Event, fact: AgentStalled) -> SessionState:
-    seat = _current(state, event)
-    return state if seat is None else _with_seat(state, event.seat, replace(seat, stalled=True))
+    seat = seat_of(state, event)
+    return state if seat is None else with_seat(state, event.seat, replace(seat, stalled=True))
 
 
 def _learned_fact(state: SessionState, event: Event, fact: ConversationLearned) -> SessionState:
-    return _learned(state, event, fact.conversation)
-
-
-def _learned(state: SessionState, event: Event, conversation: str) -> SessionState:
-    """Return the state in which the resume record of the event's seat has this conversation's id.
-
-    If ``conversation`` is empty, the record says that the id is not known. No prompt of ours has
-    reached a conversation that takes the place of a known one. An event of an earlier launch of the
-    seat changes nothing.
-    """
-    record = state.agents.get(event.seat)
-    if record is None or _current(state, event) is None:
-        return state
-    changed = {**record, "session_ref": conversation or None, "unsure": not conversation}
-    left = record.get("unsure") or record.get("session_ref") not in {None, "", conversation}
-    if conversation and left and record.get("reached"):
-        # The user has left it: an earlier one is not to come back either.
-        changed |= {"reached": 0, "previous": None}
-    return replace(state, agents={**state.agents, event.seat: changed})
+    return with_conversation(state, event, fact.conversation)
 
 
 def _told(state: SessionState, event: Event, fact: ResearchTold) -> SessionState:
@@ -718,30 +546,8 @@ def _interruption(state: SessionState, event: Event, cause: str) -> Interruption
     return Interruption(cause=cause, seat=event.seat, phase=state.phase, at=event.at)
 
 
-def _current(state: SessionState, event: Event) -> Seat | None:
-    seat = state.seats.get(event.seat)
-    return seat if seat is not None and seat.launch == event.launch else None
-
-
-def _with_seat(state: SessionState, name: str, seat: Seat) -> SessionState:
-    return replace(state, seats={**state.seats, name: seat})
-
-
 _STEPS: Final[Mapping[type[Fact], FoldStep]] = {
-    PmDone: _phase_done,
-    ArchitectureDone: _architecture_done,
-    PlanDone: _plan_done,
-    DesignDone: _phase_done,
-    PhaseDone: _phase_done,
-    CodeDone: _code_done,
-    ReviewDone: _review_done,
-    ResearchDone: _researched,
-    SummaryDone: _summary_done,
-    Hello: _hello,
-    CodeResearchDispatched: _dispatched,
-    WebResearchDispatched: _dispatched,
-    Approved: _approved,
-    ChangesRequested: _changes_requested,
+    **{each.fact: each.step for each in JUDGED.values()},
     JournalCreated: _journal_created,
     SessionStarted: _began,
     SessionImported: _began,
@@ -750,7 +556,7 @@ _STEPS: Final[Mapping[type[Fact], FoldStep]] = {
     SessionArrived: moving.arrived,
     AgentLaunched: _launched,
     LaunchChosen: _chosen,
-    PromptReached: _reached,
+    PromptReached: with_reached,
     AgentExited: _exited,
     AgentNudged: _nudged,
     AgentStalled: _stalled,

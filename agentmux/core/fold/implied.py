@@ -9,41 +9,28 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from agentmux.core.codec.frozen import replace
-from agentmux.core.codec.records import Json
-from agentmux.core.codec.shape import writable
 from agentmux.core.definitions.definition import Kind
-from agentmux.core.documents.plan import check_execution_plan, check_plan, subplan_file, tasks_file
-from agentmux.core.documents.plan_pages import plan_md, subplan_md, tasks_md
+from agentmux.core.documents.plan import check_execution_plan
 from agentmux.core.documents.review import wish_md
-from agentmux.core.fold.acceptance import is_judged
-from agentmux.core.fold.apply import counted, research_kind
+from agentmux.core.fold.apply import counted
 from agentmux.core.fold.implied_file import Implied
 from agentmux.core.fold.implied_results import of_results
+from agentmux.core.fold.signals.table import JUDGED
 from agentmux.core.journal.events import (
-    Approved,
     ChangesRequested,
-    CodeDone,
-    CodeResearchDispatched,
     Event,
-    PlanDone,
-    PmDone,
     Repinned,
-    ResearchDone,
-    WebResearchDispatched,
 )
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.pipeline.artifacts import (
     PLAN_FILE,
-    PM_DONE,
     RESULTS,
     Artifacts,
-    change_request_path,
-    done_marker,
     fix_request,
     kept_fix_request,
 )
-from agentmux.core.pipeline.registry import kind_of, pipeline_of, working_phase
+from agentmux.core.pipeline.registry import kind_of
 
 
 def implied(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
@@ -51,10 +38,11 @@ def implied(before: SessionState, event: Event, after: SessionState) -> tuple[Im
 
     The event has led from the state ``before`` to the state ``after``.
     """
-    if is_judged(event) and not counted(before, after):
+    signal = JUDGED.get(event.fact.kind)
+    if signal is not None and not counted(before, after):
         return ()  # a signal that does not count, or could not be handled
     return (
-        *_of_event(before, event),
+        *(signal.files(before, event, event.fact) if signal is not None else ()),
         *_of_repin(event),
         *_of_wish(event, after),
         *of_results(before, event, after),
@@ -62,61 +50,9 @@ def implied(before: SessionState, event: Event, after: SessionState) -> tuple[Im
     )
 
 
-def _of_event(before: SessionState, event: Event) -> tuple[Implied, ...]:
-    match event.fact:
-        case PmDone():
-            return (Implied(path=PM_DONE, text=""),)
-        case PlanDone(plan=plan):
-            return _of_plan(plan, pipeline_of(before)[working_phase(before)].folder)
-        case CodeDone(subplan_index=index):
-            here = pipeline_of(before)[working_phase(before)]
-            number = 1 if here.kind is Kind.FIX else index or 1
-            return (Implied(path=done_marker(number, here.folder), text=""),)
-        case CodeResearchDispatched() | WebResearchDispatched():
-            return _of_research(before, event.fact)
-        case ResearchDone(research=kind, topic=topic):
-            return (Implied(path=f"{layout.research(kind, topic)}/done", text=""),)
-        case Approved():
-            approval: Json = {"event": event.id, "at": event.at, "by": event.seat}
-            folder = pipeline_of(before)[working_phase(before)].folder
-            return (Implied(path=f"{folder}/approval.json", fields=approval),)
-        case ChangesRequested(text=text):
-            return (Implied(path=change_request_path(before), text=text),)
-        case _:
-            return ()
-
-
 def _of_repin(event: Event) -> tuple[Implied, ...]:
     patterns = event.fact.copied if isinstance(event.fact, Repinned) else None
     return () if patterns is None else (Implied(path=layout.COPIED, text=patterns),)
-
-
-def _of_plan(value: Json, folder: str) -> tuple[Implied, ...]:
-    plan, _ = check_plan(value)
-    if plan is None:
-        return ()
-    texts = [Implied(path=f"{folder}/plan.md", text=plan_md(plan))]
-    for each in plan.subplans:
-        texts += [
-            Implied(path=f"{folder}/{subplan_file(each.index)}", text=subplan_md(plan, each.index)),
-            Implied(path=f"{folder}/{tasks_file(each.index)}", text=tasks_md(plan, each.index)),
-        ]
-    # Last, because this file alone says that planning is complete.
-    return (
-        *texts,
-        Implied(path=f"{folder}/{PLAN_FILE}", fields=plan.execution.to_fields()),
-    )
-
-
-def _of_research(
-    before: SessionState, fact: CodeResearchDispatched | WebResearchDispatched
-) -> tuple[Implied, ...]:
-    kind = research_kind(fact)
-    if fact.topic in before.tasks(kind):
-        return ()
-    path = f"{layout.research(kind, fact.topic)}/request.md"
-    # A question that was accepted earlier may contain bytes that are not text.
-    return (Implied(path=path, text=f"# {fact.topic}\n\n{writable(fact.question)}\n"),)
 
 
 def _of_wish(event: Event, after: SessionState) -> tuple[Implied, ...]:

@@ -16,13 +16,8 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import writable
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.review import review_file
-from agentmux.core.journal.events import (
-    ArchitectureDone,
-    DesignDone,
-    PlanDone,
-    PmDone,
-    SummaryDone,
-)
+from agentmux.core.fold.signals.table import DESCRIPTIONS
+from agentmux.core.journal.events import ResearchDone
 from agentmux.core.journal.state import Issue, Reviewed
 from agentmux.core.names import layout
 from agentmux.core.names.phase import (
@@ -79,13 +74,6 @@ QUESTION_SHOWN: Final = 200
 
 # A name alone on its line whose text is empty is removed with the empty line after it.
 _NAME = re.compile(r"^\{\{(?P<block>\w+)\}\}\n(?:\n|\Z)|\{\{(?P<word>\w+)\}\}", re.MULTILINE)
-_SIGNALS: Final = {
-    PmDone.kind: "pm-done",
-    ArchitectureDone.kind: "architecture",
-    DesignDone.kind: "design",
-    PlanDone.kind: "plan",
-    SummaryDone.kind: "summary",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -225,26 +213,18 @@ def markers(inputs: PromptInputs) -> tuple[str, ...]:
 
 def signals(inputs: PromptInputs) -> tuple[str, ...]:
     """Return the shell commands by which the seat says that it is done, in order."""
-    return tuple(f"agentmux submit {words}" for words in _signals(inputs))
-
-
-def _signals(inputs: PromptInputs) -> tuple[str, ...]:
-    if inputs.role in RESEARCHERS:
-        return (f"research-done --topic {inputs.topic}",)
     here = _here(inputs)
     if here is None or inputs.role not in here.roles:
-        return ()
-    match here.kind:
-        case Kind.FIX:
-            return ("done",)
-        case Kind.WORK if inputs.subplan is not None:
-            return (f"done --subplan {inputs.subplan}",)
-        case Kind.WORK:
-            return tuple(f"done --subplan {index}" for index, _ in inputs.subplans)
-        case Kind.REVIEW:
-            return (f"review --role {inputs.role}",)
-        case _:
-            return (_SIGNALS.get(here.signal, f"phase {here.phase}"),)
+        return (_typed(inputs, ResearchDone.kind),) if inputs.role in RESEARCHERS else ()
+    if here.kind is Kind.WORK and inputs.subplan is None:
+        return tuple(_typed(inputs, here.signal, index) for index, _ in inputs.subplans)
+    return (_typed(inputs, here.signal, None if here.kind is Kind.FIX else inputs.subplan),)
+
+
+def _typed(inputs: PromptInputs, signal: str, subplan: int | None = None) -> str:
+    return DESCRIPTIONS[signal].typed(
+        subplan_index=subplan, role=inputs.role, topic=inputs.topic, phase=inputs.phase
+    )
 
 
 def render(template_text: str, inputs: PromptInputs) -> str:

@@ -11,9 +11,9 @@ from agentmux.adapters.disk.session_files import FileSession
 from agentmux.app.commands.orchestrator_request import OrchestratorRequest
 from agentmux.app.loop.process import begin
 from agentmux.app.session.writer import Session
-from agentmux.app.signals.checks import Submission as Handin
 from agentmux.app.signals.submission import SubmitAnswer, decide, identity_from, submit
 from agentmux.app.world import World
+from agentmux.core.fold.signals.description import Submission as Handin
 from agentmux.core.journal.events import ChangesRequested
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase

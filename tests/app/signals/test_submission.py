@@ -17,7 +17,6 @@ import pytest
 
 from agentmux.adapters.config.agent_registry import load_registry
 from agentmux.adapters.wake.pipe import WakeFifo, poke
-from agentmux.app.signals.checks import Submission
 from agentmux.app.signals.submission import (
     NEXT_RESUME,
     SubmitAnswer,
@@ -27,6 +26,7 @@ from agentmux.app.signals.submission import (
     submit,
 )
 from agentmux.core.config.settings import Settings
+from agentmux.core.fold.signals.description import Submission
 from agentmux.core.journal.events import (
     Approved,
     ArchitectureDone,
@@ -323,18 +323,18 @@ def test_a_text_has_to_be_there_with_content(
 def test_a_coder_says_done_for_its_own_sub_plan(tmp_path: Path) -> None:
     session = implementing(tmp_path / "s", 2)
     environ = session.launch("coder-2", subplan=2)
-    assert hand_in(session, environ, "submit_done", subplan=1).result == "ignored"
+    assert hand_in(session, environ, "submit_done", subplan_index=1).result == "ignored"
     assert hand_in(session, environ, "submit_done").result == "accepted"
     assert session.state.completed_subplans == (2,)
-    assert hand_in(session, environ, "submit_done", subplan=2).result == "duplicate"
+    assert hand_in(session, environ, "submit_done", subplan_index=2).result == "duplicate"
 
 
 def test_a_single_coder_signals_each_sub_plan(tmp_path: Path) -> None:
     session = implementing(tmp_path / "s", 2, single=True)
     environ = session.launch("coder")
     assert "--subplan" in hand_in(session, environ, "submit_done").reason
-    assert hand_in(session, environ, "submit_done", subplan=1).result == "accepted"
-    assert hand_in(session, environ, "submit_done", subplan=2).result == "accepted"
+    assert hand_in(session, environ, "submit_done", subplan_index=1).result == "accepted"
+    assert hand_in(session, environ, "submit_done", subplan_index=2).result == "accepted"
     assert session.state.phase == Phase.REVIEWING
 
 

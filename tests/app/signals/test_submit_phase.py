@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.signals.checks import Submission
 from agentmux.app.signals.submission import SubmitAnswer, identity_from, submit
 from agentmux.core.codec.digests import sha256
 from agentmux.core.definitions.definition import Kind, Leaf, PhaseDefinition, PipelineDefinition
+from agentmux.core.fold.signals.description import Submission
 from agentmux.core.names import layout
 from agentmux.errors import DataError
 from tests.app.on_disk import AT, OnDisk

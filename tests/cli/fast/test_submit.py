@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.cli.fast.submit import RESEARCH_HELP, SUBMIT_HELP
+from agentmux.cli.fast.submit import research_help, submit_help
 from agentmux.core.journal.events import ConversationLearned
 from agentmux.core.names.phase import Phase
 from tests.app.on_disk import OnDisk, implementing
@@ -195,8 +195,8 @@ def test_a_question_comes_as_words_from_a_file_or_from_stdin(
 @pytest.mark.parametrize("argv", [["submit", "--help"], ["submit", "plan", "-h"]])
 def test_help_needs_no_session(argv: list[str]) -> None:
     answer = run(argv)
-    assert (answer.returncode, answer.stdout) == (0, SUBMIT_HELP)
-    assert run(["research", "--help"]).stdout == RESEARCH_HELP
+    assert (answer.returncode, answer.stdout) == (0, submit_help())
+    assert run(["research", "--help"]).stdout == research_help()
 
 
 # -- hooks ---------------------------------------------------------------------------------------

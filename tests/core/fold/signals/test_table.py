@@ -2,6 +2,7 @@
 
 import pytest
 
+from agentmux.core.fold.signals.table import signal_message
 from agentmux.core.journal.events import (
     Approved,
     ChangesRequested,
@@ -13,7 +14,6 @@ from agentmux.core.journal.events import (
     ResearchDone,
     ReviewDone,
 )
-from agentmux.core.journal.signal_messages import signal_message
 from tests.core.builders import event
 
 

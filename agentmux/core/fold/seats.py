@@ -1,0 +1,53 @@
+"""What an event changes of the seat that it comes from, and of its resume record; for all steps."""
+
+from __future__ import annotations
+
+from agentmux.core.codec.frozen import replace
+from agentmux.core.journal.events import Event
+from agentmux.core.journal.state import AGENT_MODES, Seat, SessionState
+
+
+def seat_of(state: SessionState, event: Event) -> Seat | None:
+    """Return the seat of an event; None if it has another launch by now."""
+    seat = state.seats.get(event.seat)
+    return seat if seat is not None and seat.launch == event.launch else None
+
+
+def with_seat(state: SessionState, name: str, seat: Seat) -> SessionState:
+    """Return the state in which the seat ``name`` is ``seat``."""
+    return replace(state, seats={**state.seats, name: seat})
+
+
+def with_reached(state: SessionState, event: Event, _fact: object = None) -> SessionState:
+    """Return the state in which a prompt of ours has reached the conversation of the seat."""
+    seat = seat_of(state, event)
+    record = dict(state.agents.get(event.seat, {}))
+    # The agent may be in another conversation than the one that our prompt had reached.
+    if seat is None or (seat.reached and record.get("reached") != 0):
+        return state
+    if seat.mode not in AGENT_MODES:  # the user plays the role: there is no conversation
+        return with_seat(state, event.seat, replace(seat, reached=True))
+    before = record.get("reached", 0)
+    record["reached"] = (before if isinstance(before, int) else 0) + 1
+    return replace(
+        with_seat(state, event.seat, replace(seat, reached=True)),
+        agents={**state.agents, event.seat: record},
+    )
+
+
+def with_conversation(state: SessionState, event: Event, conversation: str) -> SessionState:
+    """Return the state in which the resume record of the event's seat has this conversation's id.
+
+    If ``conversation`` is empty, the record says that the id is not known. No prompt of ours has
+    reached a conversation that takes the place of a known one. An event of an earlier launch of the
+    seat changes nothing.
+    """
+    record = state.agents.get(event.seat)
+    if record is None or seat_of(state, event) is None:
+        return state
+    changed = {**record, "session_ref": conversation or None, "unsure": not conversation}
+    left = record.get("unsure") or record.get("session_ref") not in {None, "", conversation}
+    if conversation and left and record.get("reached"):
+        # The user has left it: an earlier one is not to come back either.
+        changed |= {"reached": 0, "previous": None}
+    return replace(state, agents={**state.agents, event.seat: changed})
