@@ -238,7 +238,7 @@ class Model:
         if here.kind is Kind.CHECK:
             self._command(work, good=good)
             return
-        for name in here.leaves if here.kind in {Kind.DOCUMENT, Kind.COMPLETE} else ():
+        for name in here.outputs if here.kind in {Kind.DOCUMENT, Kind.COMPLETE} else ():
             self.files[f"{here.folder}/{name}"] = "text"
         verdict = "pass" if good else "fail"
         if here.kind is Kind.REVIEW:

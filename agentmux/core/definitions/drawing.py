@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from typing import Final
 
 from agentmux.core.definitions.definition import (
-    Expect,
-    Kind,
     PhaseDefinition,
     PipelineDefinition,
     Result,
     When,
     first_after_fix,
 )
+from agentmux.core.definitions.kinds import FORMS
 
 WIDTH: Final = 80
 
@@ -38,7 +37,7 @@ def drawn(pipeline: PipelineDefinition) -> tuple[str, ...]:
 
 def _phase(pipeline: PipelineDefinition, phase: PhaseDefinition, width: int) -> Iterator[str]:
     first, rest = f"o  {phase.phase:<{width}}  ", f"|  {'':<{width}}  "
-    words = "; ".join(filter(None, (_work(pipeline, phase), _WHENS[phase.when])))
+    words = "; ".join(filter(None, (FORMS[phase.kind].words(pipeline, phase), _WHENS[phase.when])))
     yield from textwrap.wrap(words, WIDTH, initial_indent=first, subsequent_indent=rest)
     if phase.on_fail:
         fix = next(each for each in pipeline.phases if each.phase == phase.on_fail)
@@ -48,25 +47,3 @@ def _phase(pipeline: PipelineDefinition, phase: PhaseDefinition, width: int) -> 
         indent = "|" + " " * (len(arrow) - 1)
         yield from textwrap.wrap(loop, WIDTH, initial_indent=arrow, subsequent_indent=indent)
     yield "|"
-
-
-def _work(pipeline: PipelineDefinition, phase: PhaseDefinition) -> str:
-    roles = phase.roles[0] if phase.roles else ""
-    match phase.kind:
-        case Kind.DOCUMENT:
-            return f"{roles} writes {', '.join(each.file for each in phase.leaves)}"
-        case Kind.PLAN:
-            return f"{roles} writes the plan"
-        case Kind.WORK | Kind.FIX:
-            planned = any(each.kind is Kind.PLAN for each in pipeline.walk)
-            return f"a {roles} for each sub-plan" if planned else f"{roles} does the work"
-        case Kind.CHECK:
-            commands = ", ".join(phase.run) or "every command of `verify`"
-            ends = "one has to fail" if phase.expect is Expect.FAIL else "all have to pass"
-            return f"{commands}: {ends}"
-        case Kind.REVIEW:
-            nominated = " (those that are nominated)" if len(phase.roles) > 1 else ""
-            return f"reviewed by {', '.join(phase.roles)}{nominated}"
-        case Kind.COMPLETE:
-            who = "the first reviewer" if len(phase.roles) > 1 else roles
-            return f"{who} sums up, then you decide"

@@ -12,24 +12,13 @@ from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.definitions.definition import Kind, PhaseDefinition, When
+from agentmux.core.definitions.kinds import FORMS, KEYS
 from agentmux.core.definitions.reading import Reader, shown
 from agentmux.core.names import layout
 from agentmux.core.names.nearest import suggestion
 
 _VARIABLE = re.compile(r"\{\{([^{}\n]*)\}\}")
 _VARIABLES_SHOWN: Final = 5
-_VERIFYING: Final = frozenset({Kind.CHECK, Kind.REVIEW})
-_ONE_SEAT: Final = frozenset({Kind.DOCUMENT, Kind.PLAN, Kind.WORK, Kind.FIX})
-_OPTIONAL: Final = frozenset({Kind.DOCUMENT, Kind.CHECK, Kind.REVIEW})
-_ONLY: Final[Mapping[str, frozenset[Kind]]] = {
-    "leaves": frozenset({Kind.DOCUMENT}),
-    "on_fail": _VERIFYING,
-    "run": frozenset({Kind.CHECK}),
-    "expect": frozenset({Kind.CHECK}),
-    "roles": frozenset(Kind) - {Kind.CHECK},
-    "prompt": frozenset(Kind) - {Kind.CHECK},
-}
-"""The keys that only some kinds have."""
 
 RESERVED: Final = frozenset(
     {
@@ -120,8 +109,8 @@ def _name(each: Given, _: Surroundings) -> Found:
 
 
 def _keys(each: Given, _: Surroundings) -> Found:
-    for key, kinds in _ONLY.items():
-        if key in each.lines and each.kind is not None and each.kind not in kinds:
+    for key in KEYS:
+        if key in each.lines and each.kind is not None and key not in FORMS[each.kind].keys:
             yield key, f"a {each.kind} has no `{key}`"
 
 
@@ -131,16 +120,16 @@ def _roles(each: Given, around: Surroundings) -> Found:
         if role not in around.roles:
             near = suggestion(role[:60], sorted(around.roles))
             yield f"roles {role}", f"no role {shown(role)}{near}"
-    if each.kind is None or each.kind is Kind.CHECK:
+    if each.kind is None or "roles" not in FORMS[each.kind].keys:
         return
     if not roles:
         yield "roles", f"a {each.kind} needs `roles`"
-    if len(roles) > 1 and each.kind in _ONE_SEAT:
+    if len(roles) > 1 and FORMS[each.kind].has_one_role:
         yield "roles", f"a {each.kind} has one role, not {len(roles)}"
 
 
 def _prompt(each: Given, around: Surroundings) -> Found:
-    if each.kind is Kind.CHECK:
+    if each.kind is not None and "prompt" not in FORMS[each.kind].keys:
         return
     known = [role for role in each.phase.roles if role in around.roles]
     for name in (each.phase.prompt,) if each.phase.prompt else known:
@@ -165,8 +154,9 @@ def _variables(name: str, around: Surroundings) -> Found:
 
 
 def _leaves(each: Given, around: Surroundings) -> Found:
-    if each.kind is Kind.DOCUMENT and not each.phase.leaves:
-        yield "leaves", "a document needs `leaves`: the files that its agent leaves"
+    has_leaves = each.kind is not None and "leaves" in FORMS[each.kind].keys
+    if has_leaves and not each.phase.leaves:
+        yield "leaves", f"a {each.kind} needs `leaves`: the files that its agent leaves"
     for leaf in each.phase.leaves:
         if RESERVED_FILES.fullmatch(leaf.file):
             yield "leaves", f"{shown(leaf.file)} is a file of AgentMux's own"
@@ -177,7 +167,8 @@ def _leaves(each: Given, around: Surroundings) -> Found:
 
 
 def _when(each: Given, _: Surroundings) -> Found:
-    if each.phase.when is not When.ALWAYS and each.kind not in {*_OPTIONAL, None}:
+    is_optional = each.kind is None or FORMS[each.kind].is_optional
+    if each.phase.when is not When.ALWAYS and not is_optional:
         yield "when", f"a {each.kind} cannot be left out"
 
 

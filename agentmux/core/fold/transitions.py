@@ -20,33 +20,10 @@ from agentmux.core.names.phase import CHECK, ENDS
 from agentmux.core.names.statuses import CAPPED, FAILED, PASSED
 from agentmux.core.pipeline.artifacts import default_nominations, done_marker
 from agentmux.core.pipeline.check_phase import verdict_of
+from agentmux.core.pipeline.kinds import KINDS
 from agentmux.core.pipeline.registry import Pipeline, kind_of, pipeline_of
 from agentmux.core.pipeline.results import fixes, result_of, reviewers, with_fix, with_result
 
-# The fields that a phase decides, beside its results: reset when it, or one before it, is entered.
-_DECIDED_BY: Final[Mapping[Kind, Mapping[str, object]]] = {
-    Kind.PLAN: {
-        "needs_design": None,
-        "subplan_count": 0,
-        "implementation_groups": (),
-        "implementation_group_total": 0,
-    },
-    Kind.WORK: {
-        "completed_subplans": (),
-        "implementation_group_index": 0,
-        "implementation_group_mode": "",
-        "implementation_active_plan_ids": (),
-        "implementation_completed_group_ids": (),
-    },
-    Kind.COMPLETE: {
-        "summary_submitted": False,
-        "approval": None,
-        "commit": None,
-        "delivery": None,
-        "approved_tree": "",
-        "approved_back": (),
-    },
-}
 _NOMINATED: Final[Mapping[str, object]] = {"reviewer_nominations": ()}
 """The document of architecting decides who reviews."""
 
@@ -152,7 +129,7 @@ def forget(state: SessionState, phase: str) -> SessionState:
     forgotten: dict[str, Any] = {}
     for each in pipeline.phases:
         if pipeline.places[each.phase] >= pipeline.places[at]:
-            forgotten.update(_DECIDED_BY.get(each.kind, {}))
+            forgotten.update(KINDS[each.kind].decides)
             forgotten.update(_NOMINATED if each.phase == pipeline.nominating else {})
     sender = state.fix.sender if state.fix is not None and here.kind is Kind.FIX else ""
     return _without_results(replace(state, **forgotten), pipeline, at, sender)

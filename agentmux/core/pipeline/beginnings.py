@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
-
 from agentmux.core.definitions.definition import Kind
+from agentmux.core.definitions.kinds import FORMS
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.listing import listed
 from agentmux.core.pipeline.registry import beginnings, pipeline_of
-
-_WORDS: Final[Mapping[Kind, str]] = {
-    Kind.FIX: "a small wish: one coder makes it",
-    Kind.WORK: "the plan stays, and is carried out again",
-    Kind.PLAN: "a large wish: it is planned anew",
-    Kind.DOCUMENT: "a large wish: all from here on is made anew",
-    Kind.CHECK: "the session begins anew",
-    Kind.REVIEW: "the session begins anew",
-    Kind.COMPLETE: "the session begins anew",
-}
 
 
 def beginning_choices(state: SessionState) -> tuple[tuple[str, str], ...]:
@@ -29,9 +17,13 @@ def beginning_choices(state: SessionState) -> tuple[tuple[str, str], ...]:
     """
     pipeline = pipeline_of(state)
     return tuple(
-        (name, f"{_WORDS[pipeline[name].kind]}; runs {listed(_shown(_runs(state, name)))}")
+        (name, f"{_meaning(pipeline[name].kind)}; runs {listed(_shown(_runs(state, name)))}")
         for name in _by_size(state)
     )
+
+
+def _meaning(kind: Kind) -> str:
+    return FORMS[kind].begins or "the session begins anew"
 
 
 def _by_size(state: SessionState) -> tuple[str, ...]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import Final, TypeAlias
 
-from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.definitions.definition import (
     Expect,
     Kind,
@@ -34,11 +34,17 @@ from agentmux.core.pipeline.artifacts import (
     PLAN_FILE,
     PM_DONE,
     RESULTS,
+    REVIEW_FILE,
+    Artifacts,
     done_marker,
     needs_design,
+    nominations,
+    reviewing,
 )
-from agentmux.core.pipeline.kind_checks import Check, is_under_way
+from agentmux.core.pipeline.kind_checks import Check, is_under_way, optional
 from agentmux.core.pipeline.verify_commands import check_commands
+
+TakesPart: TypeAlias = Callable[[SessionState], bool | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +57,7 @@ class PhaseDescriptor:
         folder: The folder of the phase's artifacts.
         roles: The roles that work in the phase; the first one starts it (the start-up role).
         prompt: The name of the prompt template, by role.
-        leaves: The artifacts that the agents leave, relative to ``folder``.
+        outputs: The artifacts that the agents leave, relative to ``folder``.
         decisive: The artifacts that decide the phase, if it has a single seat.
         signal: The kind of the event by which an agent says that it is done; empty for a check.
         check: Decides by the artifacts whether the phase is complete.
@@ -70,7 +76,7 @@ class PhaseDescriptor:
     folder: str
     roles: tuple[str, ...]
     prompt: Mapping[str, str]
-    leaves: tuple[str, ...]
+    outputs: tuple[str, ...]
     decisive: tuple[str, ...]
     signal: str
     check: Check
@@ -80,7 +86,7 @@ class PhaseDescriptor:
     when: When
     run: tuple[str, ...]
     expect: Expect
-    takes_part: Callable[[SessionState], bool | None]
+    takes_part: TakesPart
 
     @property
     def startup_role(self) -> str:
@@ -88,15 +94,50 @@ class PhaseDescriptor:
         return next(iter(self.roles), "")
 
 
-_SIGNALS: Final[Mapping[Kind, str]] = {
-    Kind.DOCUMENT: PhaseDone.kind,
-    Kind.CHECK: "",
-    Kind.PLAN: PlanDone.kind,
-    Kind.WORK: CodeDone.kind,
-    Kind.REVIEW: ReviewDone.kind,
-    Kind.FIX: CodeDone.kind,
-    Kind.COMPLETE: SummaryDone.kind,
-}
+Seats: TypeAlias = tuple[tuple[str, int | None], ...]
+"""Pieces of work for agents: the role of each, and the index of a coder's sub-plan."""
+
+
+def _when(_: PipelineDefinition, phase: PhaseDefinition) -> TakesPart:
+    match phase.when:
+        case When.ALWAYS:
+            return lambda _: True
+        case When.REQUESTED:
+            return lambda state: state.product_manager
+        case When.NEEDS_DESIGN:
+            return lambda state: state.needs_design
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindDescription:
+    """What the program does in the phases of a kind; all tables are collected from these.
+
+    Attributes:
+        signal: The signal by which its agents hand in; empty if it has none.
+        check: Returns the check of a phase through which a session goes.
+        takes_part: Returns `PhaseDescriptor.takes_part`; by default as the definition says.
+        seats: Returns what its agents have to do now; by default one seat of its role has all.
+        outputs: Returns what its agents leave; by default the ``leaves`` of the definition.
+        handed_on: Returns which files a phase of another kind reads; by default what is left.
+        decisive: Returns `PhaseDescriptor.decisive`.
+        results: Returns the paths that do not count after a fix; by default the whole folder.
+        decides: The fields of the state that its outcome sets, as they are before.
+    """
+
+    signal: str
+    check: Callable[[PipelineDefinition, PhaseDefinition], Check]
+    takes_part: Callable[[PipelineDefinition, PhaseDefinition], TakesPart] = _when
+    seats: Callable[[SessionState, PhaseDescriptor], Seats] = lambda _, here: (
+        (here.startup_role, None),
+    )
+    outputs: Callable[[PhaseDefinition], tuple[str, ...]] = lambda phase: tuple(
+        each.file for each in phase.leaves
+    )
+    handed_on: Callable[[PhaseDescriptor, Kind], tuple[str, ...]] = lambda here, _: here.outputs
+    decisive: Callable[[PhaseDefinition], tuple[str, ...]] = lambda _: ()
+    results: Callable[[PhaseDefinition], tuple[str, ...]] = lambda phase: (phase.folder,)
+    decides: Mapping[str, object] = field(default_factory=dict)
+
 
 _OF_DOCUMENTS: Final[Mapping[str, str]] = {
     Phase.PRODUCT_MANAGEMENT: PmDone.kind,
@@ -125,8 +166,8 @@ def _described(
         folder=phase.folder,
         roles=phase.roles,
         prompt={role: phase.prompt or role for role in phase.roles},
-        leaves=_leaves(phase),
-        decisive=_decisive(phase),
+        outputs=KINDS[phase.kind].outputs(phase),
+        decisive=KINDS[phase.kind].decisive(phase),
         signal=_signal(phase),
         check=_check(pipeline, phase),
         archives=_archives(pipeline, phase, sender),
@@ -135,7 +176,7 @@ def _described(
         when=phase.when,
         run=phase.run,
         expect=phase.expect,
-        takes_part=_takes_part(pipeline, phase),
+        takes_part=KINDS[phase.kind].takes_part(pipeline, phase),
     )
 
 
@@ -145,45 +186,42 @@ def _signal(phase: PhaseDefinition) -> str:
     known = _OF_DOCUMENTS.get(phase.phase, "")
     if known and same == replace(phase, prompt="", when=same.when if same else phase.when):
         return known
-    return _SIGNALS[phase.kind]
+    return KINDS[phase.kind].signal
 
 
 def _check(pipeline: PipelineDefinition, phase: PhaseDefinition) -> Check:
-    match phase.kind:
-        case Kind.DOCUMENT:
-            is_pm = _signal(phase) == PmDone.kind
-            found = kind_checks.product_management if is_pm else kind_checks.document(phase)
-            return _optional(phase, found)
-        case Kind.PLAN:
-            return kind_checks.plan(phase)
-        case Kind.WORK:
-            planned = any(each.kind is Kind.PLAN for each in pipeline.phases)
-            return kind_checks.work(phase, _fixed_by(pipeline, phase), planned=planned)
-        case Kind.CHECK:
-            return _optional(phase, kind_checks.check(phase, _fixes(pipeline, phase)))
-        case Kind.REVIEW:
-            return _optional(phase, kind_checks.review(phase, _fixes(pipeline, phase)))
-        case Kind.FIX:
-            return kind_checks.fix(phase, _senders(pipeline, phase))
-        case Kind.COMPLETE:
-            return kind_checks.completing
+    """Return the check of a phase; it is complete, too, where a session does not go through."""
+    kind = KINDS[phase.kind]
+    check = kind.check(pipeline, phase)
+    if kind.takes_part is not _when or phase.when is When.ALWAYS:
+        return check
+    if phase.when is When.REQUESTED:
+        return optional(check, lambda state, _: state.product_manager, "not requested")
+    return optional(check, needs_design, "no design needed")
 
 
-def _optional(phase: PhaseDefinition, check: Check) -> Check:
-    """Return the check of a phase through which not every session goes."""
-    if phase.kind is Kind.CHECK:
-        return kind_checks.optional(
-            check, lambda state, _: bool(check_commands(state, phase.run)), "not needed"
-        )
-    match phase.when:
-        case When.ALWAYS:
-            return check
-        case When.REQUESTED:
-            return kind_checks.optional(
-                check, lambda state, _: state.product_manager, "not requested"
-            )
-        case When.NEEDS_DESIGN:
-            return kind_checks.optional(check, needs_design, "no design needed")
+def _archives(pipeline: PipelineDefinition, phase: PhaseDefinition, sender: str) -> tuple[str, ...]:
+    """Return what is moved to history on entering a phase: its own files and all later ones.
+
+    Checks and reviews keep the rest of their folders, where the fix request is. A fix clears its
+    own marker, and the results that the walk will ask for again.
+    """
+    if phase.kind is Kind.FIX:
+        again = _named(pipeline, _next(pipeline, phase, sender))
+        return (f"{phase.folder}/done_1", *_archives(pipeline, again, sender))
+    cleared = (phase, *_behind(pipeline, phase))
+    if phase.kind not in {Kind.CHECK, Kind.REVIEW}:
+        return tuple(dict.fromkeys(each.folder for each in cleared))
+    paths = (path for each in cleared for path in KINDS[each.kind].results(each))
+    return tuple(dict.fromkeys(paths))
+
+
+def _next(pipeline: PipelineDefinition, phase: PhaseDefinition, sender: str) -> str:
+    if phase.kind is Kind.FIX:
+        senders = [each.phase for each in pipeline.walk if each.on_fail == phase.phase]
+        return first_after_fix(pipeline, sender if sender in senders else senders[-1])
+    behind = _behind(pipeline, phase)
+    return behind[0].phase if behind else Phase.DONE.value
 
 
 def _fixes(pipeline: PipelineDefinition, phase: PhaseDefinition) -> Mapping[str, str]:
@@ -216,66 +254,6 @@ def _senders(pipeline: PipelineDefinition, fix: PhaseDefinition) -> Mapping[str,
     return {each.phase: each.folder for each in pipeline.walk if each.on_fail == fix.phase}
 
 
-def _leaves(phase: PhaseDefinition) -> tuple[str, ...]:
-    match phase.kind:
-        case Kind.PLAN:
-            return ("plan.yaml",)
-        case Kind.REVIEW:
-            return tuple(map(review_file, phase.roles))
-        case Kind.COMPLETE:
-            return ("summary.md",)
-        case _:
-            return tuple(each.file for each in phase.leaves)
-
-
-def _decisive(phase: PhaseDefinition) -> tuple[str, ...]:
-    match phase.kind:
-        case Kind.PLAN:
-            return (f"{phase.folder}/{PLAN_FILE}",)
-        case Kind.FIX:
-            return (done_marker(1, phase.folder),)
-        case Kind.DOCUMENT if _signal(phase) == PmDone.kind:
-            return (PM_DONE,)
-        case Kind.DOCUMENT:
-            return tuple(f"{phase.folder}/{each.file}" for each in phase.leaves)
-        case _:
-            return ()
-
-
-def _archives(pipeline: PipelineDefinition, phase: PhaseDefinition, sender: str) -> tuple[str, ...]:
-    """Return what is moved to history on entering a phase: its own files and all later ones.
-
-    Checks and reviews keep the rest of their folders, where the fix request is. A fix clears its
-    own marker, and the results that the walk will ask for again.
-    """
-    match phase.kind:
-        case Kind.FIX:
-            again = _named(pipeline, _next(pipeline, phase, sender))
-            return (f"{phase.folder}/done_1", *_archives(pipeline, again, sender))
-        case Kind.CHECK | Kind.REVIEW:
-            found = (_found(each) for each in (phase, *_behind(pipeline, phase)))
-            return tuple(dict.fromkeys(path for paths in found for path in paths))
-        case _:
-            return _folders((phase, *_behind(pipeline, phase)))
-
-
-def _found(phase: PhaseDefinition) -> tuple[str, ...]:
-    """Return the paths at which a phase behind a fix leaves what does not count after the next."""
-    match phase.kind:
-        case Kind.CHECK:
-            return (f"{phase.folder}/{RESULTS}", f"{phase.folder}/{OUTPUT}")
-        case Kind.REVIEW:
-            names = (name for role in phase.roles for name in review_files(role, alone=True))
-            all_ = dict.fromkeys((*names, "review.md", RESULTS))
-            return tuple(f"{phase.folder}/{name}" for name in all_)
-        case _:
-            return (phase.folder,)
-
-
-def _folders(phases: tuple[PhaseDefinition, ...]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(each.folder for each in phases))
-
-
 def _behind(pipeline: PipelineDefinition, phase: PhaseDefinition) -> tuple[PhaseDefinition, ...]:
     walk = pipeline.walk
     return walk[walk.index(phase) + 1 :]
@@ -285,26 +263,123 @@ def _named(pipeline: PipelineDefinition, name: str) -> PhaseDefinition:
     return next(each for each in pipeline.phases if each.phase == name)
 
 
-def _next(pipeline: PipelineDefinition, phase: PhaseDefinition, sender: str) -> str:
-    if phase.kind is Kind.FIX:
-        senders = [each.phase for each in pipeline.walk if each.on_fail == phase.phase]
-        return first_after_fix(pipeline, sender if sender in senders else senders[-1])
-    behind = _behind(pipeline, phase)
-    return behind[0].phase if behind else Phase.DONE.value
+# -- what belongs to each kind -------------------------------------------------------------------
 
 
-def _takes_part(
-    pipeline: PipelineDefinition, phase: PhaseDefinition
-) -> Callable[[SessionState], bool | None]:
-    if phase.kind is Kind.FIX:
-        senders = _senders(pipeline, phase)
-        return lambda state: is_under_way(state, senders)
-    if phase.kind is Kind.CHECK:
-        return lambda state: bool(check_commands(state, phase.run))
-    match phase.when:
-        case When.ALWAYS:
-            return lambda _: True
-        case When.REQUESTED:
-            return lambda state: state.product_manager
-        case When.NEEDS_DESIGN:
-            return lambda state: state.needs_design
+def _check_document(_: PipelineDefinition, phase: PhaseDefinition) -> Check:
+    is_pm = _signal(phase) == PmDone.kind
+    return kind_checks.product_management if is_pm else kind_checks.document(phase)
+
+
+def _decisive_document(phase: PhaseDefinition) -> tuple[str, ...]:
+    if _signal(phase) == PmDone.kind:
+        return (PM_DONE,)
+    return tuple(f"{phase.folder}/{each.file}" for each in phase.leaves)
+
+
+def _check_work(pipeline: PipelineDefinition, phase: PhaseDefinition) -> Check:
+    planned = any(each.kind is Kind.PLAN for each in pipeline.phases)
+    return kind_checks.work(phase, _fixed_by(pipeline, phase), planned=planned)
+
+
+def _coders(state: SessionState, here: PhaseDescriptor) -> Seats:
+    if state.implementation_single_coder:
+        return ((here.startup_role, None),)
+    return tuple((here.startup_role, index) for index in state.implementation_active_plan_ids)
+
+
+def _check_check(pipeline: PipelineDefinition, phase: PhaseDefinition) -> Check:
+    check = kind_checks.check(phase, _fixes(pipeline, phase))
+    return optional(check, lambda state, _: bool(check_commands(state, phase.run)), "not needed")
+
+
+def _reviewers(state: SessionState, here: PhaseDescriptor) -> Seats:
+    result = state.results.get(here.phase)
+    known = result.verdicts if result is not None else {}
+    roles = reviewing(nominations(state, Artifacts()), here.roles)
+    return tuple((role, None) for role in roles if role not in known)
+
+
+def _review_results(phase: PhaseDefinition) -> tuple[str, ...]:
+    names = (name for role in phase.roles for name in review_files(role, alone=True))
+    all_ = dict.fromkeys((*names, "review.md", RESULTS))
+    return tuple(f"{phase.folder}/{name}" for name in all_)
+
+
+def _is_fixing(pipeline: PipelineDefinition, phase: PhaseDefinition) -> TakesPart:
+    senders = _senders(pipeline, phase)
+    return lambda state: is_under_way(state, senders)
+
+
+def _writer(state: SessionState, here: PhaseDescriptor) -> Seats:
+    """Return who writes the summary: the first nominated reviewer, else the first role."""
+    nominated = (role for role in state.reviewer_nominations if role in here.roles)
+    role = next(nominated, here.startup_role)
+    return () if state.summary_submitted else ((role, None),)
+
+
+KINDS: Final[Mapping[Kind, KindDescription]] = {
+    Kind.DOCUMENT: KindDescription(
+        signal=PhaseDone.kind, check=_check_document, decisive=_decisive_document
+    ),
+    Kind.PLAN: KindDescription(
+        signal=PlanDone.kind,
+        check=lambda _, phase: kind_checks.plan(phase),
+        outputs=lambda _: ("plan.yaml",),
+        handed_on=lambda _, kind: ("plan.yaml" if kind is Kind.REVIEW else "plan.md",),
+        decisive=lambda phase: (f"{phase.folder}/{PLAN_FILE}",),
+        decides={
+            "needs_design": None,
+            "subplan_count": 0,
+            "implementation_groups": (),
+            "implementation_group_total": 0,
+        },
+    ),
+    Kind.WORK: KindDescription(
+        signal=CodeDone.kind,
+        check=_check_work,
+        seats=_coders,
+        decides={
+            "completed_subplans": (),
+            "implementation_group_index": 0,
+            "implementation_group_mode": "",
+            "implementation_active_plan_ids": (),
+            "implementation_completed_group_ids": (),
+        },
+    ),
+    Kind.CHECK: KindDescription(
+        signal="",
+        check=_check_check,
+        takes_part=lambda _, phase: lambda state: bool(check_commands(state, phase.run)),
+        seats=lambda *_: (),
+        results=lambda phase: (f"{phase.folder}/{RESULTS}", f"{phase.folder}/{OUTPUT}"),
+    ),
+    Kind.REVIEW: KindDescription(
+        signal=ReviewDone.kind,
+        check=lambda pipeline, phase: kind_checks.review(phase, _fixes(pipeline, phase)),
+        seats=_reviewers,
+        outputs=lambda phase: tuple(map(review_file, phase.roles)),
+        handed_on=lambda _, kind: (REVIEW_FILE,) if kind is Kind.COMPLETE else (),
+        results=_review_results,
+    ),
+    Kind.FIX: KindDescription(
+        signal=CodeDone.kind,
+        check=lambda pipeline, phase: kind_checks.fix(phase, _senders(pipeline, phase)),
+        takes_part=_is_fixing,
+        decisive=lambda phase: (done_marker(1, phase.folder),),
+    ),
+    Kind.COMPLETE: KindDescription(
+        signal=SummaryDone.kind,
+        check=lambda *_: kind_checks.completing,
+        seats=_writer,
+        outputs=lambda _: ("summary.md",),
+        decides={
+            "summary_submitted": False,
+            "approval": None,
+            "commit": None,
+            "delivery": None,
+            "approved_tree": "",
+            "approved_back": (),
+        },
+    ),
+}

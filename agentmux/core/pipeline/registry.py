@@ -13,6 +13,7 @@ from typing import Final
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.definitions.definition import Expect, Kind, PipelineDefinition, Result, When
 from agentmux.core.definitions.feature import FEATURE
+from agentmux.core.definitions.kinds import FORMS
 from agentmux.core.journal.events import ArchitectureDone
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import ENDS, Phase
@@ -142,8 +143,6 @@ PHASE_REGISTRY: Final = FEATURE_PIPELINE.phases
 
 PIPELINE: Final = FEATURE_PIPELINE.by_name
 
-_MAKING: Final = frozenset({Kind.DOCUMENT, Kind.PLAN, Kind.WORK})
-
 
 def pipeline_of(state: SessionState) -> Pipeline:
     """Return the pipeline of a session."""
@@ -172,10 +171,13 @@ def beginnings(state: SessionState) -> tuple[str, ...]:
     return tuple(
         each.phase
         for each in pipeline.phases
-        if (each.kind is Kind.FIX and each.phase in mending)
-        or each.phase == again
-        or (each.kind in _MAKING and each.takes_part(state))
+        if each.phase == again
+        or (each.phase in mending if each.kind is Kind.FIX else _is_made(state, each))
     )
+
+
+def _is_made(state: SessionState, here: PhaseDescriptor) -> bool:
+    return bool(FORMS[here.kind].begins) and bool(here.takes_part(state))
 
 
 def kind_of(state: SessionState) -> Kind | None:

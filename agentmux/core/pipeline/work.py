@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import BASE, CHECK, SETUP, ResearchKind, researcher
 from agentmux.core.names.statuses import DISPATCHED, LEFT
 from agentmux.core.pipeline.base_run import base_seat, is_base_open, next_on_base, next_step
 from agentmux.core.pipeline.check_phase import check_seat, next_command
-from agentmux.core.pipeline.kinds import PhaseDescriptor
+from agentmux.core.pipeline.kinds import KINDS
 from agentmux.core.pipeline.registry import pipeline_of
-from agentmux.core.pipeline.results import result_of, reviewers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,26 +71,10 @@ def _setup_work(state: SessionState) -> tuple[Work, ...]:
     return (Work(seat=SETUP, role=SETUP, topic=str(setup.steps[setup.done].get("name", ""))),)
 
 
-def _phase_work(state: SessionState) -> tuple[Work, ...]:
+def _phase_work(state: SessionState) -> Iterator[Work]:
     here = pipeline_of(state)[state.phase]
-    match here.kind:
-        case Kind.WORK if state.implementation_single_coder:
-            return (Work(seat=here.startup_role, role=here.startup_role),)
-        case Kind.WORK:
-            active = state.implementation_active_plan_ids
-            role = here.startup_role
-            return tuple(Work(seat=f"{role}-{n}", role=role, subplan=n) for n in active)
-        case Kind.REVIEW:
-            known = result_of(state, state.phase).verdicts
-            waiting = (r for r in reviewers(state, state.phase) if r not in known)
-            return tuple(Work(seat=role, role=role) for role in waiting)
-        case Kind.CHECK:
-            return ()
-        case Kind.COMPLETE:
-            role = writer(state, here)
-            return () if state.summary_submitted else (Work(seat=role, role=role),)
-        case _:
-            return (Work(seat=here.startup_role, role=here.startup_role),)
+    for role, index in KINDS[here.kind].seats(state, here):
+        yield Work(seat=role if index is None else f"{role}-{index}", role=role, subplan=index)
 
 
 def _check_work(state: SessionState) -> Iterator[Work]:
@@ -109,12 +91,6 @@ def _base_work(state: SessionState) -> Iterator[Work]:
         yield Work(seat=BASE, role=BASE, topic=step.name)
     elif command is not None:
         yield Work(seat=base_seat(command.name), role=BASE, topic=command.name)
-
-
-def writer(state: SessionState, here: PhaseDescriptor) -> str:
-    """Return who writes the summary: the first nominated reviewer, else the first role."""
-    nominated = (role for role in state.reviewer_nominations if role in here.roles)
-    return next(nominated, here.startup_role)
 
 
 def _research_work(state: SessionState) -> Iterator[Work]:

@@ -192,7 +192,7 @@ def _artifacts(inputs: PromptInputs) -> tuple[str, ...]:
     here = _here(inputs)
     if here is None or inputs.role not in here.roles:
         return ()
-    names = (review_file(inputs.role),) if here.kind is Kind.REVIEW else here.leaves
+    names = (review_file(inputs.role),) if here.kind is Kind.REVIEW else here.outputs
     return tuple(f"{here.folder}/{name}" for name in names)
 
 

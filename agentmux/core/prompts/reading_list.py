@@ -12,7 +12,8 @@ from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import CODER, RESEARCHERS, Phase, ResearchKind
 from agentmux.core.names.statuses import RESEARCHED
-from agentmux.core.pipeline.artifacts import REVIEW_FILE, Artifacts, fix_request, kept_review
+from agentmux.core.pipeline.artifacts import Artifacts, fix_request, kept_review
+from agentmux.core.pipeline.kinds import KINDS
 from agentmux.core.pipeline.registry import kind_of, pipeline_of
 from agentmux.core.pipeline.results import fixes
 from agentmux.core.pipeline.work import Work
@@ -78,12 +79,8 @@ def _before(state: SessionState) -> Iterator[str]:
     for each in pipeline.before(state.phase):
         if pipeline.is_planned and each.signal == _UNREAD.get(kind):
             continue
-        if each.kind is Kind.DOCUMENT:
-            yield from (f"{each.folder}/{leaf}" for leaf in each.leaves)
-        elif each.kind is Kind.PLAN:
-            yield f"{each.folder}/{'plan.yaml' if kind is Kind.REVIEW else 'plan.md'}"
-        elif each.kind is Kind.REVIEW and kind is Kind.COMPLETE:
-            yield f"{each.folder}/{REVIEW_FILE}"
+        names = KINDS[each.kind].handed_on(each, kind)
+        yield from (f"{each.folder}/{name}" for name in names)
 
 
 def _of_last_review(state: SessionState, artifacts: Artifacts) -> Iterator[str]:

@@ -92,7 +92,7 @@ def test_the_front_matter_nominates_where_the_state_does_not(tmp_path: Path) -> 
 # -- files of any kind ---------------------------------------------------------------------------
 
 PLACES = sorted(
-    {f"{each.folder}/{name}" for each in PHASE_REGISTRY for name in each.leaves}
+    {f"{each.folder}/{name}" for each in PHASE_REGISTRY for name in each.outputs}
     | {f"{layout.REVIEW}/{name}" for name in (*NAMES, "review.md", "fix_request.md")}
     | {f"{layout.PLANNING}/execution_plan.yaml", f"{layout.IMPLEMENTATION}/done_1"}
 )

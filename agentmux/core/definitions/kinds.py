@@ -1,0 +1,77 @@
+"""The kinds of phases as a definition has them: the keys that each may have, and its words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.definitions.definition import Expect, Kind, PhaseDefinition, PipelineDefinition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindForm:
+    """What a definition may say about a phase of a kind, and how people are told of it.
+
+    Attributes:
+        words: Returns what is done in the phase, for the drawing of its pipeline.
+        keys: Those of `KEYS` that the phase may have; with ``roles`` agents work in it.
+        has_one_role: Whether no more than one role may work in it.
+        is_optional: Whether a session may leave it out.
+        begins: What it means for a cycle to begin in it; empty where one begins only if it must.
+    """
+
+    words: Callable[[PipelineDefinition, PhaseDefinition], str]
+    keys: tuple[str, ...] = ("roles", "prompt")
+    has_one_role: bool = False
+    is_optional: bool = False
+    begins: str = ""
+
+
+KEYS: Final = ("leaves", "on_fail", "run", "expect", "roles", "prompt")
+"""The keys that only some kinds have."""
+
+
+def _work(pipeline: PipelineDefinition, phase: PhaseDefinition) -> str:
+    planned = any(each.kind is Kind.PLAN for each in pipeline.walk)
+    role = phase.roles[0]
+    return f"a {role} for each sub-plan" if planned else f"{role} does the work"
+
+
+def _check(_: PipelineDefinition, phase: PhaseDefinition) -> str:
+    commands = ", ".join(phase.run) or "every command of `verify`"
+    ends = "one has to fail" if phase.expect is Expect.FAIL else "all have to pass"
+    return f"{commands}: {ends}"
+
+
+def _review(_: PipelineDefinition, phase: PhaseDefinition) -> str:
+    nominated = " (those that are nominated)" if len(phase.roles) > 1 else ""
+    return f"reviewed by {', '.join(phase.roles)}{nominated}"
+
+
+def _complete(_: PipelineDefinition, phase: PhaseDefinition) -> str:
+    who = "the first reviewer" if len(phase.roles) > 1 else phase.roles[0]
+    return f"{who} sums up, then you decide"
+
+
+FORMS: Final[Mapping[Kind, KindForm]] = {
+    Kind.DOCUMENT: KindForm(
+        words=lambda _, it: f"{it.roles[0]} writes {', '.join(each.file for each in it.leaves)}",
+        keys=("leaves", "roles", "prompt"),
+        has_one_role=True,
+        is_optional=True,
+        begins="a large wish: all from here on is made anew",
+    ),
+    Kind.PLAN: KindForm(
+        words=lambda _, it: f"{it.roles[0]} writes the plan",
+        has_one_role=True,
+        begins="a large wish: it is planned anew",
+    ),
+    Kind.WORK: KindForm(
+        words=_work, has_one_role=True, begins="the plan stays, and is carried out again"
+    ),
+    Kind.CHECK: KindForm(words=_check, keys=("on_fail", "run", "expect"), is_optional=True),
+    Kind.REVIEW: KindForm(words=_review, keys=("on_fail", "roles", "prompt"), is_optional=True),
+    Kind.FIX: KindForm(words=_work, has_one_role=True, begins="a small wish: one coder makes it"),
+    Kind.COMPLETE: KindForm(words=_complete),
+}
