@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.disk.front_matter import read_front_matter
-from agentmux.core.definitions.definition import Kind
+from agentmux.core.definitions.definition import LOOKING, Kind
 from agentmux.core.documents.plan import ExecutionPlan, check_execution_plan
 from agentmux.core.documents.review import (
     Verdict,
@@ -125,7 +125,7 @@ class _Reader:
     def _results(self) -> dict[str, str]:
         """Return the outcome in each ``results.yaml``, by path."""
         found: dict[str, str] = {}
-        phases = self._pipeline.of_kind(Kind.CHECK, Kind.REVIEW)
+        phases = self._pipeline.of_kind(*LOOKING)
         for path in (f"{each.folder}/{RESULTS}" for each in phases):
             data = self._bytes(path)
             fields = self._parsed(path, data) if data is not None else None

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.definitions.definition import Kind
+from agentmux.core.definitions.definition import LOOKING, Kind
 from agentmux.core.fold.phase_times import blank_before, phase_times
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import ENDS, Phase
@@ -107,7 +107,7 @@ def phase_mark(state: SessionState, phase: str, here: str) -> str:
     is_done = here == Phase.DONE or (here in pipeline and pipeline.earlier(phase, here) == phase)
     if not is_done:
         return LATER
-    judges = pipeline[phase].kind in {Kind.CHECK, Kind.REVIEW}
+    judges = pipeline[phase].kind in LOOKING
     return FAILED if judges and result_of(state, phase).outcome == CAPPED else DONE
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from agentmux.core.codec.frozen import replace
-from agentmux.core.definitions.definition import Kind
+from agentmux.core.definitions.definition import LOOKING, Kind
 from agentmux.core.documents.review import review_files
 from agentmux.core.journal.state import SessionState
 from agentmux.core.pipeline.artifacts import (
@@ -30,7 +30,6 @@ from agentmux.core.pipeline.results import result_of
 
 _PLANS: Final = {PLAN_FILE}
 _NOMINATING: Final = {"architecture.md"}
-_LOOKING: Final = (Kind.CHECK, Kind.REVIEW)
 NOT_HANDED_IN: Final = "a draft that was not handed in"
 
 
@@ -65,7 +64,7 @@ def _drafts(state: SessionState, artifacts: Artifacts) -> Iterator[str]:
                 yield path
         if here.kind is Kind.WORK:
             yield from _markers(state, artifacts, here)
-        elif here.kind in _LOOKING:
+        elif here.kind in LOOKING:
             yield from _results(state, artifacts, here)
 
 

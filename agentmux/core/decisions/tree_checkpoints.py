@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.definitions.definition import Kind
+from agentmux.core.definitions.definition import LOOKING, Kind
 from agentmux.core.fold.signals.table import DESCRIPTIONS
 from agentmux.core.journal.events import (
     AgentLaunched,
@@ -88,7 +88,7 @@ def _is_older_fix(state: SessionState, to: TreeCheckpoint, kind: Kind) -> bool:
 
 def _after(state: SessionState, phase: str) -> str:
     pipeline = pipeline_of(state)
-    if pipeline[phase].kind in {Kind.CHECK, Kind.REVIEW, Kind.COMPLETE}:
+    if pipeline[phase].kind in {*LOOKING, Kind.COMPLETE}:
         return phase  # its verdicts, or its summary, are made again
     following = pipeline[phase].next
     while not pipeline[following].takes_part(state):

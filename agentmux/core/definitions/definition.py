@@ -100,7 +100,8 @@ class PipelineDefinition:
         return tuple(each for each in self.phases if each.kind is not Kind.FIX)
 
 
-_VERIFYING: Final = frozenset({Kind.CHECK, Kind.REVIEW})
+LOOKING: Final = frozenset({Kind.CHECK, Kind.REVIEW})
+"""The kinds that look at work, and may ask for a fix of it."""
 
 
 def first_after_fix(pipeline: PipelineDefinition, failed: str) -> str:
@@ -116,7 +117,7 @@ def first_after_fix(pipeline: PipelineDefinition, failed: str) -> str:
     end = next(place for place, each in enumerate(walk) if each.phase == failed)
     works = [place for place, each in enumerate(walk[:end]) if each.kind is Kind.WORK]
     begin = works[-1] if works else 0
-    return next(each.phase for each in walk[begin:] if each.kind in _VERIFYING)
+    return next(each.phase for each in walk[begin:] if each.kind in LOOKING)
 
 
 def definition_fields(pipeline: PipelineDefinition) -> Json:

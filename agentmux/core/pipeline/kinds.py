@@ -7,6 +7,7 @@ from typing import Final, TypeAlias
 
 from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.definitions.definition import (
+    LOOKING,
     Expect,
     Kind,
     PhaseDefinition,
@@ -210,7 +211,7 @@ def _archives(pipeline: PipelineDefinition, phase: PhaseDefinition, sender: str)
         again = _named(pipeline, _next(pipeline, phase, sender))
         return (f"{phase.folder}/done_1", *_archives(pipeline, again, sender))
     cleared = (phase, *_behind(pipeline, phase))
-    if phase.kind not in {Kind.CHECK, Kind.REVIEW}:
+    if phase.kind not in LOOKING:
         return tuple(dict.fromkeys(each.folder for each in cleared))
     paths = (path for each in cleared for path in KINDS[each.kind].results(each))
     return tuple(dict.fromkeys(paths))

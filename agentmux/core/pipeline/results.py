@@ -7,14 +7,13 @@ from typing import Final
 
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json
-from agentmux.core.definitions.definition import Kind
+from agentmux.core.definitions.definition import LOOKING
 from agentmux.core.journal.results import Fix, PhaseResult
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.statuses import CAPPED, PASSED
 from agentmux.core.pipeline.artifacts import RESULTS, Artifacts, nominations, reviewing
 from agentmux.core.pipeline.registry import pipeline_of
 
-_LOOKING: Final = (Kind.CHECK, Kind.REVIEW)
 _COUNT: Final = (PASSED, CAPPED)
 
 
@@ -40,7 +39,7 @@ def with_found(state: SessionState, outcomes: Mapping[str, str]) -> SessionState
         state: The state by what else is known.
         outcomes: The outcome in each ``results.yaml``, by its path (`Artifacts.results`).
     """
-    looking = pipeline_of(state).of_kind(*_LOOKING)
+    looking = pipeline_of(state).of_kind(*LOOKING)
     found = {each.phase: outcomes.get(f"{each.folder}/{RESULTS}", "") for each in looking}
     decided = {p: PhaseResult(outcome=each) for p, each in found.items() if each in _COUNT}
     return replace(state, results={**decided, **state.results})
@@ -48,7 +47,7 @@ def with_found(state: SessionState, outcomes: Mapping[str, str]) -> SessionState
 
 def all_results(state: SessionState) -> Mapping[str, PhaseResult]:
     """Return the results of the session's checks and reviews by phase, in the order of the walk."""
-    phases = (each.phase for each in pipeline_of(state).of_kind(*_LOOKING))
+    phases = (each.phase for each in pipeline_of(state).of_kind(*LOOKING))
     return {phase: state.results[phase] for phase in phases if phase in state.results}
 
 
