@@ -12,7 +12,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.fold.signals.decisions import is_summary_coming
 from agentmux.core.fold.signals.table import DESCRIPTIONS, JUDGED
-from agentmux.core.journal.events import USER_DECISIONS, Approved, ChangesRequested, Event
+from agentmux.core.journal.events import Approved, ChangesRequested, Event
 from agentmux.core.journal.state import SessionState
 from agentmux.core.pipeline.registry import (
     pipeline_of,
@@ -60,8 +60,8 @@ def judge(state: SessionState, event: Event) -> Judgement:
         return _ignored(f"the session was moved to {state.moved.to}")
     if working_phase(state) not in pipeline_of(state):
         return _ignored(f"the session is {state.phase}")
-    if event.fact.kind in USER_DECISIONS:
-        return _judge_decision(state, event)
+    if isinstance(event.fact, (Approved, ChangesRequested)):
+        return _judge_decision(state, event, event.fact)
     return _judge_launch(state, event) or _judge_work(state, event)
 
 
@@ -79,14 +79,15 @@ def takes_approval(state: SessionState) -> bool:
     return takes_decision(state) and not is_summary_coming(state)
 
 
-def _judge_decision(state: SessionState, event: Event) -> Judgement:
-    assert isinstance(event.fact, (Approved, ChangesRequested))  # noqa: S101 (DECISIONS says so)
+def _judge_decision(
+    state: SessionState, event: Event, fact: Approved | ChangesRequested
+) -> Judgement:
     if event.cycle != state.cycle:
         return _ignored(f"it is about cycle {event.cycle}, the session is in cycle {state.cycle}")
     if not _is_completing(state):
         return _ignored(f"the session is in {state.phase}, there is nothing to decide yet")
-    if event.fact.of_phase not in {"", working_phase(state)}:
-        return _ignored(f"it is about {event.fact.of_phase}, the session is in {state.phase}")
+    if fact.of_phase not in {"", working_phase(state)}:
+        return _ignored(f"it is about {fact.of_phase}, the session is in {state.phase}")
     if state.approval is not None:
         return _ignored("the result was approved already")
     return _judge_alone(state, event)

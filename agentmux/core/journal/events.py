@@ -8,7 +8,7 @@ The kind of a signal is the name of its tool (``submit_plan``); other kinds are 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Final, TypeAlias
+from typing import ClassVar, Final
 
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.records import Json, from_fields, to_fields
@@ -27,11 +27,30 @@ class UnknownEventError(DataError):
     """A journal line is valid JSON, but its kind or its version is unknown."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fact:
+    """Something that happened; each kind is a class of its own, with a ``kind``."""
+
+    kind: ClassVar[str]
+
+
+class Signal(Fact):
+    """What an agent says by a signal."""
+
+    __slots__ = ()
+
+
+class UserDecision(Fact):
+    """What the user decides about the result."""
+
+    __slots__ = ()
+
+
 # -- signals of agents ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PmDone:
+class PmDone(Signal):
     """The product manager handed in ``requirements.md``."""
 
     kind: ClassVar[str] = "submit_pm_done"
@@ -39,7 +58,7 @@ class PmDone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArchitectureDone:
+class ArchitectureDone(Signal):
     """The architect handed in ``architecture.md``, with the reviewers to nominate (long names)."""
 
     kind: ClassVar[str] = "submit_architecture"
@@ -48,7 +67,7 @@ class ArchitectureDone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanDone:
+class PlanDone(Signal):
     """The planner handed in a valid ``plan.yaml``; ``plan`` is its parsed content."""
 
     kind: ClassVar[str] = "submit_plan"
@@ -57,7 +76,7 @@ class PlanDone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DesignDone:
+class DesignDone(Signal):
     """The designer handed in ``design.md``."""
 
     kind: ClassVar[str] = "submit_design"
@@ -65,7 +84,7 @@ class DesignDone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PhaseDone:
+class PhaseDone(Signal):
     """The agent of a document that has no signal of its own handed in all that it leaves.
 
     Attributes:
@@ -79,7 +98,7 @@ class PhaseDone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CodeDone:
+class CodeDone(Signal):
     """A coder finished a sub-plan, or the fix (then ``subplan_index`` is None)."""
 
     kind: ClassVar[str] = "submit_done"
@@ -87,7 +106,7 @@ class CodeDone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewDone:
+class ReviewDone(Signal):
     """A reviewer handed in its verdict; ``review`` is the parsed file."""
 
     kind: ClassVar[str] = "submit_review"
@@ -98,7 +117,7 @@ class ReviewDone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResearchDone:
+class ResearchDone(Signal):
     """A researcher handed in ``summary.md`` and ``detail.md``."""
 
     kind: ClassVar[str] = "submit_research_done"
@@ -108,7 +127,7 @@ class ResearchDone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SummaryDone:
+class SummaryDone(Signal):
     """The first reviewer handed in ``summary.md``."""
 
     kind: ClassVar[str] = "submit_summary"
@@ -116,7 +135,7 @@ class SummaryDone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hello:
+class Hello(Signal):
     """An agent reported ``conversation``, the id of its conversation; empty if it knows none."""
 
     kind: ClassVar[str] = "submit_hello"
@@ -125,7 +144,7 @@ class Hello:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CodeResearchDispatched:
+class CodeResearchDispatched(Signal):
     """A seat asked for research in the code base."""
 
     kind: ClassVar[str] = "research_dispatch_code"
@@ -134,7 +153,7 @@ class CodeResearchDispatched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WebResearchDispatched:
+class WebResearchDispatched(Signal):
     """A seat asked for research on the web."""
 
     kind: ClassVar[str] = "research_dispatch_web"
@@ -146,7 +165,7 @@ class WebResearchDispatched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Approved:
+class Approved(UserDecision):
     """The user, or the configuration, accepted the result.
 
     Attributes:
@@ -168,7 +187,7 @@ class Approved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChangesRequested:
+class ChangesRequested(UserDecision):
     """The user asked for another cycle; ``text`` says what to change.
 
     Attributes:
@@ -185,7 +204,7 @@ class ChangesRequested:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeatTold:
+class SeatTold(Fact):
     """The user has a message for the agent of the event's launch; the event's id names it."""
 
     kind: ClassVar[str] = "seat_told"
@@ -193,7 +212,7 @@ class SeatTold:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeatAnswered:
+class SeatAnswered(Fact):
     """The user answers a question on the screen of the event's launch.
 
     Attributes:
@@ -210,7 +229,7 @@ class SeatAnswered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JournalCreated:
+class JournalCreated(Fact):
     """The first event of every journal."""
 
     kind: ClassVar[str] = "journal_created"
@@ -219,7 +238,7 @@ class JournalCreated:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionStarted:
+class SessionStarted(Fact):
     """The session was created; ``state`` holds its first state."""
 
     kind: ClassVar[str] = "session_started"
@@ -227,7 +246,7 @@ class SessionStarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionImported:
+class SessionImported(Fact):
     """A session of an older version was imported; ``state`` is its normalised state."""
 
     kind: ClassVar[str] = "session_imported"
@@ -235,7 +254,7 @@ class SessionImported:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionMoved:
+class SessionMoved(Fact):
     """The session was exported: it goes on where its file is imported, and not here.
 
     Attributes:
@@ -249,14 +268,14 @@ class SessionMoved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionReturned:
+class SessionReturned(Fact):
     """The file of an exported session was imported where it came from: it goes on here."""
 
     kind: ClassVar[str] = "session_returned"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionArrived:
+class SessionArrived(Fact):
     """The session was imported from a file.
 
     Attributes:
@@ -272,7 +291,7 @@ class SessionArrived:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgentLaunched:
+class AgentLaunched(Fact):
     """A launch is about to happen; this is recorded before the pane is made.
 
     Attributes:
@@ -302,7 +321,7 @@ class AgentLaunched:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LaunchChosen:
+class LaunchChosen(Fact):
     """The user chose in a stopped pane how to go on; the launch's time limits start now.
 
     Attributes:
@@ -323,7 +342,7 @@ class LaunchChosen:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PromptReached:
+class PromptReached(Fact):
     """There is proof that a prompt arrived in the conversation of this launch."""
 
     kind: ClassVar[str] = "prompt_reached"
@@ -331,7 +350,7 @@ class PromptReached:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgentExited:
+class AgentExited(Fact):
     """The program of a launch has ended.
 
     Attributes:
@@ -346,7 +365,7 @@ class AgentExited:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgentNudged:
+class AgentNudged(Fact):
     """An idle agent that has not handed in was reminded; this happens once per launch."""
 
     kind: ClassVar[str] = "agent_nudged"
@@ -354,7 +373,7 @@ class AgentNudged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgentStalled:
+class AgentStalled(Fact):
     """A reminded agent stayed idle: it was reported, and is not reminded again."""
 
     kind: ClassVar[str] = "agent_stalled"
@@ -362,7 +381,7 @@ class AgentStalled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgentParked:
+class AgentParked(Fact):
     """An agent has reached its usage limit: it is left alone until that is over.
 
     It is recorded again if the agent's words change.
@@ -382,7 +401,7 @@ class AgentParked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AgentWoken:
+class AgentWoken(Fact):
     """The limit of a parked agent should be over; this is recorded before it is told.
 
     Attributes:
@@ -396,14 +415,14 @@ class AgentWoken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LimitsLifted:
+class LimitsLifted(Fact):
     """The user wants every parked agent to go on now."""
 
     kind: ClassVar[str] = "limits_lifted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConversationLearned:
+class ConversationLearned(Fact):
     """An agent's conversation became known, or it changed to an unknown one.
 
     Attributes:
@@ -417,7 +436,7 @@ class ConversationLearned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResearchTold:
+class ResearchTold(Fact):
     """A seat was told that the research it asked for is done."""
 
     kind: ClassVar[str] = "research_told"
@@ -427,7 +446,7 @@ class ResearchTold:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InputStarted:
+class InputStarted(Fact):
     """A message or keys of the user are about to be sent to the pane of their launch.
 
     ``input`` is the id of the event `SeatTold` or `SeatAnswered`.
@@ -438,7 +457,7 @@ class InputStarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class InputEnded:
+class InputEnded(Fact):
     """Nothing more happens to a message or to keys of the user.
 
     Attributes:
@@ -454,7 +473,7 @@ class InputEnded:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PhaseSettled:
+class PhaseSettled(Fact):
     """The phase was entered with its outcome already on disk; ``found`` holds that outcome."""
 
     kind: ClassVar[str] = "phase_settled"
@@ -463,7 +482,7 @@ class PhaseSettled:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resumed:
+class Resumed(Fact):
     """The session was resumed; ``phase`` and the fields in ``found`` replace those of the state."""
 
     kind: ClassVar[str] = "resumed"
@@ -475,14 +494,14 @@ class Resumed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionReattached:
+class SessionReattached(Fact):
     """A new orchestrator took over the live panes of one that was lost."""
 
     kind: ClassVar[str] = "session_reattached"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SeatRestarted:
+class SeatRestarted(Fact):
     """The user restarted a seat; ``fresh``: without its conversation. None: as configured."""
 
     kind: ClassVar[str] = "seat_restarted"
@@ -490,7 +509,7 @@ class SeatRestarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArtifactsArchived:
+class ArtifactsArchived(Fact):
     """Entries of ``pending_archive`` have been moved to history.
 
     Attributes:
@@ -503,7 +522,7 @@ class ArtifactsArchived:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorktreeMade:
+class WorktreeMade(Fact):
     """The session's worktree exists, at the path and on the branch that the state names.
 
     Attributes:
@@ -520,7 +539,7 @@ class WorktreeMade:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorktreeMoved:
+class WorktreeMoved(Fact):
     """The session's worktree was found at another place: it has moved along with its repository.
 
     Attributes:
@@ -532,7 +551,7 @@ class WorktreeMoved:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SetupDone:
+class SetupDone(Fact):
     """All steps of the setup have succeeded; they have created or changed the files ``changed``."""
 
     kind: ClassVar[str] = "setup_done"
@@ -540,7 +559,7 @@ class SetupDone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChecksBegan:
+class ChecksBegan(Fact):
     """The commands of a check are about to run; what ran on other files no longer counts.
 
     Attributes:
@@ -554,7 +573,7 @@ class ChecksBegan:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckDone:
+class CheckDone(Fact):
     """A command of a check has ended; the attributes are those of `results.CheckResult`."""
 
     kind: ClassVar[str] = "check_done"
@@ -571,14 +590,14 @@ class CheckDone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BaseMade:
+class BaseMade(Fact):
     """The worktree exists in which the required commands run on the base."""
 
     kind: ClassVar[str] = "base_made"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BaseChecked:
+class BaseChecked(Fact):
     """A required command has ended on the base; the attributes are as in `CheckDone`."""
 
     kind: ClassVar[str] = "base_checked"
@@ -590,7 +609,7 @@ class BaseChecked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BaseDone:
+class BaseDone(Fact):
     """The checks of the base are over, and their worktree is removed.
 
     Attributes:
@@ -602,7 +621,7 @@ class BaseDone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckSkipped:
+class CheckSkipped(Fact):
     """The user went on without a command that could not run."""
 
     kind: ClassVar[str] = "check_skipped"
@@ -610,7 +629,7 @@ class CheckSkipped:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Repinned:
+class Repinned(Fact):
     """The user had the session take what the configuration says now: setup, pipeline, checks.
 
     Attributes:
@@ -632,7 +651,7 @@ class Repinned:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CheckpointTaken:
+class CheckpointTaken(Fact):
     """The work tree was saved as a commit in the session's directory.
 
     The attributes are those of `state.TreeCheckpoint`.
@@ -652,7 +671,7 @@ class CheckpointTaken:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RewindStarted:
+class RewindStarted(Fact):
     """The files of the work tree are about to be rewound to a checkpoint.
 
     Attributes:
@@ -672,7 +691,7 @@ class RewindStarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rewound:
+class Rewound(Fact):
     """The files are those of the checkpoint again; the attributes are as in `RewindStarted`.
 
     The artifacts of the phase, and of the phases that build on it, no longer count.
@@ -686,7 +705,7 @@ class Rewound:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommitStarted:
+class CommitStarted(Fact):
     """The commit for an approval is about to be made."""
 
     kind: ClassVar[str] = "commit_started"
@@ -694,7 +713,7 @@ class CommitStarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommitMade:
+class CommitMade(Fact):
     """The commit was made, or found by its trailer; ``commit`` is None if none was needed.
 
     The trailer is the line ``Agentmux-Event: <id of the approval>`` in the commit's message. If
@@ -707,7 +726,7 @@ class CommitMade:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommitDelayed:
+class CommitDelayed(Fact):
     """The commit waits until an obstacle in the user's repository is gone, and is then made."""
 
     kind: ClassVar[str] = "commit_delayed"
@@ -715,7 +734,7 @@ class CommitDelayed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommitFailed:
+class CommitFailed(Fact):
     """The commit could not be made; the user decides again."""
 
     kind: ClassVar[str] = "commit_failed"
@@ -723,7 +742,7 @@ class CommitFailed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepStarted:
+class StepStarted(Fact):
     """A step of a delivery is about to be taken; ``record`` says what exactly it will do.
 
     It is recorded again, with another ``record``, if the world has changed before the step was
@@ -737,7 +756,7 @@ class StepStarted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepDone:
+class StepDone(Fact):
     """A step of a delivery was taken, or was found to be taken; ``record`` says what it did."""
 
     kind: ClassVar[str] = "delivery_step_done"
@@ -747,7 +766,7 @@ class StepDone:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepFailed:
+class StepFailed(Fact):
     """A step of a delivery could not be taken; the user decides again.
 
     ``reason`` is for people; ``record`` is what the next cycle may need, such as the conflicts.
@@ -761,7 +780,7 @@ class StepFailed:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionInterrupted:
+class SessionInterrupted(Fact):
     """The session stopped before the pipeline was done; ``cause`` says why."""
 
     kind: ClassVar[str] = "session_interrupted"
@@ -769,7 +788,7 @@ class SessionInterrupted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionFailed:
+class SessionFailed(Fact):
     """The pipeline cannot go on by itself.
 
     Attributes:
@@ -781,77 +800,13 @@ class SessionFailed:
     phase: str = ""
 
 
-Signal: TypeAlias = (
-    PmDone
-    | ArchitectureDone
-    | PlanDone
-    | DesignDone
-    | PhaseDone
-    | CodeDone
-    | ReviewDone
-    | ResearchDone
-    | SummaryDone
-    | Hello
-    | CodeResearchDispatched
-    | WebResearchDispatched
-)
-UserDecision: TypeAlias = Approved | ChangesRequested
-Fact: TypeAlias = (
-    Signal
-    | UserDecision
-    | JournalCreated
-    | SessionStarted
-    | SessionImported
-    | SessionMoved
-    | SessionReturned
-    | SessionArrived
-    | AgentLaunched
-    | LaunchChosen
-    | PromptReached
-    | AgentExited
-    | AgentNudged
-    | AgentStalled
-    | AgentParked
-    | AgentWoken
-    | LimitsLifted
-    | ConversationLearned
-    | ResearchTold
-    | SeatTold
-    | SeatAnswered
-    | InputStarted
-    | InputEnded
-    | PhaseSettled
-    | Resumed
-    | SessionReattached
-    | SeatRestarted
-    | ArtifactsArchived
-    | WorktreeMade
-    | WorktreeMoved
-    | SetupDone
-    | ChecksBegan
-    | CheckDone
-    | CheckSkipped
-    | BaseMade
-    | BaseChecked
-    | BaseDone
-    | Repinned
-    | CheckpointTaken
-    | RewindStarted
-    | Rewound
-    | CommitStarted
-    | CommitMade
-    | CommitDelayed
-    | CommitFailed
-    | StepStarted
-    | StepDone
-    | StepFailed
-    | SessionInterrupted
-    | SessionFailed
-)
-
-FACTS: Final[Mapping[str, type[Fact]]] = {fact.kind: fact for fact in Fact.__args__}
-SIGNALS: Final = frozenset(fact.kind for fact in Signal.__args__)
-USER_DECISIONS: Final = frozenset(fact.kind for fact in UserDecision.__args__)
+FACTS: Final[Mapping[str, type[Fact]]] = {
+    each.kind: each
+    for each in tuple(globals().values())
+    if isinstance(each, type) and issubclass(each, Fact) and "kind" in vars(each)
+}
+SIGNALS: Final = frozenset(kind for kind, fact in FACTS.items() if issubclass(fact, Signal))
+USER_DECISIONS: Final = frozenset(k for k, fact in FACTS.items() if issubclass(fact, UserDecision))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

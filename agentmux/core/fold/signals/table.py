@@ -17,7 +17,7 @@ _BY_KIND: Final = {each.fact.kind: each for each in (*DOCUMENTS, *WORK, *RESEARC
 DESCRIPTIONS: Final[Mapping[str, SignalDescription]] = {
     kind: _BY_KIND[kind] for kind in FACTS if kind in SIGNALS
 }
-"""The signals of agents by kind, in the order of `Signal`."""
+"""The signals of agents by kind, in the order of `FACTS`."""
 
 JUDGED: Final[Mapping[str, JudgedDescription]] = {
     **DESCRIPTIONS,
