@@ -112,13 +112,14 @@ def again(record: ResumeRecord = RECORD, **changed: Any) -> LaunchFacts:
     """Return the facts of a second launch, at which the conversation of ``record`` is fit."""
     conversation = ResumeFacts(
         agent="robot",
+        program="robot",
         host="a",
         cwd="/p",
         home="/home/u",
         runtime="robot 1.0 /bin/robot:1:2",
         epoch=EPOCH,
         now=datetime(2026, 11, 21, 12, tzinfo=UTC),
-        max_age_s=86400.0,
+        settings=ResumeSettings(),
         model="large",
     )
     history = seat_history(to_fields(record))

@@ -179,12 +179,13 @@ class LaunchReader:
     def _conversation(
         self, work: Work, player: SeatPlayer, epoch: Json, claims: Mapping[str, Path]
     ) -> ResumeFacts | None:
-        world, resume, standing = self._world, self._around.resume, self._history(work).standing
+        world, standing = self._world, self._history(work).standing
         if standing is None:
             return None
         claim = claims.get(standing.session_ref or "")
         return ResumeFacts(
             agent=player.name,
+            program=player.program,
             model=player.model,
             binds_model=player.spec.model_bound,
             host=world.host,
@@ -199,21 +200,10 @@ class LaunchReader:
             ambiguous=self._is_ambiguous(work, player, standing),
             claim_held_by=world.claims.holder(claim) if claim is not None else None,
             now=world.now(),
-            max_age_s=resume.max_age_s,
-            native_enabled=resume.native,
+            settings=world.settings.resume,
             fresh_flag=bool(self._fresh & {work.seat, "*"}),
-            policy=resume.policy or "auto",
-            words_off=self._words_off(player),
             checkpoint=self._checkpoint(player, standing),
         )
-
-    def _words_off(self, player: SeatPlayer) -> str:
-        name, commands = player.program, self._around.resume.commands
-        if name not in commands or player.spec.strategies:
-            return ""
-        if commands[name]:
-            return f"`resume.commands.{name}` needs a conversation id, and `{player.name}` has none"
-        return f"`resume.commands.{name}` is empty, so nothing is resumed"
 
     def _is_ambiguous(self, work: Work, player: SeatPlayer, standing: ResumeRecord) -> bool:
         """Whether the agent's "latest conversation" may be another launch's, now or soon.

@@ -19,7 +19,7 @@ from agentmux.core.agents.spec import BY_ID, CHECKPOINT, SESSION_ID, StrategyKin
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.records import Json
 from agentmux.core.codec.times import time_of
-from agentmux.core.config.settings import Policy
+from agentmux.core.config.settings import Policy, ResumeSettings
 from agentmux.core.conversation.resume_record import (
     RESTART_FRESH,
     ResumeRecord,
@@ -86,12 +86,13 @@ class ResumeFacts:
 
     Attributes:
         agent: The name of the agent that plays the seat now.
+        program: The base name of its program: its key in ``resume.commands``.
         home: The path of the agent's config home, or empty.
         runtime: The agent's program, as text (`runtime.encode_runtime`); empty if none was found.
         epoch: What the seat works on, in the form of `ResumeRecord.epoch`, with the digests that
             the files have now.
         now: The present time, with its zone.
-        max_age_s: The setting ``resume.max_age``.
+        settings: How conversations are resumed.
         model: The model that the agent would have now; None for the agent's own choice.
         binds_model: Whether a conversation of this agent works with no other model than its first.
         home_exists: Whether the directory ``home`` exists; ignored if ``home`` is empty.
@@ -102,22 +103,19 @@ class ResumeFacts:
         ambiguous: Whether another launch of the same agent ran in the same directory and home,
             beside the conversation or after it.
         claim_held_by: Who holds the conversation on this host, in words; None when nobody does.
-        native_enabled: The setting ``resume.native``.
         fresh_flag: Whether the user asked for a fresh start of this seat.
-        policy: The setting ``resume.policy``.
-        words_off: Why the arguments of ``resume.commands`` cannot resume anything; empty if they
-            can, or if there are none.
         checkpoint: The condition of the file that a resume opens.
     """
 
     agent: str
+    program: str
     host: str
     cwd: str
     home: str
     runtime: str
     epoch: Json
     now: datetime
-    max_age_s: float
+    settings: ResumeSettings
     model: str | None = None
     binds_model: bool = False
     home_exists: bool = True
@@ -126,10 +124,7 @@ class ResumeFacts:
     runtime_problem: str | None = None
     ambiguous: bool = False
     claim_held_by: str | None = None
-    native_enabled: bool = True
     fresh_flag: bool = False
-    policy: str = Policy.AUTO
-    words_off: str = ""
     checkpoint: CheckpointState = CheckpointState.NONE
 
 
@@ -175,11 +170,21 @@ def _first(checks: tuple[GuardCheck, ...], record: ResumeRecord, facts: ResumeFa
 def _switch(record: ResumeRecord, facts: ResumeFacts) -> str | None:
     if facts.fresh_flag or record.restart == RESTART_FRESH:
         return "a fresh start was asked for"
-    if not facts.native_enabled:
+    if not facts.settings.native:
         return "`resume.native` is off"
-    if facts.policy == Policy.NEVER:
+    if facts.settings.policy == Policy.NEVER:
         return "the resume policy is `never`"
-    return facts.words_off or None
+    return _words_off(facts)
+
+
+def _words_off(facts: ResumeFacts) -> str | None:
+    """Return why the arguments of ``resume.commands`` cannot resume anything; None if they can."""
+    name, commands = facts.program, facts.settings.commands
+    if name not in commands or facts.strategies != ():
+        return None
+    if commands[name]:
+        return f"`resume.commands.{name}` needs a conversation id, and `{facts.agent}` has none"
+    return f"`resume.commands.{name}` is empty, so nothing is resumed"
 
 
 def _stayed_behind(record: ResumeRecord, _: ResumeFacts) -> str | None:
@@ -332,9 +337,9 @@ def _age(record: ResumeRecord, facts: ResumeFacts) -> str | None:
     if captured is None:
         return "no time was recorded"
     age_s = (facts.now - captured).total_seconds()
-    if age_s <= facts.max_age_s:
+    if age_s <= facts.settings.max_age_s:
         return None
-    return f"recorded {_span(age_s)} ago, `resume.max_age` is {_span(facts.max_age_s)}"
+    return f"recorded {_span(age_s)} ago, `resume.max_age` is {_span(facts.settings.max_age_s)}"
 
 
 def _health(record: ResumeRecord, _: ResumeFacts) -> str | None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from agentmux.core.agents.spec import StrategyKind
 from agentmux.core.codec.records import to_fields
+from agentmux.core.config.settings import Policy, ResumeSettings
 from agentmux.core.conversation import resume_choice
 from agentmux.core.conversation.resume_choice import (
     CheckpointState,
@@ -45,10 +46,14 @@ from tests.core.resume_records import (
 
 NOW = datetime(2026, 11, 21, 12, 0, tzinfo=UTC)
 DAY_S = 86400.0
+OFF = ResumeSettings(native=False)
+NEVER = ResumeSettings(policy=Policy.NEVER)
+NO_WORDS = ResumeSettings(commands={"claude": ()})
 NONE_SHOWN: Mapping[str, bool] = dict.fromkeys(StrategyKind, False)
 
 FACTS = ResumeFacts(
     agent="claude",
+    program="claude",
     model="opus",
     host="a",
     cwd="/work",
@@ -57,7 +62,7 @@ FACTS = ResumeFacts(
     probed=dict.fromkeys(StrategyKind, True),
     epoch=EPOCH,
     now=NOW,
-    max_age_s=7 * DAY_S,
+    settings=ResumeSettings(),
 )
 KEPT = replace(FACTS, checkpoint=CheckpointState.OK)
 
@@ -122,9 +127,27 @@ Change = Mapping[str, Any]
 FLIPS: list[tuple[Guard, ResumeRecord, Change, Change, str]] = [
     (Guard.SWITCH, ASSIGN, {}, {"fresh_flag": True}, "a fresh start was asked for"),
     (Guard.SWITCH, ASSIGN, {"restart": "fresh"}, {}, "a fresh start was asked for"),
-    (Guard.SWITCH, ASSIGN, {}, {"native_enabled": False}, "`resume.native` is off"),
-    (Guard.SWITCH, ASSIGN, {}, {"policy": "never"}, "the resume policy is `never`"),
-    (Guard.SWITCH, ASSIGN, {}, {"words_off": "no words"}, "no words"),
+    (
+        Guard.SWITCH,
+        ASSIGN,
+        {},
+        {"settings": OFF},
+        "`resume.native` is off",
+    ),
+    (
+        Guard.SWITCH,
+        ASSIGN,
+        {},
+        {"settings": NEVER},
+        "the resume policy is `never`",
+    ),
+    (
+        Guard.SWITCH,
+        ASSIGN,
+        {},
+        {"settings": NO_WORDS, "strategies": ()},
+        "`resume.commands.claude` is empty, so nothing is resumed",
+    ),
     (Guard.RECORD, ASSIGN, {"strategy": "none"}, {}, "no conversation was recorded"),
     (Guard.RECORD, ASSIGN, {"strategy": "telepathy"}, {}, "no conversation was recorded"),
     (
@@ -382,7 +405,7 @@ FLIPS: list[tuple[Guard, ResumeRecord, Change, Change, str]] = [
         Guard.AGE,
         ASSIGN,
         {},
-        {"max_age_s": 3600.0},
+        {"settings": ResumeSettings(max_age_s=3600.0)},
         "recorded 1 day ago, `resume.max_age` is 1 hour",
     ),
     (Guard.AGE, ASSIGN, {"captured_at": "yesterday"}, {}, "no time was recorded"),
@@ -430,7 +453,7 @@ _ALONE: Mapping[Guard, tuple[Change, Change]] = {
     Guard.REWOUND: ({"rewound": 3}, {}),
     Guard.AMBIGUOUS: ({}, {"ambiguous": True}),
     Guard.CLAIM: ({}, {"claim_held_by": "process 71"}),
-    Guard.AGE: ({}, {"max_age_s": 1.0}),
+    Guard.AGE: ({}, {"settings": ResumeSettings(max_age_s=1.0)}),
     Guard.HEALTH: ({"rejected": True}, {}),
 }
 
@@ -476,7 +499,7 @@ def test_without_a_record_nothing_was_recorded() -> None:
         {"ambiguous": True},
         {"model": "sonnet"},
         {"probed": {}},
-        {"policy": "confirm"},
+        {"settings": ResumeSettings(policy=Policy.CONFIRM)},
         {"now": NOW - timedelta(days=30)},
         {"now": NOW + timedelta(days=6)},
         {"epoch": files(**{"src/unrelated.py": "dd"})},
@@ -524,9 +547,9 @@ def test_no_home_at_all_cannot_be_gone() -> None:
 
 def test_a_time_without_a_zone_is_utc() -> None:
     record = replace(ASSIGN, captured_at="2026-11-20T12:00:00")
-    facts = replace(FACTS, max_age_s=DAY_S)
-    assert isinstance(choice_of(record, facts), Native)
-    assert isinstance(choice_of(record, replace(facts, max_age_s=DAY_S - 1)), Fresh)
+    for max_age_s, outcome in ((DAY_S, Native), (DAY_S - 1, Fresh)):
+        facts = replace(FACTS, settings=ResumeSettings(max_age_s=max_age_s))
+        assert isinstance(choice_of(record, facts), outcome)
 
 
 # -- the id in the argv --------------------------------------------------------------------------

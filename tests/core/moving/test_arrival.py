@@ -4,6 +4,7 @@ from typing import Any
 import pytest
 
 from agentmux.core.codec.frozen import replace
+from agentmux.core.config.settings import ResumeSettings
 from agentmux.core.conversation.resume_choice import Fresh, ResumeFacts, choose_resume
 from agentmux.core.conversation.seat_history import seat_history
 from agentmux.core.journal.results import BaseChecks
@@ -101,13 +102,14 @@ def test_a_conversation_stays_behind() -> None:
     now = datetime(2026, 1, 2, tzinfo=UTC)
     facts = ResumeFacts(
         agent="claude",
+        program="claude",
         host="box",
         cwd="",
         home="",
         runtime="",
         epoch={},
         now=now,
-        max_age_s=1e6,
+        settings=ResumeSettings(),
     )
     choice = choose_resume(seat_history(record), facts)
     assert isinstance(choice, Fresh)
