@@ -7,6 +7,7 @@ test puts there.
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tomllib
@@ -14,6 +15,8 @@ from pathlib import Path
 
 import pytest
 import yaml
+
+from tests.conftest import WaitUntil
 
 ROOT = Path(__file__).parent.parent
 TOOLS = ("cat", "cksum", "dirname", "env", "sed", "sh", "true")
@@ -138,6 +141,35 @@ def test_each_gate_is_run_also_if_one_fails(machine: Machine) -> None:
     assert done.stderr.endswith("failed: workflows lock\n")
     done = machine.dev("check", "types", "lint")
     assert (done.returncode, done.stderr.endswith("every gate passed\n")) == (0, True)
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_check_that_is_interrupted_ends_its_gates(
+    machine: Machine, wait_until: WaitUntil, sent: signal.Signals
+) -> None:
+    """A shell lets what runs in its background ignore Ctrl-C, which the whole group gets."""
+    machine.has_everything()
+    machine.has_in_venv("python", "exit 0")
+    for tool in ("mktemp", "rm", "sleep"):
+        machine.takes(tool)
+    pid = machine.calls.parent / "pid"
+    machine.has_in_venv("zizmor", f'echo $$ >"{pid}"; exec sleep 600')
+    gates = subprocess.Popen(
+        [str(machine.project / "dev"), "check", "types", "workflows"],
+        cwd="/", env={"PATH": str(machine.bin)}, start_new_session=True, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    wait_until(lambda: pid.exists() and pid.read_text().endswith("\n"))
+    (os.killpg if sent == signal.SIGINT else os.kill)(gates.pid, sent)
+    assert gates.wait(30) == 128 + sent
+
+    def is_gone() -> bool:
+        try:
+            os.kill(int(pid.read_text()), 0)
+        except ProcessLookupError:
+            return True
+        return False
+
+    wait_until(is_gone)
 
 
 def test_a_commit_runs_the_gates_that_are_quick() -> None:
