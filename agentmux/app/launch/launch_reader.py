@@ -220,14 +220,12 @@ class LaunchReader:
         return any(_shares_latest(player, self.player(each)) for each in others)
 
     def _checkpoint(self, player: SeatPlayer, record: ResumeRecord) -> CheckpointState:
-        files = self._files
-        if player.strategy.kind is StrategyKind.CHECKPOINT:
-            kept = record.checkpoint
-            return files.checkpoint_state(kept, player.model) if kept else CheckpointState.NONE
-        if player.kept_file is None:
+        if player.strategy.kind is StrategyKind.CHECKPOINT and record.checkpoint:
+            return self._files.checkpoint_state(record.checkpoint, player.model)
+        if player.strategy.kind is StrategyKind.CHECKPOINT or player.kept_file is None:
             return CheckpointState.NONE
         # The file is in the agent's own format, so only its existence can be checked.
-        exists = files.has_file(player.kept_file)
+        exists = self._files.has_file(player.kept_file)
         return CheckpointState.OK if exists else CheckpointState.MISSING
 
     # -- what its prompt is made from --------------------------------------------------------

@@ -500,18 +500,14 @@ def with_resume(spec: AgentSpec, commands: Commands) -> AgentSpec:
 
 def unset_names(spec: AgentSpec, names: Iterable[str]) -> tuple[str, ...]:
     """Return those of the variables ``names`` that are removed for the agent, sorted."""
-    kept = {spec.home_env, *spec.env}
-    return tuple(
-        sorted(
-            name
-            for name in set(names)
-            if name not in kept and _in(name, spec.unset) and not _in(name, spec.keep)
-        )
-    )
+    kept, removed = _any_of(spec.keep), _any_of(spec.unset)
+    others = set(names) - {spec.home_env, *spec.env}
+    return tuple(sorted(e for e in others if removed.match(e) and not kept.match(e)))
 
 
-def _in(name: str, patterns: Iterable[str]) -> bool:
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in patterns)
+@functools.lru_cache(maxsize=64)
+def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(fnmatch.translate, patterns)) or r"(?!)")
 
 
 def home_of(spec: AgentSpec, env: Mapping[str, str]) -> str:

@@ -51,8 +51,11 @@ def launch_prompts(state: SessionState, facts: LaunchFacts) -> LaunchPrompts:
         head = prompt.render(before, replace(inputs, hello=hello))
         parts = (head, kept, prompt.render(ending, inputs))
         full = "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
-    message = prompt.render(templates.message, inputs)
-    return LaunchPrompts(full=full, message=message, signals=prompt.signals(inputs))
+    return LaunchPrompts(
+        full=full,
+        message=prompt.render(templates.message, inputs),
+        signals=prompt.signals(inputs),
+    )
 
 
 def _kept_prompt(facts: LaunchFacts) -> str:
