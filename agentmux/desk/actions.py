@@ -184,22 +184,22 @@ class Actions:
         self._app.say("")
         if asked is None:
             self._app.say("nothing is to be decided now")
-        elif asked.approval is None:
-            self._app.say(asked.text, Colour.RED)
+        elif isinstance(asked, str):
+            self._app.say(f"not approved: {asked}", Colour.RED)
         else:
             title = f"What an approval of {row.name} would do"
             if await self._app.ask(Reading(title, asked.lines, f"{asked.does}?", key="a")):
                 words = command_words.approve(row.name, asked.approval.digest)
                 await self._run(row.project, words, "approving")
 
-    def _question(self, row: DeskRow) -> ApprovalQuestion | None:
-        from agentmux.app.delivery.approval_question import approval_question  # noqa: PLC0415 (as above)
+    def _question(self, row: DeskRow) -> ApprovalQuestion | str | None:
+        from agentmux.app.delivery.approval_question import question_or_obstacle  # noqa: PLC0415 (as above)
         from agentmux.core.fold.acceptance import takes_approval  # noqa: PLC0415 (as above)
 
         world, state = self._world(row)
         if not takes_approval(state):
             return None
-        return approval_question(world, world.files(row.path), state)
+        return question_or_obstacle(world, world.files(row.path), state)
 
     async def _change(self, row: DeskRow) -> None:
         known = await in_daemon_thread(partial(self._changes, row))

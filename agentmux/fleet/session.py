@@ -61,7 +61,7 @@ class Sessions:
 
     def question(self, path: Path) -> Mapping[str, object] | None:
         """Return what a person has to decide: cycle, digest and the lines to read first."""
-        from agentmux.app.delivery.approval_question import approval_question  # noqa: PLC0415 (reads git)
+        from agentmux.app.delivery.approval_question import question_or_obstacle  # noqa: PLC0415 (reads git)
         from agentmux.app.session.own_worktree import placed  # noqa: PLC0415 (as above)
         from agentmux.core.fold.acceptance import takes_decision  # noqa: PLC0415 (as above)
         from agentmux.core.fold.apply import fold  # noqa: PLC0415 (as above)
@@ -71,12 +71,14 @@ class Sessions:
         state = fold(loaded.state, loaded.tail)
         if not takes_decision(state):
             return None
-        asked = approval_question(placed(world, state), world.files(path), state)
+        asked = question_or_obstacle(placed(world, state), world.files(path), state)
+        if isinstance(asked, str):
+            return {"cycle": state.cycle, "digest": "", "obstacle": asked, "lines": []}
         return {
             "cycle": state.cycle,
-            "digest": asked.approval.digest if asked.approval is not None else "",
-            "obstacle": asked.obstacle,
-            "lines": [*asked.lines][:_LINES],
+            "digest": asked.approval.digest,
+            "obstacle": "",
+            "lines": [*asked.lines[:_LINES]],
         }
 
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.approval_preview import verdict_lines
-from agentmux.app.delivery.approval_question import approval_question
+from agentmux.app.delivery.approval_question import question_or_obstacle
 from agentmux.app.delivery.result_view import digest_now
 from agentmux.app.delivery.ways import possible_ways
 from agentmux.app.delivery.wish import has_conflict
@@ -20,7 +20,7 @@ from agentmux.app.views.timeline import (
     phase_lines,
     phase_seconds,
 )
-from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.names.status_labels import Colour
 from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
 from agentmux.core.pipeline.beginnings import beginning_choices
@@ -58,13 +58,13 @@ class Decision:
     """
 
     summary: Markup | str
-    lines: tuple[str, ...]
-    digest: str
-    obstacle: str
-    way: str
-    ways: tuple[tuple[str, str], ...]
     begins: tuple[tuple[str, str], ...]
     has_conflict: bool
+    lines: tuple[str, ...] = ()
+    digest: str = ""
+    obstacle: str = ""
+    way: str = ""
+    ways: tuple[tuple[str, str], ...] = ()
 
 
 def phases(loaded: LoadedSession, view: SessionView, now: datetime) -> Iterator[PhaseLine]:
@@ -77,17 +77,21 @@ def phases(loaded: LoadedSession, view: SessionView, now: datetime) -> Iterator[
 def decision(loaded: LoadedSession) -> Decision:
     """Return what a person decides on, as it is now; takes as long as git does."""
     world, files, state = loaded.world, loaded.files, loaded.state
-    asked = approval_question(world, files, state)
-    made = asked.approval
-    return Decision(
+    asked = question_or_obstacle(world, files, state)
+    made = Decision(
         summary=summary(loaded),
-        lines=asked.outcome or (*verified_lines(state), *verdict_lines(state)),
-        digest=digest_now(world, files, state) if made is None else made.digest,
-        obstacle=asked.obstacle,
-        way="" if made is None else made.then,
-        ways=() if made is None else tuple(possible_ways(world, state)),
         begins=beginning_choices(state),
         has_conflict=has_conflict(state),
+    )
+    if isinstance(asked, str):
+        known = (*verified_lines(state), *verdict_lines(state))
+        return replace(made, lines=known, digest=digest_now(world, files, state), obstacle=asked)
+    return replace(
+        made,
+        lines=asked.outcome,
+        digest=asked.approval.digest,
+        way=asked.approval.then,
+        ways=tuple(possible_ways(world, state)),
     )
 
 

@@ -31,12 +31,12 @@ if TYPE_CHECKING:
 _SHOWN: Final = 40
 
 
-def preview_lines(
+def outcome_lines(
     world: World, files: SessionFiles, state: SessionState, found: Deliverable, where: str
 ) -> Iterator[str]:
-    """Yield the lines that tell a user what an approval would do now.
+    """Yield the lines that tell a user what an approval would do now, without the summary.
 
-    They say the summary, the verdicts, the files that are committed, and where the result goes.
+    They say the verdicts, the files that are committed, and where the result goes.
 
     Args:
         world: The world of the session, `placed` in its work tree.
@@ -45,14 +45,6 @@ def preview_lines(
         found: Its result, as `deliverable` returns it.
         where: Where the result goes, as `destination` returns it.
     """
-    yield from summary_preview(files, state)
-    yield from outcome_lines(world, files, state, found, where)
-
-
-def outcome_lines(
-    world: World, files: SessionFiles, state: SessionState, found: Deliverable, where: str
-) -> Iterator[str]:
-    """Yield the lines of `preview_lines` after the summary."""
     yield from verified_lines(state)
     if has_changed_since_checks(world, state, files):
         yield f"{CHANGED}: what they said is about other files"
@@ -79,7 +71,7 @@ def destination(
     """Return where the result goes, or why it could not go there now; empty if it stays.
 
     Args:
-        world: As for `preview_lines`.
+        world: As for `outcome_lines`.
         files: The session's directory.
         state: Its state.
         found: Its result, as `deliverable` returns it.

@@ -1,4 +1,4 @@
-"""What the monitor asks before an approval, with all that the user is shown for it."""
+"""What a person is asked before an approval, with all that they are shown for it."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import left_behind_label, left_out_label
 from agentmux.core.names.statuses import MERGE
 from agentmux.core.pipeline.registry import working_phase
-from agentmux.core.terminal.console import READ_S
-from agentmux.errors import AgentmuxError
+from agentmux.errors import AgentmuxError, BlockedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,54 +29,72 @@ if TYPE_CHECKING:
     from agentmux.ports.session_files import SessionFiles
 
 _NAMED: Final = 3
-_AGAIN: Final = f"press a again within {READ_S:g} s to"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalQuestion:
-    """The question whether to approve.
+    """The question whether to approve a result as it is now.
 
     Attributes:
-        text: What another press of the key would do, or why the result cannot be approved now.
-        does: What an approval does, without the key; empty where it cannot be approved.
-        approval: The approval of what is shown; None where it cannot be approved.
-        lines: The preview to read first; empty where it cannot be approved.
-        outcome: The lines of the preview after the summary.
-        obstacle: Why it cannot be approved; empty where it can.
+        does: What an approval does, after ``to``.
+        approval: The approval of what is shown.
+        result: The result.
+        summary: The first lines of the preview to read first.
+        outcome: Its other lines.
     """
 
-    text: str
-    does: str = ""
-    approval: Approved | None = None
-    lines: tuple[str, ...] = ()
-    outcome: tuple[str, ...] = ()
-    obstacle: str = ""
+    does: str
+    approval: Approved
+    result: Deliverable
+    summary: tuple[str, ...]
+    outcome: tuple[str, ...]
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """All lines of the preview."""
+        return (*self.summary, *self.outcome)
 
 
-def approval_question(world: World, files: SessionFiles, state: SessionState) -> ApprovalQuestion:
-    """Return the question for the result as it is now.
+def approval_question(
+    world: World, files: SessionFiles, state: SessionState, way: str | None = None
+) -> ApprovalQuestion:
+    """Return the question for the result as it is now; it only reads, and takes as long as git.
 
-    It only reads, and takes as long as git does; no failure of git or of the disk is raised.
+    Args:
+        world: The world of the session, `placed` in its work tree.
+        files: The session's directory.
+        state: Its state.
+        way: Where the result goes, as `way_of` returns it; None: as it says without a wish.
+
+    Raises:
+        BlockedError: HEAD is not at the branch and commit where the session began, or a merge or
+            the like is in progress; the reason is ``head_moved``.
+        AgentmuxError: It cannot be known what an approval does.
+        OSError: There is no room for what git computes.
     """
-    try:
-        way = way_of(world, state, "")
-        hindrance = moved(world, state, way)
-        if hindrance is not None:
-            return _refused(hindrance)
-        found = deliverable(world, state)
-        where = destination(world, files, state, found, way)
-        made = approval_of(files, state, found, way)
-    except (AgentmuxError, OSError) as error:
-        return _refused(error)
-    does = _doing(found, where)
-    outcome = tuple(_outcome(world, files, state, found, where))
+    way = way_of(world, state, "") if way is None else way
+    hindrance = moved(world, state, way)
+    if hindrance is not None:
+        raise BlockedError(hindrance.message, reason="head_moved", hints=hindrance.hints)
+    found = deliverable(world, state)
+    where = destination(world, files, state, found, way)
     return ApprovalQuestion(
-        text=f"{_AGAIN} {does}",
-        does=does,
-        approval=made,
-        lines=(*summary_preview(files, state), *outcome),
-        outcome=outcome,
+        does=_doing(found, where),
+        approval=approval_of(files, state, found, way),
+        result=found,
+        summary=tuple(summary_preview(files, state)),
+        outcome=tuple(_outcome(world, files, state, found, where)),
     )
+
+
+def question_or_obstacle(
+    world: World, files: SessionFiles, state: SessionState
+) -> ApprovalQuestion | str:
+    """Return the question, or why the result cannot be approved now, in words."""
+    try:
+        return approval_question(world, files, state)
+    except (AgentmuxError, OSError) as error:
+        return reason(error)
 
 
 def approval_of(files: SessionFiles, state: SessionState, found: Deliverable, way: str) -> Approved:
@@ -96,10 +113,6 @@ def approval_of(files: SessionFiles, state: SessionState, found: Deliverable, wa
         tree=found.tree,
         brings_back=found.brings_back if way == MERGE else (),
     )
-
-
-def _refused(error: AgentmuxError | OSError) -> ApprovalQuestion:
-    return ApprovalQuestion(text=f"not approved: {reason(error)}", obstacle=reason(error))
 
 
 def _outcome(

@@ -129,6 +129,11 @@ def ways_along(
     return (*first, *(f"take them along: {each}" for each in found))
 
 
+def digest_of(world: World, files: SessionFiles, state: SessionState) -> str:
+    """Return the `decision_digest` of the result as it is now; errors as from `deliverable`."""
+    return decision_digest(files, state, deliverable(world, state))
+
+
 def decision_digest(files: SessionFiles, state: SessionState, found: Deliverable) -> str:
     """Return the digest of what a user is shown before a decision.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.approval_preview import summary_lines, verdict_lines
 from agentmux.app.delivery.commit import reason
-from agentmux.app.delivery.deliverable import decision_digest, deliverable
+from agentmux.app.delivery.deliverable import digest_of
 from agentmux.app.session.changes import changes_of
 from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.core.pipeline.verified import verified_lines
@@ -40,7 +40,7 @@ def result_view(world: World, files: SessionFiles, state: SessionState) -> Resul
 def digest_now(world: World, files: SessionFiles, state: SessionState) -> str:
     """Return the digest of the result as it is now; empty where it cannot be known."""
     try:
-        return decision_digest(files, state, deliverable(world, state))
+        return digest_of(world, files, state)
     except (AgentmuxError, OSError):
         return ""
 

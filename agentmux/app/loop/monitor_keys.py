@@ -13,7 +13,7 @@ from typing import Final, Protocol, TypeVar
 
 from agentmux.app.commands.restart import restart, skip
 from agentmux.app.delivery.approval_preview import summary_lines
-from agentmux.app.delivery.approval_question import approval_question
+from agentmux.app.delivery.approval_question import question_or_obstacle
 from agentmux.app.delivery.result_view import digest_now, every_change, result_view
 from agentmux.app.delivery.wish import wish as with_conflicts
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
@@ -35,7 +35,7 @@ from agentmux.core.names import statuses
 from agentmux.core.names.listing import listed
 from agentmux.core.pipeline.beginnings import beginning_choices
 from agentmux.core.pipeline.registry import pipeline_of, working_phase
-from agentmux.core.terminal.console import ANSWER_S, REST_S, Console, ask, press
+from agentmux.core.terminal.console import ANSWER_S, READ_S, REST_S, Console, ask, press
 from agentmux.core.terminal.keys import Pressed
 from agentmux.core.terminal.monitor_keys import DETACH, Wish, help_lines
 from agentmux.ports.display import Picture, Reading, ResultView
@@ -360,15 +360,17 @@ class MonitorKeys:
     async def _look(self) -> None:
         """Make the question whether to approve, and ask it if it is about what is there now."""
         pressed, state = self._console, self._session.state
-        made = await in_daemon_thread(self._of_session(approval_question))
+        made = await in_daemon_thread(self._of_session(question_or_obstacle))
         if self._console is not pressed or self._session.state != state:
             return
+        if isinstance(made, str):
+            self._texts[Wish.APPROVE] = ()
+            self._ask(Console(), f"not approved: {made}")
+            return
         self._texts[Wish.APPROVE] = made.lines
-        if made.approval is None:
-            self._ask(Console(), made.text)
-        else:
-            self._approval = made.approval, state.cycle
-            self._ask(Console(wish=Wish.APPROVE, reads=Wish.APPROVE), made.text)
+        self._approval = made.approval, state.cycle
+        again = f"press a again within {READ_S:g} s to {made.does}"
+        self._ask(Console(wish=Wish.APPROVE, reads=Wish.APPROVE), again)
 
     # -- the decision ------------------------------------------------------------------------
 

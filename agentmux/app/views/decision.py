@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux.app.delivery.deliverable import decision_digest, deliverable
+from agentmux.app.delivery.deliverable import digest_of
 from agentmux.app.session.own_worktree import placed
 from agentmux.core.codec.frozen import replace
 from agentmux.core.fold.apply import fold
@@ -36,7 +36,6 @@ def with_digest(world: Callable[[], World], path: Path, view: SessionView) -> Se
         files = found.files(path)
         loaded = files.load()
         state = fold(loaded.state, loaded.tail)
-        result = deliverable(placed(found, state), state)
-        return replace(view, digest=decision_digest(files, state, result))
+        return replace(view, digest=digest_of(placed(found, state), files, state))
     except (AgentmuxError, OSError):
         return view

@@ -12,10 +12,9 @@ import typer
 
 from agentmux.adapters.disk.handover import leave_environment, take_approvers
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.delivery.approval_preview import destination, preview_lines
-from agentmux.app.delivery.approval_question import approval_of
-from agentmux.app.delivery.commit import moved, reason
-from agentmux.app.delivery.deliverable import decision_digest, deliverable, ways_along
+from agentmux.app.delivery.approval_question import approval_question
+from agentmux.app.delivery.commit import reason
+from agentmux.app.delivery.deliverable import digest_of, ways_along
 from agentmux.app.delivery.merge import require_agreed
 from agentmux.app.delivery.outcome import (
     commit_without_branch,
@@ -68,6 +67,7 @@ from agentmux.ports.repository import IndexBusyError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from agentmux.app.delivery.approval_question import ApprovalQuestion
     from agentmux.app.delivery.deliverable import Deliverable
     from agentmux.app.world import World
     from agentmux.cli.face import Face
@@ -140,28 +140,28 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
     """
     face: Face = ctx.obj
     require_person(face, "approve")
-    asked = one_way({KEEP: keep, MERGE: merge, PUSH: push, PR: pr})
+    wished = one_way({KEEP: keep, MERGE: merge, PUSH: push, PR: pr})
     require_seconds(timeout)
     world, entry = _deciding(face, session, command="approve SESSION")
     loaded = world.files(entry.path).load()
     state = fold(loaded.state, loaded.tail)
-    world, approval = placed(world, state), Approved(then=asked, digest=digest)
+    world, approval = placed(world, state), Approved(then=wished, digest=digest)
     if takes_approval(state):
         require_worktree(world, state, entry.path)
-        way = way_of(world, state, asked)
+        way = way_of(world, state, wished)
         asks = face.interactive and not yes
-        found = deliverable(world, state)
-        _require_on_branch(world, state, way)
+        files = world.files(entry.path)
+        asked = approval_question(world, files, state, way)
+        approval, found = asked.approval, asked.result
         _require_committable(entry, found, leave_nested=leave_nested or asks)
         _require_complete(world, state, found, way, leave_commits=leave_commits or asks)
         require_agreed(state, () if way != MERGE or bring_back or asks else found.brings_back)
-        approval = approval_of(world.files(entry.path), state, found, way)
         if digest not in {"", approval.digest}:
             return _answer(_changed(digest), entry, Approved.kind, json=json)
         if asks or not json:
-            _show_result(world, state, entry, found, way, say=render.note if json else render.out)
+            _show(world, state, entry, asked, say=render.note if json else render.out)
         require_consent(face, "Approve?", yes=not asks)
-        if asks and _digest_now(world, entry, state) != approval.digest:
+        if asks and digest_of(world, files, state) != approval.digest:
             return _answer(_changed(approval.digest), entry, Approved.kind, json=json)
     elif state.phase == Phase.DONE and is_kept(state):
         render.note(f"its result is {_where_kept(world, state)}: {how_to_get(world, state)}")
@@ -179,30 +179,23 @@ def _where_kept(world: World, state: SessionState) -> str:
     return f"in commit {made}" if made else f"on branch {state.branch}"
 
 
-def _digest_now(world: World, entry: SessionEntry, state: SessionState) -> str:
-    return decision_digest(world.files(entry.path), state, deliverable(world, state))
-
-
 def _changed(digest: str) -> SubmitAnswer:
     """Return the answer to a decision on something that is not there any more."""
     reason = f"the result is not what was shown with the digest {digest}: look at it again"
     return SubmitAnswer(result=Answer.IGNORED, event_id=None, reason=reason)
 
 
-def _show_result(
+def _show(
     world: World,
     state: SessionState,
     entry: SessionEntry,
-    found: Deliverable,
-    way: str,
+    asked: ApprovalQuestion,
     *,
     say: Callable[[str], None],
 ) -> None:
-    files = world.files(entry.path)
-    where = destination(world, files, state, found, way)
-    for line in preview_lines(world, files, state, found, where):
+    for line in asked.lines:
         say(line)
-    if found.paths:
+    if asked.result.paths:
         say(f"see every change: agentmux diff {entry.name}")
     lock = world.repository.index_lock() if state.commits else None
     if lock is not None:
@@ -263,18 +256,6 @@ def _waits(obstacle: str) -> None:
 def _delivery(state: SessionState) -> dict[str, object] | None:
     found = encode(state).get("delivery")
     return flat(found) if isinstance(found, dict) else None
-
-
-def _require_on_branch(world: World, state: SessionState, way: str) -> None:
-    """Check that the result can be taken from HEAD.
-
-    Raises:
-        BlockedError: HEAD is not at the branch and commit where the session began, or a merge or
-            the like is in progress; the reason is ``head_moved``.
-    """
-    error = moved(world, state, way)
-    if error is not None:
-        raise BlockedError(error.message, reason="head_moved", hints=error.hints)
 
 
 def _require_committable(entry: SessionEntry, found: Deliverable, *, leave_nested: bool) -> None:
@@ -373,7 +354,7 @@ def request_changes(  # noqa: PLR0913, PLR0917 (typer)
         begins = asked_beginning(state)
     if digest and takes_decision(state):
         world = placed(world, state)
-        if digest != _digest_now(world, entry, state):
+        if digest != digest_of(world, files, state):
             return _answer(_changed(digest), entry, ChangesRequested.kind, json=json)
     about = working_phase(state) if takes_decision(state) else ""
     fact = ChangesRequested(text=text, phase=begins, of_phase=about, digest=digest)

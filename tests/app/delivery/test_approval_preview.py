@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from agentmux.adapters.git.work_tree import MARKER
-from agentmux.app.delivery.approval_preview import destination, preview_lines
+from agentmux.app.delivery.approval_preview import destination
 from agentmux.app.delivery.approval_question import approval_question
 from agentmux.app.delivery.deliverable import deliverable
 from agentmux.app.session.changes import changes_of
@@ -68,10 +68,8 @@ def merges_to(project: Path, state: SessionState) -> str:
     found = deliverable(here, state)
     where = destination(here, files, state, found, "merge")
     asked = approval_question(here, files, state)
-    assert list(preview_lines(here, files, state, found, where)) == list(asked.lines)
     assert where in asked.lines
-    assert asked.text.endswith(f"to commit 1 file: one.txt; {where}")
-    assert asked.approval is not None
+    assert asked.does == f"commit 1 file: one.txt; {where}"
     assert asked.approval.then == "merge"
     return where
 
@@ -150,26 +148,26 @@ def test_what_is_counted_is_what_would_be_committed(project: Path, state: Sessio
     def said() -> tuple[str, str]:
         here = world(project, state)
         files = here.files(home)
-        lines = preview_lines(here, files, state, deliverable(here, state), "")
-        (counted,) = (each for each in lines if "to be" in each or "the result is" in each)
-        return counted, approval_question(here, files, state).text
+        asked = approval_question(here, files, state, "")
+        (counted,) = (each for each in asked.lines if "to be" in each or "the result is" in each)
+        return counted, asked.does
 
     assert said() == (
         "to be committed: 1 file, with the message “Add it”",
-        "press a again within 60 s to commit 1 file: one.txt",
+        "commit 1 file: one.txt",
     )
     git(place, "add", "one.txt")
     git(place, "commit", "-qm", "By an agent")
     (place / "two.txt").write_text("2\n")
     assert said() == (
         "to be committed: 1 file of the 2 files of the result, with the message “Add it”",
-        "press a again within 60 s to commit 1 file: two.txt",
+        "commit 1 file: two.txt",
     )
     git(place, "add", "two.txt")
     git(place, "commit", "-qm", "By an agent")
     assert said() == (
         "the result is committed already: 2 files",
-        "press a again within 60 s to approve 2 files, committed already",
+        "approve 2 files, committed already",
     )
 
 
@@ -187,13 +185,12 @@ def test_a_result_that_the_base_has_already_is_not_called_nothing(
         files = here.files(home)
         changes = changes_of(here, state, home)
         assert changes is not None
-        found = deliverable(here, state)
-        where = destination(here, files, state, found, way)
-        lines = list(preview_lines(here, files, state, found, where))
-        assert lines.pop(0) == NOTHING
-        return lines, approval_question(here, files, state).text, changes.note
+        asked = approval_question(here, files, state, way)
+        nothing, *lines = asked.lines
+        assert nothing == NOTHING
+        return lines, asked.does, changes.note
 
-    asks = "press a again within 60 s to approve; "
+    asks = "approve; "
     (place / "one.txt").unlink()
     nothing = "there is nothing to commit"
     assert said("merge") == ([f"nothing was changed: {nothing}"], f"{asks}{nothing}", "")
@@ -206,9 +203,9 @@ def test_a_result_that_the_base_has_already_is_not_called_nothing(
     left = f"nothing is left to commit: {held}"
     assert said("merge") == ([left], f"{asks}{left}", held)
     pushed = "then pushed to origin, branch agentmux/x"
-    assert said("push") == ([left, pushed], f"{asks}{left}", held)
+    assert said("push") == ([left, pushed], f"{asks}{left}; {pushed}", held)
     (place / "two.txt").write_text("2\n")
     lines, text, note = said("merge")
     assert "to be committed: 1 file, with the message “Add it”" in lines
     assert "then merged into main" in lines
-    assert (text, note) == ("press a again within 60 s to commit 1 file: two.txt", held)
+    assert (text, note) == ("commit 1 file: two.txt", held)
