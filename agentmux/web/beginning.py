@@ -13,8 +13,8 @@ from agentmux.app.commands.agents import installed_agents
 from agentmux.app.commands.pipelines import usable_pipelines
 from agentmux.app.commands.start import to_be_agreed_to
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.shape import shown
 from agentmux.core.decisions.workplace import workplace_choices
-from agentmux.core.definitions.reading import shown
 from agentmux.core.names.agent_names import SHELL, is_for_tests
 from agentmux.core.terminal import command_words
 from agentmux.web.messages import Message

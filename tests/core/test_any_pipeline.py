@@ -31,7 +31,7 @@ from agentmux.core.definitions.definition import (
     Kind,
     PipelineDefinition,
 )
-from agentmux.core.definitions.located import Entry, Located
+from agentmux.core.definitions.located import Located
 from agentmux.core.definitions.rules import Surroundings
 from agentmux.core.documents.plan import check_execution_plan
 from agentmux.core.documents.review import Verdict, review_file
@@ -64,16 +64,6 @@ STEPS = 60
 
 
 # -- definitions ---------------------------------------------------------------------------------
-
-
-def located(value: Any) -> Located:
-    """Return a plain value as a reader of files returns it."""
-    if isinstance(value, dict):
-        entries = {key: Entry(line=1, item=located(each)) for key, each in value.items()}
-        return Located(value=entries, line=1)
-    if isinstance(value, list):
-        return Located(value=tuple(map(located, value)), line=1)
-    return Located(value=value, line=1)
 
 
 def phase_of(rnd: random.Random, number: int, kind: str) -> dict[str, Any]:
@@ -114,7 +104,9 @@ def definition(rnd: random.Random) -> PipelineDefinition:
     around = Surroundings(
         roles=frozenset(ROLES), prompts=dict.fromkeys(ROLES, ""), commands=COMMANDS
     )
-    checked = check_definition(located({"version": 1, "name": "any", "phases": phases}), around)
+    checked = check_definition(
+        Located(lines={"": 1}, value={"version": 1, "name": "any", "phases": phases}), around
+    )
     assert checked.pipeline is not None, checked.problems
     return checked.pipeline
 

@@ -9,8 +9,7 @@ import yaml
 
 from agentmux.adapters.yaml.documents import plain_scalar
 from agentmux.adapters.yaml.walker import Builder, Limits, walk
-from agentmux.core.definitions.located import Entry, Located, Problem
-from agentmux.core.definitions.reading import PROBLEMS_MAX
+from agentmux.core.definitions.located import PROBLEMS_MAX, Located, Problem
 
 _LIMITS: Final = Limits(depth=12, nodes=20_000, problems=PROBLEMS_MAX)
 
@@ -38,11 +37,22 @@ class _LocatedValues:
     """Builds a `Located` for each value, for `walk`."""
 
     def scalar(self, event: yaml.ScalarEvent, line: int) -> Located:
-        return Located(value=plain_scalar(event), line=line)
+        return Located(value=plain_scalar(event), lines={"": line})
 
     def sequence(self, items: list[Located], line: int) -> Located:
-        return Located(value=tuple(items), line=line)
+        places = {f"[{index}]": (each.line(), each) for index, each in enumerate(items)}
+        return Located(value=[each.value for each in items], lines=_lines(places, line))
 
     def mapping(self, entries: Mapping[str, tuple[int, Located]], line: int) -> Located:
-        found = {key: Entry(line=at, item=item) for key, (at, item) in entries.items()}
-        return Located(value=found, line=line)
+        values = {key: each.value for key, (_, each) in entries.items()}
+        return Located(value=values, lines=_lines(entries, line))
+
+
+def _lines(parts: Mapping[str, tuple[int, Located]], line: int) -> dict[str, int]:
+    """Return the lines of a value by place: of each part, and in each part."""
+    found = {"": line}
+    for name, (at, part) in parts.items():
+        for place, inner in part.lines.items():
+            dot = "." if place and not place.startswith("[") else ""
+            found[f"{name}{dot}{place}"] = inner if place else at
+    return found

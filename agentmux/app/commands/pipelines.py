@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from agentmux.app.session.pipeline_choice import checked, commands_of, no_pipeline
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
+from agentmux.core.codec.shape import plain
 from agentmux.core.definitions.definition import PipelineDefinition, definition_fields
 from agentmux.core.definitions.drawing import drawn
 from agentmux.core.definitions.located import Problem
-from agentmux.core.definitions.reading import plain
 from agentmux.core.definitions.source import Origin, Source, is_name, resolved
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import Json
+from agentmux.core.codec.shape import shown
 from agentmux.core.definitions.check import Checked, role_names
 from agentmux.core.definitions.definition import (
     WHOLE,
@@ -18,7 +19,6 @@ from agentmux.core.definitions.definition import (
     definition_fields,
 )
 from agentmux.core.definitions.located import Problem
-from agentmux.core.definitions.reading import shown
 from agentmux.core.definitions.rules import Surroundings
 from agentmux.core.definitions.source import Origin, Source, check_source, is_name, resolved
 from agentmux.core.names import layout

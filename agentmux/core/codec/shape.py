@@ -1,7 +1,6 @@
 """Read plain values (from YAML or JSON) into types, and note *every* problem with its place.
 
-To note a problem is to add it to `Shape.problems`. A wrong value is noted once and then read as
-empty, so that one mistake does not hide the next.
+A wrong value is noted once and then read as empty, so that one mistake does not hide the next.
 
 Configuration is checked by `adapters/yaml/schema` instead; docs/decisions/0009-two-validators.md
 says why.
@@ -9,14 +8,18 @@ says why.
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Sequence
-from typing import Final
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+from typing import Final, TypeVar
 
 from agentmux.core.names.nearest import suggestion
 
 LARGEST: Final = 10**6
 _SHOWN: Final = 60
+# Control characters, and those that turn the direction of a text or cannot be seen.
+_HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _KINDS = {
     bool: "true or false",
     int: "a number",
@@ -26,6 +29,9 @@ _KINDS = {
     dict: "a mapping (text that contains `: ` needs quotes)",
     type(None): "nothing",
 }
+
+
+E = TypeVar("E", bound=StrEnum)
 
 
 def kind(value: object) -> str:
@@ -46,6 +52,21 @@ def spell(value: object) -> str:
     if type(value) is int and abs(value) < LARGEST:
         return str(value)
     return kind(value)
+
+
+def shown(text: str) -> str:
+    """Return a text of a file for a message: in backquotes, short, without hidden characters."""
+    return f"`{plain(text if len(text) <= _SHOWN else f'{text[:_SHOWN]}…')}`"
+
+
+def plain(text: str) -> str:
+    """Return a text without hidden characters, which could change what a terminal shows."""
+    return "".join("?" if unicodedata.category(c) in _HIDDEN else c for c in text)
+
+
+def either(names: Iterable[str]) -> str:
+    """Return the names for a message, separated by commas."""
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def writable(text: str) -> str:
@@ -71,21 +92,26 @@ class Shape:
 
     Attributes:
         name: The name of the document, for problems that concern the whole document.
-        problems: A line for each problem, ``<place>: <what is wrong>``, in the order of reading.
+        noted: Each problem as its place and what is wrong, in the order of reading.
     """
 
-    __slots__ = ("name", "problems")
+    __slots__ = ("name", "noted")
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.problems: list[str] = []
+        self.noted: dict[tuple[str, str], None] = {}
+
+    @property
+    def problems(self) -> tuple[str, ...]:
+        """A line for each problem: ``<place>: <what is wrong>``."""
+        return tuple(f"{place or self.name}: {what}" for place, what in self.noted)
 
     def note(self, place: str, what: str) -> None:
         """Add the problem ``what`` at ``place``, such as ``groups[0].mode``.
 
         If ``place`` is empty, the problem concerns the whole document.
         """
-        self.problems.append(f"{place or self.name}: {what}")
+        self.noted[place, what] = None
 
     def mapping(
         self,
@@ -195,3 +221,33 @@ class Fields:
             text = self.text(key)
             return (text,) if text else ()
         return tuple(self.shape.text(entry, place) for place, entry in self.items(key, some=some))
+
+    def distinct(self, key: str) -> tuple[tuple[str, str], ...]:
+        """Return the different texts of the list in the field ``key``, each with its place."""
+        found: dict[str, str] = {}
+        for place, entry in self.items(key):
+            text = self.shape.text(entry, place)
+            if text in found:
+                self.shape.note(place, f"{shown(text)} is there twice")
+            elif text:
+                found[text] = place
+        return tuple((place, text) for text, place in found.items())
+
+    def name(self, key: str, pattern: re.Pattern[str], form: str) -> str:
+        """Return a text that matches a pattern; ``form`` says in words which texts do."""
+        text = self.text(key)
+        if text and pattern.fullmatch(text) is None:
+            self.shape.note(self.at(key), f"{shown(text)}: {form}")
+            return ""
+        return text
+
+    def choice(self, key: str, choices: type[E]) -> E | None:
+        """Return one of these values; None if it is absent or wrong."""
+        text = self.text(key)
+        known = {each.value: each for each in choices}
+        if text and text not in known:
+            near = suggestion(text[:_SHOWN], known)
+            self.shape.note(
+                self.at(key), f"no {key} {shown(text)}{near}; choose one of {either(known)}"
+            )
+        return known.get(text)

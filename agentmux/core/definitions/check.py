@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, field
+from agentmux.core.codec.shape import Fields, Shape, plain, shown
 from agentmux.core.definitions.definition import (
     VERSION,
     Expect,
@@ -23,8 +23,7 @@ from agentmux.core.definitions.definition import (
     When,
     definition_fields,
 )
-from agentmux.core.definitions.located import Entry, Located, Problem
-from agentmux.core.definitions.reading import Reader, shown
+from agentmux.core.definitions.located import PROBLEMS_MAX, Located, Problem
 from agentmux.core.definitions.rules import Given, Surroundings, compare
 
 PHASES_MAX: Final = 40
@@ -43,11 +42,8 @@ _LEAF_FORM: Final = "it must be the name of a file with a suffix, such as `threa
 _PATH = re.compile(r"(?=.{1,200}\Z)\w[\w.-]*(?:/\w[\w.-]*)*", re.ASCII)
 _PATH_FORM: Final = "it must be a name, or a path below the folder of the file"
 
-_TOP: Final = ("version", "name", "result", "phases")
-_PHASE: Final = (
-    "phase", "kind", "folder", "roles", "prompt", "leaves", "when", "on_fail", "run", "expect",
-)  # fmt: skip
-_LEAF_KEYS: Final = ("file", "schema")
+_PHASE: Final = ("folder", "roles", "prompt", "leaves", "when", "on_fail", "run", "expect")
+_PLACE_MAX: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +67,7 @@ def names(item: Located | None) -> Names:
 
     A phase without a prompt uses one with the name of each role.
     """
-    phases = [each.phase for each in _read(Reader(), item)[1]] if item is not None else []
+    phases = [each.phase for each in _read(Shape(""), item)[1]] if item is not None else []
     prompts = (name for each in phases for name in ((each.prompt,) if each.prompt else each.roles))
     schemas = (leaf.schema for each in phases for leaf in each.leaves)
     return Names(prompts=frozenset(prompts), schemas=frozenset(schemas) - {""})
@@ -79,7 +75,7 @@ def names(item: Located | None) -> Names:
 
 def role_names(item: Located | None) -> tuple[str, ...]:
     """Return the roles that a definition names, however wrong the rest of it is."""
-    phases = [each.phase for each in _read(Reader(), item)[1]] if item is not None else []
+    phases = [each.phase for each in _read(Shape(""), item)[1]] if item is not None else []
     return tuple(dict.fromkeys(role for each in phases for role in each.roles))
 
 
@@ -92,14 +88,25 @@ def check_definition(item: Located | None, around: Surroundings) -> Checked:
     """
     if item is None:
         return Checked(pipeline=None, problems=(Problem(line=1, what="the file is empty"),))
-    reader = Reader()
-    head, phases = _read(reader, item)
-    compare(reader, phases, around, line=item.line)
+    shape = Shape("the file")
+    head, phases = _read(shape, item)
     pipeline = PipelineDefinition(
         name=head.name, phases=tuple(each.phase for each in phases), result=head.result
     )
-    _limit(reader, item, pipeline)
-    return Checked(pipeline=None if reader.problems else pipeline, problems=reader.problems)
+    _limit(shape, pipeline)
+    noted = [
+        (item.line(place), f"{plain(place[:_PLACE_MAX])}: {what}" if place else what)
+        for place, what in shape.noted
+    ]
+    problems = sorted(
+        dict.fromkeys((*noted, *compare(phases, around, line=item.line()))), key=_line
+    )
+    found = tuple(Problem(line=line, what=what) for line, what in problems[:PROBLEMS_MAX])
+    return Checked(pipeline=None if found else pipeline, problems=found)
+
+
+def _line(noted: tuple[int, str]) -> int:
+    return noted[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,81 +115,72 @@ class _Head:
     result: Result
 
 
-def _read(reader: Reader, item: Located) -> tuple[_Head, tuple[Given, ...]]:
-    top = reader.record(item, "a pipeline", _TOP)
-    version = top.get("version")
-    if version is None or version.item.value != VERSION or version.item.value is True:
-        line = item.line if version is None else version.line
-        reader.note(line, f"`version` must be {VERSION}")
-    name = reader.name(top, "name", _PIPELINE, _PIPELINE_FORM)
-    if "name" not in top:
-        reader.note(item.line, "`name` is missing")
-    result = reader.choice(top, "result", Result) or Result.COMMIT
-    return _Head(name=name, result=result), _phases(reader, item, top)
+def _read(shape: Shape, item: Located) -> tuple[_Head, tuple[Given, ...]]:
+    top = shape.mapping(item.value, "", required=("name", "phases"), optional=("version", "result"))
+    version = top.values.get("version")
+    if type(version) is not int or version != VERSION:
+        shape.note("version", f"expected {VERSION}")
+    name = top.name("name", _PIPELINE, _PIPELINE_FORM)
+    result = top.choice("result", Result) or Result.COMMIT
+    phases = top.items("phases", some=True)
+    if len(phases) > PHASES_MAX:
+        shape.note(phases[PHASES_MAX][0], f"more than {PHASES_MAX} phases")
+    given = (_phase(shape, item, value, place) for place, value in phases[:PHASES_MAX])
+    return _Head(name=name, result=result), tuple(given)
 
 
-def _phases(reader: Reader, item: Located, top: Mapping[str, Entry]) -> tuple[Given, ...]:
-    items = reader.items(top, "phases")
-    if not items:
-        line = top["phases"].line if "phases" in top else item.line
-        reader.note(line, "`phases` must be a list of phases")
-    if len(items) > PHASES_MAX:
-        reader.note(items[PHASES_MAX].line, f"more than {PHASES_MAX} phases")
-    return tuple(_phase(reader, each) for each in items[:PHASES_MAX])
-
-
-def _phase(reader: Reader, item: Located) -> Given:
-    entries = reader.record(item, "a phase", _PHASE)
-    name = reader.name(entries, "phase", _NAME, NAME_FORM)
-    found = reader.choice(entries, "kind", Kind)
-    for key in ("phase", "kind"):
-        if key not in entries and isinstance(item.value, Mapping):
-            reader.note(item.line, f"a phase needs `{key}`")
-    roles, run = reader.texts(entries, "roles"), reader.texts(entries, "run")
-    lines = {key: entry.line for key, entry in entries.items()}
-    lines |= {f"roles {role}": line for role, line in roles}
-    lines |= {f"run {command}": line for command, line in run}
+def _phase(shape: Shape, item: Located, value: object, place: str) -> Given:
+    fields = shape.mapping(value, place, required=("phase", "kind"), optional=_PHASE)
+    name = fields.name("phase", _NAME, NAME_FORM)
+    found = fields.choice("kind", Kind)
+    roles, run = _texts(fields, "roles"), _texts(fields, "run")
+    lines = {str(key): item.line(fields.at(str(key))) for key in fields.values}
+    lines |= {f"roles {role}": item.line(at) for at, role in roles}
+    lines |= {f"run {command}": item.line(at) for at, command in run}
     phase = PhaseDefinition(
         phase=name,
         kind=found or Kind.DOCUMENT,
-        folder=reader.name(entries, "folder", _FOLDER, _FOLDER_FORM) or name,
-        roles=tuple(role for role, _ in roles),
-        prompt=reader.name(entries, "prompt", _PATH, _PATH_FORM),
-        leaves=_leaves(reader, entries),
-        when=reader.choice(entries, "when", When) or When.ALWAYS,
-        on_fail=reader.text(entries, "on_fail"),
-        run=tuple(command for command, _ in run),
-        expect=reader.choice(entries, "expect", Expect) or Expect.PASS,
+        folder=fields.name("folder", _FOLDER, _FOLDER_FORM) or name,
+        roles=tuple(role for _, role in roles),
+        prompt=fields.name("prompt", _PATH, _PATH_FORM),
+        leaves=_leaves(fields),
+        when=fields.choice("when", When) or When.ALWAYS,
+        on_fail=fields.text("on_fail"),
+        run=tuple(command for _, command in run),
+        expect=fields.choice("expect", Expect) or Expect.PASS,
     )
-    return Given(phase=phase, kind=found, line=item.line, lines=lines)
+    return Given(phase=phase, kind=found, line=item.line(place), lines=lines)
 
 
-def _leaves(reader: Reader, entries: Mapping[str, Entry]) -> tuple[Leaf, ...]:
+def _texts(fields: Fields, key: str) -> tuple[tuple[str, str], ...]:
+    """Return the texts of a list with their places; a key without a value has none."""
+    return () if fields.values.get(key) is None else fields.distinct(key)
+
+
+def _leaves(fields: Fields) -> tuple[Leaf, ...]:
     leaves: dict[str, Leaf] = {}
-    for item in reader.items(entries, "leaves"):
-        leaf = _leaf(reader, item)
+    items = () if fields.values.get("leaves") is None else fields.items("leaves")
+    for place, value in items:
+        leaf = _leaf(fields.shape, value, place)
         if leaf.file in leaves:
-            reader.note(item.line, f"`leaves` has {shown(leaf.file)} twice")
+            fields.shape.note(place, f"{shown(leaf.file)} is there twice")
         elif leaf.file:
             leaves[leaf.file] = leaf
     return tuple(leaves.values())
 
 
-def _leaf(reader: Reader, item: Located) -> Leaf:
-    alone = isinstance(item.value, str)
-    fields = {"file": Entry(line=item.line, item=item)} if alone else reader.record(
-        item, "a file of `leaves`", _LEAF_KEYS
-    )  # fmt: skip
-    if "file" not in fields and isinstance(item.value, Mapping):
-        reader.note(item.line, "a file of `leaves` needs `file`")
-    file = reader.name(fields, "file", _LEAF, _LEAF_FORM)
-    schema = reader.name(fields, "schema", _PATH, _PATH_FORM)
+def _leaf(shape: Shape, value: object, place: str) -> Leaf:
+    """Read a file of `leaves`: its name alone, or with a schema."""
+    whole = {"file": value} if isinstance(value, str) else value
+    fields = shape.mapping(whole, place, required=("file",), optional=("schema",))
+    file = fields.name("file", _LEAF, _LEAF_FORM)
+    schema = fields.name("schema", _PATH, _PATH_FORM)
     if schema and file and not file.endswith(".yaml"):
-        reader.note(fields["schema"].line, f"only a `.yaml` file has a schema, not {shown(file)}")
+        shape.note(fields.at("schema"), f"only a `.yaml` file has a schema, not {shown(file)}")
     return Leaf(file=file, schema=schema)
 
 
-def _limit(reader: Reader, item: Located, pipeline: PipelineDefinition) -> None:
+def _limit(shape: Shape, pipeline: PipelineDefinition) -> None:
     size = len(json.dumps(definition_fields(pipeline)))
     if size > BYTES_MAX:
-        reader.note(item.line, f"the pipeline is longer than {BYTES_MAX} bytes, as JSON")
+        shape.note("", f"the pipeline is longer than {BYTES_MAX} bytes, as JSON")

@@ -1,31 +1,30 @@
-"""Values of a file with their lines, so that a mistake can be found there. Parses nothing."""
+"""A value of a file with its lines, so that a mistake can be found there. Parses nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypeAlias
 
 from agentmux.core.codec.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Located:
-    """A value and the line at which it begins; lines count from 1."""
+    """A plain value and its lines.
 
-    value: Value
-    line: int
+    Attributes:
+        value: As `core.codec.shape` reads it.
+        lines: The line of each key and item by its place, such as ``phases[1].kind``; lines count
+            from 1. The empty place is the whole value.
+    """
 
+    value: object
+    lines: Mapping[str, int]
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
-    """The value of a key in a mapping, and the line of the key."""
-
-    line: int
-    item: Located
-
-
-Value: TypeAlias = "str | int | tuple[Located, ...] | Mapping[str, Entry] | None"
-"""A plain value. Booleans are not listed, since ``bool`` is a subclass of ``int``."""
+    def line(self, place: str = "") -> int:
+        """Return the line of a place, or of the nearest one around it."""
+        while place not in self.lines:
+            place = place[: max(place.rfind("."), place.rfind("["), 0)]
+        return self.lines[place]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,3 +33,7 @@ class Problem:
 
     line: int
     what: str
+
+
+PROBLEMS_MAX = 50
+"""Nobody fixes more at once, and a hostile file has thousands."""

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, field
+from agentmux.core.codec.shape import shown
 from agentmux.core.definitions.definition import Kind, PhaseDefinition, When
 from agentmux.core.definitions.kinds import FORMS, KEYS
-from agentmux.core.definitions.reading import Reader, shown
 from agentmux.core.names import layout
 from agentmux.core.names.nearest import suggestion
 
@@ -85,15 +85,17 @@ class Given:
 Phases = tuple[Given, ...]
 
 
-def compare(reader: Reader, phases: Phases, around: Surroundings, *, line: int) -> None:
-    """Note every mistake in phases that have the right form; ``line`` is that of the file."""
+def compare(phases: Phases, around: Surroundings, *, line: int) -> Iterator[tuple[int, str]]:
+    """Yield the line of every mistake in phases that have the right form, and what is wrong.
+
+    ``line`` is that of the file.
+    """
     for each in phases:
         for rule in _EACH:
             for at, what in rule(each, around):
-                reader.note(each.at(at), what)
+                yield each.at(at), what
     for compared in _ALL:
-        for place, what in compared(phases, line):
-            reader.note(place, what)
+        yield from compared(phases, line)
 
 
 # -- one phase: what is wrong, and the key at which ---------------------------------------------

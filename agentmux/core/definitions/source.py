@@ -8,10 +8,10 @@ from enum import StrEnum
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, field, replace
+from agentmux.core.codec.shape import shown
 from agentmux.core.definitions.check import Checked, check_definition
 from agentmux.core.definitions.definition import Kind, PipelineDefinition
-from agentmux.core.definitions.located import Entry, Located, Problem
-from agentmux.core.definitions.reading import shown
+from agentmux.core.definitions.located import Located, Problem
 from agentmux.core.definitions.rules import Surroundings
 
 _NAME = re.compile(r"[a-z][a-z0-9-]{0,31}")
@@ -83,17 +83,12 @@ def check_source(source: Source, around: Surroundings) -> Checked:
 
 def _other_name(source: Source) -> tuple[Problem, ...]:
     """Return a problem if the pipeline does not have the name of its file."""
-    entry = _top(source, "name")
-    said = entry.item.value if entry is not None else None
-    if entry is None or not isinstance(said, str) or said == source.name:
+    item = source.item
+    said = item.value.get("name") if item is not None and isinstance(item.value, Mapping) else None
+    if item is None or not isinstance(said, str) or said == source.name:
         return ()
     what = f"`name` {shown(said)} must be {shown(source.name)}, as the file is called"
-    return (Problem(line=entry.line, what=what),)
-
-
-def _top(source: Source, key: str) -> Entry | None:
-    value = source.item.value if source.item is not None else None
-    return value.get(key) if isinstance(value, Mapping) else None
+    return (Problem(line=item.line("name"), what=what),)
 
 
 def resolved(pipeline: PipelineDefinition, commands: tuple[str, ...]) -> PipelineDefinition:

@@ -158,7 +158,7 @@ def check_plan(value: object) -> tuple[Plan | None, tuple[str, ...]]:
     _check_membership(shape, subplans, execution.groups)
     _check_overlaps(shape, subplans, execution.groups)
     if shape.problems:
-        return None, tuple(shape.problems)
+        return None, shape.problems
     ordered = tuple(sorted(subplans, key=lambda subplan: subplan.index))
     return Plan(overview=overview, subplans=ordered, execution=execution), ()
 
@@ -383,7 +383,7 @@ def check_execution_plan(value: object) -> tuple[ExecutionPlan | None, tuple[str
         ),
     )
     _check_execution(top, plan)
-    return (None, tuple(shape.problems)) if shape.problems else (plan, ())
+    return (None, shape.problems) if shape.problems else (plan, ())
 
 
 def _check_execution(top: Fields, plan: ExecutionPlan) -> None:

@@ -159,7 +159,7 @@ def check_review(
     )
     if strict and review.verdict is Verdict.FAIL and not top.values.get("findings"):
         shape.note("findings", "a review that fails needs at least one finding")
-    return (None, tuple(shape.problems)) if shape.problems else (review, ())
+    return (None, shape.problems) if shape.problems else (review, ())
 
 
 def _verdict(top: Fields) -> Verdict:
@@ -208,7 +208,7 @@ def check_nominations(value: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
     fields = Fields(shape, "", {} if value is None else {"reviewers": value})
     roles = [_nominated(shape, entry, place) for place, entry in fields.items("reviewers")]
     if shape.problems or not roles:
-        return DEFAULT_NOMINATIONS, tuple(shape.problems)
+        return DEFAULT_NOMINATIONS, shape.problems
     return tuple(dict.fromkeys(roles)), ()
 
 

@@ -5,21 +5,28 @@ from __future__ import annotations
 import pytest
 
 from agentmux.adapters.yaml.located import load_located
-from agentmux.core.definitions.located import Entry, Located, Problem
-from agentmux.core.definitions.reading import PROBLEMS_MAX
+from agentmux.core.definitions.located import PROBLEMS_MAX, Located, Problem
 
 
 def test_each_value_and_key_has_its_line() -> None:
-    item, problems = load_located(b"# a comment\na: 1\nb:\n  - x\n  - no\n  -\n")
+    item, problems = load_located(b"# a comment\na: 1\nb:\n  - x\n  - no\n  -\nc:\n  - d: 2\n")
     assert problems == ()
-    words = (Located(value="x", line=4), Located(value="no", line=5), Located(value=None, line=6))
     assert item == Located(
-        value={
-            "a": Entry(line=2, item=Located(value=1, line=2)),
-            "b": Entry(line=3, item=Located(value=words, line=4)),
+        value={"a": 1, "b": ["x", "no", None], "c": [{"d": 2}]},
+        lines={
+            "": 2,
+            "a": 2,
+            "b": 3,
+            "b[0]": 4,
+            "b[1]": 5,
+            "b[2]": 6,
+            "c": 7,
+            "c[0]": 8,
+            "c[0].d": 8,
         },
-        line=2,
     )
+    assert item.line("c[0].e") == 8
+    assert item.line("e") == 2
 
 
 @pytest.mark.parametrize("text", [b"", b"~", b"# nothing\n"])

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import agentmux.prompts
 from agentmux.adapters.yaml.located import load_located
 from agentmux.core.codec.frozen import replace
+from agentmux.core.codec.shape import either
 from agentmux.core.definitions.check import NAME_FORM, PHASES_MAX, Checked, check_definition, names
 from agentmux.core.definitions.definition import (
     Expect,
@@ -28,8 +29,7 @@ from agentmux.core.definitions.definition import (
     first_after_fix,
 )
 from agentmux.core.definitions.feature import FEATURE
-from agentmux.core.definitions.located import Entry, Located
-from agentmux.core.definitions.reading import PROBLEMS_MAX, either
+from agentmux.core.definitions.located import PROBLEMS_MAX, Located
 from agentmux.core.definitions.rules import RESERVED, Surroundings
 from agentmux.core.names.phase import ROLES
 from agentmux.core.prompts.prompt import NAMES
@@ -103,25 +103,25 @@ def test_a_good_definition_is_what_it_says() -> None:
 
 # what is changed in GOOD, what it is changed into, and what is said of it
 WRONG = [
-    ("version: 1", "version: 2", ["1: `version` must be 1"]),
-    ("version: 1", "version: true", ["1: `version` must be 1"]),
-    ("version: 1\n", "", ["1: `version` must be 1"]),
+    ("version: 1", "version: 2", ["1: version: expected 1"]),
+    ("version: 1", "version: true", ["1: version: expected 1"]),
+    ("version: 1\n", "", ["1: version: expected 1"]),
     ("name: mine", "name: My Own", [
-        "2: `name` `My Own`: it must begin with a letter and have up to 32 of a-z, 0-9 and `-`",
+        "2: name: `My Own`: it must begin with a letter and have up to 32 of a-z, 0-9 and `-`",
     ]),
-    ("name: mine\n", "", ["1: `name` is missing"]),
+    ("name: mine\n", "", ["1: name: missing"]),
     ("name: mine", "name: mine\nphase: []", [
-        "3: a pipeline has no key `phase`; did you mean `phases`?",
+        "3: phase: unknown field; did you mean `phases`?",
     ]),
     ("name: mine", "name: mine\nresult: none", [
-        "3: no result `none`; choose one of `commit`, `report`",
+        "3: result: no result `none`; choose one of `commit`, `report`",
     ]),
     ("kind: work", "kind: wrok", [
-        f"9: no kind `wrok`; did you mean `work`?; choose one of {either(Kind)}",
+        f"9: phases[1].kind: no kind `wrok`; did you mean `work`?; choose one of {either(Kind)}",
     ]),
-    ("    kind: work\n", "", ["8: a phase needs `kind`"]),
+    ("    kind: work\n", "", ["8: phases[1].kind: missing"]),
     ("phase: threats", "phase: ../threats", [
-        f"4: `phase` `../threats`: {NAME_FORM}",
+        f"4: phases[0].phase: `../threats`: {NAME_FORM}",
     ]),
     ("phase: threats", "phase: plan", ["4: `plan` is a name of AgentMux's own"]),
     ("phase: threats", "phase: hello", ["4: `hello` is a name of AgentMux's own"]),
@@ -135,7 +135,7 @@ WRONG = [
         "6: `history` is a name of AgentMux's own",
     ]),
     ("roles: [architect]", "folder: /tmp\n    roles: [architect]", [
-        "6: `folder` `/tmp`: it must be one name of up to 48 of a-z, 0-9, `_` and `-`",
+        "6: phases[0].folder: `/tmp`: it must be one name of up to 48 of a-z, 0-9, `_` and `-`",
     ]),
     ("run: [tests]", "folder: implementing", [
         "13: the folder `implementing` is that of `implementing`",
@@ -144,12 +144,13 @@ WRONG = [
         "6: no role `architekt`; did you mean `architect`?",
     ]),
     ("roles: [architect]", "roles: architect", [
-        "6: `roles` must be a list, not text", "6: a document needs `roles`",
+        "6: phases[0].roles: expected a list, found text", "6: a document needs `roles`",
     ]),
     ("roles: [architect]", "roles: [architect, planner]", ["6: a document has one role, not 2"]),
     ("prompt: summary", "prompt: sumary", ["27: no prompt `sumary`"]),
     ("prompt: summary", "prompt: ../../x.md", [
-        "27: `prompt` `../../x.md`: it must be a name, or a path below the folder of the file",
+        ("27: phases[5].prompt: `../../x.md`: it must be a name,"
+        " or a path below the folder of the file"),
     ]),
     ("prompt: summary", "prompt: mine/threats.md", [
         "27: prompt `mine/threats.md`, line 2: no variable `{{featur}}`; did you mean `feature`?",
@@ -158,12 +159,14 @@ WRONG = [
     ("schema: threats.json", "schema: other.json", ["7: no schema `other.json`"]),
     ("schema: threats.json", "schema: broken.json", ["7: schema `broken.json`: it is not JSON"]),
     ("file: threats.yaml", "file: threats.txt", [
-        "7: only a `.yaml` file has a schema, not `threats.txt`",
+        "7: phases[0].leaves[1].schema: only a `.yaml` file has a schema, not `threats.txt`",
     ]),
     ("leaves: [threats.md,", "leaves: [plan.yaml,", [
         "7: `plan.yaml` is a file of AgentMux's own",
     ]),
-    ("leaves: [threats.md,", "leaves: [threats.yaml,", ["7: `leaves` has `threats.yaml` twice"]),
+    ("leaves: [threats.md,", "leaves: [threats.yaml,", [
+        "7: phases[0].leaves[1]: `threats.yaml` is there twice",
+    ]),
     ("    leaves: [threats.md, {file: threats.yaml, schema: threats.json}]\n", "", [
         "4: a document needs `leaves`: the files that its agent leaves",
     ]),
@@ -174,7 +177,7 @@ WRONG = [
     ("kind: work", "kind: work\n    when: requested", ["10: a work cannot be left out"]),
     ("kind: work", "kind: work\n    expect: fail", ["10: a work has no `expect`"]),
     ("run: [tests]", "when: plan.needs_design", ["13: `plan.needs_design` needs a plan before it"]),
-    ("run: [tests]", "run: [tests, tests]", ["13: `run` has `tests` twice"]),
+    ("run: [tests]", "run: [tests, tests]", ["13: phases[2].run[1]: `tests` is there twice"]),
     ("    run: [tests]\n    on_fail: fixing", "    on_fail: implementing", [
         "13: `on_fail` must name a fix, not `implementing`",
     ]),
@@ -182,7 +185,8 @@ WRONG = [
         "13: `on_fail` must name a fix, not `fixin`; did you mean `fixing`?",
     ]),
     ("on_fail: fixing", "on_fail: null", [
-        "14: `on_fail` must be a text, not nothing", "18: `on_fail` must be a text, not nothing",
+        "14: phases[2].on_fail: expected text, found nothing",
+        "18: phases[3].on_fail: expected text, found nothing",
         "19: no `on_fail` names the fix `fixing`",
     ]),
     ("kind: complete", "kind: document\n    leaves: [a.md]", [
@@ -196,7 +200,7 @@ WRONG = [
         "28: a phase comes after `completing`, the last one",
     ]),
     ("    prompt: summary\n", "    prompt: summary\n  - none\n", [
-        "28: a phase must be a mapping, not text",
+        "28: phases[6]: expected a mapping, found text",
     ]),
     ("kind: document", "kind: work", [
         "7: a work has no `leaves`",
@@ -270,30 +274,20 @@ def test_names_are_those_that_have_to_exist_beside_the_file() -> None:
 # -- hostile definitions ------------------------------------------------------------------------
 
 
-def located(value: object, line: int = 1) -> Located:
+def located(value: object) -> Located:
     """Return a plain value as if each of its items stood in a line of its own."""
-    if isinstance(value, Mapping):
-        begin, entries = line, {}
-        for key, each in value.items():
-            entries[str(key)] = Entry(line=line, item=located(each, line))
-            line = _last(entries[str(key)].item) + 1
-        return Located(value=entries, line=begin)
-    if isinstance(value, (list, tuple)):
-        begin, items = line, []
-        for each in value:
-            items.append(located(each, line))
-            line = _last(items[-1]) + 1
-        return Located(value=tuple(items), line=begin)
-    plain: Any = value
-    return Located(value=plain, line=line)
+    lines: dict[str, int] = {}
 
+    def read(value: object, place: str) -> object:
+        lines[place] = len(lines) + 1
+        if isinstance(value, Mapping):
+            dot = "." if place else ""
+            return {key: read(each, f"{place}{dot}{key}") for key, each in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [read(each, f"{place}[{number}]") for number, each in enumerate(value)]
+        return value
 
-def _last(item: Located) -> int:
-    if isinstance(item.value, Mapping):
-        return max([item.line, *(_last(each.item) for each in item.value.values())])
-    if isinstance(item.value, tuple):
-        return max([item.line, *map(_last, item.value)])
-    return item.line
+    return Located(value=read(value, ""), lines=lines)
 
 
 WORDS = st.sampled_from(
@@ -340,7 +334,7 @@ def refuses_or_can_run(item: Located) -> None:
     assert (found.pipeline is None) == bool(found.problems)
     assert len(found.problems) <= PROBLEMS_MAX
     for each in found.problems:
-        assert 1 <= each.line <= _last(item)
+        assert 1 <= each.line <= len(item.lines)
         assert len(each.what) < 400
         assert not [c for c in each.what if unicodedata.category(c)[0] == "C"]
     for path in names(item).prompts | names(item).schemas:

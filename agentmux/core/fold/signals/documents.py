@@ -128,7 +128,7 @@ def _phase(handed: Handed, contents: Contents) -> Made:
     name, documents = handed.submission.phase, _documents(handed.state())
     if name in documents:
         return PhaseDone(phase=name, sha256=contents.sha256), ()
-    from agentmux.core.definitions.reading import plain, shown  # noqa: PLC0415 (after a mistake)
+    from agentmux.core.codec.shape import plain, shown  # noqa: PLC0415 (after a mistake)
 
     known = ", ".join(f"`{each}`" for each in documents) or "none"
     problem = f"no phase {shown(name)} is handed in by this command; it is for: {known}"
