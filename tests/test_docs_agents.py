@@ -83,8 +83,8 @@ def test_the_page_shows_what_the_commands_print(command: str, project: Path) -> 
 
 def test_the_described_agent_gets_its_conversation_back(project: Path) -> None:
     world = build.world(project, environ=os.environ)
-    spec = world.spec("parrot")
-    strategy = choose_strategy(spec, world.programs.probe(spec))
+    spec = world.agents.spec("parrot")
+    strategy = choose_strategy(spec, world.agents.programs.probe(spec))
     chat = str(uuid.uuid4())
     launch = launch_argv(spec, strategy, session_ref=chat, prompt="the word is plum")
     resume = resume_argv(spec, strategy, session_ref=chat, prompt="which word?")
@@ -102,7 +102,7 @@ def run(argv: tuple[str, ...]) -> tuple[int, str]:
 
 
 def test_permissions_are_set_by_the_second_block_alone(project: Path) -> None:
-    assert build.world(project, environ=os.environ).spec("parrot").permission_args == ()
+    assert build.world(project, environ=os.environ).agents.spec("parrot").permission_args == ()
     first, second = (yaml.safe_load(block) for block in blocks())
     first["agents"]["parrot"] |= second["agents"]["parrot"]
     (project / ".agentmux/config.yaml").write_text(yaml.safe_dump(first))

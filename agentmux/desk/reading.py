@@ -131,8 +131,8 @@ class SessionReader:
             return None
         return replace(
             world,
-            programs=LookedUpOnce(world.programs),
-            head_at=functools.cache(world.head_at),
+            agents=replace(world.agents, programs=LookedUpOnce(world.agents.programs)),
+            git=replace(world.git, head_at=functools.cache(world.git.head_at)),
         )
 
 

@@ -15,7 +15,18 @@ from typing import TYPE_CHECKING, Final
 from agentmux.adapters.disk import session_folders
 from agentmux.adapters.disk.session_traces import TraceFolder
 from agentmux.adapters.system.ids import new_id
-from agentmux.app.world import OwnCommands, Site, World
+from agentmux.app.world import (
+    Agents,
+    Consent,
+    GitTools,
+    Locks,
+    Machine,
+    OwnCommands,
+    Repositories,
+    Site,
+    Texts,
+    World,
+)
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError
@@ -148,16 +159,10 @@ def site(project: Path, *, config: Path | None, environ: Mapping[str, str]) -> S
         network=_network,
         follow=_follow,
         terminal=functools.cache(_terminal_at(environ, chosen)),
-        lock=_lock,
-        tree_lock=_tree_lock,
-        is_alive=_is_alive,
         default_name=lambda: chosen().defaults.session_name,
         traces=TraceFolder(state_dir(environ) / "sessions"),
-        nested=lambda folder: _nested(folder, environ),
-        branch_at=_branch_at,
-        is_branch_gone=_is_branch_gone,
-        repository_around=_repository_around,
-        tops_of=_tops_of,
+        locks=_LOCKS,
+        repositories=_repositories(environ),
         remotes=_remotes,
     )
 
@@ -199,7 +204,7 @@ def world(
 
     files = _project_files(project, config, environ)
     chosen = files.settings(None)
-    spec, agents = _specs(chosen)
+    spec, names = _specs(chosen)
     patience = Patience(limit_s=chosen.git.timeout_s, slow=slow)
 
     def git(folder: Path) -> GitProgram:
@@ -211,15 +216,20 @@ def world(
     def allow(keys: frozenset[str], *, runs: bool = True) -> World:
         there = files.trusted_and(keys)
         chosen = files.settings(there)
-        spec, agents = _specs(chosen)
+        spec, names = _specs(chosen)
         return replace(
             made,
             settings=chosen,
-            spec=spec,
-            agents=agents,
-            programs=made.programs if runs else _programs(environ, keep=False, runs=False),
-            templates=files.templates(there),
-            pipelines=ProjectPipelines(files, there),
+            agents=Agents(
+                spec=spec,
+                names=names,
+                programs=made.agents.programs
+                if runs
+                else _programs(environ, keep=False, runs=False),
+                own=made.agents.own,
+                claims=made.agents.claims,
+            ),
+            texts=Texts(templates=files.templates(there), pipelines=ProjectPipelines(files, there)),
         )
 
     @functools.cache  # each session asks, and the files are read once
@@ -229,51 +239,48 @@ def world(
     made = World(
         project=project,
         tree=project,
-        host=os.uname().nodename,
-        boot=_boot(),
-        zones=_zones(environ),
+        machine=Machine(host=os.uname().nodename, boot=_boot(), zones=_zones(environ)),
         environment=environ,
         now=now,
         new_id=new_id,
         settings=chosen,
-        spec=spec,
-        agents=agents,
-        programs=_programs(environ, keep=not read_only),
-        own=_own_commands(),
-        claims=ClaimFolder(state_dir(environ) / "claims"),
-        templates=files.templates(None),
-        pipelines=ProjectPipelines(files, None),
+        agents=Agents(
+            spec=spec,
+            names=names,
+            programs=_programs(environ, keep=not read_only),
+            own=_own_commands(),
+            claims=ClaimFolder(state_dir(environ) / "claims"),
+        ),
+        texts=Texts(templates=files.templates(None), pipelines=ProjectPipelines(files, None)),
         folders=session_folders,
         files=_files,
         network=_network,
         follow=_follow,
         terminal=functools.cache(_terminal_at(environ, lambda: chosen)),
-        lock=_lock,
-        tree_lock=_tree_lock,
-        is_alive=_is_alive,
         default_name=lambda: chosen.defaults.session_name,
         traces=TraceFolder(state_dir(environ) / "sessions"),
-        nested=lambda folder: _nested(folder, environ),
-        repository=repository(project),
-        repository_at=repository,
-        head_at=lambda folder: _head_of(repository(folder)),
-        branch_at=_branch_at,
-        is_branch_gone=_is_branch_gone,
-        repository_around=_repository_around,
-        tops_of=_tops_of,
-        worktrees=LinkedWorktrees(git(project)),
-        checkpoints=lambda tree, home, session: GitCheckpoints(git(tree), home, session),
-        merging=lambda given: _merging(project, given, patience),
+        locks=_LOCKS,
+        repositories=_repositories(environ),
         remotes=_remotes,
-        bundles=GitBundles(git(project)),
+        repository=repository(project),
+        git=GitTools(
+            repository_at=repository,
+            head_at=lambda folder: _head_of(repository(folder)),
+            worktrees=LinkedWorktrees(git(project)),
+            checkpoints=lambda tree, home, session: GitCheckpoints(git(tree), home, session),
+            merging=lambda given: _merging(project, given, patience),
+            bundles=GitBundles(git(project)),
+            trials=GitTrials(git(project), project),
+            remote_branches=GitRemoteBranches(git(project)),
+        ),
         archives=session_archive,
-        trials=GitTrials(git(project), project),
-        remote_branches=GitRemoteBranches(git(project)),
         forge=lambda given: _forge(project, environ, given),
         secrets=lambda folder: _secrets(folder, environ),
-        trust=ProjectTrust(files, _trust_store(project, environ)),
-        allow=allow,
-        preview=preview,
+        consent=Consent(
+            trust=ProjectTrust(files, _trust_store(project, environ)),
+            allow=allow,
+            preview=preview,
+        ),
     )
     return made
 
@@ -385,6 +392,19 @@ def _nested(folder: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
         return Git(folder, environ, Patience(limit_s=_GLANCE_S)).nested()
     except AgentmuxError:
         return ()
+
+
+_LOCKS: Final = Locks(session=_lock, tree=_tree_lock, is_alive=_is_alive)
+
+
+def _repositories(environ: Mapping[str, str]) -> Repositories:
+    return Repositories(
+        nested=lambda folder: _nested(folder, environ),
+        branch_at=_branch_at,
+        is_branch_gone=_is_branch_gone,
+        around=_repository_around,
+        tops_of=_tops_of,
+    )
 
 
 def _specs(

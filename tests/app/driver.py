@@ -396,7 +396,7 @@ class Studio:
 
         tools = Tools(
             terminal=self.terminal,
-            lock=self.world.lock(self.session),
+            lock=self.world.locks.session(self.session),
             wake=wake,
             deaths=NobodyDies(),
             type_into=self._type_into,

@@ -47,7 +47,7 @@ class Scene:
         session = Session(self.world.files(self.path), now=self.world.now, new_id=self.world.new_id)
         spec = worktree_of(self.world, session.state, self.path)
         assert spec is not None
-        self.world.worktrees.make(spec, again=False)
+        self.world.git.worktrees.make(spec, again=False)
         session.record(WorktreeMade())
         (self.place / "new.txt").write_text("new\n")
         return session
@@ -55,7 +55,7 @@ class Scene:
     def save(self, session: Session) -> None:
         inside = placed(self.world, session.state)
         uuid = session.state.session_id
-        save_tree(session, inside.checkpoints(inside.tree, self.path.resolve(), uuid), "stop")
+        save_tree(session, inside.git.checkpoints(inside.tree, self.path.resolve(), uuid), "stop")
 
     def begin(self) -> Trial:
         return begin_trial(self.world, entry_at(self.world, self.path))

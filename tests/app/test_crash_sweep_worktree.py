@@ -61,8 +61,8 @@ def test_a_kill_of_the_making_of_a_worktree_changes_nothing_in_the_end(
         (studio.project / name).write_text(text)
     git(studio.project, "add", ".gitignore", ".worktreeinclude")
     git(studio.project, "commit", "-qm", "Ignore")
-    trusted = frozenset(part.key for part in studio.world.trust.parts())
-    studio.world = replace(studio.world, templates=studio.world.allow(trusted).templates)
+    trusted = frozenset(part.key for part in studio.world.consent.trust.parts())
+    studio.world = replace(studio.world, texts=studio.world.consent.allow(trusted).texts)
     made = recorded(studio, quick, monkeypatch, end="submit_architecture").images
     wanted = outcome(studio)
     top = worktree(studio)
@@ -181,7 +181,7 @@ def remove(studio: Studio) -> None:
 
     def take_away() -> None:
         lost = require_nothing_lost(world, entry, spec, force=False)
-        world.worktrees.take_away(spec, lost.tip)
+        world.git.worktrees.take_away(spec, lost.tip)
 
     remove_session(world, entry, take_away)
 

@@ -160,15 +160,17 @@ def test_the_world_has_what_an_operation_needs(project: Path) -> None:
     assert world.settings == Settings()
     assert world.now().tzinfo is UTC
     assert world.new_id() != world.new_id()
-    assert world.spec("demo").name == "demo"
-    assert world.spec("demo") is world.spec("demo")
-    assert world.programs.probe(world.spec("demo")).installed
-    assert world.programs.path.split(os.pathsep)[0] == str(Path(sys.executable).parent)
-    assert Path(world.own.wrapper[2]).is_file()
-    assert world.programs.identity("/nowhere") == ""
-    assert world.programs.identity(sys.executable) == world.programs.identity(sys.executable)
-    assert "{" in world.templates.template("architect")
-    assert world.templates.extension("architect") is None
+    assert world.agents.spec("demo").name == "demo"
+    assert world.agents.spec("demo") is world.agents.spec("demo")
+    assert world.agents.programs.probe(world.agents.spec("demo")).installed
+    assert world.agents.programs.path.split(os.pathsep)[0] == str(Path(sys.executable).parent)
+    assert Path(world.agents.own.wrapper[2]).is_file()
+    assert world.agents.programs.identity("/nowhere") == ""
+    assert world.agents.programs.identity(sys.executable) == world.agents.programs.identity(
+        sys.executable
+    )
+    assert "{" in world.texts.templates.template("architect")
+    assert world.texts.templates.extension("architect") is None
 
 
 def test_our_programs_are_found_where_python_is_elsewhere(

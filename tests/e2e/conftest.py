@@ -90,7 +90,7 @@ class Project:
             (folder / "probes" / name).write_bytes(data)
         if not PROBES:
             world = build.world(self.path, environ=self.env)
-            assert world.programs.probe(world.spec("demo")).installed
+            assert world.agents.programs.probe(world.agents.spec("demo")).installed
             PROBES.update({each.name: each.read_bytes() for each in (folder / "probes").iterdir()})
 
     # -- programs ----------------------------------------------------------------------------

@@ -37,7 +37,11 @@ if TYPE_CHECKING:
 
 def installed_agents(world: World, names: Iterable[str]) -> list[str]:
     """Return those of these agents whose programs are on this machine; none of them is run."""
-    return [each for each in names if world.programs.find(world.spec(each).command[0]) is not None]
+    return [
+        each
+        for each in names
+        if world.agents.programs.find(world.agents.spec(each).command[0]) is not None
+    ]
 
 
 SESSION: Final = "SESSION"
@@ -213,7 +217,7 @@ def list_agents(world: World, registry: Registry) -> OperationResult[tuple[Agent
     Each installed program is asked at most twice (for its help and its version), several programs
     at the same time. A program that has not changed since it was last asked is not asked again.
     """
-    specs = [world.spec(name) for name in (*registry, *_typed(world, registry))]
+    specs = [world.agents.spec(name) for name in (*registry, *_typed(world, registry))]
     by_program: dict[tuple[str, ...], list[AgentSpec]] = {}
     for spec in specs:
         by_program.setdefault(spec.command, []).append(spec)
@@ -228,7 +232,7 @@ def _typed(world: World, registry: Registry) -> Sequence[str]:
     settings = world.settings
     named = [settings.defaults.agent, *(each.agent for each in settings.roles.values())]
     unique = dict.fromkeys(name for name in named if name is not None)
-    return [name for name in unique if name not in registry and not world.spec(name).known]
+    return [name for name in unique if name not in registry and not world.agents.spec(name).known]
 
 
 def probe_agent(
@@ -243,9 +247,9 @@ def probe_agent(
         name: The agent: a name of the registry, or a command.
         look: Returns what the program can do; it may run the program.
     """
-    spec = world.spec(name)
+    spec = world.agents.spec(name)
     report = _report(world, spec, look(spec))
-    problems = tuple(_problems(report, name, world.agents()))
+    problems = tuple(_problems(report, name, world.agents.names()))
     return OperationResult(
         data=report, problems=problems, exit_code=worst(each.code for each in problems)
     )
@@ -271,7 +275,7 @@ def _problems(report: AgentReport, name: str, agents: Iterable[str]) -> Iterable
 
 def show_agent(world: World, name: str) -> AgentCommands:
     """Return the command lines of an agent with each of its strategies."""
-    report = _report(world, world.spec(name))
+    report = _report(world, world.agents.spec(name))
     kinds = [*report.spec.strategies] or [NO_STRATEGY]
     if report.strategy not in kinds:
         kinds.append(report.strategy)
@@ -282,7 +286,7 @@ def show_agent(world: World, name: str) -> AgentCommands:
 
 
 def _report(world: World, spec: AgentSpec, probe: ProbeResult | None = None) -> AgentReport:
-    found = probe or world.programs.ask(spec)
+    found = probe or world.agents.programs.ask(spec)
     # Without a program nothing was probed: take the registry's first strategy.
     strategy = choose_strategy(spec, found if found.installed else None)
     default = world.settings.defaults.agent
@@ -291,7 +295,7 @@ def _report(world: World, spec: AgentSpec, probe: ProbeResult | None = None) -> 
         probe=found,
         strategy=strategy,
         version=found.version or _version(world, spec, found),
-        is_default=world.spec(default).name == spec.name,
+        is_default=world.agents.spec(default).name == spec.name,
     )
 
 
@@ -305,7 +309,7 @@ def _version(world: World, spec: AgentSpec, probe: ProbeResult) -> str:
         return ""
     # A name of its own, since answers are cached by name and command.
     question = replace(spec, name=f"{spec.name} --version", probe=_VERSION, strategies=())
-    return world.programs.ask(question).version
+    return world.agents.programs.ask(question).version
 
 
 def _commands(world: World, report: AgentReport, name: str, strategy: Strategy) -> StrategyCommands:
@@ -316,8 +320,8 @@ def _commands(world: World, report: AgentReport, name: str, strategy: Strategy) 
     kept = str(base / layout.checkpoint(SEAT))
     model = world.settings.defaults.model if name == world.settings.defaults.agent else None
     ours = (
-        *mcp_words(spec, world.own.mcp_server, str(folder / "mcp.json")),
-        *hook_words(spec, world.own.hook, str(folder / "hooks.json")),
+        *mcp_words(spec, world.agents.own.mcp_server, str(folder / "mcp.json")),
+        *hook_words(spec, world.agents.own.hook, str(folder / "hooks.json")),
     )
     resume = None
     if strategy.resume:

@@ -68,7 +68,7 @@ def find_continued(world: World, given: str) -> ContinuedBranch:
         ForgeError: The forge's program does not tell.
     """
     found = _find(world, given, "--on")
-    here = world.remote_branches.branch(found.name)
+    here = world.git.remote_branches.branch(found.name)
     if found.request is not None and here not in {None, found.commit}:
         go, join = git_commands.switch(found.name), git_commands.merge("@{upstream}")
         raise BlockedError(
@@ -77,7 +77,7 @@ def find_continued(world: World, given: str) -> ContinuedBranch:
             reason="branch_differs",
             hints=(f"bring them together: {go} && git fetch && {join}",),
         )
-    top = world.worktrees.checkout_of(found.name)
+    top = world.git.worktrees.checkout_of(found.name)
     if top is not None:
         raise BlockedError(
             f"branch `{found.name}` is checked out in {top}",
@@ -103,13 +103,13 @@ def find_reviewed(world: World, given: str, base: str | None) -> ReviewedBranch:
     """
     found = _find(world, given, "--of")
     ref = base or found.base or world.settings.git.base
-    began = world.worktrees.base(ref)
+    began = world.git.worktrees.base(ref)
     if began is None and base is None and found.base is not None:
         theirs = (
-            world.remote_branches.branch(found.base, remote=each.name)
-            for each in world.remote_branches.all()
+            world.git.remote_branches.branch(found.base, remote=each.name)
+            for each in world.git.remote_branches.all()
         )
-        began = next((world.worktrees.base(each) for each in theirs if each is not None), None)
+        began = next((world.git.worktrees.base(each) for each in theirs if each is not None), None)
     if began is None:
         raise UsageError(
             f"`{ref or 'HEAD'}`, with which the branch would be compared, is not a commit here",
@@ -136,13 +136,13 @@ def _find(world: World, given: str, option: str) -> ContinuedBranch:
 
 
 def _branch(world: World, name: str) -> ContinuedBranch | None:
-    commit = world.remote_branches.branch(name)
+    commit = world.git.remote_branches.branch(name)
     if commit is not None:
         return ContinuedBranch(name=name, commit=commit)
     theirs = {
         each.name: found
-        for each in world.remote_branches.all()
-        if (found := world.remote_branches.branch(name, remote=each.name)) is not None
+        for each in world.git.remote_branches.all()
+        if (found := world.git.remote_branches.branch(name, remote=each.name)) is not None
     }
     if len(theirs) > 1:
         raise UsageError(
@@ -166,7 +166,7 @@ def _request(world: World, given: str) -> ContinuedBranch | None:
             hints=(f"continue a branch: agentmux start --on {shlex.quote(found.branch)} …",),
         )
     remote = _remote_of(world, place, found)
-    here = world.remote_branches.branch(found.branch) == found.commit
+    here = world.git.remote_branches.branch(found.branch) == found.commit
     return ContinuedBranch(
         name=found.branch,
         commit=found.commit,

@@ -97,7 +97,7 @@ def export(
     _require_exportable(world, entry, _folded(world, entry))
     with ExitStack() as held:
         holder = {"command": "export", "since": stamp(world.now())}
-        lock = world.lock(entry.path)
+        lock = world.locks.session(entry.path)
         lock.acquire(LOCK_WAIT_S, holder)
         held.callback(lock.release)
         state = _folded(world, entry)
@@ -105,7 +105,7 @@ def export(
         inside = placed(world, state)
         works = _works_there(world, entry, state)
         if works:
-            tree = inside.tree_lock(inside.tree)
+            tree = inside.locks.tree(inside.tree)
             tree.acquire(LOCK_WAIT_S, holder)
             held.callback(tree.release)
             _require_own_files(inside, state, entry.name)
@@ -151,9 +151,9 @@ def _works_there(world: World, entry: SessionEntry, state: SessionState) -> bool
         BlockedError: It is there, but its repository was moved: what it has would stay behind.
     """
     spec = worktree_of(world, state, entry.path)
-    if spec is None or world.worktrees.is_made(spec):
+    if spec is None or world.git.worktrees.is_made(spec):
         return True
-    if world.worktrees.is_there(spec):
+    if world.git.worktrees.is_there(spec):
         raise missing_worktree(world, spec, entry.path)
     return False
 
@@ -220,7 +220,7 @@ def _session(world: World, entry: SessionEntry) -> Session:
 
 
 def _store(world: World, entry: SessionEntry, state: SessionState) -> TreeCheckpoints:
-    return world.checkpoints(world.tree, entry.path.resolve(), state.session_id)
+    return world.git.checkpoints(world.tree, entry.path.resolve(), state.session_id)
 
 
 def _move(session: Session, target: Path, digest: str) -> None:
@@ -250,14 +250,14 @@ def _exported(
     members, left = world.archives.members(home)
     modules = world.repository.modules_with_work() if works else ()
     refs = _refs(world, home, state)
-    with world.bundles.bundled(home, refs) as bundle:
+    with world.git.bundles.bundled(home, refs) as bundle:
         digest, size = world.archives.bundle_digest(bundle) if bundle is not None else ("", 0)
         saved = last_checkpoint(state)
         manifest = Manifest(
             session=world.new_id() if copy else state.session_id,
             source=state.session_id,
             name=_ODD.sub("-", entry.name.lower()).strip("-")[:100] or layout.FALLBACK_SLUG,
-            host=_HOST_ODD.sub("-", world.host).strip("-.")[:200] or "unknown",
+            host=_HOST_ODD.sub("-", world.machine.host).strip("-.")[:200] or "unknown",
             made_at=stamp(world.now()),
             agentmux=VERSION,
             revision=state.revision,
@@ -294,6 +294,6 @@ def _refs(world: World, home: Path, state: SessionState) -> dict[str, str]:
     if state.reviewed is not None:
         refs[REVIEWED_REF] = state.reviewed.since
     for each in state.tree_checkpoints:
-        if each is saved or world.bundles.has(home, each.commit):
+        if each is saved or world.git.bundles.has(home, each.commit):
             refs[f"{CHECKPOINT_REFS}{each.number}"] = each.commit
     return refs

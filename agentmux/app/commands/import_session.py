@@ -150,9 +150,9 @@ def pipeline_in(world: World, file: Path, *, copy: bool, say: Callable[[str], ob
 
 def taken_from(world: World, pipeline: str) -> object:
     """Return what an import takes from the configuration of ``world``; for questions of trust."""
-    source = world.pipelines.source(pipeline) if pipeline else None
+    source = world.texts.pipelines.source(pipeline) if pipeline else None
     found = None if source is None else (source.text, source.prompts, source.schemas)
-    place = (world.settings.git.setup, world.templates.copied())
+    place = (world.settings.git.setup, world.texts.templates.copied())
     return (found, world.settings.verify, place) if pipeline else None
 
 
@@ -186,7 +186,7 @@ def import_session(world: World, file: Path, *, copy: bool) -> ImportedSession:
             )
         events = archive.events()
         state = _state_of(archive, events)
-        tree = world.tree_lock(world.project)
+        tree = world.locks.tree(world.project)
         with world.folders.one_at_a_time(tree.top):
             here = None if copy else _here(world, archive.manifest.session)
             if here is not None:  # another import was faster
@@ -219,7 +219,7 @@ def _returned(
     Raises:
         BlockedError: It is another file, or the session has not moved.
     """
-    lock = world.lock(entry.path)
+    lock = world.locks.session(entry.path)
     lock.acquire(LOCK_WAIT_S, {"command": "import", "since": stamp(world.now())})
     try:
         session = Session(world.files(entry.path), now=world.now, new_id=world.new_id)
@@ -234,7 +234,7 @@ def _returned(
     return ImportedSession(
         name=entry.name,
         path=entry.path,
-        host=world.host,
+        host=world.machine.host,
         phase=state.phase,
         worktree=state.worktree,
         branch=state.branch,
@@ -310,7 +310,7 @@ def _planned(
     name = _free_name(world, manifest, state, entries, copy=copy)
     chosen = choose_pipeline(world, state.pipeline.name)
     place, branch = _place(world, manifest, state, entries, session)
-    registered = frozenset(world.agents())
+    registered = frozenset(world.agents.names())
     base = state.base or Base(commit=state.options.base or manifest.base, branch=state.branch)
     completion = world.settings.completion
     taken = {each.fields.get("port_base") for each in entries}
@@ -414,7 +414,7 @@ def _place(
     Raises:
         UsageError: No worktree can be made.
     """
-    room = world.worktrees.room(worktree_root(world))
+    room = world.git.worktrees.room(worktree_root(world))
     named = [each for each in entries if each.text("worktree")]
     folders = room.names | {
         Path(each.text("worktree")).name
@@ -442,7 +442,7 @@ def _known_branch(
 
     Empty if it needs another one.
     """
-    begun = world.worktrees.owned(session)
+    begun = world.git.worktrees.owned(session)
     if begun is not None:
         return begun
     is_same = session == manifest.source and state.worktree is not None
@@ -475,7 +475,7 @@ def _make(world: World, archive: SessionArchive, arrival: _Arrival) -> None:
         undo.pop_all()
     spec = worktree_of(world, state, path)
     if spec is not None:
-        world.worktrees.reserve(spec)
+        world.git.worktrees.reserve(spec)
 
 
 def _texts(world: World, arrival: _Arrival) -> dict[str, str]:
@@ -483,7 +483,7 @@ def _texts(world: World, arrival: _Arrival) -> dict[str, str]:
     state = arrival.state
     texts = dict(first_texts(placed(world, state), arrival.path, state))
     del texts[layout.REQUIREMENTS]  # it comes along, or is made below
-    copied = world.templates.copied()
+    copied = world.texts.templates.copied()
     if copied is not None:
         texts[layout.COPIED] = copied
     return {**texts, **arrival.chosen.texts}
@@ -507,31 +507,31 @@ def _fill(
     if manifest.bundle:
         names = (f"{CHECKPOINT_REFS}{each.number}" for each in state.tree_checkpoints)
         known = frozenset({HEAD_REF, BASE_REF, REVIEWED_REF, *names})
-        world.bundles.unpack(folder, bundle, known)
+        world.git.bundles.unpack(folder, bundle, known)
         world.archives.drop(bundle)
     _require_commits(world, folder, manifest, state)
     _hand_over(world, folder, manifest, state)
-    world.bundles.bring(folder, manifest.head)
-    base = world.worktrees.base(manifest.head)
+    world.git.bundles.bring(folder, manifest.head)
+    base = world.git.worktrees.base(manifest.head)
     if base is not None:
-        require_room(world.worktrees.room(worktree_root(world)), base)
+        require_room(world.git.worktrees.room(worktree_root(world)), base)
     spec = worktree_of(world, state, arrival.path)
     if spec is not None and state.worktree_made:
-        undo(lambda: world.worktrees.take_away(spec, arrival.tip))
-        world.worktrees.adopt(spec, arrival.tip)
+        undo(lambda: world.git.worktrees.take_away(spec, arrival.tip))
+        world.git.worktrees.adopt(spec, arrival.tip)
 
 
 def _require_commits(world: World, folder: Path, manifest: Manifest, state: SessionState) -> None:
     wanted = [manifest.base, manifest.head]
     wanted += [manifest.checkpoint] if manifest.checkpoint else []
     wanted += [state.reviewed.since] if state.reviewed is not None else []
-    lacking = [each for each in wanted if not world.bundles.has(folder, each)]
+    lacking = [each for each in wanted if not world.git.bundles.has(folder, each)]
     if lacking:
         raise MissingError(
             f"this repository lacks commit {lacking[0][:12]}, on which the session builds",
             hints=("get it, then import again: git fetch --all",),
         )
-    if not world.bundles.share_history(folder, manifest.head):
+    if not world.git.bundles.share_history(folder, manifest.head):
         raise UsageError(
             "the session is from another repository: this one shares no commit with it",
             hints=("import it in a clone of its repository",),
@@ -542,7 +542,7 @@ def _hand_over(world: World, folder: Path, manifest: Manifest, state: SessionSta
     """Write what the agents here are told of the work so far."""
     files = world.files(folder)
     if manifest.checkpoint:
-        diff = world.bundles.diff(folder, manifest.base, manifest.checkpoint, handover.DIFF_MAX)
+        diff = world.git.bundles.diff(folder, manifest.base, manifest.checkpoint, handover.DIFF_MAX)
         files.write(handover.DIFF, diff)
     for seat in state.agents:
         data, _ = files.read_artifact(layout.snapshot(seat), handover.SNAPSHOT_MAX)

@@ -146,7 +146,7 @@ def reattach(
     """
     pipe = starter.pipe(path)
     request = OrchestratorRequest(mode="reattach", ready=str(pipe.path))
-    lock = world.lock(path)
+    lock = world.locks.session(path)
     try:
         # Whatever runs in the monitor's pane is ended; with the lock taken it is no orchestrator.
         lock.acquire(LOCK_WAIT_S, {"command": "resume --reattach"})

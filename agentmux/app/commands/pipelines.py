@@ -66,7 +66,9 @@ def all_pipelines(world: World) -> tuple[PipelineView, ...]:
 
     A built-in one that this version cannot run is left out.
     """
-    views = (_view(world, world.pipelines.source(name)) for name in world.pipelines.names())
+    views = (
+        _view(world, world.texts.pipelines.source(name)) for name in world.texts.pipelines.names()
+    )
     return tuple(
         each
         for each in views
@@ -87,7 +89,7 @@ def one_pipeline(world: World, name: str) -> PipelineView:
     Raises:
         UsageError: There is none.
     """
-    found = _view(world, world.pipelines.source(name) if is_name(name) else None)
+    found = _view(world, world.texts.pipelines.source(name) if is_name(name) else None)
     if found is None:
         raise no_pipeline(world, name)
     return found

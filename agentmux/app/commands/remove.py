@@ -80,7 +80,7 @@ def _is_settled(world: World, entry: SessionEntry) -> bool:
     It was exported, or it is done and its worktree was taken away after that.
     """
     session = entry.text("session_id")
-    return entry.is_moved or (entry.is_done and world.worktrees.owned(session) is None)
+    return entry.is_moved or (entry.is_done and world.git.worktrees.owned(session) is None)
 
 
 def removable_worktree(
@@ -136,11 +136,11 @@ def loss_of(world: World, entry: SessionEntry, spec: WorktreeSpec) -> WorktreeLo
     commit = entry.fields.get("commit")
     made = commit.get("commit") if isinstance(commit, dict) else None
     delivered = made if isinstance(made, str) else None
-    found = world.worktrees.loss(spec, branch, delivered=delivered)
+    found = world.git.worktrees.loss(spec, branch, delivered=delivered)
     merged = _merged(world, entry) if found.commits or found.loose else None
     if merged is None:
         return found
-    return world.worktrees.loss(spec, branch, merged=merged, delivered=delivered)
+    return world.git.worktrees.loss(spec, branch, merged=merged, delivered=delivered)
 
 
 def _base_branch(entry: SessionEntry) -> str | None:
@@ -323,7 +323,7 @@ def remove_session(
         DataError: The directory cannot be renamed, or not all of it can be deleted.
     """
     require_removable(site, entry)
-    lock = site.lock(entry.path)
+    lock = site.locks.session(entry.path)
     # Locked during the rename: whoever starts an orchestrator finds a whole session or none.
     lock.acquire(LOCK_WAIT_S, {"command": "remove"})
     try:
@@ -353,7 +353,7 @@ def _leave(site: Site) -> bool:
     """Remove ``.agentmux/`` if it holds nothing any more; return whether it is removed."""
     with (
         suppress(AgentmuxError, OSError),  # a start holds it, or nobody may look
-        site.folders.one_at_a_time(site.tree_lock(site.project).top),
+        site.folders.one_at_a_time(site.locks.tree(site.project).top),
     ):
         return site.folders.leave(sessions_dir(site.project))
     return False

@@ -407,9 +407,9 @@ def resume(
     Raises:
         BlockedError: By now the session is live or locked, or another one is live in the checkout.
     """
-    world.claims.require_writable()
-    lock = world.lock(plan.path)
-    tree = world.tree_lock(world.project)
+    world.agents.claims.require_writable()
+    lock = world.locks.session(plan.path)
+    tree = world.locks.tree(world.project)
     told: tuple[str, ...] = ()
     with world.folders.one_at_a_time(tree.top):
         require_free(world, entry_at(world, plan.path))
@@ -457,7 +457,7 @@ def _named(world: World, plan: ResumePlan) -> SessionState:
 
 def plan_lacks(world: World, plan: ResumePlan) -> LackingProgramError | None:
     """Return why a resume without a person is refused by `lacking_programs`; None where not."""
-    return lacking_programs(world.programs, world.files(plan.path), plan.state, plan.panes)
+    return lacking_programs(world.agents.programs, world.files(plan.path), plan.state, plan.panes)
 
 
 def pane_fields(plan: LaunchPlan, tree: Path) -> Mapping[str, object]:

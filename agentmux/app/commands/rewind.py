@@ -88,7 +88,7 @@ def plan_rewind(world: World, entry: SessionEntry, name: str) -> RewindPlan:
     to = named_checkpoint(state.tree_checkpoints, name)
     events = _events(world, entry, to)
     inside = placed(world, state)
-    store = inside.checkpoints(inside.tree, entry.path.resolve(), state.session_id)
+    store = inside.git.checkpoints(inside.tree, entry.path.resolve(), state.session_id)
     phase = rewound_phase(state, to)
     return RewindPlan(
         to=to,
@@ -136,7 +136,7 @@ def require_rewindable(world: World, entry: SessionEntry, state: SessionState) -
             reason="delivered",
             hints=(f"see it: agentmux diff {entry.name}",),
         )
-    if not world.worktrees.is_made(spec):
+    if not world.git.worktrees.is_made(spec):
         raise missing_worktree(world, spec, entry.path)
 
 
@@ -148,14 +148,17 @@ def rewind(world: World, entry: SessionEntry, name: str) -> RewoundSession:
         NotFoundError: There is no such checkpoint.
         GitError: Git refuses.
     """
-    lock, holder = world.lock(entry.path), {"command": "rewind", "since": stamp(world.now())}
+    lock, holder = (
+        world.locks.session(entry.path),
+        {"command": "rewind", "since": stamp(world.now())},
+    )
     lock.acquire(LOCK_WAIT_S, holder)
     try:
         session = Session(world.files(entry.path), now=world.now, new_id=world.new_id)
         session.take_over()
         require_rewindable(world, entry, session.state)
         inside = placed(world, session.state)
-        tree = inside.tree_lock(inside.tree)
+        tree = inside.locks.tree(inside.tree)
         tree.acquire(LOCK_WAIT_S, holder)
         try:
             finish_rewind(inside, session)  # one that was interrupted
@@ -170,7 +173,7 @@ def _rewound(world: World, entry: SessionEntry, session: Session, name: str) -> 
     state = session.state
     to = named_checkpoint(state.tree_checkpoints, name)
     events = _events(world, entry, to)
-    store = world.checkpoints(world.tree, entry.path.resolve(), state.session_id)
+    store = world.git.checkpoints(world.tree, entry.path.resolve(), state.session_id)
     store.differing(to.commit, to.commit)  # fails if the checkpoint is gone
     before = save_tree(session, store, REWIND, replaced_by=to.commit)
     phase = rewound_phase(state, to)

@@ -86,7 +86,7 @@ def give(
     """
     files = world.files(entry.path)
     require_orchestrator(entry.name, poke)
-    require_own_version(world.lock(entry.path), entry.name)
+    require_own_version(world.locks.session(entry.path), entry.name)
     with files.transact() as held:
         state = fold(held.loaded.state, held.loaded.tail)
         _require_agent(state, entry.name, seat, tells=isinstance(fact, SeatTold))
@@ -145,12 +145,12 @@ def wait_ended(
         found, begun = _ended(world, entry, given)
         if found is not None or monotonic() >= deadline:
             break
-        if not world.lock(entry.path).is_held():
+        if not world.locks.session(entry.path).is_held():
             found, begun = _ended(world, entry, given)
             break
     if found is not None:
         return found
-    held = world.lock(entry.path).is_held()
+    held = world.locks.session(entry.path).is_held()
     why = f"nothing is known after {timeout_s:g} s" if held else "the orchestrator has ended"
     typed = "it may have been typed" if begun else "it was not typed yet"
     raise TimedOutError(

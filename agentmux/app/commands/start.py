@@ -258,14 +258,14 @@ def start(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedS
     Raises:
         AgentmuxError: As in `plan_start`; or something could not be created.
     """
-    world.claims.require_writable()
+    world.agents.claims.require_writable()
     on = plan.request.on
     if on is not None and on.remote is not None:
-        world.remote_branches.bring(on.name, on.commit, on.remote)
+        world.git.remote_branches.bring(on.name, on.commit, on.remote)
         plan = replace(plan, request=replace(plan.request, on=replace(on, remote=None)))
     of = plan.request.of.branch if plan.request.of is not None else None
-    if of is not None and of.remote is not None and world.worktrees.base(of.commit) is None:
-        world.remote_branches.fetch(of.name, of.commit, of.remote)
+    if of is not None and of.remote is not None and world.git.worktrees.base(of.commit) is None:
+        world.git.remote_branches.fetch(of.name, of.commit, of.remote)
     for _ in range(_TRIES):
         try:
             return _begun(world, starter, plan)
@@ -283,7 +283,7 @@ def _begun(world: World, starter: OrchestratorStart, plan: StartPlan) -> Started
         made, state, pipe = _made(world, starter, plan, undo)
         worktree = worktree_of(world, state, made.path)
         if worktree is not None:
-            undo.callback(world.worktrees.take_back, worktree)
+            undo.callback(world.git.worktrees.take_back, worktree)
         begun = hand_over(
             world, starter, made.path, state, OrchestratorRequest(mode="start"), pipe=pipe
         )
@@ -317,7 +317,7 @@ def _made(
         pipes: list[Handover] = []
         with ExitStack() as made:
             try:
-                tree = world.tree_lock(world.project)
+                tree = world.locks.tree(world.project)
                 with world.folders.one_at_a_time(tree.top):
                     _require_same_place(world, plan)
                     files.make(
@@ -328,7 +328,7 @@ def _made(
                     made.callback(files.discard)
                     worktree = worktree_of(world, state, plan.path)
                     if worktree is not None:
-                        world.worktrees.reserve(worktree)
+                        world.git.worktrees.reserve(worktree)
                     else:
                         made.callback(tree.forget, str(plan.path.resolve()))
                         tree.note({"path": str(plan.path.resolve())})
@@ -347,7 +347,7 @@ def _texts(world: World, plan: StartPlan, state: SessionState) -> Mapping[str, s
     texts = first_texts(placed(world, state), plan.path, state)
     if plan.request.lease:
         texts = {**texts, lease.NAME: plan.request.lease}
-    copied = world.templates.copied() if state.worktree or state.base_checks else None
+    copied = world.texts.templates.copied() if state.worktree or state.base_checks else None
     return texts if copied is None else {**texts, layout.COPIED: copied}
 
 
@@ -596,7 +596,7 @@ def named_agent(world: World, text: str) -> tuple[str, str | None]:
     A command may contain a colon: only what follows the name of an agent is a model.
     """
     agent, _, model = text.partition(":")
-    return (agent, model or None) if agent in world.agents() else (text, None)
+    return (agent, model or None) if agent in world.agents.names() else (text, None)
 
 
 def flags(
@@ -639,8 +639,8 @@ def _agents(world: World, state: SessionState) -> Mapping[str, str]:
     options = state.options
     for role in session_roles(state):
         name = world.settings.played(role, options.agents, options.models).agent
-        spec = world.spec(name)
-        if world.programs.find(spec.command[0]) is None:
+        spec = world.agents.spec(name)
+        if world.agents.programs.find(spec.command[0]) is None:
             raise NotInstalledError(
                 f"the agent of `{role}` is not installed: `{spec.command[0]}` is not on PATH",
                 hints=(*_instead(world, spec), "see which are installed: agentmux agents"),
@@ -659,7 +659,7 @@ def _models(world: World, options: Options, roles: Iterable[str]) -> Mapping[str
 
 def _instead(world: World, spec: AgentSpec) -> tuple[str, ...]:
     """Return hints for an agent that is not installed; its name may be mistyped."""
-    known = [each for each in world.agents() if not is_for_tests(each)]
+    known = [each for each in world.agents.names() if not is_for_tests(each)]
     if not spec.known and (hint := meant(spec.name, known)):
         return hint
     return (how_to_install(spec), "or choose another: agentmux start --agent NAME …")
@@ -740,7 +740,7 @@ def _unattended(world: World, options: Options, agents: Mapping[str, str]) -> It
     """Yield a warning for each agent that would ask its user before it acts."""
     asking: dict[str, AgentSpec] = {}
     for role, agent in agents.items():
-        spec = world.spec(agent)
+        spec = world.agents.spec(agent)
         args = world.settings.played(role, options.agents, options.models).args
         given = {*spec.command, *spec.args, *args}
         if not spec.permission_args and not given.issuperset(spec.unattended_args):

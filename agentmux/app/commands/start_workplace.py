@@ -181,7 +181,7 @@ def _planned(
     if not has_repository(world):
         raise UsageError("a worktree needs a git repository", hints=("git init",))
     base = _begin(world, wish, entries)
-    room = world.worktrees.room(worktree_root(world))
+    room = world.git.worktrees.room(worktree_root(world))
     require_room(room, base)
     folders = room.names | {
         Path(each.text("worktree")).name
@@ -214,7 +214,7 @@ def _planned(
 def _begin(world: World, wish: WorkplaceWish, entries: tuple[SessionEntry, ...]) -> BaseCommit:
     if wish.of is not None:
         commit = wish.of.branch.commit
-        known = world.worktrees.base(commit)
+        known = world.git.worktrees.base(commit)
         has_submodules = known is not None and known.has_submodules
         return BaseCommit(commit=commit, branch=None, has_submodules=has_submodules)
     return _base(world, wish) if wish.on is None else _on(world, wish.on, entries)
@@ -228,8 +228,8 @@ def _on(world: World, on: ContinuedBranch, entries: tuple[SessionEntry, ...]) ->
             f"session {other.name} works on branch `{on.name}`",
             hints=(f"continue it: agentmux resume {other.name}",),
         )
-    known = world.worktrees.base(on.commit)
-    head = world.worktrees.base(world.settings.git.base)
+    known = world.git.worktrees.base(on.commit)
+    head = world.git.worktrees.base(world.settings.git.base)
     into = on.base or (head.branch if head is not None and head.branch != on.name else None)
     has_submodules = known is not None and known.has_submodules
     return BaseCommit(commit=on.commit, branch=into, has_submodules=has_submodules)
@@ -237,7 +237,7 @@ def _on(world: World, on: ContinuedBranch, entries: tuple[SessionEntry, ...]) ->
 
 def _base(world: World, wish: WorkplaceWish) -> BaseCommit:
     ref = wish.base if wish.base is not None else world.settings.git.base
-    found = world.worktrees.base(ref)
+    found = world.git.worktrees.base(ref)
     if found is not None:
         return found
     if ref is None:
@@ -329,13 +329,13 @@ def workplace_notes(world: World, worktree: NewWorktree, agents: Iterable[str]) 
         names = ", ".join(step.name for step in steps)
         yield f"before the first agent starts, the setup runs there: {names}"
     used = sorted(set(agents))
-    deaf = [each for each in used if not _can_be_told(world, world.spec(each))]
+    deaf = [each for each in used if not _can_be_told(world, world.agents.spec(each))]
     if deaf:
         yield (
             f"{', '.join(deaf)} cannot be told of the session's directory, which is outside of the "
             "worktree: it may ask before it writes there, or refuse to"
         )
-    asking = [each for each in used if world.spec(each).trust]
+    asking = [each for each in used if world.agents.spec(each).trust]
     if asking:
         yield f"{', '.join(asking)} may ask whether to trust the new directory: answer in the pane"
 
@@ -343,4 +343,4 @@ def workplace_notes(world: World, worktree: NewWorktree, agents: Iterable[str]) 
 def _can_be_told(world: World, spec: AgentSpec) -> bool:
     if spec.prompt is PromptBy.SHOWN:
         return True  # a person plays the role
-    return spec.add_dir is not None and world.programs.probe(spec).add_dir is not False
+    return spec.add_dir is not None and world.agents.programs.probe(spec).add_dir is not False

@@ -80,7 +80,7 @@ def stop(
         if ended:  # with its server, as a rule, which may be ending at this moment
             return Stopped(by="orchestrator")
         # One that has released the session waits only for such things as a commit hook.
-        if isinstance(error, NotFoundError) and asked and not world.lock(path).is_held():
+        if isinstance(error, NotFoundError) and asked and not world.locks.session(path).is_held():
             return Stopped(by="orchestrator")
         raise
     # Nothing can be recorded in a session that is unreadable, or locked by a hung process.
@@ -112,7 +112,7 @@ def _end_agents(
     own.close_panes([pane.id for pane in panes])
     for pane in panes:  # their wrappers write the exit records
         wait_gone(pane.pid, 0, _END_S)
-    lock = world.lock(files.path)
+    lock = world.locks.session(files.path)
     try:
         lock.acquire(LOCK_WAIT_S, {"command": "stop"})
         session.catch_up()
@@ -132,7 +132,7 @@ def _save_tree(world: World, session: Session) -> None:
     inside = placed(world, state)
     if inside.repository.top_level() is None:
         return
-    store = inside.checkpoints(inside.tree, home.resolve(), state.session_id)
+    store = inside.git.checkpoints(inside.tree, home.resolve(), state.session_id)
     save_tree(session, store, STOP, limit_s=_SAVE_S)
 
 
@@ -144,7 +144,7 @@ def _orchestrator(world: World, path: Path) -> tuple[int, int]:
     """
     found = (
         (_number(note, "orchestrator_pid"), _number(note, "orchestrator_started"))
-        for note in (world.lock(path).holder(), world.folders.runtime(path))
+        for note in (world.locks.session(path).holder(), world.folders.runtime(path))
     )
     return next((each for each in found if each[0] > 0), (0, 0))
 

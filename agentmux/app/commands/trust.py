@@ -53,11 +53,11 @@ def untrusted(world: World, effect: Effect) -> tuple[Part, ...]:
 
     ``effect`` says what the command does with and without such a part.
     """
-    parts = world.trust.parts()
+    parts = world.consent.trust.parts()
     if not parts:
         return ()
-    kept = trust.trusted(parts, world.trust.known())
-    return trust.needed(parts, kept, lambda keys: effect(world.allow(keys)))
+    kept = trust.trusted(parts, world.consent.trust.known())
+    return trust.needed(parts, kept, lambda keys: effect(world.consent.allow(keys)))
 
 
 def require_trusted(world: World, effect: Effect) -> None:
@@ -80,8 +80,8 @@ def keep(world: World, parts: Iterable[Part]) -> World:
         DataError: The trust cannot be written.
     """
     found = {part.key: part.digest for part in parts}
-    world.trust.keep(found)
-    return world.allow(frozenset(found))
+    world.consent.trust.keep(found)
+    return world.consent.allow(frozenset(found))
 
 
 def keep_all(world: World) -> World:
@@ -93,9 +93,9 @@ def keep_all(world: World) -> World:
     Raises:
         DataError: The trust cannot be written.
     """
-    parts = world.trust.parts()
-    world.trust.keep({part.key: part.digest for part in parts}, only=True)
-    return world.allow(frozenset(part.key for part in parts))
+    parts = world.consent.trust.parts()
+    world.consent.trust.keep({part.key: part.digest for part in parts}, only=True)
+    return world.consent.allow(frozenset(part.key for part in parts))
 
 
 def keep_written(before: World, after: World, keys: Collection[str]) -> None:
@@ -109,11 +109,11 @@ def keep_written(before: World, after: World, keys: Collection[str]) -> None:
         after: The world with what it wrote.
         keys: The keys of the parts.
     """
-    held = {part.key: part for part in before.trust.parts()}
-    known = before.trust.known()
+    held = {part.key: part for part in before.consent.trust.parts()}
+    known = before.consent.trust.known()
     fine = [
         part
-        for part in after.trust.parts()
+        for part in after.consent.trust.parts()
         if part.key in keys
         if part.key not in held or trust.standing(held[part.key], known) is trust.Standing.TRUSTED
     ]
@@ -140,7 +140,7 @@ def through(effect: Effect, name: str) -> Effect:
     """Return ``effect`` of a start that takes the pipeline ``name``: also what is in its files."""
 
     def both(world: World) -> object:
-        source = world.pipelines.source(name) if is_name(name) else None
+        source = world.texts.pipelines.source(name) if is_name(name) else None
         if source is None:
             return effect(world), None
         # A role of one's own exists only where its settings may be used.
@@ -163,7 +163,7 @@ def placed_by(effect: Effect, *, asked: bool | None) -> Effect:
         git = world.settings.git
         may = git.worktree is not WorktreeMode.NEVER if asked is None else asked
         may = may or bool(world.settings.verify)  # they run on the base, in a worktree
-        prepared = (git.root, git.setup, world.templates.copied()) if may else None
+        prepared = (git.root, git.setup, world.texts.templates.copied()) if may else None
         return effect(world), prepared, world.settings.verify
 
     return both
@@ -179,12 +179,12 @@ def _played(
     world: World, role: str, agents: Mapping[str, str], models: Mapping[str, str]
 ) -> object:
     player = world.settings.played(role, agents, models)
-    return player, spec_of(world, player.agent), world.templates.extension(role)
+    return player, spec_of(world, player.agent), world.texts.templates.extension(role)
 
 
 def spec_of(world: World, agent: str) -> object:
     """Return the specification of an agent; the error message if there is none."""
     try:
-        return world.spec(agent)
+        return world.agents.spec(agent)
     except AgentmuxError as error:
         return error.message

@@ -47,7 +47,7 @@ def begin_trial(world: World, entry: SessionEntry) -> Trial:
         branch=head.branch,
         head=head.commit,
     )
-    world.trials.begin(trial)
+    world.git.trials.begin(trial)
     return trial
 
 
@@ -84,13 +84,13 @@ def _commit_of(world: World, state: SessionState, entry: SessionEntry) -> str:
     if state.phase == Phase.DONE and made is not None:
         return made
     spec, home = worktree_of(world, state, entry.path), entry.path.resolve()
-    if spec is not None and world.worktrees.is_made(spec):
+    if spec is not None and world.git.worktrees.is_made(spec):
         inside = placed(world, state)
-        return inside.checkpoints(inside.tree, home, state.session_id).hand_over(None)
-    store = world.checkpoints(world.project, home, state.session_id)
+        return inside.git.checkpoints(inside.tree, home, state.session_id).hand_over(None)
+    store = world.git.checkpoints(world.project, home, state.session_id)
     if spec is not None and spec.checkpoint is not None:
         return store.hand_over(spec.checkpoint.commit)
-    base = world.worktrees.base(f"refs/heads/{state.branch}")
+    base = world.git.worktrees.base(f"refs/heads/{state.branch}")
     if base is None:
         raise NotFoundError(f"session {entry.name} has neither a worktree nor a branch")
     return base.commit
@@ -104,7 +104,7 @@ def end_trial(world: World) -> str:
         BlockedError: It has changes, or commits that are on no branch.
         GitError: Git refuses.
     """
-    trial = world.trials.current()
+    trial = world.git.trials.current()
     if trial is None:
         raise NotFoundError(
             "your checkout shows no session", hints=("show one: agentmux try SESSION",)
@@ -121,7 +121,7 @@ def end_trial(world: World) -> str:
                 f"then go back: {_back(trial)} && {_OFF}",
             ),
         )
-    world.trials.end(trial)
+    world.git.trials.end(trial)
     where = world.repository.head().describe()
     if world.repository.contains(trial.commit):
         # Such as a branch that the user has made in the trial: it is theirs to leave it.

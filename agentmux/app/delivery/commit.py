@@ -148,7 +148,7 @@ def _elsewhere(world: World, state: SessionState, head: Head) -> GitError | None
     what = f"{state.worktree} is not on branch {branch}: HEAD is {head.describe()}"
     if found.is_gone or found.is_behind:
         return GitError(what, hints=ways_back(found))
-    top = world.worktrees.checkout_of(branch)
+    top = world.git.worktrees.checkout_of(branch)
     if top is None:
         return None
     free = f"git -C {shlex.quote(str(top))} switch --detach"

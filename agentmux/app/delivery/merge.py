@@ -91,7 +91,7 @@ class MergeStep:
         """Compute the merge, and return ``base``, its ``old`` commit and its ``new`` one."""
         state, base = work.state, merge_base(work.state)
         require_agreed(state, brought_back(work.world, state), state.approved_back)
-        merging = work.world.merging(work.environ)
+        merging = work.world.git.merging(work.environ)
         try:
             plan = merging.plan(
                 base,
@@ -108,7 +108,7 @@ class MergeStep:
     def take(self, work: StepWork, record: Record) -> Record:
         """Move the base to the new commit."""
         plan = MergePlan(base=record["base"], old=record["old"], new=record["new"])
-        merging = work.world.merging(work.environ)
+        merging = work.world.git.merging(work.environ)
         if merging.is_merged(plan):
             return {}
         top = merging.checkout_of(plan.base)
@@ -137,7 +137,7 @@ def merge_obstacle(world: World, state: SessionState, home: Path) -> AgentmuxErr
         MissingError: Git or a tmux server does not answer, so that nobody can tell.
         OSError: There is no room for what git computes.
     """
-    base, merging = merge_base(state), world.merging(world.environment)
+    base, merging = merge_base(state), world.git.merging(world.environment)
     try:
         tree, dirty = Path(state.worktree or ""), state.options.dirty
         merging.foresee(base, tree, home, state.session_id, leave_out=dirty)
@@ -178,7 +178,7 @@ def _held(world: World, top: Path, home: Path) -> Iterator[None]:
     taken = _taken(world, top, home)
     if taken is not None:
         raise taken
-    lock = world.tree_lock(top)
+    lock = world.locks.tree(top)
     lock.acquire(_LOCK_WAIT_S, merges_there(home))
     try:
         yield

@@ -44,7 +44,7 @@ def delivered_lines(world: World, state: SessionState) -> tuple[str, ...]:
 def _put_aside(world: World, state: SessionState) -> tuple[str, ...]:
     """Name what the user put aside for a merge of this result, or of another one."""
     base = state.base.branch if state.base is not None and state.worktree else None
-    return world.merging(world.environment).ways_to_put_back(base) if base is not None else ()
+    return world.git.merging(world.environment).ways_to_put_back(base) if base is not None else ()
 
 
 def _without(world: World, state: SessionState) -> tuple[str, ...]:
@@ -103,5 +103,5 @@ def how_to_get(world: World, state: SessionState) -> str:
 def commit_without_branch(world: World, state: SessionState) -> str:
     """Return the commit of a result whose branch does not exist any more; empty if it does."""
     made = state.commit.commit if state.commit is not None else None
-    gone = made is not None and world.is_branch_gone(world.project, state.branch or "")
+    gone = made is not None and world.repositories.is_branch_gone(world.project, state.branch or "")
     return (made or "")[:12] if gone else ""

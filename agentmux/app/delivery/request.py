@@ -33,7 +33,7 @@ def request_base(world: World, state: SessionState, remote: str) -> str:
         UsageError: There is none, or it is the session's own branch.
     """
     began = state.base.branch if state.base is not None else None
-    base = began or world.remote_branches.main_branch(remote)
+    base = began or world.git.remote_branches.main_branch(remote)
     if base is None:
         raise UsageError(
             f"it is not known into which branch of {remote} a request would go",

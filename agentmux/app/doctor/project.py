@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 def agent_findings(world: World, registry: Registry) -> Iterator[Finding]:
     """Yield what is to be said of each agent: is it there, does it answer, does it ask."""
-    used = {world.spec(world.settings.played(role, {}, {}).agent).name for role in ROLES}
+    used = {world.agents.spec(world.settings.played(role, {}, {}).agent).name for role in ROLES}
     absent = []
     for report in list_agents(world, registry).data:
         name = report.spec.name
@@ -75,8 +75,8 @@ def _there(report: AgentReport, *, is_used: bool) -> Finding:
 
 def trust_findings(world: World) -> Iterator[Finding]:
     """Yield what of the project's files has no effect, as the user has not trusted it."""
-    parts = world.trust.parts()
-    there = trusted(parts, world.trust.known())
+    parts = world.consent.trust.parts()
+    there = trusted(parts, world.consent.trust.known())
     left_out = [part.key for part in parts if part.key not in there]
     if left_out:
         text = f"without effect, as you have not trusted it: {', '.join(left_out)}"
@@ -88,7 +88,7 @@ def trust_findings(world: World) -> Iterator[Finding]:
 
 def claim_findings(world: World) -> Iterator[Finding]:
     """Yield whether launches can claim their conversations."""
-    world.claims.require_writable()
+    world.agents.claims.require_writable()
     yield fine("claims", "conversations can be claimed")
 
 
@@ -143,7 +143,7 @@ def _session(site: Site, entry: SessionEntry, found: Liveness) -> Iterator[Findi
         text = f"{entry.name}: {other_version_label(found.other_version)}; stop and resume it"
         yield warning("sessions", text, f"agentmux stop {entry.name}")
     starters = site.folders.starters(entry.path)
-    if starters and not any(site.is_alive(pid, started) for pid, started in starters):
+    if starters and not any(site.locks.is_alive(pid, started) for pid, started in starters):
         text = f"{entry.name}: a killed command has left a pipe"
         yield warning("leftovers", text, "agentmux doctor --fix", Repair.PIPES)
 

@@ -75,13 +75,13 @@ class LaunchReader:
             session=str(files.path),
             tree=str(world.tree),
             is_inside=files.path.is_relative_to(world.tree),
-            host=world.host,
-            boot=world.boot,
-            path=world.programs.path,
-            shell=world.programs.shell,
-            has_shell=world.programs.find(world.programs.shell) is not None,
-            mcp_server=world.own.mcp_server,
-            hook=world.own.hook,
+            host=world.machine.host,
+            boot=world.machine.boot,
+            path=world.agents.programs.path,
+            shell=world.agents.programs.shell,
+            has_shell=world.agents.programs.find(world.agents.programs.shell) is not None,
+            mcp_server=world.agents.own.mcp_server,
+            hook=world.agents.own.hook,
             resume=world.settings.resume,
         )
         self.histories = histories_of(state)
@@ -142,9 +142,9 @@ class LaunchReader:
         """Return the agent for ``work``, by the flags of the start, else the configuration."""
         world, options = self._world, self._state.options
         played = world.settings.played(work.role, options.agents, options.models)
-        spec = world.spec(played.agent)
-        probe = world.programs.probe(spec)
-        file = world.programs.identity(probe.path) if probe.path else ""
+        spec = world.agents.spec(played.agent)
+        probe = world.agents.programs.probe(spec)
+        file = world.agents.programs.identity(probe.path) if probe.path else ""
         folder = f"{self._files.path}/{layout.checkpoint(work.seat)}"
         history = self._history(work)
         strategy = _strategy(history, played.agent, spec, probe)
@@ -173,7 +173,7 @@ class LaunchReader:
         self, player: SeatPlayer, history: SeatHistory, launch: str, conversation: str | None
     ) -> Mapping[str, Path]:
         standing = history.standing.session_ref if history.standing is not None else None
-        ids, path = (standing, launch, conversation), self._world.claims.path
+        ids, path = (standing, launch, conversation), self._world.agents.claims.path
         return {each: path(player.program, player.home, each) for each in ids if each}
 
     def _conversation(
@@ -188,17 +188,17 @@ class LaunchReader:
             program=player.program,
             model=player.model,
             binds_model=player.spec.model_bound,
-            host=world.host,
+            host=world.machine.host,
             cwd=str(world.tree),
             home=player.home,
-            home_exists=world.programs.exists(player.home),
+            home_exists=world.agents.programs.exists(player.home),
             runtime=player.runtime,
             strategies=tuple(each.kind for each in player.spec.strategies),
             probed=player.probe.strategies,
             runtime_problem=player.probe.problem,
             epoch=epoch,
             ambiguous=self._is_ambiguous(work, player, standing),
-            claim_held_by=world.claims.holder(claim) if claim is not None else None,
+            claim_held_by=world.agents.claims.holder(claim) if claim is not None else None,
             now=world.now(),
             settings=world.settings.resume,
             fresh_flag=bool(self._fresh & {work.seat, "*"}),
@@ -213,7 +213,7 @@ class LaunchReader:
         kinds = (standing.kind, *(each.kind for each in player.spec.strategies[:1]))
         if StrategyKind.CONTINUE not in kinds:
             return False
-        latest = self._world.claims.latest(player.program, player.home, self._around.tree)
+        latest = self._world.agents.claims.latest(player.program, player.home, self._around.tree)
         if set(latest) - {standing.launch, standing.session_ref}:
             return True
         others = (each for each in agents_work(self._state) if each.seat != work.seat)
@@ -238,7 +238,7 @@ class LaunchReader:
         return replace(artifacts, sizes={**artifacts.sizes, **there})
 
     def _templates(self, work: Work, name: str) -> LaunchTemplates:
-        built_in = self._world.templates.template
+        built_in = self._world.texts.templates.template
         opening, warning, ending = map(built_in, ("opening", "fresh-again", "ending"))
         if name in self._state.pipeline_files:
             path = layout.frozen(self._state.pipeline_files[name])
@@ -254,7 +254,7 @@ class LaunchReader:
             opening=opening,
             warning=warning,
             ending=ending,
-            extension=self._world.templates.extension(work.role),
+            extension=self._world.texts.templates.extension(work.role),
         )
 
     def _topic_file(self, work: Work, name: str, limit: int) -> str:

@@ -142,7 +142,7 @@ class Launcher:
         fields = {
             "name": f"{work.role} {step.name}",
             "argv": list(step.run),
-            "env": {"PATH": self._world.programs.path, **place},
+            "env": {"PATH": self._world.agents.programs.path, **place},
             "cwd": str(where),
             "notice": [shlex.join(step.run)],
             "limit_s": step.timeout_s,
@@ -174,7 +174,7 @@ class Launcher:
     def pane(self, seat: str, launch: str, text: str = "") -> NewPane:
         """Return the pane for a launch whose folder is written; ``text`` stands in its border."""
         folder = self._files.path / layout.launch(launch)
-        argv = (*self._world.own.wrapper, str(folder))
+        argv = (*self._world.agents.own.wrapper, str(folder))
         return NewPane(seat=seat, launch=launch, label=text or seat, argv=argv)
 
     # -- writing -----------------------------------------------------------------------------
@@ -201,7 +201,7 @@ class Launcher:
         Launches that run there already stay recorded: each may own it, whatever its agent is called
         and however it is resumed.
         """
-        claims, player = self._world.claims, plan.player
+        claims, player = self._world.agents.claims, plan.player
         place = player.program, player.home, plan.facts.around.tree
         held = set(self._held())
         beside = (e for e in claims.latest(*place) if e in held or self._runs(e, player))
@@ -215,7 +215,7 @@ class Launcher:
         """
         if self._files.launch_record(owner).started:
             return False
-        claims = self._world.claims
+        claims = self._world.agents.claims
         return claims.is_held(claims.path(player.program, player.home, owner))
 
     def _held(self) -> Iterator[str | None]:

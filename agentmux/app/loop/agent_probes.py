@@ -61,7 +61,7 @@ class AgentProbes:
     async def _ask(self, name: str) -> None:
         """Ask an agent's program what it can do; a launch waits only a moment for the answer."""
         try:
-            spec, programs = self._world.spec(name), self._world.programs
+            spec, programs = self._world.agents.spec(name), self._world.agents.programs
             asked = asyncio.ensure_future(self._background.in_thread(partial(programs.ask, spec)))
             if not (await asyncio.wait({asked}, timeout=PROBE_ANSWER_S))[0]:
                 found = await self._background.in_thread(partial(programs.probe, spec))

@@ -60,7 +60,9 @@ class BaseRunner:
         if spec is None:
             return
         try:
-            await self._background.in_thread(partial(self._world.worktrees.make, spec, again=False))
+            await self._background.in_thread(
+                partial(self._world.git.worktrees.make, spec, again=False)
+            )
         except (AgentmuxError, OSError) as error:
             await self._ended(str(error))
         else:
@@ -71,7 +73,7 @@ class BaseRunner:
         if spec is not None:
             try:
                 await self._background.in_thread(
-                    partial(self._world.worktrees.take_away, spec, None)
+                    partial(self._world.git.worktrees.take_away, spec, None)
                 )
             except (AgentmuxError, OSError) as error:
                 self._loop.say(f"problem: {spec.path} stays: {error}")

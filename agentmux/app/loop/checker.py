@@ -28,7 +28,7 @@ class Checker:
         self._watcher = watcher
         self._loop = loop
         self._new_id = world.new_id
-        self._store = world.checkpoints(
+        self._store = world.git.checkpoints(
             world.tree, session.files.path.resolve(), session.state.session_id
         )
 

@@ -53,7 +53,7 @@ class LimitWatch:
     def note_limit(self, name: str, seat: Seat, said: str) -> None:
         """Record that an agent has reached its usage limit, unless that is recorded already."""
         state, now = self._session.state, self._world.now()
-        reset = reset_time(said, now=now, zones=self._world.zones)
+        reset = reset_time(said, now=now, zones=self._world.machine.zones)
         known = state.parked[name] if is_parked(state, name) else None
         if known is not None and not says_later(known, said, reset, now=now):
             return

@@ -331,7 +331,7 @@ class Messenger:
         return replace(made, **more)
 
     def _message(self, name: str, inputs: PromptInputs) -> str:
-        return prompts.render(self._world.templates.template(name), inputs).strip()
+        return prompts.render(self._world.texts.templates.template(name), inputs).strip()
 
 
 def message_inputs(state: SessionState, seat: str, *, session: Path, tree: Path) -> PromptInputs:

@@ -142,7 +142,7 @@ class Orchestrator:
     def say(self, message: str) -> None:
         """Show the user a message at the monitor, and log it."""
         logger.info("%s", message, extra={"phase": self._session.state.phase})
-        made = Message(text=message, at=self._world.now().astimezone(self._world.zones("")))
+        made = Message(text=message, at=self._world.now().astimezone(self._world.machine.zones("")))
         self._messages = [*self._messages[-_MESSAGES:], made]
 
     @property
@@ -226,7 +226,7 @@ class Orchestrator:
             self._world.traces.keep(trace)
 
     def _repository(self) -> str:
-        return str(self._world.repository_around(self._world.project) or "")
+        return str(self._world.repositories.around(self._world.project) or "")
 
     def _set_alarm(self) -> None:
         """Wake the loop when the next parked agent is to be woken.
@@ -265,7 +265,7 @@ class Orchestrator:
     def _look_at_branch(self) -> None:
         """Say once that HEAD has left the session's branch, and show it as long as that is so."""
         done = self._session.state.phase == Phase.DONE
-        branch = None if done else self._world.branch_at(self._world.tree)
+        branch = None if done else self._world.repositories.branch_at(self._world.tree)
         said, runtime = left_now(self._session.state, branch), self._watcher.runtime
         if said and said != runtime.left_branch:
             self.say(f"warning: {said}")
@@ -566,7 +566,7 @@ class Orchestrator:
             problem=self._watcher.runtime.problem,
             left_branch=self._watcher.runtime.left_branch,
             messages=tuple(self._messages),
-            now=now.astimezone(self._world.zones("")),
+            now=now.astimezone(self._world.machine.zones("")),
             spent_s=self._times.seconds(now),
             last_lines=dict(self._watcher.sight.last_lines),
             name=self._name,

@@ -86,7 +86,7 @@ async def drive(
     session = Session(files, now=world.now, new_id=world.new_id)
     lost = _end_lost_work(session, tools)
     world, made, told = _take_place(world, session, request)
-    tree = world.tree_lock(world.tree)
+    tree = world.locks.tree(world.tree)
     tree.acquire(_LOCK_WAIT_S, identity)
     stays = True
     try:

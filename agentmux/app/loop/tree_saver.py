@@ -41,7 +41,7 @@ class TreeSaver:
         self._loop = loop
         self._is_ours = is_ours
         self._is_on = world.settings.git.checkpoints
-        self._store = world.checkpoints(
+        self._store = world.git.checkpoints(
             world.tree, session.files.path.resolve(), session.state.session_id
         )
         self._work = WorkGroup(session.work_label)

@@ -214,7 +214,7 @@ class Watcher:
     def spec(self, seat: str) -> AgentSpec:
         """Return the agent that plays this seat."""
         record = self._session.state.agents.get(seat, {})
-        return self._world.spec(str(record.get("agent", "")) or "none")
+        return self._world.agents.spec(str(record.get("agent", "")) or "none")
 
     def typing_spec(self, seat: str) -> AgentSpec:
         """Return the agent that plays this seat, to type to it.

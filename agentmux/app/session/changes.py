@@ -102,7 +102,7 @@ def _until_now(world: World, state: SessionState, home: Path, whole: ChangeRange
     if state.phase == Phase.DONE:
         return _delivered(world, state, whole)
     spec = worktree_of(world, state, home)
-    if spec is not None and not world.worktrees.is_made(spec):
+    if spec is not None and not world.git.worktrees.is_made(spec):
         why = missing_worktree(world, spec, home).message
         return _without_worktree(world, spec, whole, f"{why}: this is")
     dirty = (*whole.leave_out, *state.options.dirty)

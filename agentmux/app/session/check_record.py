@@ -119,7 +119,7 @@ def _ended(state: SessionState, files: SessionFiles) -> Iterator[RecordCheck | R
 
 
 def _tree(world: World, state: SessionState, files: SessionFiles) -> str | None:
-    store = world.checkpoints(world.tree, files.path.resolve(), state.session_id)
+    store = world.git.checkpoints(world.tree, files.path.resolve(), state.session_id)
     try:
         return store.tree(limit_s=TREE_S)
     except (AgentmuxError, OSError):

@@ -40,7 +40,7 @@ class TreeTakenError(BlockedError):
 
 def trial_in_the_way(world: World) -> BlockedError | None:
     """Return why nobody can work on what is checked out while it shows a session; else None."""
-    trial = world.trials.current()
+    trial = world.git.trials.current()
     if trial is None:
         return None
     return BlockedError(
@@ -97,7 +97,7 @@ def taken(
 
 
 def _taken_by_others(site: Site, worktree: str, *, but: Path | None) -> TreeTakenError | None:
-    lock = site.tree_lock(Path(worktree) if worktree else site.project)
+    lock = site.locks.tree(Path(worktree) if worktree else site.project)
     if worktree and str(lock.top) != worktree:
         return None  # it does not exist now, so nobody works there
     if lock.is_held():
@@ -116,7 +116,7 @@ def works_in(site: Site, top: Path) -> TreeTakenError | None:
     Raises:
         MissingError: A tmux server does not answer, so that nobody can tell.
     """
-    lock = site.tree_lock(top)
+    lock = site.locks.tree(top)
     if lock.is_held():
         return _held(lock)
     path = _worker(lock)
@@ -152,7 +152,7 @@ def undecided_in(site: Site, top: Path) -> SessionEntry | None:
 
     Its result can only be committed where it began, so that nobody else may move HEAD there.
     """
-    if site.tree_lock(site.project).top != top:
+    if site.locks.tree(site.project).top != top:
         return None
     here = (each for each in list_resumable_sessions(site) if not each.text("worktree"))
     return next((each for each in here if _commits(each)), None)

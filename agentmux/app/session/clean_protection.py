@@ -19,4 +19,4 @@ def protect_from_clean(world: World, session: Path) -> bool:
     """
     if session.parent != sessions_dir(world.project):
         return False
-    return world.repository_at(world.project).protect_from_clean(session.parent)
+    return world.git.repository_at(world.project).protect_from_clean(session.parent)

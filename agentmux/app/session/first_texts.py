@@ -27,7 +27,7 @@ def first_texts(world: World, path: Path, state: SessionState) -> Mapping[str, s
         feature=state.feature,
         issue=state.issue,
     )
-    context = prompt.render(world.templates.template(prompt.CONTEXT), inputs)
+    context = prompt.render(world.texts.templates.template(prompt.CONTEXT), inputs)
     return {
         layout.REQUIREMENTS: prompt.requirements(state.feature or _UNKNOWN, state.issue),
         layout.CONTEXT: context,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def forge_places(world: World, environ: Mapping[str, str]) -> tuple[RemotePlace, ...]:
     """Return those of the project's remotes that are on a forge that is known."""
-    return places(world.forge(environ).specs, world.remote_branches.all())
+    return places(world.forge(environ).specs, world.git.remote_branches.all())
 
 
 def target(world: World, environ: Mapping[str, str]) -> RemotePlace:
@@ -33,7 +33,7 @@ def target(world: World, environ: Mapping[str, str]) -> RemotePlace:
             f"it is not clear which remote has the issues and the requests: {named}",
             hints=("call that remote upstream: git remote rename NAME upstream",),
         )
-    remotes = world.remote_branches.all()
+    remotes = world.git.remote_branches.all()
     if remotes:
         named = ", ".join(each.name for each in remotes)
         raise UsageError(

@@ -22,7 +22,7 @@ def branch_left(world: World, state: SessionState) -> str:
     Raises:
         AgentmuxError: Git cannot be asked.
     """
-    head = world.head_at(world.tree)
+    head = world.git.head_at(world.tree)
     if head is None or not has_left(state, head.commit, head.branch):
         return ""
     if head.in_progress:
@@ -39,7 +39,7 @@ def left(world: World, state: SessionState, head: Head) -> LeftBranch:
     """
     branch, base = state.branch, state.options.base
     own = f"refs/heads/{branch}"
-    there = own if branch and world.worktrees.base(own) is not None else base
+    there = own if branch and world.git.worktrees.base(own) is not None else base
     if there is None or head.commit is None:
         ahead = behind = False
     else:

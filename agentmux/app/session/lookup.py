@@ -509,7 +509,7 @@ class _Servers:
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        self.is_alive = functools.cache(site.is_alive)
+        self.is_alive = functools.cache(site.locks.is_alive)
         self._at: dict[str, Terminal] = {}
         self._said: dict[str, Listing | AgentmuxError] = {}
 
@@ -639,7 +639,7 @@ def _orchestrator(
     site: Site, entry: SessionEntry
 ) -> tuple[bool, Mapping[str, object], AgentmuxError | None]:
     """Return whether the lock is held, its holder's note, and the error if nobody can tell."""
-    lock = site.lock(entry.path)
+    lock = site.locks.session(entry.path)
     try:
         if not lock.is_held():
             return False, {}, None

@@ -57,7 +57,7 @@ def homeless_sessions(site: Site) -> tuple[SessionTrace, ...]:
 
 def _beside(site: Site, away: Sequence[SessionTrace]) -> tuple[SessionTrace, ...]:
     """Return those that were in the repository of the project, or in a submodule of it."""
-    shared = site.repository_around(site.project)
+    shared = site.repositories.around(site.project)
     if shared is None:
         return ()
     return tuple(
@@ -72,7 +72,7 @@ def _is_elsewhere(site: Site, trace: SessionTrace) -> bool:
     parts = Path(trace.path).parts
     return any(
         top.joinpath(*parts[start:]).is_dir()
-        for top in site.tops_of(Path(trace.repository))
+        for top in site.repositories.tops_of(Path(trace.repository))
         for start in range(-len(Path(layout.SESSIONS_DIR).parts) - 1, -len(parts), -1)
     )
 

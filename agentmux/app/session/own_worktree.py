@@ -45,7 +45,7 @@ def worktree_of(
         is_continued=state.continued,
         leaves_folder=leaves_folder,
     )
-    return replace(spec, path=world.worktrees.place(spec)) if state.worktree_made else spec
+    return replace(spec, path=world.git.worktrees.place(spec)) if state.worktree_made else spec
 
 
 def located(world: World, state: SessionState, home: Path) -> SessionState:
@@ -71,7 +71,7 @@ def placed(world: World, state: SessionState) -> World:
     if not state.worktree:
         return world
     tree = workplace(world, {"worktree": state.worktree})
-    return replace(world, tree=tree, repository=world.repository_at(tree))
+    return replace(world, tree=tree, repository=world.git.repository_at(tree))
 
 
 def obstacle(
@@ -79,7 +79,7 @@ def obstacle(
 ) -> BlockedError | None:
     """Return why the worktree of the session at ``home`` cannot be made again; only reads."""
     spec = worktree_of(world, state, home, leaves_folder=leaves_folder)
-    return None if spec is None else world.worktrees.obstacle(spec, again=state.worktree_made)
+    return None if spec is None else world.git.worktrees.obstacle(spec, again=state.worktree_made)
 
 
 def has_lost_worktree(state: SessionState) -> bool:
@@ -107,7 +107,7 @@ def require_worktree(world: World, state: SessionState, home: Path) -> None:
             is ``worktree_gone``); or its repository was moved (``worktree_unlinked``).
     """
     spec = worktree_of(world, state, home)
-    if spec is None or world.worktrees.is_made(spec):
+    if spec is None or world.git.worktrees.is_made(spec):
         return
     error = missing_worktree(world, spec, home)
     hints = error.hints
@@ -130,7 +130,7 @@ def missing_worktree(world: World, spec: WorktreeSpec, home: Path) -> BlockedErr
     It is gone, or the repository was moved, and git does not know it any more.
     """
     name = home.name
-    if not world.worktrees.is_there(spec):
+    if not world.git.worktrees.is_there(spec):
         return BlockedError(
             f"the worktree {spec.path} is gone",
             reason=WORKTREE_GONE,
@@ -146,7 +146,7 @@ def missing_worktree(world: World, spec: WorktreeSpec, home: Path) -> BlockedErr
 def worktree_news(world: World, state: SessionState, home: Path) -> str:
     """Say what a worktree that is gone will have, and what is lost; empty where it exists."""
     spec = worktree_of(world, state, home)
-    if spec is None or not state.worktree_made or world.worktrees.is_there(spec):
+    if spec is None or not state.worktree_made or world.git.worktrees.is_there(spec):
         return ""
     if spec.path.exists():
         return ""
@@ -166,7 +166,7 @@ def worktree_news(world: World, state: SessionState, home: Path) -> str:
 
 def _kept(world: World, spec: WorktreeSpec) -> str:
     """Say where what git keeps for a folder stays, which may only have been moved."""
-    kept = world.worktrees.kept(spec)
+    kept = world.git.worktrees.kept(spec)
     return f" (if you have moved it: it stays a work tree, by {kept[0]})" if kept else ""
 
 
@@ -196,8 +196,8 @@ def make_worktree(
     spec = worktree_of(world, state, home, leaves_folder=leaves_folder)
     if spec is None:
         return None, ()
-    was_there = world.worktrees.is_there(spec)
-    warnings = world.worktrees.make(spec, again=state.worktree_made)
+    was_there = world.git.worktrees.is_there(spec)
+    warnings = world.git.worktrees.make(spec, again=state.worktree_made)
     for warning in warnings:
         logger.warning("%s", warning)
     if was_there and state.worktree_made:

@@ -42,7 +42,7 @@ def changed_settings(world: World, state: SessionState, files: SessionFiles) -> 
     file of patterns (`GitSettings.copy`). A part of the project's files that is not trusted counts,
     too.
     """
-    now = world.preview()
+    now = world.consent.preview()
     return (*_changed_place(now, state, files), *_changed_pipeline(now, state, files))
 
 
@@ -51,7 +51,7 @@ def _changed_place(now: World, state: SessionState, files: SessionFiles) -> tupl
         return ()
     kept = state.setup.steps if state.setup is not None else ()
     found = [SETUP] if recorded_steps(now.settings.git.setup) != kept else []
-    if (now.templates.copied() or "") != _patterns(files):
+    if (now.texts.templates.copied() or "") != _patterns(files):
         found.append(now.settings.git.copy or "git.copy")
     return tuple(found)
 
@@ -135,12 +135,12 @@ def repin(world: World, session: Session) -> tuple[str, ...]:
         if taken.pipeline:
             session.record(taken)
         return ()
-    patterns = world.templates.copied() or ""
+    patterns = world.texts.templates.copied() or ""
     changed = patterns if patterns != _patterns(session.files) else None
     told: tuple[str, ...] = ()
     dirty: tuple[str, ...] = ()
-    if world.worktrees.is_made(spec):
-        told = world.worktrees.copy(spec, changed) if changed else ()
+    if world.git.worktrees.is_made(spec):
+        told = world.git.worktrees.copy(spec, changed) if changed else ()
         dirty = placed(world, state).repository.dirty()
     steps = recorded_steps(world.settings.git.setup)
     session.record(replace(taken, setup=steps, copied=changed, dirty=dirty))
@@ -169,7 +169,7 @@ def steps_ahead(
 
 def repinned_by(world: World, state: SessionState) -> object:
     """Return what a repin of the session would take in ``world``; for questions of trust."""
-    source = world.pipelines.source(state.pipeline.name)
+    source = world.texts.pipelines.source(state.pipeline.name)
     found = None if source is None else (source.text, source.prompts, source.schemas)
-    place = (world.settings.git.setup, world.templates.copied()) if state.worktree else None
+    place = (world.settings.git.setup, world.texts.templates.copied()) if state.worktree else None
     return place, world.settings.verify, found

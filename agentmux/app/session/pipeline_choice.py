@@ -89,7 +89,7 @@ def choose_pipeline(world: World, name: str) -> ChosenPipeline:
         UsageError: There is no such pipeline.
         PipelineError: Its definition is wrong, or this version cannot run it.
     """
-    source = world.pipelines.source(name) if is_name(name) else None
+    source = world.texts.pipelines.source(name) if is_name(name) else None
     if source is None:
         raise no_pipeline(world, name)
     found = checked(source, world.settings)
@@ -134,7 +134,7 @@ def pipeline_roles(world: World, name: str) -> tuple[str, ...]:
 
     A role that may ask for research brings the researchers along.
     """
-    source = world.pipelines.source(name) if is_name(name) else None
+    source = world.texts.pipelines.source(name) if is_name(name) else None
     named = role_names(source.item) if source is not None else ()
     return with_researchers(named)
 
@@ -155,7 +155,7 @@ def with_researchers(roles: Iterable[str]) -> tuple[str, ...]:
 
 def no_pipeline(world: World, name: str) -> UsageError:
     """Return the error for a name that no pipeline has."""
-    known = tuple(each for each in world.pipelines.names() if is_name(each))
+    known = tuple(each for each in world.texts.pipelines.names() if is_name(each))
     hints = (*meant(name[:_SHOWN], known), "see them: agentmux pipelines")
     return UsageError(f"no pipeline {shown(name)}", hints=hints)
 

@@ -93,7 +93,9 @@ def finish_rewind(world: World, session: Session, *, is_new: bool = False) -> tu
     begun = session.state.rewind
     if begun is None:
         return ()
-    store = world.checkpoints(world.tree, session.files.path.resolve(), session.state.session_id)
+    store = world.git.checkpoints(
+        world.tree, session.files.path.resolve(), session.state.session_id
+    )
     to = checkpoint_of(session.state, begun.number)
     before = checkpoint_of(session.state, begun.before)
     missing = {*to.missing, *before.missing}

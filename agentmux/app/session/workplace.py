@@ -20,7 +20,7 @@ def has_repository(world: World) -> bool:
 
 def inner(site: Site) -> Path:
     """Return where the project is in its repository, relative to the top; ``.`` is the top."""
-    top = site.tree_lock(site.project).top
+    top = site.locks.tree(site.project).top
     return site.project.relative_to(top)
 
 

@@ -92,7 +92,7 @@ def wait_delivered(
     said = ""
     for _ in site.follow(entry.path, timeout_s) if timeout_s > 0 else ():
         # Asked for before the look: the last that an orchestrator does is to save the state.
-        is_driven = site.lock(entry.path).is_held()
+        is_driven = site.locks.session(entry.path).is_held()
         seen = progress(site, entry, approval)
         found = _ended(seen) if seen.is_saved else None
         if found is not None:
@@ -133,7 +133,7 @@ def _obstacle(site: Site, entry: SessionEntry, state: SessionState) -> str:
     """Return what a delivery waits for, for people; empty for nothing."""
     if state.commit is not None and state.commit.status == DELAYED:
         return f"the commit waits: {state.commit.reason}"
-    noted, holder = site.folders.runtime(entry.path), site.lock(entry.path).holder() or {}
+    noted, holder = site.folders.runtime(entry.path), site.locks.session(entry.path).holder() or {}
     if noted.get("orchestrator_pid") != holder.get("pid"):  # of an earlier orchestrator
         return ""
     return str(noted.get("problem") or "")

@@ -36,7 +36,7 @@ def asking_seats(site: Site, entry: SessionEntry) -> frozenset[str]:
 
     None of them does if no orchestrator runs.
     """
-    if not site.lock(entry.path).is_held():
+    if not site.locks.session(entry.path).is_held():
         return frozenset()
     statuses = mapping(site.folders.runtime(entry.path), "statuses")
     return frozenset(name for name in statuses if mapping(statuses, name).get("status") == WAITING)

@@ -69,7 +69,7 @@ def look(
     cannot be asked (unless tmux is not installed, so that nothing is live). The worst one sets the
     exit code. Lesser problems are only in the view of their session.
     """
-    now, nested = site.now(), cache(site.nested)
+    now, nested = site.now(), cache(site.repositories.nested)
     found = live(site, entries)
     views: list[SessionView] = []
     problems: list[Problem] = []
@@ -252,7 +252,7 @@ def _left_branch(site: Site, entry: SessionEntry) -> str:
     place = workplace(site, entry.fields)
     if entry.problem is not None or entry.is_done or entry.is_moved or not place.is_dir():
         return ""
-    branch = site.branch_at(place)
+    branch = site.repositories.branch_at(place)
     if branch is None or branch == entry.text("branch"):
         return ""
     from agentmux.core.decisions.workplace import left_now  # noqa: PLC0415 (for those who left)
@@ -268,7 +268,7 @@ def with_branch(site: Site, view: SessionView) -> SessionView:
     """Return the view of a session that is done with whether its branch is gone."""
     if view.status != SessionStatus.DONE or not view.branch:
         return view
-    return replace(view, branch_gone=site.is_branch_gone(site.project, view.branch))
+    return replace(view, branch_gone=site.repositories.is_branch_gone(site.project, view.branch))
 
 
 def is_completing(fields: Json) -> bool:

@@ -147,9 +147,9 @@ def _installed(world: World, registry: Registry) -> Iterator[AgentOffer]:
     there = installed_agents(world, names)
     # As many as the machine runs at once: more would only make each of them slower.
     with ThreadPoolExecutor(min(_AT_ONCE, os.cpu_count() or 1)) as pool:
-        probes = pool.map(lambda name: world.programs.probe(world.spec(name)), there)
+        probes = pool.map(lambda name: world.agents.programs.probe(world.agents.spec(name)), there)
     for name, probe in zip(there, probes, strict=True):
-        resumes = choose_strategy(world.spec(name), probe).kind is not StrategyKind.NONE
+        resumes = choose_strategy(world.agents.spec(name), probe).kind is not StrategyKind.NONE
         says = "its conversations come back" if resumes else "a resume starts a new conversation"
         if probe.problem is not None and not resumes:
             says = "unknown whether its conversations come back"
@@ -216,10 +216,12 @@ def _meant(choices: Sequence[AgentOffer], typed: str) -> AgentOffer | None:
 def _problem(world: World, agent: str) -> str | None:
     """Return why ``agent``, a name or a command, cannot be run; None if it can."""
     try:
-        program = world.spec(agent).command[0]
+        program = world.agents.spec(agent).command[0]
     except AgentmuxError as error:
         return error.message
-    return None if world.programs.find(program) is not None else f"`{program}` is not on PATH"
+    return (
+        None if world.agents.programs.find(program) is not None else f"`{program}` is not on PATH"
+    )
 
 
 def _remember(world: World, keys: Sequence[str], value: object) -> None:

@@ -92,7 +92,7 @@ def probe_(ctx: typer.Context, name: NameArg, json: GroupJsonOpt = False) -> int
     world = trusted_world(face, face.world(face.place()), _one(name))
 
     def look(spec: AgentSpec) -> ProbeResult:
-        return probe(spec, path_env=world.programs.path, cache_dir=None)
+        return probe(spec, path_env=world.agents.programs.path, cache_dir=None)
 
     result = probe_agent(world, name, look)
     if json:
@@ -116,6 +116,6 @@ def show(ctx: typer.Context, name: NameArg, json: GroupJsonOpt = False) -> int:
     for line in show_lines(found):
         render.out(line)
     if not found.report.spec.known and not found.report.probe.installed:
-        for hint in meant(name, world.agents()):
+        for hint in meant(name, world.agents.names()):
             render.note(f"hint: {hint}")
     return 0

@@ -397,7 +397,7 @@ def _deciding(face: Face, name: str | None, *, command: str) -> tuple[World, Ses
         entry = select_session(waiting or entries, command=command)
         render.note(f"session {entry.name}")
     require_no_copy(world, entry)
-    require_own_version(world.lock(entry.path), entry.name)
+    require_own_version(world.locks.session(entry.path), entry.name)
     return world, entry
 
 

@@ -46,7 +46,7 @@ def init(
         chosen = Choices(agent=world.settings.defaults.agent)
     else:
         chosen = _answers(face, world, found, path)
-    world.spec(chosen.agent)  # an agent of the user's own configuration may be wrong
+    world.agents.spec(chosen.agent)  # an agent of the user's own configuration may be wrong
     config_template.write(path, config_text(chosen))
     render.note(f"wrote {path}")
     trust_own_edit(face, world, keys=chosen.keys)
@@ -96,9 +96,9 @@ def _require_wanted(text: str, path: Path, ask: Ask) -> None:
 def _say_what_is_next(
     world: World, chosen: Choices, found: tuple[VerifyCommand, ...], *, asked: bool
 ) -> None:
-    spec = world.spec(chosen.agent)
+    spec = world.agents.spec(chosen.agent)
     render.note(f'next: agentmux start "…" (say what to build; {chosen.agent} plays the roles)')
-    if world.programs.find(spec.command[0]) is None:
+    if world.agents.programs.find(spec.command[0]) is None:
         render.note(f"{spec.command[0]} is not installed; to see what is: agentmux agents")
     if chosen.agent in chosen.permissions:
         words = shlex.join(chosen.permissions[chosen.agent])

@@ -32,8 +32,8 @@ def pipelines(ctx: typer.Context, json: GroupJsonOpt = False) -> int:
     if ctx.invoked_subcommand is not None:
         return 0
     face: Face = ctx.obj
-    world = face.world(face.place()).preview()  # looking at a file needs no trust
-    views, hidden = all_pipelines(world), world.pipelines.shadowed()
+    world = face.world(face.place()).consent.preview()  # looking at a file needs no trust
+    views, hidden = all_pipelines(world), world.texts.pipelines.shadowed()
     warnings = [f"{path} has no effect: another pipeline has this name" for path in hidden]
     if json:
         render.as_json(_answer(views, warnings))
@@ -67,7 +67,7 @@ def show(
 ) -> int:
     """Draw a pipeline, and check it."""
     face: Face = ctx.obj
-    view = one_pipeline(face.world(face.place()).preview(), name)
+    view = one_pipeline(face.world(face.place()).consent.preview(), name)
     if json:
         render.as_json(_answer((view,), []))
     elif yaml and view.text:

@@ -68,7 +68,7 @@ def _prune(world: World, entry: SessionEntry, *, dry_run: bool) -> bool:
         render.note(f"{entry.name}: {orphan_agents.left_words(alive)}")
         render.note(f"to end them: {orphan_agents.how_to_end(alive)}")
     if not dry_run:
-        world.worktrees.take_away(spec, found.tip)
+        world.git.worktrees.take_away(spec, found.tip)
     word = "would remove" if dry_run else "removed"
     render.out(f"{word} {going_words(found, spec)}")
     return True

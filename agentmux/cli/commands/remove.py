@@ -118,7 +118,7 @@ def _take_worktree(world: World, entry: SessionEntry, spec: WorktreeSpec, *, for
     """Remove worktree and branch, and say what is gone with them."""
     # Asked again: a person may have taken long to answer, and worked there meanwhile.
     now = require_nothing_lost(world, entry, spec, force=force)
-    world.worktrees.take_away(spec, now.tip)
+    world.git.worktrees.take_away(spec, now.tip)
     tip = f" (it was at {now.tip[:12]})" if now.tip and now.branch else ""
     gone = going_words(now, spec)
     if gone:
@@ -180,7 +180,7 @@ def _remove_base(face: Face, site: Site, entry: SessionEntry) -> None:
         world = face.world(site.project)
         spec = base_to_remove(world, entry)
         if spec is not None:
-            world.worktrees.take_away(spec, None)
+            world.git.worktrees.take_away(spec, None)
 
 
 def _forget_ref(face: Face, site: Site, entry: SessionEntry) -> None:
@@ -189,4 +189,4 @@ def _forget_ref(face: Face, site: Site, entry: SessionEntry) -> None:
     each = found if isinstance(found, list) else []
     if any(isinstance(one, dict) and one.get("branch") is None for one in each):
         world = face.world(site.project)
-        world.checkpoints(world.project, entry.path, entry.text("session_id")).forget()
+        world.git.checkpoints(world.project, entry.path, entry.text("session_id")).forget()

@@ -51,7 +51,7 @@ def restart_seat(
     command = as_typed("restart SESSION", switches, {"--role": role})
     world, named = meant(face, session, command=command)
     entry = chosen_session(world, named, command=command)
-    require_own_version(world.lock(entry.path), entry.name)
+    require_own_version(world.locks.session(entry.path), entry.name)
     files = world.files(entry.path)
     fresh = None if native is None else not native
     seat = seat_named(role)

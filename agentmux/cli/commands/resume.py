@@ -284,8 +284,13 @@ def _dry_run(
 ) -> int:
     sessions: list[dict[str, Any]] = []
     problems: list[Problem] = []
-    once = functools.cache(world.head_at)  # most sessions are in the same work tree
-    world = replace(world, programs=LookedUpOnce(world.programs), head_at=once)
+    once = functools.cache(world.git.head_at)  # most sessions are in the same work tree
+    programs = LookedUpOnce(world.agents.programs)
+    world = replace(
+        world,
+        agents=replace(world.agents, programs=programs),
+        git=replace(world.git, head_at=once),
+    )
     lives = live(world, known)
     at_work = busy(lives, known)
     resting = [each for each in entries if lives[each.path].live is False]
@@ -577,7 +582,7 @@ def _used_by(world: World, entry: SessionEntry, *, repin: bool = False) -> Effec
     If the results for two worlds are equal, a resume does the same in both. With ``repin`` it also
     tells which settings the session would take.
     """
-    if not world.trust.parts():
+    if not world.consent.trust.parts():
         return lambda _: None
     loaded = world.files(entry.path).load()
     state = fold(loaded.state, loaded.tail)

@@ -168,7 +168,7 @@ def start_feature(
     taken = _pipeline_name(pipeline, quick=quick) or (REVIEW if of is not None else None)
     taken = taken or world.settings.defaults.pipeline
     found = None if issue is None else read_issue(world, issue, words=text, comments=comments)
-    agent, model = (None, None) if agent is None else named_agent(world.preview(), agent)
+    agent, model = (None, None) if agent is None else named_agent(world.consent.preview(), agent)
     request = StartRequest(
         feature=text,
         issue=found,
@@ -250,7 +250,7 @@ def _about(plan: StartPlan) -> Iterator[str]:
 
 def _playing(world: World, request: StartRequest, pipeline: str) -> Effect:
     """Return what the session's seats would run and be told."""
-    whole = world.preview()  # untrusted files may name the roles
+    whole = world.consent.preview()  # untrusted files may name the roles
     roles = pipeline_roles(whole, pipeline)
     if not request.product_manager:
         roles = tuple(role for role in roles if role != PRODUCT_MANAGER)

@@ -59,7 +59,7 @@ def trust(
         require_person(face, "trust")
     world = face.world()
     if revoke:
-        world.trust.revoke()
+        world.consent.trust.revoke()
         world = face.world()
     elif not show:
         world = _trusted(face, world, yes=yes, json=json)
@@ -68,7 +68,7 @@ def trust(
     elif revoke:
         render.note(f"the files of {world.project} are not trusted any more")
     elif show:
-        render.out("\n".join(_lines(world, world.trust.parts())) or _NOTHING)
+        render.out("\n".join(_lines(world, world.consent.trust.parts())) or _NOTHING)
     return 0
 
 
@@ -76,11 +76,11 @@ _NOTHING = "nothing in the files of this project needs trust"
 
 
 def _trusted(face: Face, world: World, *, yes: bool, json: bool) -> World:
-    parts = world.trust.parts()
+    parts = world.consent.trust.parts()
     if parts and not json:
         render.note("\n".join(_lines(world, parts)))
     asks = face.interactive and not (yes or json)
-    if any(standing(each, world.trust.known()) is not Standing.TRUSTED for each in parts):
+    if any(standing(each, world.consent.trust.known()) is not Standing.TRUSTED for each in parts):
         require_consent(face, f"Trust this in {world.project}?", yes=not asks)
     keep_all(world)
     if not json:
@@ -89,7 +89,7 @@ def _trusted(face: Face, world: World, *, yes: bool, json: bool) -> World:
 
 
 def _fields(world: World) -> dict[str, object]:
-    parts, known = world.trust.parts(), world.trust.known()
+    parts, known = world.consent.trust.parts(), world.consent.trust.known()
     return {
         "schema": SCHEMA,
         "project": str(world.project),
@@ -108,7 +108,7 @@ def _lines(world: World, parts: Iterable[Part]) -> Iterator[str]:
     The parts are shown in full, because the end of a part could hide something.
     """
     for part in parts:
-        yield f"{part.key} ({standing(part, world.trust.known())})"
+        yield f"{part.key} ({standing(part, world.consent.trust.known())})"
         for name, value in _values(part):
             # In ASCII no character can look like another one.
             yield f"  {name}{json_text.dumps(value)}"
@@ -185,7 +185,7 @@ def foreseen(world: World, effect: Effect) -> tuple[World, tuple[str, ...]]:
     warning = (
         f"this project is not trusted: you will be asked about {named(parts)} (agentmux trust)"
     )
-    return world.preview(), (warning,)
+    return world.consent.preview(), (warning,)
 
 
 def trust_own_edit(face: Face, before: World, *, keys: Collection[str]) -> None:

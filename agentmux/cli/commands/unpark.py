@@ -27,7 +27,7 @@ def unpark_session(ctx: typer.Context, session: SessionArg = None) -> int:
     require_person(face, "unpark")
     world, named = meant(face, session, command="unpark SESSION")
     entry = chosen_session(world, named, command="unpark SESSION")
-    require_own_version(world.lock(entry.path), entry.name)
+    require_own_version(world.locks.session(entry.path), entry.name)
     done = unpark(world, world.files(entry.path), poke=lambda: poke(entry.path))
     seats = ", ".join(done.seats)
     if done.live:

@@ -189,7 +189,7 @@ async def _drive(
     identity = {
         "pid": os.getpid(),
         "version": VERSION,
-        "host": world.host,
+        "host": world.machine.host,
         "since": world.now().isoformat(timespec="seconds"),
         "orchestrator_pid": os.getpid(),
         "orchestrator_started": start_time(os.getpid()),
@@ -205,7 +205,7 @@ async def _drive(
 
     tools = Tools(
         terminal=own,
-        lock=world.lock(session),
+        lock=world.locks.session(session),
         wake=WakeFifo(session),
         deaths=PidWatch(asyncio.get_running_loop()),
         type_into=delivery.deliver,
@@ -264,7 +264,7 @@ def _require_trusted(world: World, session: Path) -> None:
     Raises:
         NotTrustedError: The session would use a part that is not trusted.
     """
-    if world.trust.parts():
+    if world.consent.trust.parts():
         loaded = world.files(session).load()
         require_trusted(world, played_in(fold(loaded.state, loaded.tail)))
 

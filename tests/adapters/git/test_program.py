@@ -72,7 +72,7 @@ def test_a_limit_of_the_configuration_ends_git_and_says_what_to_do(
         "or allow it more time: `git.timeout` in the configuration",
     )
     with pytest.raises(MissingError):
-        world.repository_at(project).dirty()
+        world.git.repository_at(project).dirty()
 
 
 def test_a_limit_goes_along_to_other_directories_and_environments(project: Path) -> None:

@@ -101,7 +101,7 @@ def test_a_probe_runs_the_program_even_if_its_answer_is_kept(
     here = world(tmp_path)
     listed(here)
     result = probe_agent(
-        here, "claude", lambda spec: probe(spec, path_env=here.programs.path, cache_dir=None)
+        here, "claude", lambda spec: probe(spec, path_env=here.agents.programs.path, cache_dir=None)
     )
     assert result.exit_code is ExitCode.OK
     assert (tmp_path / "claude.calls").read_text().splitlines().count("--help") == 2
@@ -109,7 +109,7 @@ def test_a_probe_runs_the_program_even_if_its_answer_is_kept(
 
 def test_probing_what_is_not_there_is_a_problem(tmp_path: Path) -> None:
     here = world(tmp_path)
-    result = probe_agent(here, "claude", here.programs.probe)
+    result = probe_agent(here, "claude", here.agents.programs.probe)
     assert result.exit_code is ExitCode.MISSING
     assert "`claude` is not on PATH" in result.problems[0].message
 

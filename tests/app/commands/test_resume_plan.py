@@ -21,6 +21,7 @@ import pytest
 
 from agentmux.adapters.disk.session_files import FileSession
 from agentmux.app.commands.resume import pane_fields, plan_fields, plan_resume
+from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec, ProbeResult
 from agentmux.core.conversation.resume_choice import Fresh, Guard
 from agentmux.core.journal.events import (
@@ -37,7 +38,7 @@ from agentmux.core.names.phase import Phase
 from agentmux.wiring import build
 from tests.app.driver import git, make_project
 from tests.app.on_disk import OnDisk
-from tests.app.programs import AnsweringPrograms
+from tests.app.programs import Answer, AnsweringPrograms
 from tests.app.staging import Stage, check
 from tests.conftest import trust
 
@@ -316,12 +317,12 @@ def test_runtime_that_was_updated_and_cannot_resume(robot: Robot) -> None:
 
 def test_runtime_that_cannot_resume_any_more(stage: Stage) -> None:
     world = stage.world()
-    probe = world.programs.probe
+    probe = world.agents.programs.probe
 
     def forgets(spec: Any) -> Any:
         return replace(probe(spec), strategies={"assign": False}, missing={"assign": ("resume",)})
 
-    changed = replace(world, programs=AnsweringPrograms(world.programs, probe=forgets))
+    changed = answering(world, forgets)
     expect(stage, BOTH, "the installed program does not show that it can resume", changed)
     assert guards(stage, changed) == {Guard.RUNTIME}
 
@@ -330,12 +331,12 @@ def test_a_program_that_does_not_answer_says_nothing_against_its_conversations(
     stage: Stage,
 ) -> None:
     world = stage.world()
-    shown = world.programs.probe
+    shown = world.agents.programs.probe
 
     def hangs(spec: AgentSpec) -> ProbeResult:
         return replace(shown(spec), strategies={}, problem="`demo --help` did not end within 1 s")
 
-    changed = replace(world, programs=AnsweringPrograms(world.programs, probe=hangs))
+    changed = answering(world, hangs)
     assert {plan.mode for plan in stage.panes(changed).values()} == {"native"}
     # New conversations are not affected either: they get an id.
     anew = stage.panes(changed, fresh=frozenset({"*"}))
@@ -344,30 +345,31 @@ def test_a_program_that_does_not_answer_says_nothing_against_its_conversations(
 
 def test_a_program_that_cannot_be_asked_is_named_as_the_reason(stage: Stage) -> None:
     world = stage.world()
-    shown = world.programs.probe
+    shown = world.agents.programs.probe
 
     def broken(spec: AgentSpec) -> ProbeResult:
         known = shown(spec)
         unseen = dict.fromkeys(known.strategies, False)
         return replace(known, strategies=unseen, problem="`demo` cannot be run: Exec format error")
 
-    changed = replace(world, programs=AnsweringPrograms(world.programs, probe=broken))
+    changed = answering(world, broken)
     expect(stage, BOTH, "can resume: `demo` cannot be run: Exec format error", changed)
+
+
+def answering(world: World, probe: Answer) -> World:
+    """Return the world in which this is the probe of every program."""
+    programs = AnsweringPrograms(world.agents.programs, probe=probe)
+    return replace(world, agents=replace(world.agents, programs=programs))
 
 
 def test_no_program_at_all_gives_a_shell(stage: Stage) -> None:
     world = stage.world()
-    probe = world.programs.probe
-    gone = replace(
-        world,
-        programs=AnsweringPrograms(
-            world.programs, probe=lambda spec: replace(probe(spec), installed=False, path=None)
-        ),
-    )
+    probe = world.agents.programs.probe
+    gone = answering(world, lambda spec: replace(probe(spec), installed=False, path=None))
     for plan in stage.panes(gone).values():
         assert (plan.mode, plan.prompt) == ("shell", plan.full_prompt)
         assert plan.why == "no program `agentmux-demo-agent`"
-        assert plan.argv == (world.programs.shell,)
+        assert plan.argv == (world.agents.programs.shell,)
 
 
 @pytest.mark.parametrize(
@@ -432,7 +434,7 @@ def test_ambiguous_with_one_seat_left(stage: Stage) -> None:
     cast = made.plan.player
     world = stage.world()
     cwd = str(world.project)
-    world.claims.note_latest(cast.program, cast.home, cwd, (made.plan.launch, "another"))
+    world.agents.claims.note_latest(cast.program, cast.home, cwd, (made.plan.launch, "another"))
     (plan,) = stage.plan().panes
     check(plan, "fresh", "ran beside it or since")
 
@@ -441,7 +443,7 @@ def reviewing(tmp_path: Path, cache: Path, *agents: str) -> Stage:
     """Return a stage on which two reviewers work; ``agents`` play them."""
     stage = Stage(tmp_path, "demo", cache=cache)
     linked = tmp_path / "linked"
-    linked.symlink_to(str(stage.world().programs.find(PROGRAM)))
+    linked.symlink_to(str(stage.world().agents.programs.find(PROGRAM)))
     logic, quality = agents
     stage.config(
         "agents:\n  c2: {like: demo-continue}\n"
@@ -510,7 +512,7 @@ def test_claim(stage: Stage, held: Callable[[Path], None]) -> None:
     world = stage.world()
     plan = stage.panes(world)["coder-2"]
     assert plan.session_ref is not None
-    held(world.claims.path(plan.player.program, plan.player.home, plan.session_ref))
+    held(world.agents.claims.path(plan.player.program, plan.player.home, plan.session_ref))
     expect(stage, ("coder-2",), "the conversation is in use by process")
     assert guards(stage) == {Guard.CLAIM}
 

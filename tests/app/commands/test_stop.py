@@ -102,7 +102,7 @@ def test_without_an_orchestrator_the_files_are_saved_all_the_same(
     if on:
         (saved,) = session.state.tree_checkpoints
         assert (saved.because, saved.phase, saved.number) == ("stop", "architecting", 1)
-        store = world.checkpoints(project, session.path.resolve(), SESSION_ID)
+        store = world.git.checkpoints(project, session.path.resolve(), SESSION_ID)
         assert store.changed_since(saved.commit) == ()
     wait_until(lambda: has_none(tmux))
 

@@ -131,7 +131,8 @@ def test_a_look_that_fails_keeps_nobody_from_deciding(
         def foresee(self, *_: object, **__: object) -> None:
             raise error
 
-    here = replace(world(project, state), merging=lambda _: cast("Merging", Mute()))
+    here = world(project, state)
+    here = replace(here, git=replace(here.git, merging=lambda _: cast("Merging", Mute())))
     found = deliverable(here, state)
     where = destination(here, here.files(tmp_path), state, found, "merge")
     assert where.startswith("then merged into main; whether that can be done now is not known: ")

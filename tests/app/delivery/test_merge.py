@@ -88,7 +88,7 @@ def test_the_loser_of_two_merges_into_one_base_merges_on_top(studio: Studio) -> 
         moved = 0
 
         def __init__(self, environ: Mapping[str, str]) -> None:
-            self._real = world.merging(environ)
+            self._real = world.git.merging(environ)
 
         def __getattr__(self, name: str) -> Any:
             return getattr(self._real, name)
@@ -100,7 +100,8 @@ def test_the_loser_of_two_merges_into_one_base_merges_on_top(studio: Studio) -> 
                 git(project, "branch", "-f", "main", git(project, *words).strip())
             self._real.move(plan)
 
-    studio.world = replace(world, merging=lambda environ: cast("Merging", Racing(environ)))
+    racing = replace(world.git, merging=lambda environ: cast("Merging", Racing(environ)))
+    studio.world = replace(world, git=racing)
     assert studio.drive("start") is ExitCode.OK
     subjects = git(project, "log", "--format=%s", "main").splitlines()
     branch = studio.state().branch
@@ -134,7 +135,7 @@ def test_a_checkout_in_which_another_result_has_still_to_be_committed_is_left_al
 
 def test_a_checkout_in_which_a_session_works_is_left_alone(studio: Studio) -> None:
     studio.start()
-    lock = studio.world.tree_lock(studio.project)
+    lock = studio.world.locks.tree(studio.project)
     lock.acquire(1, {"path": "/elsewhere/20260101-101500-other"})
     studio.ends_when = lambda state: failure(state) != ""
     assert studio.drive("start") is ExitCode.FAILED

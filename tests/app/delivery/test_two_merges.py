@@ -44,12 +44,12 @@ def session(project: Path, together: threading.Barrier) -> Studio:
     )  # fmt: skip
     studio.then = "merge"
     studio.start()
-    real = studio.world.merging
+    real = studio.world.git.merging
 
     def merging(environ: Mapping[str, str]) -> Merging:
         return cast("Merging", Meeting(real(environ), together))
 
-    studio.world = replace(studio.world, merging=merging)
+    studio.world = replace(studio.world, git=replace(studio.world.git, merging=merging))
     return studio
 
 

@@ -81,12 +81,12 @@ def test_a_program_that_is_not_there(stage: Stage) -> None:
 
 def test_the_strategy_is_the_first_that_the_program_shows(stage: Stage) -> None:
     stage.config("roles: {coder: {agent: demo-learn}}")
-    probe = stage.world().programs.probe
+    probe = stage.world().agents.programs.probe
 
     def shows(**strategies: bool) -> StrategyKind:
         world = stage.world()
         programs = AnsweringPrograms(
-            world.programs, probe=lambda spec: replace(probe(spec), strategies=strategies)
+            world.agents.programs, probe=lambda spec: replace(probe(spec), strategies=strategies)
         )
         return player_of(stage, CODER, programs=programs).strategy.kind
 

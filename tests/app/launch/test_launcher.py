@@ -123,7 +123,7 @@ PROGRAM = "agentmux-demo-agent"
 
 def noted(stage: Stage) -> tuple[str, ...]:
     world = stage.world()
-    return world.claims.latest(PROGRAM, str(stage.home), str(world.project))
+    return world.agents.claims.latest(PROGRAM, str(stage.home), str(world.project))
 
 
 @pytest.mark.parametrize("stage", ["demo-continue"], indirect=True)
@@ -140,8 +140,8 @@ def test_who_runs_side_by_side_is_noted_together(stage: Stage) -> None:
 def test_another_sessions_agent_counts_while_it_lives(stage: Stage, alive: bool) -> None:
     world = stage.world()
     home, cwd = str(stage.home), str(world.project)
-    world.claims.note_latest(PROGRAM, home, cwd, ("theirs",))
-    claim = world.claims.path(PROGRAM, home, "theirs")
+    world.agents.claims.note_latest(PROGRAM, home, cwd, ("theirs",))
+    claim = world.agents.claims.path(PROGRAM, home, "theirs")
     with claim.open("w") as file:
         if alive:
             fcntl.flock(file, fcntl.LOCK_EX)
@@ -169,7 +169,7 @@ def test_another_name_of_the_program_claims_the_same(stage: Stage) -> None:
     assert player.name == "c2"
     for made in first.values():
         ref = str(made.plan.session_ref)
-        claim = world.claims.path(player.program, player.home, ref)
+        claim = world.agents.claims.path(player.program, player.home, ref)
         assert launch_file(stage, made.plan.launch)["claim"] == str(claim)
 
 

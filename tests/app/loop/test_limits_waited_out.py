@@ -134,7 +134,7 @@ def test_a_resume_after_a_reboot_waits_for_the_end_of_the_limit(stage: Stage, pa
             await stage.until(lambda: stage.state().phase == Phase.PLANNING)
 
     asyncio.run(evening())
-    stage.world = replace(stage.world, boot="another boot")
+    stage.world = replace(stage.world, machine=replace(stage.world.machine, boot="another boot"))
     asyncio.run(morning())
     kinds = ("agent_launched", "agent_parked", "resumed", "agent_woken")
     mine = [each for each in events(stage, *kinds) if each.seat != "planner"]

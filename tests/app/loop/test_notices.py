@@ -64,7 +64,7 @@ class Lab:
         world = replace(world, settings=replace(world.settings, notify=self.rules))
         session = Session(world.files(self.path), now=world.now, new_id=world.new_id)
         tools = Tools(
-            terminal=self.terminal, lock=world.lock(self.path), wake=WakeFifo(self.path),
+            terminal=self.terminal, lock=world.locks.session(self.path), wake=WakeFifo(self.path),
             deaths=NobodyDies(), type_into=never_typed, press=never_typed, display=self.display,
             hints=no_hints,
             gone=gone, end=ends_nobody, notifier=self.postbox,

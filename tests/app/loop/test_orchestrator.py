@@ -1016,7 +1016,7 @@ def test_who_is_followed_by_another_leaves_the_place_beside_the_monitor(
 
 def test_a_program_that_is_being_asked_holds_up_only_its_launch(stage: Stage) -> None:
     answers = threading.Event()
-    ask = stage.world.programs.ask
+    ask = stage.world.agents.programs.ask
 
     def slow(spec: AgentSpec) -> ProbeResult:
         answers.wait(0.5)
@@ -1026,9 +1026,9 @@ def test_a_program_that_is_being_asked_holds_up_only_its_launch(stage: Stage) ->
 
     async def play() -> None:
         stage.begin()
-        stage.world = replace(
-            stage.world, programs=AnsweringPrograms(stage.world.programs, ask=slow)
-        )
+        programs = AnsweringPrograms(stage.world.agents.programs, ask=slow)
+        agents = replace(stage.world.agents, programs=programs)
+        stage.world = replace(stage.world, agents=agents)
         async with stage.driven("reattach"):
             await stage.until(lambda: stage.display.picture, "the first look is over")
             assert not stage.facts("agent_launched")
@@ -1108,7 +1108,12 @@ def test_a_program_that_knows_less_than_it_was_taken_for_is_launched_without_it(
     stage = Stage(tmp_path, balky, agent=robot(tmp_path, says=HANGS, knows=KNOWS_NO_ID))
     # After the failure, the launch waits for the probe; here for 1.5 s instead of 10 s.
     ask = partial(probe, path_env=os.environ["PATH"], cache_dir=None, timeout_s=1.5)
-    stage.world = replace(stage.world, programs=AnsweringPrograms(stage.world.programs, ask=ask))
+    stage.world = replace(
+        stage.world,
+        agents=replace(
+            stage.world.agents, programs=AnsweringPrograms(stage.world.agents.programs, ask=ask)
+        ),
+    )
     stage.scenario(STAY)
 
     async def play() -> None:
@@ -1131,9 +1136,9 @@ def test_a_program_that_answers_too_late_is_launched_again_as_it_says(
     agent = robot(tmp_path, says=says, knows=KNOWS_NO_ID)
     stage = Stage(tmp_path, balky, agent=agent)
     stage.scenario({"architect": {"think": 60}})
-    spec, known = stage.world.spec(agent), stage.world.spec("demo-continue")
+    spec, known = stage.world.agents.spec(agent), stage.world.agents.spec("demo-continue")
     both = replace(spec, strategies=(*spec.strategies, *known.strategies))
-    stage.world = replace(stage.world, spec=lambda _: both)
+    stage.world = replace(stage.world, agents=replace(stage.world.agents, spec=lambda _: both))
 
     async def play() -> None:
         async with stage.driven():
@@ -1146,7 +1151,7 @@ def test_a_program_that_answers_too_late_is_launched_again_as_it_says(
 
 def test_every_program_is_asked_at_once_before_its_turn_comes(stage: Stage) -> None:
     asked: list[str] = []
-    ask = stage.world.programs.ask
+    ask = stage.world.agents.programs.ask
 
     def noted(spec: AgentSpec) -> ProbeResult:
         asked.append(spec.name)
@@ -1158,8 +1163,10 @@ def test_every_program_is_asked_at_once_before_its_turn_comes(stage: Stage) -> N
         defaults=replace(stage.world.settings.defaults, agent="demo"),
         roles={"reviewer_expert": RoleSettings(agent="demo-learn")},
     )
-    programs = AnsweringPrograms(stage.world.programs, ask=noted)
-    stage.world = replace(stage.world, settings=settings, programs=programs)
+    programs = AnsweringPrograms(stage.world.agents.programs, ask=noted)
+    stage.world = replace(
+        stage.world, settings=settings, agents=replace(stage.world.agents, programs=programs)
+    )
     stage.agent = None
 
     async def play() -> None:

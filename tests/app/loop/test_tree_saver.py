@@ -122,7 +122,9 @@ def test_a_git_that_hangs_holds_the_next_agent_of_a_worktree_up_for_a_second_onc
     studio: Studio, *, worktree: bool
 ) -> None:
     hanging = Hanging()
-    studio.world = replace(studio.world, checkpoints=lambda *_: hanging)
+    studio.world = replace(
+        studio.world, git=replace(studio.world.git, checkpoints=lambda *_: hanging)
+    )
     opened: list[float] = []
     begin = studio.terminal.begin
 
@@ -168,7 +170,7 @@ def test_at_the_stop_a_git_that_hangs_is_ended(studio: Studio, tmp_path: Path) -
     store = GitCheckpoints(
         GitProgram(studio.project, hanging_git(tmp_path, "write-tree")), studio.session, "x"
     )
-    world = replace(studio.world, checkpoints=lambda *_: store)
+    world = replace(studio.world, git=replace(studio.world.git, checkpoints=lambda *_: store))
     session = Session(world.files(studio.session), now=world.now, new_id=world.new_id)
     (studio.project / "new.txt").write_text("new\n")
     loop = Quiet()

@@ -103,7 +103,7 @@ class Looking:
         world = replace(world, now=lambda: self._now, settings=settings)
         self.session = Session(world.files(path), now=world.now, new_id=world.new_id)
         tools = Tools(
-            terminal=self.terminal, lock=world.lock(path), wake=WakeFifo(path),
+            terminal=self.terminal, lock=world.locks.session(path), wake=WakeFifo(path),
             deaths=NobodyDies(), type_into=never_typed, press=never_typed, display=Silent(),
             hints=no_hints, gone=gone, end=ends_nobody, notifier=Postbox(),
         )  # fmt: skip

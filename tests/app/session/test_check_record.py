@@ -40,7 +40,7 @@ def test_files_that_changed_after_the_last_check_are_noticed(
     home = project / ".agentmux/.sessions/20260101-101500-x"
     home.mkdir(parents=True)
     (home.parent / ".gitignore").write_text("*\n")
-    trees["now"] = world.checkpoints(project, home, "id").tree(limit_s=60) or ""
+    trees["now"] = world.git.checkpoints(project, home, "id").tree(limit_s=60) or ""
     check = PhaseDefinition(phase="verifying", kind=Kind.CHECK, folder="verifying", expect=expect)
     state = SessionState(
         phase="verifying",

@@ -87,7 +87,7 @@ def test_nothing_begins_beside_a_session_at_work(
 def test_a_session_that_merges_into_the_checkout_is_named(project: Path, world: World) -> None:
     session = there(project)
     session.commit()
-    lock = world.tree_lock(project)
+    lock = world.locks.tree(project)
     lock.acquire(1, merges_there(session.path))
     try:
         with pytest.raises(TreeTakenError) as caught:

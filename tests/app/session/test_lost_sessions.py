@@ -46,7 +46,7 @@ def begun(project: Path, name: str = NAME, **more: Any) -> SessionTrace:
     path = project / ".agentmux" / ".sessions" / name
     path.mkdir(parents=True)
     here = site(project)
-    shared = str(here.repository_around(project) or "")
+    shared = str(here.repositories.around(project) or "")
     trace = SessionTrace(session="one", path=str(path), phase="planning", repository=shared)
     trace = replace(trace, **more)
     here.traces.keep(trace)

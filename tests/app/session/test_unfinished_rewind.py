@@ -28,6 +28,6 @@ def test_what_was_written_since_the_interruption_is_saved_first(
     saved = session.state.tree_checkpoints
     assert [each.because for each in saved] == ["stop", "stop", "rewind", "rewound"]
     inside = placed(scene.world, session.state)
-    store = inside.checkpoints(inside.tree, scene.path.resolve(), session.state.session_id)
+    store = inside.git.checkpoints(inside.tree, scene.path.resolve(), session.state.session_id)
     store.write_files(saved[3].commit, saved[2].commit, leave=())
     assert (scene.place / "new.txt").read_text() == "a line of the user\n"

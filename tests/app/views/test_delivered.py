@@ -88,9 +88,11 @@ def test_an_orchestrator_that_saves_and_ends_between_two_looks_has_delivered(
         if session.state.commit is None:
             session.tell(CommitMade(commit="c" * 40))
             session.commit()
-        return site.lock(path)
+        return site.locks.session(path)
 
-    found = waits(tmp_path, session, approval, 3, replace(site, lock=ends))
+    found = waits(
+        tmp_path, session, approval, 3, replace(site, locks=replace(site.locks, session=ends))
+    )
     assert found.commit is not None
     assert found.commit.commit == "c" * 40
 
@@ -103,7 +105,7 @@ def test_what_a_delivery_waits_for_is_said_once_and_only_by_the_orchestrator_at_
     site, said = site_at(tmp_path), list[str]()
     note = {"orchestrator_pid": os.getpid() + 1, "problem": "of an earlier one"}
     (session.path / layout.RUNTIME).write_text(json.dumps(note))
-    held = site.lock(session.path)
+    held = site.locks.session(session.path)
     held.acquire(1, {"pid": os.getpid()})
 
     def follow(_: Path, __: float) -> Iterator[None]:

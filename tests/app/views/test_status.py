@@ -609,7 +609,9 @@ def test_before_a_decision_repositories_that_came_later_are_named(tmp_path: Path
         **DECIDING,
     )
     site = build.site(tmp_path, config=None, environ=dict(os.environ))
-    site = replace(site, nested=lambda path: ("new/", "old/"))
+    site = replace(
+        site, repositories=replace(site.repositories, nested=lambda path: ("new/", "old/"))
+    )
     (found,) = look(site, (entry_at(site, made.path),)).data
     assert found.warnings == ("`new/` is a git repository of its own: the commit leaves it out",)
 

@@ -91,7 +91,9 @@ def test_unattended_words_are_named_and_written_only_when_told(
         "agents": {"claude": {"permission_args": ["--dangerously-skip-permissions"]}},
     }
     trust(project)  # as `start` does with the new choice
-    assert world_of(project).spec("claude").permission_args == ("--dangerously-skip-permissions",)
+    assert world_of(project).agents.spec("claude").permission_args == (
+        "--dangerously-skip-permissions",
+    )
 
 
 def test_the_shell_is_the_users_own(project: Path, install: Install) -> None:
@@ -196,8 +198,8 @@ def test_the_middle_way_is_offered_between_asking_and_everything(
     ]
     assert "`some` is not in the list" in capsys.readouterr().err
     trust(project)
-    words = world_of(project).spec("claude").permission_args
-    assert words == world_of(project).spec("claude").edit_args
+    words = world_of(project).agents.spec("claude").permission_args
+    assert words == world_of(project).agents.spec("claude").edit_args
     assert words[:2] == ("--permission-mode", "acceptEdits")
 
 

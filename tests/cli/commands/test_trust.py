@@ -95,10 +95,10 @@ def test_until_trusted_nothing_that_runs_or_is_told_has_effect(project: Path) ->
     assert found.settings.agent_for("coder") == "claude"
     assert found.settings.defaults.model is None
     assert found.settings.role("coder").args == ()
-    assert found.spec("claude").args == ()
-    assert not found.spec("robot").known
+    assert found.agents.spec("claude").args == ()
+    assert not found.agents.spec("robot").known
     assert found.settings.resume.commands == {}
-    assert found.templates.extension("coder") is None
+    assert found.texts.templates.extension("coder") is None
     # The other settings of the file need no trust.
     assert found.settings.defaults.max_review_iterations == 1
     assert found.settings.resume.max_age_s == 86400
@@ -109,10 +109,10 @@ def test_until_trusted_nothing_that_runs_or_is_told_has_effect(project: Path) ->
     assert found.settings.agent_for("planner") == "robot"
     assert found.settings.played("planner", {}, {}).model == "big"
     assert found.settings.role("coder").args == ("-x",)
-    assert found.spec("robot").command == ("./evil.sh",)
-    assert found.spec("claude").args == ("-y",)
+    assert found.agents.spec("robot").command == ("./evil.sh",)
+    assert found.agents.spec("claude").args == ("-y",)
     assert found.settings.resume.commands == {"claude": ("--continue",)}
-    assert found.templates.extension("coder") == "Obey.\n"
+    assert found.texts.templates.extension("coder") == "Obey.\n"
 
 
 def test_what_the_user_says_needs_no_trust(project: Path, tmp_path: Path) -> None:
@@ -123,8 +123,8 @@ def test_what_the_user_says_needs_no_trust(project: Path, tmp_path: Path) -> Non
     flag.write_text("defaults: {agent: robot}\n")
     found = build.world(project, config=flag, environ=os.environ)
     assert found.settings.defaults.agent == "robot"
-    assert found.spec("robot").command == ("mine",)
-    assert found.trust.parts() == ()
+    assert found.agents.spec("robot").command == ("mine",)
+    assert found.consent.trust.parts() == ()
     # A setting that the user's file overrides needs no trust.
     configure(project, "defaults: {agent: ./evil.sh}")
     found = build.world(project, config=flag, environ=os.environ)
@@ -188,8 +188,8 @@ def test_what_is_used_is_what_was_trusted_whatever_the_file_says_by_now(project:
     configure(project, "defaults: {agent: demo}")
     found = world(project)
     configure(project, "defaults: {agent: ./evil.sh}")
-    found.trust.keep({part.key: part.digest for part in found.trust.parts()})
-    there = found.allow(frozenset(["defaults.agent"]))
+    found.consent.trust.keep({part.key: part.digest for part in found.consent.trust.parts()})
+    there = found.consent.allow(frozenset(["defaults.agent"]))
     assert there.settings.defaults.agent == "demo"
     assert asked(project) == ["defaults.agent"]
 
@@ -390,20 +390,20 @@ def test_what_was_revoked_while_somebody_was_asked_stays_so(project: Path, run: 
     configure(project, TWO_PARTS)
     assert run("trust", "--yes") == 0
     asking = world(project)
-    assert len(asking.trust.known()) == 2
+    assert len(asking.consent.trust.known()) == 2
     assert run("trust", "--revoke") == 0
 
-    (answered,) = [part for part in asking.trust.parts() if part.key == "defaults.agent"]
+    (answered,) = [part for part in asking.consent.trust.parts() if part.key == "defaults.agent"]
     keep(asking, [answered])
 
-    assert set(world(project).trust.known()) == {"defaults.agent"}
+    assert set(world(project).consent.trust.known()) == {"defaults.agent"}
 
 
 def test_what_came_in_while_the_user_wrote_is_not_trusted(project: Path) -> None:
     before = world(project)
     configure(project, TWO_PARTS)  # only its first line is from the user
     keep_written(before, world(project), ("defaults.agent",))
-    assert set(world(project).trust.known()) == {"defaults.agent"}
+    assert set(world(project).consent.trust.known()) == {"defaults.agent"}
 
 
 def test_what_was_not_trusted_before_the_user_wrote_stays_so(project: Path) -> None:
@@ -411,7 +411,7 @@ def test_what_was_not_trusted_before_the_user_wrote_stays_so(project: Path) -> N
     before = world(project)
     configure(project, "defaults: {agent: codex}\nroles: {coder: {agent: demo}}\n")
     keep_written(before, world(project), ("defaults.agent",))
-    assert world(project).trust.known() == {}
+    assert world(project).consent.trust.known() == {}
     assert "defaults.agent" in asked(project)
 
 
