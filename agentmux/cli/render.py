@@ -11,14 +11,13 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.result import OperationResult, envelope
+from agentmux.app.result import OperationResult, Problem, envelope
 from agentmux.core.names.status_labels import Colour, status_colour
 from agentmux.core.terminal.colours import CODES, painted, shows_colours
 from agentmux.core.terminal.visible_text import visible
 from agentmux.errors import AgentmuxError, DataError, RefusedError, of_system
 
 if TYPE_CHECKING:
-    from agentmux.app.result import Problem
     from agentmux.app.views.session_view import SessionView
 
 _COLOURS: Final = re.compile(f"(\x1b\\[(?:{'|'.join(('0', *map(str, CODES.values())))})m)")

@@ -168,12 +168,11 @@ class Actions:
 
     def _world(self, row: DeskRow) -> tuple[World, SessionState]:
         """Return the session's state, and its project's world in its work tree."""
+        from agentmux.app.session.current_state import current_state  # noqa: PLC0415 (as above)
         from agentmux.app.session.own_worktree import placed  # noqa: PLC0415 (when it is needed)
-        from agentmux.core.fold.apply import fold  # noqa: PLC0415 (as above)
 
         world = self._app.tools.reader.world(row.project)
-        loaded = world.files(row.path).load()
-        state = fold(loaded.state, loaded.tail)
+        state = current_state(world.files(row.path))
         return placed(world, state), state
 
     # -- deciding ------------------------------------------------------------------------------

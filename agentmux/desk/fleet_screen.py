@@ -24,6 +24,7 @@ from agentmux.core.fleet.board import (
     SHORT_ID,
     FleetBoard,
     FleetFeature,
+    FleetQuestion,
     host_words,
 )
 from agentmux.core.names.status_labels import Colour
@@ -38,7 +39,6 @@ from agentmux.errors import AgentmuxError, of_system
 from agentmux.threads import in_daemon_thread
 
 if TYPE_CHECKING:
-    from agentmux.core.fleet.board import FleetQuestion
     from agentmux.core.fleet.routing import HostFacts
     from agentmux.core.terminal.command_words import Words
     from agentmux.desk.tools import DeskTools

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.views.journal_rows import journal_rows
+from agentmux.app.views.journal_rows import EventRow, journal_rows
 from agentmux.core.terminal.text_width import width
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, fill
 
 if TYPE_CHECKING:
-    from agentmux.app.views.journal_rows import EventRow
     from agentmux.core.journal.events import Event
 
 _SEAT_COLS: Final = 16

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.lookup import live
+from agentmux.app.session.lookup import SessionEntry, live
 from agentmux.app.session.writer import stamp
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import AgentmuxError
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from agentmux.adapters.tmux.control_client import ControlClients
     from agentmux.adapters.tmux.own_session import OwnTmux
-    from agentmux.app.session.lookup import SessionEntry
     from agentmux.app.views.last_screens import LastScreen
     from agentmux.app.world import Site
     from agentmux.ports.terminal import Target

@@ -8,6 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from agentmux.app.session.current_state import current_state
 from agentmux.app.views.session_words import (
     also_where,
     check_lines,
@@ -24,7 +25,6 @@ from agentmux.app.views.timeline import (
     phase_seconds,
 )
 from agentmux.core.codec.frozen import dataclass, field, replace
-from agentmux.core.fold.apply import fold
 from agentmux.core.names.conversations import needs_reason, which_conversation
 from agentmux.core.names.phase import ENDS
 from agentmux.core.names.status_labels import Colour, Group, SessionStatus, age, status_colour
@@ -77,8 +77,7 @@ class Facts:
     def told(self, files: SessionFiles) -> Facts:
         """Return the facts with what the session's journal tells; unchanged if it is unreadable."""
         try:
-            loaded = files.load()
-            state = fold(loaded.state, loaded.tail)
+            state = current_state(files)
             runs = self.view.orchestrator is not None
             spent_s = phase_seconds(files, state, runs=runs, now=self.now)
         except AgentmuxError:

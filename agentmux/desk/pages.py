@@ -9,12 +9,12 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.disk.files import read_limited
-from agentmux.app.session.lookup import entry_at
+from agentmux.app.session.current_state import current_state
+from agentmux.app.session.lookup import SessionEntry, entry_at
 from agentmux.app.views.documents import documents
 from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.documents.diff_comments import diff_places
-from agentmux.core.fold.apply import fold
 from agentmux.desk.live_screens import LiveScreens
 from agentmux.desk.overview import Facts, overview_lines
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, line
@@ -23,7 +23,6 @@ from agentmux.errors import AgentmuxError, of_system
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from agentmux.app.session.lookup import SessionEntry
     from agentmux.app.views.last_screens import LastScreen
     from agentmux.app.world import Site, World
     from agentmux.core.journal.state import SessionState
@@ -172,8 +171,7 @@ class Pages:
         from agentmux.app.session.own_worktree import placed  # noqa: PLC0415 (when it is shown)
 
         world = self._reader.world(row.project)
-        loaded = world.files(row.path).load()
-        state = fold(loaded.state, loaded.tail)
+        state = current_state(world.files(row.path))
         return placed(world, state), state
 
     def _diff(self, row: DeskRow, *_: object) -> Page:

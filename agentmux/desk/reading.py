@@ -11,22 +11,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import Problem, problem_of
-from agentmux.app.session.lookup import entry_at, live, sessions_dir
+from agentmux.app.session.lookup import SessionEntry, entry_at, live, sessions_dir
 from agentmux.app.session.session_news import changed_ns
 from agentmux.app.views.asked_once import AskedOnce
 from agentmux.app.views.looked_up_once import LookedUpOnce
 from agentmux.app.views.rows import search_words, session_row
 from agentmux.app.views.status import look
-from agentmux.app.world import as_if_trusted
+from agentmux.app.world import Site, World, as_if_trusted
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.names.status_labels import Group
 from agentmux.desk.listing import DeskRow
 from agentmux.errors import AgentmuxError, of_system
 
 if TYPE_CHECKING:
-    from agentmux.app.session.lookup import SessionEntry
     from agentmux.app.views.session_view import SessionView
-    from agentmux.app.world import Site, World
 
 CHUNK: Final = 100
 """How many sessions are read before the list shows them."""

@@ -8,9 +8,9 @@ import operator
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from rich.console import Console
+from rich.console import Console, RenderableType
 from rich.segment import Segment
 from rich.style import Style
 from rich.text import Text
@@ -26,9 +26,6 @@ from agentmux.core.terminal.text_width import printable, width, wrap
 from agentmux.desk.listing import DeskRow, Heading, Listing, heading_line, row_line
 from agentmux.desk.pages import Page
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, Part, fitted, line
-
-if TYPE_CHECKING:
-    from rich.console import RenderableType
 
 WIDEST: Final = 100
 """The greatest width of a text, in cells: longer lines are hard to read."""

@@ -13,7 +13,7 @@ from starlette.staticfiles import StaticFiles
 
 from agentmux.web.comments import Comments
 from agentmux.web.forms import FLEET_FORMS, FORMS, Forms
-from agentmux.web.guard import Guard
+from agentmux.web.guard import Guard, Place
 from agentmux.web.messages import Messages
 from agentmux.web.pages import HERE, Pages, guarded
 
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from agentmux.adapters.system.command_runs import CommandRuns
     from agentmux.ports.fleet import Fleet
     from agentmux.web.events import Events
-    from agentmux.web.guard import Place
     from agentmux.web.reading import Sessions
     from agentmux.web.screens import LiveScreens
     from agentmux.web.sign_in import SignIn

@@ -9,13 +9,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from starlette.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
 
 from agentmux.web.session_watch import SessionWatch
 
 if TYPE_CHECKING:
     from starlette.requests import Request
-    from starlette.responses import Response
 
     from agentmux.web.reading import Sessions
 

@@ -15,8 +15,8 @@ from agentmux.core.terminal.answer_keys import is_key
 from agentmux.core.terminal.text_width import clean, printable
 from agentmux.errors import AgentmuxError
 from agentmux.web.beginning import begin
-from agentmux.web.messages import Message
-from agentmux.web.pages import no_fleet, see
+from agentmux.web.messages import Message, Messages
+from agentmux.web.pages import Pages, no_fleet, see
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from agentmux.ports.fleet import Fleet
     from agentmux.web.comments import Comments
     from agentmux.web.guard import Place as Address
-    from agentmux.web.messages import Messages
-    from agentmux.web.pages import Pages
     from agentmux.web.reading import Place, Sessions
     from agentmux.web.sign_in import SignIn
 

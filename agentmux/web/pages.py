@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from agentmux.adapters.disk.files import read_limited
 from agentmux.adapters.system.installation import require_installed
 from agentmux.app.result import Problem, envelope
-from agentmux.app.session.lookup import shown_path
+from agentmux.app.session.lookup import SessionEntry, shown_path
 from agentmux.app.views.decision import with_digest
 from agentmux.app.views.documents import documents
 from agentmux.app.views.journal_rows import journal_rows
@@ -39,16 +39,14 @@ from agentmux.core.terminal.text_width import clean, printable
 from agentmux.core.terminal.visible_text import visible
 from agentmux.errors import AgentmuxError, ExitCode, NotFoundError, of_system
 from agentmux.web import markup
-from agentmux.web.beginning import offer
+from agentmux.web.beginning import Offer, offer
 from agentmux.web.overview import MARK_COLOURS, decision, phases, summary
 
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from agentmux.app.session.lookup import SessionEntry
     from agentmux.app.views.session_view import SeatView, SessionView
     from agentmux.ports.fleet import Fleet
-    from agentmux.web.beginning import Offer
     from agentmux.web.comments import Comments
     from agentmux.web.guard import Place as Address
     from agentmux.web.messages import Message, Messages

@@ -10,23 +10,22 @@ from urllib.parse import quote
 
 from agentmux.adapters.disk.files import read_limited
 from agentmux.app.result import Problem, problem_of
+from agentmux.app.session.current_state import current_state
 from agentmux.app.session.lookup import SessionEntry, entry_at, list_sessions, sessions_dir
 from agentmux.app.session.own_worktree import placed
 from agentmux.app.views.asked_once import AskedOnce
 from agentmux.app.views.last_screens import LastScreen, readable_screens
 from agentmux.app.views.rows import SessionRow, search_words, session_row
 from agentmux.app.views.status import look
-from agentmux.app.world import as_if_trusted
+from agentmux.app.world import Site, World, as_if_trusted
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.fold.apply import fold
 from agentmux.core.names.status_labels import Group, status_colour
 from agentmux.core.terminal.search import matches
 from agentmux.errors import AgentmuxError, NotFoundError
 
 if TYPE_CHECKING:
     from agentmux.app.views.session_view import SessionView
-    from agentmux.app.world import Site, World
     from agentmux.core.journal.state import SessionState
     from agentmux.ports.session_files import SessionFiles
 
@@ -225,8 +224,7 @@ class Sessions:
         Raises:
             AgentmuxError: It cannot be read.
         """
-        loaded = place.site.files(place.path).load()
-        return fold(loaded.state, loaded.tail)
+        return current_state(place.site.files(place.path))
 
     def loaded(self, place: Place) -> LoadedSession:
         """Return a session with its state.
@@ -236,8 +234,7 @@ class Sessions:
         """
         world = self.world(place.project)
         files = world.files(place.path)
-        loaded = files.load()
-        state = fold(loaded.state, loaded.tail)
+        state = current_state(files)
         return LoadedSession(place=place, world=placed(world, state), files=files, state=state)
 
 

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from agentmux.adapters.tmux.control_client import ControlClients
 from agentmux.adapters.tmux.own_session import OwnTmux
@@ -19,12 +19,8 @@ from agentmux.app.session.writer import stamp
 from agentmux.app.views.last_screens import LastScreen, no_screen
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import AgentmuxError
-from agentmux.ports.terminal import TerminalError
-from agentmux.web.reading import last_screens_of
-
-if TYPE_CHECKING:
-    from agentmux.ports.terminal import Screen, Target, Terminal
-    from agentmux.web.reading import Place
+from agentmux.ports.terminal import Screen, Target, Terminal, TerminalError
+from agentmux.web.reading import Place, last_screens_of
 
 LOOK_S: Final = 10.0
 """How long a look counts: pages that are seen look again before."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
@@ -16,8 +16,10 @@ from agentmux.core.agents.command_lines import (
 )
 from agentmux.core.agents.spec import (
     NO_STRATEGY,
+    AgentSpec,
     Probe,
     ProbeResult,
+    Registry,
     Strategy,
     StrategyKind,
     choose_strategy,
@@ -29,10 +31,7 @@ from agentmux.core.prompts.prompt import launch_line
 from agentmux.errors import ExitCode
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from agentmux.app.world import World
-    from agentmux.core.agents.spec import AgentSpec, Registry
 
 
 def installed_agents(world: World, names: Iterable[str]) -> list[str]:

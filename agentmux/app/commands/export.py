@@ -12,6 +12,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from agentmux.app.session.current_state import current_state
 from agentmux.app.session.left_branch import branch_left
 from agentmux.app.session.moved import require_here
 from agentmux.app.session.own_worktree import (
@@ -25,7 +26,6 @@ from agentmux.app.session.workplace import has_repository, where_inside
 from agentmux.app.session.writer import Session, stamp
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.decisions.tree_checkpoints import EXPORT
-from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import SessionMoved
 from agentmux.core.moving.arrival import unfit
 from agentmux.core.moving.manifest import (
@@ -94,13 +94,13 @@ def export(
         DataError: The session cannot be read, or the file not be written.
         GitError: Git refuses.
     """
-    _require_exportable(world, entry, _folded(world, entry))
+    _require_exportable(world, entry, current_state(world.files(entry.path)))
     with ExitStack() as held:
         holder = {"command": "export", "since": stamp(world.now())}
         lock = world.locks.session(entry.path)
         lock.acquire(LOCK_WAIT_S, holder)
         held.callback(lock.release)
-        state = _folded(world, entry)
+        state = current_state(world.files(entry.path))
         _require_exportable(world, entry, state)
         inside = placed(world, state)
         works = _works_there(world, entry, state)
@@ -116,11 +116,6 @@ def export(
         if state.moved is not None and not force:
             require_here(state, entry.name)
         return _exported(inside, entry, target, works=works, copy=copy, force=force)
-
-
-def _folded(world: World, entry: SessionEntry) -> SessionState:
-    loaded = world.files(entry.path).load()
-    return fold(loaded.state, loaded.tail)
 
 
 def _require_exportable(world: World, entry: SessionEntry, state: SessionState) -> None:

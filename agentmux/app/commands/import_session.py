@@ -19,7 +19,7 @@ from agentmux.app.session.clean_protection import protect_from_clean
 from agentmux.app.session.first_texts import first_texts
 from agentmux.app.session.lookup import SessionEntry, list_sessions
 from agentmux.app.session.own_worktree import last_checkpoint, placed, worktree_of
-from agentmux.app.session.pipeline_choice import choose_pipeline
+from agentmux.app.session.pipeline_choice import ChosenPipeline, choose_pipeline
 from agentmux.app.session.workplace import has_repository, where_inside
 from agentmux.app.session.writer import Session, stamp
 from agentmux.core.codec.digests import named_uuid
@@ -68,7 +68,6 @@ from agentmux.errors import (
 from agentmux.ports.processes import LOCK_WAIT_S
 
 if TYPE_CHECKING:
-    from agentmux.app.session.pipeline_choice import ChosenPipeline
     from agentmux.app.world import World
     from agentmux.ports.moving import SessionArchive
     from agentmux.ports.worktrees import WorktreeRoom

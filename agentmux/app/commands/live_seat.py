@@ -5,19 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from agentmux.app.session.current_state import current_state
 from agentmux.app.session.writer import stamp
 from agentmux.core.fold.acceptance import takes_decision
-from agentmux.core.fold.apply import fold
-from agentmux.core.journal.events import Event
-from agentmux.core.journal.state import AGENT_MODES
+from agentmux.core.journal.events import CheckSkipped, Event, SeatAnswered, SeatRestarted, SeatTold
+from agentmux.core.journal.state import AGENT_MODES, Seat, SessionState
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.statuses import LAUNCHED
 from agentmux.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
-    from agentmux.core.journal.events import CheckSkipped, SeatAnswered, SeatRestarted, SeatTold
-    from agentmux.core.journal.state import Seat, SessionState
     from agentmux.ports.session_files import SessionFiles
 
 
@@ -62,10 +60,9 @@ def only_seat(files: SessionFiles, name: str) -> str:
         UsageError: Several agents run.
         NotFoundError: No agent runs.
     """
-    loaded = files.load()
     running = [
         seat
-        for seat, known in fold(loaded.state, loaded.tail).seats.items()
+        for seat, known in current_state(files).seats.items()
         if known.status == LAUNCHED and known.mode in AGENT_MODES
     ]
     if not running:

@@ -64,11 +64,10 @@ def worktree_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None
     if not entry.text("worktree"):
         return None
     # Only a session with a worktree pays for these: `agentmux list` finishes removals, too.
+    from agentmux.app.session.current_state import current_state  # noqa: PLC0415 (as above)
     from agentmux.app.session.own_worktree import worktree_of  # noqa: PLC0415 (as above)
-    from agentmux.core.fold.apply import fold  # noqa: PLC0415 (as above)
 
-    loaded = world.files(entry.path).load()
-    spec = worktree_of(world, fold(loaded.state, loaded.tail), entry.path)
+    spec = worktree_of(world, current_state(world.files(entry.path)), entry.path)
     if spec is None or not _is_settled(world, entry):
         return spec
     return replace(spec, checkpoint=None)
@@ -121,13 +120,13 @@ def base_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None:
     if not entry.fields.get("base_checks"):
         return None
     from agentmux.app.session.base_worktree import base_spec  # noqa: PLC0415 (as above)
-    from agentmux.core.fold.apply import fold  # noqa: PLC0415 (as above)
+    from agentmux.app.session.current_state import current_state  # noqa: PLC0415 (as above)
 
     try:
-        loaded = world.files(entry.path).load()
+        state = current_state(world.files(entry.path))
     except DataError:
         return None
-    return base_spec(world, fold(loaded.state, loaded.tail), entry.path, finished=True)
+    return base_spec(world, state, entry.path, finished=True)
 
 
 def loss_of(world: World, entry: SessionEntry, spec: WorktreeSpec) -> WorktreeLoss:
@@ -194,11 +193,10 @@ def require_commit_named(world: World, entry: SessionEntry, *, force: bool) -> s
     Raises:
         BlockedError: There is one, and no ``force``; the reason is ``not_merged``.
     """
-    from agentmux.core.fold.apply import fold  # noqa: PLC0415 (as above)
+    from agentmux.app.session.current_state import current_state  # noqa: PLC0415 (as above)
     from agentmux.core.pipeline.delivery import command_to_keep  # noqa: PLC0415 (as above)
 
-    loaded = world.files(entry.path).load()
-    state = fold(loaded.state, loaded.tail)
+    state = current_state(world.files(entry.path))
     made = state.commit.commit if state.commit is not None else None
     found = world.repository.unnamed(made) if made is not None else ()
     if made is None or not found:

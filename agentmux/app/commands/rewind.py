@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agentmux.app.session.current_state import current_state
 from agentmux.app.session.moved import require_here
 from agentmux.app.session.own_worktree import missing_worktree, placed, worktree_of
 from agentmux.app.session.unfinished_rewind import finish_rewind, save_tree
@@ -21,8 +22,7 @@ from agentmux.core.decisions.tree_checkpoints import (
     rewound_phase,
     stale_seats,
 )
-from agentmux.core.fold.apply import fold
-from agentmux.core.journal.events import RewindStarted
+from agentmux.core.journal.events import Event, RewindStarted
 from agentmux.core.names.phase import Phase
 from agentmux.errors import BlockedError
 from agentmux.ports.processes import LOCK_WAIT_S
@@ -30,7 +30,6 @@ from agentmux.ports.processes import LOCK_WAIT_S
 if TYPE_CHECKING:
     from agentmux.app.session.lookup import SessionEntry
     from agentmux.app.world import Site, World
-    from agentmux.core.journal.events import Event
     from agentmux.core.journal.state import SessionState, TreeCheckpoint
 
 
@@ -70,8 +69,7 @@ class RewoundSession:
 
 def tree_checkpoints(site: Site, entry: SessionEntry) -> tuple[TreeCheckpoint, ...]:
     """Return the checkpoints of the session, oldest first."""
-    loaded = site.files(entry.path).load()
-    return fold(loaded.state, loaded.tail).tree_checkpoints
+    return current_state(site.files(entry.path)).tree_checkpoints
 
 
 def plan_rewind(world: World, entry: SessionEntry, name: str) -> RewindPlan:
@@ -82,8 +80,7 @@ def plan_rewind(world: World, entry: SessionEntry, name: str) -> RewindPlan:
         NotFoundError: There is no such checkpoint.
         GitError: Git refuses, for example because the checkpoint is incomplete.
     """
-    loaded = world.files(entry.path).load()
-    state = fold(loaded.state, loaded.tail)
+    state = current_state(world.files(entry.path))
     require_rewindable(world, entry, state)
     to = named_checkpoint(state.tree_checkpoints, name)
     events = _events(world, entry, to)

@@ -20,11 +20,10 @@ from agentmux.core.decisions.workplace import (
 )
 from agentmux.core.names.counts import counted
 from agentmux.errors import AgentmuxError, MissingError, NotInstalledError, UsageError
-from agentmux.ports.worktrees import BaseCommit
+from agentmux.ports.worktrees import BaseCommit, WorktreeRoom
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
-    from agentmux.ports.worktrees import WorktreeRoom
 
 _SUBMODULES_FROM: Final = (2, 38)
 

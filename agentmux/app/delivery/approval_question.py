@@ -10,7 +10,7 @@ from agentmux.app.delivery.approval_preview import (
     summary_preview,
 )
 from agentmux.app.delivery.commit import moved, reason
-from agentmux.app.delivery.deliverable import decision_digest, deliverable
+from agentmux.app.delivery.deliverable import Deliverable, decision_digest, deliverable
 from agentmux.app.delivery.ways import way_of
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal.events import Approved
@@ -23,7 +23,6 @@ from agentmux.errors import AgentmuxError, BlockedError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentmux.app.delivery.deliverable import Deliverable
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
     from agentmux.ports.session_files import SessionFiles

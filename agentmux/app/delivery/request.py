@@ -12,14 +12,13 @@ from agentmux.core.forges.spec import Place, read_url
 from agentmux.core.pipeline.artifacts import summary_path
 from agentmux.core.pipeline.result_text import request_body, request_title
 from agentmux.errors import UsageError
-from agentmux.ports.forge import ForgeError, ForgeRequest, NewRequest
+from agentmux.ports.forge import Forge, ForgeError, ForgeRequest, NewRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
-    from agentmux.ports.forge import Forge
 
 _SUMMARY_MAX: Final = 1_000_000
 

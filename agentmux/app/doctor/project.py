@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentmux.app.commands.agents import list_agents
+from agentmux.app.commands.agents import AgentReport, list_agents
 from agentmux.app.commands.remove import (
     besides_words,
     lost_words,
@@ -15,22 +15,18 @@ from agentmux.app.commands.remove import (
     ways_to_keep,
 )
 from agentmux.app.doctor.finding import Finding, Repair, failed, fine, problem, warning
-from agentmux.app.session.lookup import list_sessions, live, sessions_dir
+from agentmux.app.session.lookup import Liveness, SessionEntry, list_sessions, live, sessions_dir
 from agentmux.app.session.lost_sessions import homeless_sessions, lost_sessions, what_ended
 from agentmux.app.session.orchestrator_version import other_version_label
-from agentmux.core.agents.spec import how_to_install
-from agentmux.core.config.settings import OWN_ADDRESSES
+from agentmux.core.agents.spec import Registry, how_to_install
+from agentmux.core.config.settings import OWN_ADDRESSES, Settings
 from agentmux.core.config.trust import trusted
 from agentmux.core.names.agent_names import SHELL, is_for_tests
 from agentmux.core.names.phase import ROLES
 from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
-    from agentmux.app.commands.agents import AgentReport
-    from agentmux.app.session.lookup import Liveness, SessionEntry
     from agentmux.app.world import Site, World
-    from agentmux.core.agents.spec import Registry
-    from agentmux.core.config.settings import Settings
 
 
 def agent_findings(world: World, registry: Registry) -> Iterator[Finding]:

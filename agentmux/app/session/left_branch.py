@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentmux.core.decisions.workplace import LeftBranch, has_left, kept_name, left_branch
-from agentmux.ports.repository import finish_it
+from agentmux.ports.repository import Head, finish_it
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
-    from agentmux.ports.repository import Head
 
 
 def branch_left(world: World, state: SessionState) -> str:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Final
 
+from agentmux.app.session.current_state import current_state
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.fold.apply import fold
 from agentmux.core.fold.signals.description import (
     Contents,
     Handed,
@@ -114,8 +114,7 @@ def check(files: SignalFiles, identity: Identity, submission: Submission) -> Che
 
     @functools.cache
     def state() -> SessionState:
-        loaded = files.load()
-        return fold(loaded.state, loaded.tail)
+        return current_state(files)
 
     handed = Handed(identity, submission, state)
     read = signal.reads(handed)

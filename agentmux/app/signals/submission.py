@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from agentmux.app.session.current_state import current_state
 from agentmux.app.signals.checks import Checked, check, check_changes
 from agentmux.core.codec.digests import named_uuid
 from agentmux.core.codec.frozen import dataclass, replace
@@ -26,8 +27,10 @@ from agentmux.core.journal.events import (
     CodeResearchDispatched,
     ConversationLearned,
     Event,
+    Fact,
     Hello,
     PromptReached,
+    UserDecision,
     WebResearchDispatched,
 )
 from agentmux.core.journal.state import SessionState
@@ -39,7 +42,6 @@ from agentmux.core.pipeline.work import is_under_way
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:  # importing `ports` costs time, and a signal needs little of it
-    from agentmux.core.journal.events import Fact, UserDecision
     from agentmux.ports.session_files import SignalFiles, Transaction
 
 REFUSED: Final = "refused"
@@ -210,8 +212,7 @@ def report(
     Returns:
         Whether anything was recorded. Nothing is, for a launch that no longer has its seat.
     """
-    loaded = files.load()
-    if not _news(fold(loaded.state, loaded.tail), identity, evidence):
+    if not _news(current_state(files), identity, evidence):
         return False
     with files.transact() as held:
         facts = _news(_state(held), identity, evidence)
@@ -236,8 +237,7 @@ def note_turn(files: SignalFiles, identity: Identity, turn: Turn, *, known: bool
             hooks of this agent report other conversations, too.
     """
     if known:
-        loaded = files.load()
-        record = fold(loaded.state, loaded.tail).agents.get(identity.seat, {})
+        record = current_state(files).agents.get(identity.seat, {})
         if not identity.conversation or record.get("session_ref") != identity.conversation:
             return
     elif turn is Turn.ENDED and files.turn(identity.launch) is Turn.OF_USER:

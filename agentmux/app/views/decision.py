@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentmux.app.delivery.deliverable import digest_of
+from agentmux.app.session.current_state import current_state
 from agentmux.app.session.own_worktree import placed
 from agentmux.core.codec.frozen import replace
-from agentmux.core.fold.apply import fold
 from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
@@ -34,8 +34,7 @@ def with_digest(world: Callable[[], World], path: Path, view: SessionView) -> Se
     try:
         found = world()
         files = found.files(path)
-        loaded = files.load()
-        state = fold(loaded.state, loaded.tail)
+        state = current_state(files)
         return replace(view, digest=digest_of(placed(found, state), files, state))
     except (AgentmuxError, OSError):
         return view

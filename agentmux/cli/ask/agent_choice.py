@@ -21,7 +21,7 @@ from agentmux.adapters.config.layers import names_an_agent
 from agentmux.app.commands.agents import installed_agents
 from agentmux.cli import render
 from agentmux.cli.ask.level_choice import ask_level
-from agentmux.core.agents.spec import StrategyKind, choose_strategy
+from agentmux.core.agents.spec import Registry, StrategyKind, choose_strategy
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.core.names.agent_names import OFFLINE, SHELL, is_for_tests
@@ -31,7 +31,6 @@ from agentmux.wiring import machine
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
-    from agentmux.core.agents.spec import Registry
 
 Ask = Callable[[str], str]
 """A function that shows a text and returns the line that a person then typed."""

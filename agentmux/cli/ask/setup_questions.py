@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.config.agent_registry import load_registry
 from agentmux.cli import render
-from agentmux.cli.ask.agent_choice import ask_agent
+from agentmux.cli.ask.agent_choice import Ask, ask_agent
 from agentmux.cli.ask.level_choice import ask_level
 from agentmux.cli.ask.numbered_choice import ask_one
 from agentmux.cli.ask.yes_or_no import ask_yes
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from agentmux.app.world import World
-    from agentmux.cli.ask.agent_choice import Ask
 
 _WRITES: Final = ("coder",)
 _RESEARCHES: Final = ("code-researcher", "web-researcher")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from agentmux.adapters.config.agent_registry import load_registry, probe
-from agentmux.app.commands.agents import envelope, list_agents, probe_agent, show_agent
+from agentmux.app.commands.agents import AgentReport, envelope, list_agents, probe_agent, show_agent
 from agentmux.app.commands.trust import Effect, spec_of
 from agentmux.cli import render
 from agentmux.cli.commands.agents_text import list_lines, probe_lines, show_lines
@@ -19,7 +19,6 @@ from agentmux.core.names.status_labels import NATIVE_MARK
 from agentmux.errors import ConfigError
 
 if TYPE_CHECKING:
-    from agentmux.app.commands.agents import AgentReport
     from agentmux.app.world import World
     from agentmux.cli.face import Face
     from agentmux.core.agents.spec import AgentSpec, ProbeResult

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from agentmux.app.commands.agents import (
     CONVERSATION,
@@ -16,11 +16,8 @@ from agentmux.app.commands.agents import (
     StrategyCommands,
 )
 from agentmux.cli import render
-from agentmux.core.agents.spec import PromptBy, StrategyKind, how_to_install
+from agentmux.core.agents.spec import AgentSpec, PromptBy, StrategyKind, how_to_install
 from agentmux.core.names.status_labels import NATIVE_MARK, Colour
-
-if TYPE_CHECKING:
-    from agentmux.core.agents.spec import AgentSpec
 
 EXPLAINED: Final = {
     StrategyKind.ASSIGN: "AgentMux chooses the conversation's id and resumes by it",

@@ -12,9 +12,9 @@ import typer
 
 from agentmux.adapters.disk.handover import leave_environment, take_approvers
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.delivery.approval_question import approval_question
+from agentmux.app.delivery.approval_question import ApprovalQuestion, approval_question
 from agentmux.app.delivery.commit import reason
-from agentmux.app.delivery.deliverable import digest_of, ways_along
+from agentmux.app.delivery.deliverable import Deliverable, digest_of, ways_along
 from agentmux.app.delivery.merge import require_agreed
 from agentmux.app.delivery.outcome import (
     commit_without_branch,
@@ -24,6 +24,7 @@ from agentmux.app.delivery.outcome import (
 )
 from agentmux.app.delivery.ways import way_of
 from agentmux.app.delivery.wish import wish
+from agentmux.app.session.current_state import current_state
 from agentmux.app.session.lookup import (
     SessionEntry,
     entry_at,
@@ -45,13 +46,12 @@ from agentmux.cli.ask.session_argument import meant, unfinished_sessions
 from agentmux.cli.commands import orphan_agents
 from agentmux.cli.commands.sessions import JsonOpt, SessionArg, require_seconds
 from agentmux.cli.commands.start import read_text
-from agentmux.cli.face import monotonic
+from agentmux.cli.face import Face, monotonic
 from agentmux.core.agents.environment import handed_on
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.fold.acceptance import Answer, takes_approval, takes_decision
-from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import Approved, ChangesRequested, UserDecision
-from agentmux.core.journal.state import encode
+from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.names import nearest
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import (
@@ -67,11 +67,7 @@ from agentmux.ports.repository import IndexBusyError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentmux.app.delivery.approval_question import ApprovalQuestion
-    from agentmux.app.delivery.deliverable import Deliverable
     from agentmux.app.world import World
-    from agentmux.cli.face import Face
-    from agentmux.core.journal.state import SessionState
 
 
 IdOpt = Annotated[str, typer.Option("--decision", hidden=True)]
@@ -143,8 +139,7 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
     wished = one_way({KEEP: keep, MERGE: merge, PUSH: push, PR: pr})
     require_seconds(timeout)
     world, entry = _deciding(face, session, command="approve SESSION")
-    loaded = world.files(entry.path).load()
-    state = fold(loaded.state, loaded.tail)
+    state = current_state(world.files(entry.path))
     world, approval = placed(world, state), Approved(then=wished, digest=digest)
     if takes_approval(state):
         require_worktree(world, state, entry.path)
@@ -341,8 +336,7 @@ def request_changes(  # noqa: PLR0913, PLR0917 (typer)
         raise UsageError("what should change?", hints=(f"agentmux {command}",))
     world, entry = _deciding(face, session, command=command)
     files = world.files(entry.path)
-    loaded = files.load()
-    state = fold(loaded.state, loaded.tail)
+    state = current_state(files)
     begins = _named_beginning(state, begins)
     small = begins in pipeline_of(state) and pipeline_of(state)[begins].kind is Kind.FIX
     if changes is None and not small:

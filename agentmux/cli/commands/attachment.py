@@ -17,21 +17,19 @@ from agentmux.adapters.system import foreground
 from agentmux.adapters.system.processes import is_alive, left_after
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.delivery.kept_remote import kept_remote
-from agentmux.app.session.lookup import entry_at, live, own_tmux
+from agentmux.app.session.lookup import Liveness, SessionEntry, entry_at, live, own_tmux
 from agentmux.app.views.session_words import standing
 from agentmux.app.views.status import look
 from agentmux.cli import render
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.errors import AgentmuxError, BlockedError, MissingError, NotFoundError, UsageError
-from agentmux.ports.terminal import Server, Target, TerminalError
+from agentmux.ports.terminal import OwnSession, Server, Target, TerminalError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentmux.app.session.lookup import Liveness, SessionEntry
     from agentmux.app.world import Site
     from agentmux.cli.face import Face
-    from agentmux.ports.terminal import OwnSession
 
 _UNSUITABLE: Final = re.compile(
     r"missing or unsuitable terminal|terminal does not support|can't find terminfo"

@@ -5,19 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from agentmux.app.session.changes import changes_of
+from agentmux.app.session.current_state import current_state
 from agentmux.cli import render
 from agentmux.cli.commands.sessions import SessionArg, one
-from agentmux.cli.face import absolute
-from agentmux.core.fold.apply import fold
+from agentmux.cli.face import Face, absolute
 from agentmux.errors import UsageError
-
-if TYPE_CHECKING:
-    from agentmux.cli.face import Face
 
 
 def diff(
@@ -46,8 +43,7 @@ def diff(
     face: Face = ctx.obj
     site, entry = one(face, session, command="diff SESSION")
     world = face.world(site.project, read_only=True)
-    loaded = world.files(entry.path).load()
-    found = changes_of(world, fold(loaded.state, loaded.tail), entry.path, since=since)
+    found = changes_of(world, current_state(world.files(entry.path)), entry.path, since=since)
     if found is None:
         raise UsageError(f"session {entry.name} has no commit to compare with")
     if found.note:

@@ -8,25 +8,26 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentmux.app.commands.export import export
-from agentmux.app.commands.import_session import import_session, pipeline_in, taken_from
+from agentmux.app.commands.export import ExportedSession, export
+from agentmux.app.commands.import_session import (
+    ImportedSession,
+    import_session,
+    pipeline_in,
+    taken_from,
+)
 from agentmux.app.commands.resume import blocked
 from agentmux.app.result import envelope
-from agentmux.app.session.lookup import live, shown_path
+from agentmux.app.session.lookup import SessionEntry, live, shown_path
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.ask.session_argument import named
 from agentmux.cli.commands.sessions import JsonOpt
 from agentmux.cli.commands.trust import TrustOpt, trusted_world
-from agentmux.cli.face import absolute
+from agentmux.cli.face import Face, absolute
 from agentmux.errors import BlockedError
 
 if TYPE_CHECKING:
-    from agentmux.app.commands.export import ExportedSession
-    from agentmux.app.commands.import_session import ImportedSession
-    from agentmux.app.session.lookup import SessionEntry
     from agentmux.app.world import World
-    from agentmux.cli.face import Face
 
 
 def export_session(

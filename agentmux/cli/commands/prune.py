@@ -12,14 +12,13 @@ from agentmux.app.commands.remove import (
     removable_worktree,
     require_removable,
 )
-from agentmux.app.session.lookup import list_sessions
+from agentmux.app.session.lookup import SessionEntry, list_sessions
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.commands import orphan_agents
 from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
-    from agentmux.app.session.lookup import SessionEntry
     from agentmux.app.world import World
     from agentmux.cli.face import Face
 

@@ -26,6 +26,7 @@ from agentmux.app.commands.trust import Effect, played_in
 from agentmux.app.launch.missing_programs import missing_programs
 from agentmux.app.result import Problem, envelope, problem_of, worst
 from agentmux.app.session.checkout import busy, taken
+from agentmux.app.session.current_state import current_state
 from agentmux.app.session.lookup import (
     Liveness,
     SessionEntry,
@@ -53,7 +54,6 @@ from agentmux.cli.commands.trust import TrustOpt, foreseen, trusted_world
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.config.settings import policy_of
 from agentmux.core.documents.review import seat_named
-from agentmux.core.fold.apply import fold
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, UsageError
 from agentmux.ports.worktrees import FolderGoneError
 
@@ -584,8 +584,7 @@ def _used_by(world: World, entry: SessionEntry, *, repin: bool = False) -> Effec
     """
     if not world.consent.trust.parts():
         return lambda _: None
-    loaded = world.files(entry.path).load()
-    state = fold(loaded.state, loaded.tail)
+    state = current_state(world.files(entry.path))
     played = played_in(state)
     if not repin:
         return played

@@ -25,7 +25,7 @@ from agentmux.cli.ask.person import require_person
 from agentmux.cli.ask.session_argument import meant, unfinished_sessions
 from agentmux.cli.commands.sessions import JsonOpt, SessionArg, require_seconds
 from agentmux.cli.commands.start import read_text
-from agentmux.cli.face import monotonic
+from agentmux.cli.face import Face, monotonic
 from agentmux.core.documents.review import seat_named
 from agentmux.core.journal.events import InputEnded, SeatAnswered, SeatTold
 from agentmux.core.terminal.answer_keys import is_key, read_keys, shown_keys
@@ -34,7 +34,6 @@ from agentmux.ports.terminal import DeliveryResult
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
-    from agentmux.cli.face import Face
 
 SeatOpt = Annotated[
     str,

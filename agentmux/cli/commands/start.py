@@ -32,7 +32,7 @@ from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.commands import attachment
 from agentmux.cli.commands.sessions import JsonOpt
 from agentmux.cli.commands.trust import TrustOpt, foreseen, trust_own_edit, trusted_world
-from agentmux.cli.face import absolute
+from agentmux.cli.face import Face, absolute
 from agentmux.cli.fast.given_text import given_text, given_words
 from agentmux.core.agents.environment import handed_on
 from agentmux.core.codec.frozen import replace
@@ -49,7 +49,6 @@ from agentmux.wiring import machine
 if TYPE_CHECKING:
     from agentmux.app.commands.orchestrator_request import OrchestratorRequest
     from agentmux.app.world import World
-    from agentmux.cli.face import Face
 
 REVIEW: Final = "review"
 """The pipeline of ``--of``, if none is named."""

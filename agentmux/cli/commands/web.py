@@ -10,11 +10,10 @@ import typer
 
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
-from agentmux.cli.face import absolute
+from agentmux.cli.face import Face, absolute
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:
-    from agentmux.cli.face import Face
     from agentmux.web.serving import Ready
 
 

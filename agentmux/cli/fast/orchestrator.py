@@ -41,13 +41,13 @@ from agentmux.app.commands.trust import played_in, require_trusted
 from agentmux.app.loop.orchestrator import SAYS
 from agentmux.app.loop.process import drive
 from agentmux.app.loop.tools import SessionGoneError, Tools
+from agentmux.app.session.current_state import current_state
 from agentmux.app.world import World
 from agentmux.cli import render
 from agentmux.core.agents.environment import change
 from agentmux.core.codec.times import time_of
 from agentmux.core.definitions.definition import definition_from
 from agentmux.core.fleet import lease
-from agentmux.core.fold.apply import fold
 from agentmux.core.names import layout
 from agentmux.core.names.version import VERSION
 from agentmux.core.pipeline.registry import FEATURE_PIPELINE, running
@@ -265,8 +265,7 @@ def _require_trusted(world: World, session: Path) -> None:
         NotTrustedError: The session would use a part that is not trusted.
     """
     if world.consent.trust.parts():
-        loaded = world.files(session).load()
-        require_trusted(world, played_in(fold(loaded.state, loaded.tail)))
+        require_trusted(world, played_in(current_state(world.files(session))))
 
 
 def _adopt(own: OwnTmux, given: Mapping[str, str], environ: Mapping[str, str]) -> Mapping[str, str]:

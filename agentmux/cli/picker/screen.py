@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from agentmux.adapters.disk.files import read_limited
 from agentmux.adapters.system import terminal
-from agentmux.app.session.lookup import live
+from agentmux.app.session.lookup import Liveness, SessionEntry, live
 from agentmux.app.session.lookup import select_session as only_one
 from agentmux.app.views.outlook import Outlook, outlook
 from agentmux.app.views.rows import SessionRow, search_words, session_row
@@ -34,7 +34,6 @@ from agentmux.core.terminal.picker import Choice, Picker, begin, press, refuse, 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentmux.app.session.lookup import Liveness, SessionEntry
     from agentmux.app.world import World
 
 _READ_BYTES: Final = 4096

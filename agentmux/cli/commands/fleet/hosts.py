@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -13,15 +13,12 @@ from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.commands.fleet.place import anywhere, engine_of, place_of_fleet
 from agentmux.cli.commands.group import GroupJsonOpt
-from agentmux.cli.face import absolute
+from agentmux.cli.face import Face, absolute
 from agentmux.cli.fast.given_text import given_text
 from agentmux.core.fleet.wish import Wish, require_wish
 from agentmux.core.names.counts import counted
 from agentmux.errors import UsageError
 from agentmux.wiring import machine
-
-if TYPE_CHECKING:
-    from agentmux.cli.face import Face
 
 _URL_BYTES: Final = 100_000
 

@@ -12,7 +12,7 @@ from agentmux.cli import render
 from agentmux.cli.commands.fleet.place import anywhere, engine_of
 from agentmux.cli.commands.group import GroupJsonOpt
 from agentmux.cli.commands.start import read_roles, read_text
-from agentmux.cli.face import absolute, cwd
+from agentmux.cli.face import Face, absolute, cwd
 from agentmux.core.fleet.repositories import is_allowed, is_url
 from agentmux.core.fleet.wish import NORMAL, Wish
 from agentmux.errors import ConfigError, NotFoundError, UsageError
@@ -20,8 +20,6 @@ from agentmux.wiring import machine
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
-
-    from agentmux.cli.face import Face
 
 
 def submit(  # noqa: PLR0913, PLR0917 (typer)
