@@ -99,19 +99,16 @@ class TerminalDisplay:
                 self._send(sequences.BELL)
 
     def page(self) -> Page:
-        """Return how much of the text that was shown last is on the screen."""
         if self._picture is None or self._fd < 0:
             return Page()
         return page_of(self._picture, *self._size())
 
     def resized(self) -> None:
-        """Draw the last picture again, after a change of the terminal's size."""
         with self._drawing:
             self._painted, self._fitting = None, None
             self._paint_now(ended=False)
 
     def fits(self, cols: int, rows: int) -> None:
-        """Draw no more than this, until the terminal's size has changed."""
         self._fitting = (cols, rows)
 
     def _size(self) -> tuple[int, int]:
@@ -121,7 +118,6 @@ class TerminalDisplay:
         return min(cols, most_cols), min(rows, most_rows)
 
     def fileno(self) -> int | None:
-        """Return the file descriptor of the keyboard; None if it is no terminal, or is lost."""
         return self._keyboard
 
     def keys(self) -> tuple[Pressed, ...]:
@@ -210,7 +206,6 @@ class PlainDisplay:
         """Do nothing: printed lines do not depend on a size."""
 
     def fileno(self) -> int | None:
-        """Return None: there is no keyboard."""
         return None
 
     def keys(self) -> tuple[Pressed, ...]:

@@ -29,13 +29,11 @@ class InstalledPrograms:
         self._runs = runs
 
     def find(self, command: str, on: str = "", /) -> Path | None:
-        """Return the absolute path of ``command`` on this ``PATH``, or on ``on``; else None."""
         from agentmux.adapters.config.agent_registry import find_program  # noqa: PLC0415 (not every command)
 
         return find_program(command, on or self.path)
 
     def probe(self, spec: AgentSpec) -> ProbeResult:
-        """Return what the agent's program can do; wait at most `PROBE_ANSWER_S` for its output."""
         return self._prober.probe(spec)
 
     def ask(self, spec: AgentSpec) -> ProbeResult:

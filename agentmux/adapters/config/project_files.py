@@ -242,24 +242,12 @@ class ProjectTemplates:
         self._keys = keys
 
     def template(self, name: str, *, again: bool = False) -> str:
-        """Return the text of the built-in template ``name``.
-
-        ``again`` adds the warning about unfinished work, for a fresh start of a seat on resume.
-        """
         return prompt_files.template(name, again=again)
 
     def extension(self, role: str) -> str | None:
-        """Return the project's extension of the prompts for ``role``.
-
-        The result is None if there is no extension, or if it is not allowed.
-        """
         return self._project.extension(role, self._keys)
 
     def copied(self) -> str | None:
-        """Return the patterns of the files that a new worktree gets copies of.
-
-        The result is None if there are none, or if they are not allowed.
-        """
         return self._project.copied(self._keys)
 
 
@@ -272,15 +260,12 @@ class ProjectPipelines:
         self._keys = keys
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of all files, built-in ones first."""
         return self._project.pipeline_names()
 
     def shadowed(self) -> tuple[str, ...]:
-        """Return the paths of definitions that another one with the same name hides."""
         return self._project.shadowed_pipelines()
 
     def source(self, name: str) -> Source | None:
-        """Return a definition by its name; None if there is none, or it is not allowed."""
         return self._project.pipeline(name, self._keys)
 
 
@@ -292,22 +277,12 @@ class ProjectTrust:
         self._store = store
 
     def parts(self) -> tuple[trust.Part, ...]:
-        """Return all parts of the project's files that need trust.
-
-        Raises:
-            ConfigError: A prompt extension cannot be used.
-        """
         return self._project.parts
 
     def known(self) -> trust.TrustedParts:
-        """Return the trusted parts (digests by key), as recorded when they were first read."""
         return self._project.known
 
     def keep(self, parts: trust.TrustedParts, *, only: bool = False) -> None:
-        """Record ``parts`` (digests by key) as trusted.
-
-        Parts that were trusted before stay trusted, unless ``only`` is true.
-        """
         # Read again: another command may have trusted or revoked parts meanwhile.
         known = self._store.read()
         wanted = dict(parts) if only else {**known, **parts}

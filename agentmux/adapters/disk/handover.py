@@ -61,14 +61,9 @@ class ReadyPipe:
 
     @property
     def path(self) -> Path:
-        """The path of the pipe, to be passed to the orchestrator."""
         return self._path
 
     def wait(self, timeout_s: float, pid: int) -> bytes | None:
-        """Wait for the report of the orchestrator ``pid``, and return it.
-
-        The result is None after ``timeout_s`` seconds, or if the process ended without a report.
-        """
         deadline = time.monotonic() + timeout_s
         try:
             gone = open_descriptor(pid)
@@ -89,7 +84,6 @@ class ReadyPipe:
         return None
 
     def moved(self, folder: Path) -> None:
-        """Tell this object that the pipe's directory was renamed to ``folder``."""
         self._path = folder / self._path.name
 
     def close(self) -> None:

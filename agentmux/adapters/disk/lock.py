@@ -107,7 +107,6 @@ class _NotedLock:
             return False
 
     def is_deleted(self) -> bool:
-        """Return whether the locked file was deleted, and no other file is at its path."""
         if self._witness < 0 or os.path.lexists(self._path):
             return False
         return os.fstat(self._witness).st_nlink == 0

@@ -239,11 +239,9 @@ class Archive:
             raise self._broken(error.message, error.hints) from error
 
     def verify(self) -> None:
-        """Compare every hash; writes nothing."""
         self._walk(lambda _: None)
 
     def events(self) -> tuple[Event, ...]:
-        """Return the events of the journal in the file."""
         kept = io.BytesIO()
         kept.close = lambda: None  # type: ignore[method-assign]  # read below
         self._walk(lambda name: kept if name == f"{INSIDE}{layout.JOURNAL}" else None)
@@ -259,8 +257,6 @@ class Archive:
         return tuple(found)
 
     def unpack(self, home: Path, bundle: Path) -> None:
-        """Write the session's files below ``home``, and the bundle to ``bundle``."""
-
         def place(name: str) -> IO[bytes] | None:
             if name == f"{INSIDE}{layout.JOURNAL}":
                 return None

@@ -54,10 +54,6 @@ class FileSession(FileSignals):
     # -- reading -----------------------------------------------------------------------------
 
     def tail(self, offset: int) -> tuple[tuple[Event, int], ...]:
-        """Return the events after ``offset`` that are on the disk, each with the offset of its end.
-
-        Lines that cannot be read as events are skipped; see `skipped`.
-        """
         with self.journal.exclusive() as held:
             lines = held.read(offset).lines
         events, skipped = self._sorted_out(lines)
@@ -66,7 +62,6 @@ class FileSession(FileSignals):
         return events
 
     def skipped(self) -> tuple[str, ...]:
-        """Return a sentence for each line that `tail` has skipped since the last call."""
         untold, self._untold = tuple(self._untold), []
         return untold
 
@@ -96,15 +91,10 @@ class FileSession(FileSignals):
         )
 
     def launch_output(self, launch: str) -> bytes:
-        """Return the end of what the command of a launch wrote; empty if nothing was kept."""
         folder = self._path / layout.launch(launch)
         return files.read_limited(folder / "output", KEEP_BYTES) or b""
 
     def checkpoint_state(self, path: str, model: str | None) -> CheckpointState:
-        """Return the state of an agent's checkpoint: usable, missing, corrupt, or of another model.
-
-        ``path`` is absolute; ``model`` None accepts any model.
-        """
         if not os.path.lexists(path):
             return CheckpointState.MISSING
         data = files.read_limited(Path(path), _DIGEST_MAX)
@@ -118,7 +108,6 @@ class FileSession(FileSignals):
         return CheckpointState.OK
 
     def has_file(self, path: str) -> bool:
-        """Return whether a non-empty regular file is at the absolute ``path``."""
         try:
             facts = os.lstat(path)
         except OSError:
@@ -134,16 +123,6 @@ class FileSession(FileSignals):
         *,
         last: Callable[[Path], object] = lambda _: None,
     ) -> None:
-        """Create the session's directory with all files under a temporary name, then rename it.
-
-        Args:
-            events: The first events of the journal; the first state is made from them.
-            texts: The content of further files, by path relative to the session.
-            last: Called with the directory just before the rename; if it raises, all is removed.
-
-        Raises:
-            BlockedError: Another process has just taken the name (reason `NAME_TAKEN`).
-        """
         sessions = self._path.parent
         around = (sessions.parent, sessions, sessions / IGNORE)
         self._made_around = tuple(each for each in around if not os.path.lexists(each))
@@ -193,13 +172,6 @@ class FileSession(FileSignals):
         self.journal.append(encode(event, self._lines))
 
     def save(self, state: SessionState, *, after: int | None) -> None:
-        """Write ``state`` to ``state.json`` durably, then copy its offset to the cursor file.
-
-        ``after`` is the revision of the state that it replaces; None skips the check.
-
-        Raises:
-            SupersededError: ``state.json`` has another revision: another process has written it.
-        """
         self._store.save(encode_state(state), after=after)
         self._lines = VERSION
         self._store.save_cursor(
@@ -255,32 +227,24 @@ class FileSession(FileSignals):
         return (implied.text or "").encode("utf-8", "surrogatepass")
 
     def to_archive(self, archive: Archive) -> tuple[str, ...]:
-        """Return the files that `archive` would move, as paths relative to the session."""
         return tuple(name for path in archive.paths for name in _files_below(self._path, path))
 
     def archive(self, archive: Archive) -> None:
-        """Move the files that ``archive`` names into the history, one by one.
-
-        A file that was moved before, or is missing, is no error.
-        """
         for name in self.to_archive(archive):
             source = files.inside(self._path, name)
             files.move(source, self._place(f"{archive.to}/{name}"))
 
     def write(self, path: str, data: str) -> Path:
-        """Write a private file at ``path`` in the session durably; return its absolute path."""
         target = self._place(path)
         files.make_dir(target.parent)
         files.replace(target, data.encode("utf-8", "surrogatepass"))
         return target
 
     def write_over(self, path: str, data: str) -> None:
-        """Overwrite the session's file ``path`` in place, not durably; this needs no disk space."""
         target = files.inside(self._path, path)
         files.write_over(target, data.encode("utf-8", "surrogatepass"))
 
     def make_folder(self, path: str) -> None:
-        """Make a private folder at ``path`` in the session, unless it exists."""
         files.make_dir(self._place(path, whole=True))
 
     def _place(self, path: str, *, whole: bool = False) -> Path:
@@ -296,12 +260,6 @@ class FileSession(FileSignals):
         return files.inside(self._path, path, whole=whole)
 
     def sweep(self, *, all_ended: bool = False) -> None:
-        """Remove files that killed writers left half-written; call it under the session's lock.
-
-        In the folders of launches, only such files of a minute's age are removed. If ``all_ended``
-        says that every agent has ended, newer ones are removed, too, and so are the pipes that
-        killed commands left (see `discard_pipes`).
-        """
         # Only the lock's holder and hooks make temporary files; losing a hook's does no harm.
         files.sweep(self._path, older_than_s=0)
         # Wrappers that are still alive may be writing a file.

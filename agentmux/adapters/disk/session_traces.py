@@ -25,18 +25,12 @@ class TraceFolder:
         self._folder = folder
 
     def keep(self, trace: SessionTrace) -> None:
-        """Write the trace of a session in place of the old one.
-
-        Raises:
-            DataError: It cannot be written.
-        """
         from agentmux.core.codec.records import to_fields  # noqa: PLC0415 (only an orchestrator)
 
         files.make_dir(self._folder)
         files.replace(self._file(trace.session), files.json_bytes(to_fields(trace)))
 
     def missing(self) -> tuple[SessionTrace, ...]:
-        """Return the traces of the sessions whose directories are gone, by path."""
         try:
             names = os.listdir(self._folder)  # noqa: PTH208 (quick)
         except OSError:
@@ -46,7 +40,6 @@ class TraceFolder:
         return tuple(sorted(gone, key=lambda trace: trace.path))
 
     def forget(self, session: str, path: Path) -> None:
-        """Remove the trace of the session with this uuid in this directory; there may be none."""
         trace = self._read(self._file(session).name)
         if trace is not None and Path(trace.path) == path:
             with suppress(AgentmuxError, OSError):

@@ -89,16 +89,6 @@ class FileSignals:
 
     @contextmanager
     def transact(self) -> Iterator[FileTransaction]:
-        """Lock the journal and read the session, so that the ``with`` block can append to it.
-
-        The block should take milliseconds only.
-
-        Raises:
-            NotFoundError: There is no session at the path.
-            DataError: State or journal cannot be used (see `load`), or the session is from an older
-                version and was not resumed yet.
-            BlockedError: Another process kept the journal locked for too long.
-        """
         if not files.is_folder(self._path):
             raise NotFoundError(
                 f"there is no session at `{self._path}`", hints=("see all: agentmux list",)
@@ -113,10 +103,6 @@ class FileSignals:
             yield FileTransaction(held, loaded)
 
     def read_artifact(self, path: str, limit: int) -> tuple[bytes | None, str]:
-        """Return the content of the session's file ``path`` and ``""``, or None and the reason.
-
-        A file with more than ``limit`` bytes is not read.
-        """
         try:
             data = files.read_strict(f"{self._path}/{path}", limit)
         except (ValueError, DataError) as error:
@@ -135,11 +121,6 @@ class FileSignals:
         return loaded.value, loaded.problems
 
     def frozen(self, digest: str, name: str) -> str:
-        """Return a text that the session froze at its start; ``name`` is for messages.
-
-        Raises:
-            DataError: The file is gone, or its content does not have this SHA-256.
-        """
         path = layout.frozen(digest)
         data, why = self.read_artifact(path, FROZEN_MAX)
         if data is not None and sha256(data).hexdigest() != digest:
@@ -152,20 +133,14 @@ class FileSignals:
         return data.decode("utf-8")
 
     def schema_problems(self, schema: str, value: object) -> tuple[str, ...]:
-        """Return a sentence for each rule of a JSON Schema that plain values break."""
         from agentmux.adapters.yaml.json_schema import violations  # noqa: PLC0415 (slow to load)
 
         return violations(schema, value)
 
     def read_front_matter(self, text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
-        """Return a Markdown text's front matter as a mapping, and a sentence for each problem."""
         return read_front_matter(text)
 
     def turn(self, launch: str) -> Turn:
-        """Return the state of the agent's turn as the launch's hooks reported it last.
-
-        The result is `Turn.UNKNOWN` if they have reported none.
-        """
         said = files.read_limited(self._path / layout.turn(launch), 64) or b""
         try:
             return Turn(said.decode("ascii", "replace").strip())
@@ -173,17 +148,11 @@ class FileSignals:
             return Turn.UNKNOWN
 
     def note_turn(self, launch: str, turn: Turn) -> None:
-        """Record the turn state that a hook reported; do nothing if the launch has no folder."""
         path = files.inside(self._path, layout.turn(launch))
         if layout.is_launch(launch) and path.parent.is_dir():
             files.put(path, f"{turn}\n".encode())
 
     def load(self) -> LoadedSession:
-        """Read state and journal, and change nothing.
-
-        Raises:
-            DataError: They cannot be read, are from a newer version, or do not belong together.
-        """
         return self._load(self.journal)
 
     def _load(self, journal: FileJournal | HeldJournal) -> LoadedSession:

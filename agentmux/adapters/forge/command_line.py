@@ -70,11 +70,9 @@ class ForgeCommandLine:
 
     @property
     def specs(self) -> Mapping[str, ForgeSpec]:
-        """The forges by name."""
         return self._load()
 
     def require_program(self, place: Place) -> None:
-        """Check that the forge's program is installed."""
         self._program(self.specs[place.forge], place)
 
     def issue(self, place: Place, number: int, *, comments: bool) -> IssueText:
@@ -94,14 +92,12 @@ class ForgeCommandLine:
         )
 
     def identity(self, place: Place) -> str:
-        """Return the name by which requests of this repository are known."""
         spec = self.specs[place.forge]
         if "identity" not in spec.commands:
             return place.repo
         return self._record(spec, place, "identity", values_of(place))["answer"]
 
     def requests(self, place: Place, branch: str) -> tuple[ForgeRequest, ...]:
-        """Return the open requests for a branch of this name, from whatever repository."""
         spec = self.specs[place.forge]
         command = self._command(spec, "find")
         answer = self._answer(spec, place, command, values_of(place, branch=branch))
@@ -113,13 +109,11 @@ class ForgeCommandLine:
         return tuple(each for each in made if each.is_open and each.branch == branch)
 
     def request(self, place: Place, number: int) -> ForgeRequest:
-        """Return a request, also one that is closed."""
         spec = self.specs[place.forge]
         found = self._record(spec, place, "look", values_of(place, number=str(number)))
         return _request(spec, place, spec.commands["look"], found)
 
     def settled(self, place: Place, number: int, commit: str) -> ForgeRequest:
-        """Return a request once it is at ``commit``; after `SETTLES_S` seconds, as it is."""
         deadline = time.monotonic() + SETTLES_S
         while True:
             found = self.request(place, number)
@@ -128,7 +122,6 @@ class ForgeCommandLine:
             time.sleep(_PAUSE_S)  # noqa: TID251 (the forge does not say when it is ready)
 
     def open(self, new: NewRequest) -> str:
-        """Open a request; return what the program printed."""
         spec = self.specs[new.place.forge]
         command = self._command(spec, "open")
         forked = not new.source.is_same(new.place)

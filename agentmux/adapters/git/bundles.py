@@ -37,7 +37,6 @@ class GitBundles:
 
     @contextmanager
     def bundled(self, home: Path, refs: Mapping[str, str]) -> Iterator[Path | None]:
-        """Make a bundle of all that no remote-tracking branch has, and verify it."""
         with session_objects.scratch(home) as scratch:
             place, extra = self._borrowing(home, scratch, refs)
             target = scratch / "bundle"
@@ -86,13 +85,11 @@ class GitBundles:
         return f"--git-dir={repository}", session_objects.reading(home, mine)
 
     def has(self, home: Path, commit: str) -> bool:
-        """Return whether the repository, or the session's directory, has a commit."""
         extra = session_objects.reading(home)
         words = ("cat-file", "-e", f"{commit}^{{commit}}")
         return self._git.run(*QUIET, *words, extra=extra).status == 0
 
     def unpack(self, home: Path, bundle: Path, refs: frozenset[str]) -> None:
-        """Put the objects of a bundle into a session's directory, checked by git."""
         listed = self._git.run(*QUIET, "bundle", "list-heads", str(bundle))
         names = [line.partition(" ")[2] for line in decoded(listed.out).splitlines()]
         if listed.status != 0 or not names or not refs.issuperset(names):
@@ -133,14 +130,12 @@ class GitBundles:
         )
 
     def share_history(self, home: Path, commit: str) -> bool:
-        """Return whether the repository has a commit in common with this one, or is empty."""
         if self._git.commit("HEAD") is None:
             return True
         extra = session_objects.reading(home)
         return self._git.run(*QUIET, "merge-base", "HEAD", commit, extra=extra).status == 0
 
     def bring(self, home: Path, commit: str) -> None:
-        """Copy a commit, with all that it builds on, from a session into the repository."""
         if self._git.read("cat-file", "-e", f"{commit}^{{commit}}").status == 0:
             return
         known = self._git.must_read("list the branches", "for-each-ref", "--format=%(objectname)")
@@ -153,7 +148,6 @@ class GitBundles:
         must_run(self._git, "unpack the commits", "unpack-objects", "-q", stdin=packed)
 
     def diff(self, home: Path, since: str, until: str, limit: int) -> str:
-        """Return the difference between two commits as text, cut after ``limit`` bytes."""
         words = ("diff-tree", "-r", "-p", "--stat", "--no-ext-diff", "--no-textconv", "--no-color")
         reply = self._git.run(
             *(*QUIET, *words, since, until),

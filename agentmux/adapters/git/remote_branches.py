@@ -22,14 +22,12 @@ class GitRemoteBranches:
         return tuple(map(self._remote, decoded(named.out).splitlines()))
 
     def branch(self, name: str, *, remote: str | None = None) -> str | None:
-        """Return the commit of a branch here, or of one on a remote as last fetched; else None."""
         ref = f"refs/heads/{name}" if remote is None else f"refs/remotes/{remote}/{name}"
         # Exact names only: `rev-parse` would take `x~1`, too.
         found = self._git.read("show-ref", "--verify", "--hash", ref)
         return decoded(found.out).strip() if found.status == 0 else None
 
     def bring(self, name: str, commit: str, remote: str) -> None:
-        """Fetch a branch, and make one here with the same name, at ``commit``, that tracks it."""
         ref = f"refs/heads/{name}"
         self._fetch(name, remote)
         made = self._git.run("update-ref", "-m", f"agentmux: {remote}/{name}", ref, commit, "")
@@ -39,7 +37,6 @@ class GitRemoteBranches:
             self._git.run("config", "--local", f"branch.{name}.{key}", value)
 
     def fetch(self, name: str, commit: str, remote: str) -> None:
-        """Fetch a branch, so that ``commit`` is here; make no branch."""
         self._fetch(name, remote)
         there = self._git.read("cat-file", "-e", f"{commit}^{{commit}}")
         if there.status != 0:
@@ -52,7 +49,6 @@ class GitRemoteBranches:
             raise refused(f"git could not fetch branch `{name}` from {remote}", fetched)
 
     def main_branch(self, remote: str) -> str | None:
-        """Return the main branch of a remote, as far as git knows without asking; else None."""
         head = f"refs/remotes/{remote}/HEAD"
         found = self._git.read("symbolic-ref", "--quiet", head)
         prefix = f"refs/remotes/{remote}/"

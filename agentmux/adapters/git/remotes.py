@@ -17,7 +17,6 @@ class ConfiguredRemotes:
         self._git = git
 
     def target(self, branch: str) -> str:
-        """Return the remote to which a branch is pushed: its name, or a URL; only reads."""
         configured = next(self._configured(branch), "")
         if configured:
             return configured
@@ -46,7 +45,6 @@ class ConfiguredRemotes:
                 yield name
 
     def push(self, remote: str, branch: str, commit: str) -> None:
-        """Push a commit to the branch of this name; never forced, and safe to repeat."""
         reply = self._git.run(
             *("push", "--quiet", remote, f"{commit}:refs/heads/{branch}"), out=end()
         )

@@ -92,7 +92,6 @@ class Git:
         self._git = GitProgram(project, environment, patience)
 
     def with_environment(self, environ: Mapping[str, str]) -> Git:
-        """Return the same repository, whose git, hooks and signing programs have ``environ``."""
         return type(self)(self._project, environ, self._git.patience)
 
     # --- reading -----------------------------------------------------------------------------
@@ -111,7 +110,6 @@ class Git:
         return self._git.is_bare()
 
     def head(self) -> Head:
-        """Return HEAD's commit and branch, and the operation in progress, such as a rebase."""
         both = self._git.read("rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
         lines = decoded(both.out).splitlines()
         if both.status or len(lines) != 2 or not lines[1].startswith(HEADS):
@@ -129,7 +127,6 @@ class Git:
         )
 
     def contains(self, commit: str, *, tip: str = "HEAD") -> bool:
-        """Return whether the history of ``tip`` contains a commit."""
         found = self._git.read("merge-base", "--is-ancestor", commit, tip)
         if found.status not in {0, 1}:
             raise failed(f"compare {tip} with {commit}", found)
@@ -154,7 +151,6 @@ class Git:
         return fork if later.status == 0 else since
 
     def committed_since(self, commit: str) -> tuple[str, ...]:
-        """Return the files in which HEAD differs from a commit, without ``.agentmux``."""
         reply = self._git.must_read(
             "compare the work tree",
             *("diff-tree", "-r", "-z", "--no-renames", "--name-only", commit, "HEAD"),
@@ -163,26 +159,21 @@ class Git:
         return tuple(path for path in found if not layout.is_ours(path))
 
     def dropped(self, commit: str, branch: str) -> tuple[str, ...]:
-        """Return the commits up to ``commit`` that a branch has not any more."""
         return self._only_in(commit, f"{HEADS}{branch}")
 
     def is_related(self, commit: str) -> bool:
-        """Return whether HEAD and a commit have a common ancestor."""
         return self._git.read("merge-base", "HEAD", commit).status == 0
 
     def left_commits(
         self, *, since: str, known: Collection[str] = (), also: Collection[str] = ()
     ) -> tuple[LeftCommits, ...]:
-        """Return what was made in this work tree and is not in the history of HEAD."""
         return left_commits(self._git, since=since, known=known, also=also)
 
     def subjects(self, since: str) -> tuple[str, ...]:
-        """Return the subjects of the commits after ``since``, oldest first."""
         reply = self._git.must_read("list the commits", *LOG, f"{since}..HEAD")
         return tuple(decoded(reply.out).splitlines())
 
     def show_changes(self, found: ChangeRange, *, paths: Collection[str], stat: bool) -> int:
-        """Let git show the changes on the terminal, with the user's pager; return its status."""
         words = ("diff", *(("--stat",) if stat else ()), found.since)
         extra = reading(found.home) if found.home is not None else {}
         if found.until is not None:
@@ -195,7 +186,6 @@ class Git:
             return self._git.show(*words, "--", *specs, extra=extra)
 
     def stat(self, found: ChangeRange) -> tuple[str, ...]:
-        """Return the lines of ``git diff --stat`` for the changes; of the first 40 files."""
         return self._compared(found, f"--stat={_STAT_COLUMNS}", _STAT_FILES)
 
     def patch(self, found: ChangeRange) -> tuple[str, ...]:
@@ -244,7 +234,6 @@ class Git:
         return index
 
     def missing_hooks(self) -> str | None:
-        """Return the configured directory of hooks if it does not exist here; else None."""
         reply = self._git.read("config", "--type=path", "--get", "core.hooksPath")
         path = decoded(reply.out).removesuffix("\n")
         top = self._git.top_level()
@@ -299,7 +288,6 @@ class Git:
         )
 
     def modules_with_work(self) -> tuple[str, ...]:
-        """Return the submodules with work that only they have, each ending in ``/``."""
         tree = work_tree(self._git.root())
         return () if tree is None else modules_with_work(self._git.at(tree.top), tree.git_dir)
 
@@ -312,10 +300,6 @@ class Git:
         return _files(self._changes())
 
     def nested(self) -> tuple[str, ...]:
-        """Return the untracked folders that are repositories themselves, sorted.
-
-        Each ends in ``/``. Git adds none of their files to a commit of this repository.
-        """
         return _folders(self._changes())
 
     def tracked(self, paths: Collection[Path]) -> tuple[str, ...]:
@@ -335,10 +319,6 @@ class Git:
         return tuple(map(str, names)) if reply.status else tuple(split(reply.out))
 
     def protect_from_clean(self, sessions: Path) -> bool:
-        """Have ``git clean -fdx`` spare the folder of the project's sessions.
-
-        It starts git only where something is missing. The result says whether git spares it.
-        """
         return protect_from_clean(self._git, sessions)
 
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
@@ -355,15 +335,6 @@ class Git:
     def find_commit(
         self, trailer: tuple[str, str], *, since: str | None, also: Collection[str] = ()
     ) -> str | None:
-        """Return the id of the newest commit with this trailer in HEAD's history.
-
-        The result is None if there is none.
-
-        Args:
-            trailer: Key and value, as given to `commit`.
-            since: Look only at commits after this one; None looks at the whole history.
-            also: Further values of the trailer that count.
-        """
         if self.head().commit is None:
             return None
         key, value = trailer
@@ -382,7 +353,6 @@ class Git:
         return None
 
     def has_branch(self, name: str) -> bool:
-        """Return whether ``git switch`` finds a branch of this name: here, or at a remote."""
         reply = self._git.read("show-ref", "--", name)
         found = {line.partition(" ")[2] for line in decoded(reply.out).splitlines()}
         # As git looks for it, a remote whose own name has a slash aside.
@@ -391,10 +361,6 @@ class Git:
         )
 
     def unnamed(self, commit: str) -> tuple[str, ...]:
-        """Return the commits up to this one that no branch, tag, stash or HEAD leads to.
-
-        Each is an abbreviated id and a subject; the oldest is first.
-        """
         return self._only_in(commit, "--exclude=refs/agentmux/*", "--all")
 
     def _only_in(self, commit: str, *others: str) -> tuple[str, ...]:
@@ -403,19 +369,9 @@ class Git:
         return tuple(decoded(reply.out).splitlines()) if reply.status == 0 else ()
 
     def require_author(self) -> None:
-        """Check that a commit would have an author and a committer.
-
-        Raises:
-            GitRefusedError: No name or no e-mail is configured.
-        """
         require_identity(self._git)
 
     def require_new_branch(self, name: str) -> None:
-        """Check that a branch with this name can be created.
-
-        Raises:
-            UsageError: The name is not valid, or there is a branch with this name.
-        """
         checked = self._git.read("check-ref-format", "--branch", name)
         # Shortcuts such as `@{-1}` pass the check, but git prints another name for them.
         if checked.status != 0 or decoded(checked.out).strip() != name:
@@ -442,10 +398,6 @@ class Git:
             raise refused(f"git could not create branch `{name}`", reply)
 
     def take_back_branch(self, name: str, before: Head) -> None:
-        """Undo `create_branch`: switch back to ``before``, the former HEAD, and delete the branch.
-
-        The branch stays if it has moved since then, or if git refuses; that is no error.
-        """
         with suppress(GitError):
             if self.head() == Head(commit=before.commit, branch=name):
                 self._git.run(*_way_back(before))
@@ -453,12 +405,6 @@ class Git:
                 self._git.run("update-ref", "-d", f"refs/heads/{name}", before.commit)
 
     def take_branch(self, name: str, head: Head) -> Head:
-        """Move a branch forward to HEAD, and check it out; files and index stay as they are.
-
-        Raises:
-            HeadMovedError: HEAD is not at ``head``.
-            GitRefusedError: The branch has commits that HEAD does not have, or git refuses.
-        """
         self.require_head(head)
         ref, tip = f"{HEADS}{name}", head.commit or ""
         old = decoded(self._git.read("rev-parse", "-q", "--verify", ref).out).strip()
@@ -475,10 +421,6 @@ class Git:
         return Head(commit=tip, branch=name)
 
     def result_tree(self, paths: Collection[str]) -> str:
-        """Return git's id of all files that the commit of these paths would have now.
-
-        Git writes into a temporary folder: the repository gets no objects.
-        """
         found = places(self._git)
         with scratch_folder(_TREE) as scratch:
             index, objects = scratch / "index", scratch / "objects"

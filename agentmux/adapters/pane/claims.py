@@ -45,11 +45,6 @@ class ClaimFolder:
                 raise OSError(number, os.strerror(number))
 
     def path(self, program: str, home: str, conversation: str) -> Path:
-        """Return the path of the claim file for a conversation of a program.
-
-        This does not create it. ``home`` is the folder in which the program keeps its
-        conversations.
-        """
         return self._folder / f"{_digest(program, home, conversation)}.lock"
 
     def is_held(self, path: Path) -> bool:
@@ -65,11 +60,6 @@ class ClaimFolder:
         return None if found is None else _described(found)
 
     def latest(self, program: str, home: str, cwd: str) -> tuple[str, ...]:
-        """Return the ids that `note_latest` recorded for ``cwd``; empty if none are recorded.
-
-        Each is the id of a launch or of a conversation. If the program resumes "the latest
-        conversation" in ``cwd``, that may be the conversation of any of them.
-        """
         data = files.read_limited(self._latest(program, home, cwd), _NOTE_MAX)
         return () if data is None else tuple(data.decode(errors="replace").split())
 

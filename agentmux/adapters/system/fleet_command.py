@@ -37,7 +37,6 @@ class FleetCommand:
         self._kept: dict[Words, tuple[float, Any]] = {}
 
     def is_set_up(self) -> bool:
-        """Return whether this host knows a fleet."""
         return self._url.is_file()
 
     def board(self) -> FleetBoard:
@@ -58,7 +57,6 @@ class FleetCommand:
         return self._answer(command_words.fleet_show(feature), question_of)
 
     def forget(self) -> None:
-        """Read anew at the next look."""
         with self._lock:
             self._kept.clear()
 

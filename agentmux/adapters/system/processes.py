@@ -104,7 +104,6 @@ class PidWatch:
         self._loop.add_reader(descriptor, self._gone, pid, ended)
 
     def start_time(self, pid: int) -> int:
-        """Return when a process started, for comparison only; 0 if unknown."""
         return start_time(pid)
 
     def _forget(self, pid: int) -> None:

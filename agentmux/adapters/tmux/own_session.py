@@ -60,16 +60,13 @@ class OwnTmux:
         return self._target
 
     def attached(self) -> int:
-        """Return how many clients show the session to somebody."""
         return len(self.clients())
 
     def clients(self) -> tuple[Client, ...]:
-        """Return the clients that show the session to somebody."""
         with self._client.parsing():
             return say.parse_clients(self._must(self._list_clients).stdout)
 
     def leave_keys(self) -> LeaveKeys:
-        """Return the keys by which a client leaves the session, as they are bound now."""
         (prefix, *asks), keys = say.LEAVE_KEYS
         words = say.join([(prefix, "-t", self._target.session, *asks), keys])
         return say.parse_leave_keys(self._must(words).stdout)
@@ -79,10 +76,6 @@ class OwnTmux:
         return ("list-clients", "-t", self._target.session, "-F", say.CLIENT_FORMAT)
 
     def reopen_monitor(self, *, cwd: Path, argv: Sequence[str]) -> str:
-        """Run ``argv`` in the monitor's pane and return the pane's id.
-
-        The program that runs there is ended; if the pane is gone, a new one is made.
-        """
         _, monitor, _ = self._look()
         if monitor:
             place = ("-c", say.literal(str(cwd)), "-t", monitor)
@@ -98,11 +91,6 @@ class OwnTmux:
         return self._look()[0]
 
     def open_panes(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
-        """Open each pane in a window of its own, without moving the user's focus.
-
-        Returns:
-            The pane ids by launch id.
-        """
         made: dict[str, str] = {}
         left = tuple(panes)
         while left:
@@ -148,10 +136,6 @@ class OwnTmux:
         return Arranged()
 
     def go_to(self, pane: str) -> bool:
-        """Show this pane to every client of the session, whichever window it is in.
-
-        Return False, and change nothing, if the session does not have this pane.
-        """
         found = next((each for each in self._look()[0] if each.id == pane), None)
         if found is None:
             return False
@@ -164,10 +148,6 @@ class OwnTmux:
     def set_options(
         self, session: Mapping[str, str], panes: Mapping[str, Mapping[str, str]]
     ) -> None:
-        """Set options of this session and of its panes (by id); panes that are gone are skipped.
-
-        The values are not expanded when they are set, and lose their control characters.
-        """
         commands = say.set_options(self._target.session, session, panes)
         for _, reply in self._batched([command] for command in commands):
             self._client.expect(reply)
@@ -200,10 +180,6 @@ class OwnTmux:
             self._client.expect(reply)
 
     def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
-        """Return the screens of these panes, by pane id; panes that are gone are left out.
-
-        Without ``colours`` the ``ansi`` of each screen is its plain text.
-        """
         mark, left = os.urandom(16).hex(), iter(panes)
         screens: dict[str, Screen] = {}
         groups = ([say.capture(pane, mark=mark, colours=colours)] for pane in panes)
@@ -222,7 +198,6 @@ class OwnTmux:
         self._must(say.join([_leave_modes(pane), ("send-keys", "-l", "-t", pane, "--", text)]))
 
     def paste(self, pane: str, text: str) -> None:
-        """Paste ``text`` into the pane as one bracketed paste, with its newlines, without Enter."""
         buffer = f"agentmux-{os.getpid()}-{pane}"
         words = say.join(
             [
@@ -241,15 +216,9 @@ class OwnTmux:
         self._must(say.join([_leave_modes(pane), ("send-keys", "-t", pane, "Enter")]))
 
     def press_keys(self, pane: str, keys: Sequence[str]) -> None:
-        """Press these keys, by tmux's names for them, in one call."""
         self._must(say.join([_leave_modes(pane), ("send-keys", "-t", pane, "--", *keys)]))
 
     def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
-        """Kill these panes; panes that are gone are no error.
-
-        Those in ``vacate`` stay as empty panes, which keep their place beside the monitor. Whoever
-        types into one of the panes is shown the monitor.
-        """
         session = self._target.session
         with suppress(TerminalGoneError):
             monitor = next((pane for pane in self.panes() if pane.is_monitor), None)

@@ -107,7 +107,6 @@ class TmuxTerminal:
 
     @property
     def socket(self) -> str:
-        """The absolute path of the server's socket."""
         return self._client.socket
 
     def server(self) -> Server:
@@ -128,7 +127,6 @@ class TmuxTerminal:
         return Listing(server=self._server(pid), sessions=sessions)
 
     def own(self, target: Target) -> OwnTmux:
-        """Return an object for our session ``target``; this does not call tmux."""
         return OwnTmux(self._client, target)
 
     def create_session(

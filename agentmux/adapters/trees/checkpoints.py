@@ -89,7 +89,6 @@ class GitCheckpoints:
     def take(
         self, message: str, *, limit_s: float, replaced_by: str | None = None
     ) -> SavedTree | None:
-        """Save the files of the work tree that git does not ignore; None outside of git."""
         deadline = time.monotonic() + limit_s
         found = self._places or self._look()
         if found is None:
@@ -187,7 +186,6 @@ class GitCheckpoints:
             session_objects.must_run(self._git, "keep the commit", "update-ref", ref, head)
 
     def tree(self, *, limit_s: float) -> str | None:
-        """Return the id of the work tree's files; None outside of git."""
         found = self._places or self._look()
         if found is None:
             return None
@@ -204,7 +202,6 @@ class GitCheckpoints:
     # --- using them --------------------------------------------------------------------------
 
     def differing(self, since: str, until: str) -> tuple[str, ...]:
-        """Return the files in which two commits differ, without those in ``.agentmux``."""
         extra = session_objects.reading(self._home)
         return tuple(each.path for each in differences.changes(self._git, extra, since, until))
 
@@ -255,7 +252,6 @@ class GitCheckpoints:
             yield self._save("a look", run, frozenset(leave_out), replaced_by), extra
 
     def hand_over(self, commit: str | None) -> str:
-        """Copy a checkpoint into the objects of the repository; return its commit."""
         if commit is not None:
             return self._handed_over(commit, session_objects.reading(self._home))
         with self._saved_for_now() as (saved, extra):
@@ -274,14 +270,12 @@ class GitCheckpoints:
         return commit
 
     def write_files(self, since: str, until: str, *, leave: Collection[str]) -> tuple[str, ...]:
-        """Make the files that differ between two commits as they are in ``until``."""
         extra = session_objects.reading(self._home)
         changed = self._to_write(extra, since, until)
         with session_objects.scratch(self._home) as scratch:
             return differences.write(self._git, extra, changed, scratch=scratch, leave=leave)
 
     def forget(self) -> None:
-        """Delete the session's ref, if it has one."""
         ref = f"{REF_PREFIX}{self._session}"
         if self._git.top_level() is not None and self._git.read("show-ref", "--verify", ref).out:
             session_objects.must_run(self._git, "delete a ref", "update-ref", "-d", ref)

@@ -51,7 +51,6 @@ class Merges:
     # --- computing ---------------------------------------------------------------------------
 
     def plan(self, base: str, result: str, *, branch: str, trailer: tuple[str, str]) -> MergePlan:
-        """Compute the merge of the commit ``result`` into the branch ``base``; move no branch."""
         old = self._old(base)
         if self._contains(old, result):
             return MergePlan(base=base, old=old, new=old)
@@ -95,7 +94,6 @@ class Merges:
         return decoded(reply.out).strip()
 
     def is_merged(self, plan: MergePlan) -> bool:
-        """Return whether the base contains the new commit."""
         tip = self._tip(plan.base)
         return tip is not None and self._contains(tip, plan.new)
 
@@ -111,7 +109,6 @@ class Merges:
     def foresee(
         self, base: str, tree: Path, home: Path, session: str, *, leave_out: Collection[str] = ()
     ) -> None:
-        """Raise why the files at ``tree``, once committed, could not be merged now."""
         checkpoints = GitCheckpoints(self._git.at(tree), home, session)
         with checkpoints.looking(leave_out) as (saved, extra):
             look = Merges(self._git.also(extra))
@@ -142,7 +139,6 @@ class Merges:
     # --- where the base is -------------------------------------------------------------------
 
     def checkout_of(self, base: str) -> Path | None:
-        """Return the top of the work tree in which the branch is checked out; None for none."""
         reply = self._git.must_read("list the worktrees", "worktree", "list", "--porcelain")
         for entry in decoded(reply.out).strip().split("\n\n"):
             lines = entry.split("\n")
@@ -157,7 +153,6 @@ class Merges:
         return None
 
     def ways_to_put_back(self, base: str) -> tuple[str, ...]:
-        """Return hints for each stash that was made as one of our hints says; oldest first."""
         with suppress(GitError):
             top = self.checkout_of(base) or self._git.root()
             listed = self._git.must_read("list stashes", "stash", "list", "--format=%gd %gs").out
@@ -169,7 +164,6 @@ class Merges:
     # --- moving it ---------------------------------------------------------------------------
 
     def move(self, plan: MergePlan) -> None:
-        """Move the base, which is checked out nowhere, from ``old`` to ``new``."""
         with self._alone() as held:
             if self._is_there(plan):
                 return
@@ -196,7 +190,6 @@ class Merges:
     def fast_forward(
         self, plan: MergePlan, top: Path, *, keep: AbstractContextManager[None] | None = None
     ) -> None:
-        """Move the base, which is checked out at ``top``, and its files to its new commit."""
         there = self._git.at(top)
         with self._alone() as held, keep or nullcontext():
             if self._is_there(plan):

@@ -37,14 +37,12 @@ class GitTrials:
         self._folder = folder
 
     def current(self) -> Trial | None:
-        """Return the trial that was begun and not ended; None for none."""
         try:
             return from_fields(Trial, json.loads(self._note().read_bytes()), where=NOTE)
         except (OSError, ValueError, FieldError, GitError):
             return None
 
     def begin(self, trial: Trial) -> None:
-        """Note the trial, and check its commit out, detached."""
         note = self._note()
         with files.explained(note):
             files.replace(note, json.dumps(to_fields(trial)).encode())
@@ -57,7 +55,6 @@ class GitTrials:
             raise refused(f"git could not check the session's files out{left}", reply)
 
     def end(self, trial: Trial) -> None:
-        """Check out what was checked out before; leave no trace in the log of HEAD."""
         if self._head() == trial.commit:
             back = (trial.branch,) if trial.branch is not None else ("--detach", trial.head)
             words = ("checkout", "--quiet", "--no-overwrite-ignore", *back, "--")
@@ -69,7 +66,6 @@ class GitTrials:
         self.forget()
 
     def forget(self) -> None:
-        """Remove the note of a trial that the user has ended without us; safe to repeat."""
         with suppress(FileNotFoundError):
             self._note().unlink()
 

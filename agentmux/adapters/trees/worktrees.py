@@ -92,7 +92,6 @@ class LinkedWorktrees:
     # --- before one is made ------------------------------------------------------------------
 
     def base(self, ref: str | None) -> BaseCommit | None:
-        """Return the commit of ``ref``, or of HEAD; None where there is no such commit."""
         name = ref or "HEAD"
         if name.startswith("-"):
             return None
@@ -108,7 +107,6 @@ class LinkedWorktrees:
         )
 
     def room(self, root: str | None) -> WorktreeRoom:
-        """Return what is known before a worktree is made; changes nothing."""
         tops = self._tops()
         common = self._common()
         place = _root(root, common, tops[0])
@@ -160,7 +158,6 @@ class LinkedWorktrees:
     # --- making one --------------------------------------------------------------------------
 
     def is_made(self, spec: WorktreeSpec) -> bool:
-        """Return whether the worktree exists, complete and belonging to the session."""
         tree = work_tree(spec.path)
         if tree is None or tree.top != spec.path:
             return False
@@ -172,7 +169,6 @@ class LinkedWorktrees:
         return self.is_made(spec) or self._is_marked(spec) or self._unlinked(spec) is not None
 
     def place(self, spec: WorktreeSpec) -> Path:
-        """Return where the worktree is now: it may have moved along with its repository."""
         if self.is_made(spec) or self._is_marked(spec):
             return spec.path
         for admin in self._own(spec):
@@ -189,7 +185,6 @@ class LinkedWorktrees:
         return spec.path
 
     def make(self, spec: WorktreeSpec, *, again: bool) -> tuple[str, ...]:
-        """Make the branch and the worktree, or what is missing of them; return warnings."""
         if self.is_made(spec):
             self._lock(spec)
             return ()
@@ -234,7 +229,6 @@ class LinkedWorktrees:
         return None
 
     def obstacle(self, spec: WorktreeSpec, *, again: bool) -> BlockedError | None:
-        """Return why `make` would refuse; None where it would not; only reads."""
         if self.is_there(spec):
             return None
         taken = self._moved(spec) or self._occupied(spec)
@@ -348,21 +342,17 @@ class LinkedWorktrees:
         return [each for each in self._git_dirs() if is_set_aside(each, spec)]
 
     def kept(self, spec: WorktreeSpec) -> tuple[Path, ...]:
-        """Return the git directories of its folders that are not at their place."""
         lost = (each for each in self._set_aside(spec) if not _links_to(_link_of(each), each))
         return (*self._absent(spec), *lost)
 
     def reserve(self, spec: WorktreeSpec) -> None:
-        """Keep other sessions from taking the branch's name, before it is made."""
         if spec.branch and self._owners().get(spec.branch, "") != spec.session:
             self._configure(f"branch.{spec.branch}.{_KEY}", spec.session)
 
     def owned(self, session: str) -> str | None:
-        """Return the short name of the branch that is known as a session's; None for none."""
         return next((name for name, owner in self._owners().items() if owner == session), None)
 
     def adopt(self, spec: WorktreeSpec, tip: str) -> None:
-        """Make the session's branch at ``tip``, before there is a worktree."""
         name = spec.branch
         if not name:
             return
@@ -427,7 +417,6 @@ class LinkedWorktrees:
         return ()
 
     def copy(self, spec: WorktreeSpec, patterns: str) -> tuple[str, ...]:
-        """Copy the ignored files that ``patterns`` name, where none is there; return warnings."""
         with tempfile.NamedTemporaryFile("w", encoding="utf-8", prefix="agentmux-") as file:
             file.write(patterns)
             file.flush()
@@ -475,7 +464,6 @@ class LinkedWorktrees:
     # --- taking one away ---------------------------------------------------------------------
 
     def take_back(self, spec: WorktreeSpec) -> None:
-        """Undo `make`, if no agent has worked there; ignores errors of git."""
         with suppress(AgentmuxError, OSError):
             tree = work_tree(spec.path)
             if tree is not None and self._is_marked(spec):
@@ -491,7 +479,6 @@ class LinkedWorktrees:
         merged: str | None = None,
         delivered: str | None = None,
     ) -> WorktreeLoss:
-        """Return what `take_away` would lose; ``base`` is the branch that the session began on."""
         self._require_linked(spec)
         moved = None if self._is_of_session(spec) else self._moved(spec)
         if moved is not None:
@@ -628,7 +615,6 @@ class LinkedWorktrees:
         return set(split(self._git.must_read("compare commits", *words, old, new).out))
 
     def take_away(self, spec: WorktreeSpec, tip: str | None) -> None:
-        """Remove the worktree with all files in it, and the branch if it is still at ``tip``."""
         self._require_linked(spec)
         # Renamed first, so that a removal that is killed leaves no worktree with half of its files.
         trash = _trash(spec)
@@ -668,7 +654,6 @@ class LinkedWorktrees:
             self._drop_branch(name, tip)
 
     def checkout_of(self, branch: str) -> Path | None:
-        """Return the top of the work tree in which a branch is checked out; None for none."""
         top = None
         for line in self._worktree_list():
             key, _, value = line.partition(" ")

@@ -72,7 +72,6 @@ class WakeFifo:
         self._rest = b""
 
     def fileno(self) -> int:
-        """Return the descriptor, which is readable as soon as something was written to the pipe."""
         return self._fd
 
     def drain(self) -> set[bytes]:

@@ -245,7 +245,10 @@ def test_a_plan_comes_once_and_before_all_work() -> None:
 def test_too_many_phases_and_too_long_ones_are_refused() -> None:
     many = "".join(f"  - {{phase: p{n}, kind: check}}\n" for n in range(1000))
     at = GOOD.index("  - phase: completing")
-    assert said(GOOD[:at] + many + GOOD[at:])[-1] == f"59: phases[{PHASES_MAX}]: more than {PHASES_MAX} phases"
+    assert (
+        said(GOOD[:at] + many + GOOD[at:])[-1]
+        == f"59: phases[{PHASES_MAX}]: more than {PHASES_MAX} phases"
+    )
     leaves = ", ".join(f"{'a' * 40}{n}.md" for n in range(500))
     assert "the pipeline is longer than 16000 bytes, as JSON" in "".join(
         said(GOOD.replace("[threats.md,", f"[{leaves},"))
