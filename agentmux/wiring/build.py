@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.disk import session_folders
 from agentmux.adapters.disk.session_traces import TraceFolder
+from agentmux.adapters.git import work_tree
 from agentmux.adapters.system.ids import new_id
 from agentmux.app.world import (
     Agents,
@@ -79,9 +80,8 @@ def _project_files(project: Path, config: Path | None, environ: Mapping[str, str
     from agentmux.adapters.config.project_files import ProjectFiles  # noqa: PLC0415 (when needed)
 
     def top() -> Path:
-        from agentmux.adapters.git.work_tree import work_tree  # noqa: PLC0415 (only where asked)
 
-        found = work_tree(project)
+        found = work_tree.work_tree(project)
         return project if found is None else found.top
 
     user = config_dir(environ)
@@ -285,30 +285,6 @@ def world(
     return made
 
 
-def _branch_at(folder: Path) -> str | None:
-    from agentmux.adapters.git.work_tree import branch_at  # noqa: PLC0415 (only where asked)
-
-    return branch_at(folder)
-
-
-def _is_branch_gone(folder: Path, name: str) -> bool:
-    from agentmux.adapters.git.work_tree import is_branch_gone  # noqa: PLC0415 (as above)
-
-    return is_branch_gone(folder, name)
-
-
-def _repository_around(folder: Path) -> Path | None:
-    from agentmux.adapters.git.work_tree import repository_around  # noqa: PLC0415 (as above)
-
-    return repository_around(folder)
-
-
-def _tops_of(shared: Path) -> Iterator[Path]:
-    from agentmux.adapters.git.work_tree import tops_of  # noqa: PLC0415 (as above)
-
-    return tops_of(shared)
-
-
 def _head_of(repository: Repository) -> Head | None:
     return repository.head() if repository.top_level() is not None else None
 
@@ -370,9 +346,8 @@ def _lock(path: Path) -> Lock:
 
 def _tree_lock(folder: Path) -> TreeLock:
     from agentmux.adapters.disk.lock import WorkTreeLock  # noqa: PLC0415 (not every command)
-    from agentmux.adapters.git.work_tree import work_tree  # noqa: PLC0415 (nor this)
 
-    found = work_tree(folder)
+    found = work_tree.work_tree(folder)
     if found is None or not os.access(found.git_dir, os.W_OK):
         return WorkTreeLock(folder if found is None else found.top, folder / layout.SESSIONS_DIR)
     return WorkTreeLock(found.top, found.git_dir)
@@ -400,10 +375,10 @@ _LOCKS: Final = Locks(session=_lock, tree=_tree_lock, is_alive=_is_alive)
 def _repositories(environ: Mapping[str, str]) -> Repositories:
     return Repositories(
         nested=lambda folder: _nested(folder, environ),
-        branch_at=_branch_at,
-        is_branch_gone=_is_branch_gone,
-        around=_repository_around,
-        tops_of=_tops_of,
+        branch_at=work_tree.branch_at,
+        is_branch_gone=work_tree.is_branch_gone,
+        around=work_tree.repository_around,
+        tops_of=work_tree.tops_of,
     )
 
 
