@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import yaml
 
@@ -34,18 +34,19 @@ def load_located(data: bytes) -> tuple[Located | None, tuple[Problem, ...]]:
 
 
 class _LocatedValues:
-    """Builds a `Located` for each value, for `walk`."""
+    """Builds a `Located` for each value, for `walk`; None stands for what it has refused."""
 
     def scalar(self, event: yaml.ScalarEvent, line: int) -> Located:
         return Located(value=plain_scalar(event), lines={"": line})
 
-    def sequence(self, items: list[Located], line: int) -> Located:
-        places = {f"[{index}]": (each.line(), each) for index, each in enumerate(items)}
-        return Located(value=[each.value for each in items], lines=_lines(places, line))
+    def sequence(self, items: list[Any], line: int) -> Located:
+        known = {f"[{at}]": (each.line(), each) for at, each in enumerate(items) if each}
+        return Located(value=[each.value for _, each in known.values()], lines=_lines(known, line))
 
-    def mapping(self, entries: Mapping[str, tuple[int, Located]], line: int) -> Located:
-        values = {key: each.value for key, (_, each) in entries.items()}
-        return Located(value=values, lines=_lines(entries, line))
+    def mapping(self, entries: Mapping[str, tuple[int, Located | None]], line: int) -> Located:
+        known = {key: (at, each) for key, (at, each) in entries.items() if each}
+        values = {key: each.value for key, (_, each) in known.items()}
+        return Located(value=values, lines=_lines(known, line))
 
 
 def _lines(parts: Mapping[str, tuple[int, Located]], line: int) -> dict[str, int]:

@@ -169,13 +169,16 @@ def test_agent_with_another_model(stage: Stage, fresh: tuple[str, ...]) -> None:
 
 
 def test_host(stage: Stage) -> None:
-    world = stage.world(host="elsewhere")
+    world = stage.world()
+    world = replace(world, machine=replace(world.machine, host="elsewhere"))
     expect(stage, BOTH, "this is `elsewhere`", world)
     assert guards(stage, world) == {Guard.HOST}
 
 
 def test_another_boot_changes_nothing(stage: Stage) -> None:
-    expect(stage, (), "", stage.world(boot="another"))
+    world = stage.world()
+    machine = replace(world.machine, boot="another")
+    expect(stage, (), "", replace(world, machine=machine))
 
 
 def test_cwd(stage: Stage) -> None:

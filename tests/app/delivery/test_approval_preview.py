@@ -209,4 +209,4 @@ def test_a_result_that_the_base_has_already_is_not_called_nothing(
     lines, text, note = said("merge")
     assert "to be committed: 1 file, with the message “Add it”" in lines
     assert "then merged into main" in lines
-    assert (text, note) == ("commit 1 file: two.txt", held)
+    assert (text, note) == ("commit 1 file: two.txt; then merged into main", held)

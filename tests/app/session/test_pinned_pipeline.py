@@ -117,7 +117,7 @@ def test_a_pipeline_that_is_gone_or_broken_changes_nothing_and_cannot_be_taken(
 ) -> None:
     bench.file.write_text(HEAD)
     assert plan_resume(bench.world(), bench.files).changed == ("pipelines.mine",)
-    with pytest.raises(AgentmuxError, match="`phases` must be a list"):
+    with pytest.raises(AgentmuxError, match="phases: expected a list"):
         plan_resume(bench.world(), bench.files, repin=True)
     bench.file.unlink()
     assert plan_resume(bench.world(), bench.files).changed == ("pipelines.mine",)
