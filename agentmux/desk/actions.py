@@ -168,11 +168,10 @@ class Actions:
 
     def _world(self, row: DeskRow) -> tuple[World, SessionState]:
         """Return the session's state, and its project's world in its work tree."""
-        from agentmux.app.session.current_state import current_state  # noqa: PLC0415 (as above)
         from agentmux.app.session.own_worktree import placed  # noqa: PLC0415 (when it is needed)
 
         world = self._app.tools.reader.world(row.project)
-        state = current_state(world.files(row.path))
+        state = world.files(row.path).load().current
         return placed(world, state), state
 
     # -- deciding ------------------------------------------------------------------------------

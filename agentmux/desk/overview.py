@@ -8,7 +8,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.current_state import current_state
 from agentmux.app.views.session_words import (
     also_where,
     check_lines,
@@ -77,7 +76,7 @@ class Facts:
     def told(self, files: SessionFiles) -> Facts:
         """Return the facts with what the session's journal tells; unchanged if it is unreadable."""
         try:
-            state = current_state(files)
+            state = files.load().current
             runs = self.view.orchestrator is not None
             spent_s = phase_seconds(files, state, runs=runs, now=self.now)
         except AgentmuxError:

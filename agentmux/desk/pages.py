@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.disk.files import read_limited
-from agentmux.app.session.current_state import current_state
 from agentmux.app.session.lookup import SessionEntry, entry_at
 from agentmux.app.views.documents import documents
 from agentmux.app.views.status import look
@@ -171,7 +170,7 @@ class Pages:
         from agentmux.app.session.own_worktree import placed  # noqa: PLC0415 (when it is shown)
 
         world = self._reader.world(row.project)
-        state = current_state(world.files(row.path))
+        state = world.files(row.path).load().current
         return placed(world, state), state
 
     def _diff(self, row: DeskRow, *_: object) -> Page:

@@ -10,7 +10,6 @@ from urllib.parse import quote
 
 from agentmux.adapters.disk.files import read_limited
 from agentmux.app.result import Problem, problem_of
-from agentmux.app.session.current_state import current_state
 from agentmux.app.session.lookup import SessionEntry, entry_at, list_sessions, sessions_dir
 from agentmux.app.session.own_worktree import placed
 from agentmux.app.views.asked_once import AskedOnce
@@ -224,7 +223,7 @@ class Sessions:
         Raises:
             AgentmuxError: It cannot be read.
         """
-        return current_state(place.site.files(place.path))
+        return place.site.files(place.path).load().current
 
     def loaded(self, place: Place) -> LoadedSession:
         """Return a session with its state.
@@ -234,7 +233,7 @@ class Sessions:
         """
         world = self.world(place.project)
         files = world.files(place.path)
-        state = current_state(files)
+        state = files.load().current
         return LoadedSession(place=place, world=placed(world, state), files=files, state=state)
 
 

@@ -12,7 +12,6 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.current_state import current_state
 from agentmux.app.session.left_branch import branch_left
 from agentmux.app.session.moved import require_here
 from agentmux.app.session.own_worktree import (
@@ -94,13 +93,13 @@ def export(
         DataError: The session cannot be read, or the file not be written.
         GitError: Git refuses.
     """
-    _require_exportable(world, entry, current_state(world.files(entry.path)))
+    _require_exportable(world, entry, world.files(entry.path).load().current)
     with ExitStack() as held:
         holder = {"command": "export", "since": stamp(world.now())}
         lock = world.locks.session(entry.path)
         lock.acquire(LOCK_WAIT_S, holder)
         held.callback(lock.release)
-        state = current_state(world.files(entry.path))
+        state = world.files(entry.path).load().current
         _require_exportable(world, entry, state)
         inside = placed(world, state)
         works = _works_there(world, entry, state)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from agentmux.app.session.current_state import current_state
 from agentmux.app.session.writer import stamp
 from agentmux.core.fold.acceptance import takes_decision
 from agentmux.core.journal.events import CheckSkipped, Event, SeatAnswered, SeatRestarted, SeatTold
@@ -62,7 +61,7 @@ def only_seat(files: SessionFiles, name: str) -> str:
     """
     running = [
         seat
-        for seat, known in current_state(files).seats.items()
+        for seat, known in files.load().current.seats.items()
         if known.status == LAUNCHED and known.mode in AGENT_MODES
     ]
     if not running:

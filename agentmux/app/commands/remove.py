@@ -64,10 +64,9 @@ def worktree_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None
     if not entry.text("worktree"):
         return None
     # Only a session with a worktree pays for these: `agentmux list` finishes removals, too.
-    from agentmux.app.session.current_state import current_state  # noqa: PLC0415 (as above)
     from agentmux.app.session.own_worktree import worktree_of  # noqa: PLC0415 (as above)
 
-    spec = worktree_of(world, current_state(world.files(entry.path)), entry.path)
+    spec = worktree_of(world, world.files(entry.path).load().current, entry.path)
     if spec is None or not _is_settled(world, entry):
         return spec
     return replace(spec, checkpoint=None)
@@ -120,10 +119,9 @@ def base_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None:
     if not entry.fields.get("base_checks"):
         return None
     from agentmux.app.session.base_worktree import base_spec  # noqa: PLC0415 (as above)
-    from agentmux.app.session.current_state import current_state  # noqa: PLC0415 (as above)
 
     try:
-        state = current_state(world.files(entry.path))
+        state = world.files(entry.path).load().current
     except DataError:
         return None
     return base_spec(world, state, entry.path, finished=True)
@@ -193,10 +191,9 @@ def require_commit_named(world: World, entry: SessionEntry, *, force: bool) -> s
     Raises:
         BlockedError: There is one, and no ``force``; the reason is ``not_merged``.
     """
-    from agentmux.app.session.current_state import current_state  # noqa: PLC0415 (as above)
     from agentmux.core.pipeline.delivery import command_to_keep  # noqa: PLC0415 (as above)
 
-    state = current_state(world.files(entry.path))
+    state = world.files(entry.path).load().current
     made = state.commit.commit if state.commit is not None else None
     found = world.repository.unnamed(made) if made is not None else ()
     if made is None or not found:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux.app.session.current_state import current_state
 from agentmux.app.session.moved import require_here
 from agentmux.app.session.own_worktree import missing_worktree, placed, worktree_of
 from agentmux.app.session.unfinished_rewind import finish_rewind, save_tree
@@ -69,7 +68,7 @@ class RewoundSession:
 
 def tree_checkpoints(site: Site, entry: SessionEntry) -> tuple[TreeCheckpoint, ...]:
     """Return the checkpoints of the session, oldest first."""
-    return current_state(site.files(entry.path)).tree_checkpoints
+    return site.files(entry.path).load().current.tree_checkpoints
 
 
 def plan_rewind(world: World, entry: SessionEntry, name: str) -> RewindPlan:
@@ -80,7 +79,7 @@ def plan_rewind(world: World, entry: SessionEntry, name: str) -> RewindPlan:
         NotFoundError: There is no such checkpoint.
         GitError: Git refuses, for example because the checkpoint is incomplete.
     """
-    state = current_state(world.files(entry.path))
+    state = world.files(entry.path).load().current
     require_rewindable(world, entry, state)
     to = named_checkpoint(state.tree_checkpoints, name)
     events = _events(world, entry, to)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentmux.app.session.checkout import require_free, trial_in_the_way
-from agentmux.app.session.current_state import current_state
 from agentmux.app.session.own_worktree import placed, worktree_of
 from agentmux.core.names import git_commands
 from agentmux.core.names.phase import Phase
@@ -29,7 +28,7 @@ def begin_trial(world: World, entry: SessionEntry) -> Trial:
         BlockedError: A trial is on, a session is live in the checkout, or the checkout has changes.
         GitError: Git refuses.
     """
-    state = current_state(world.files(entry.path))
+    state = world.files(entry.path).load().current
     if not state.worktree:
         raise UsageError(f"session {entry.name} works in your checkout: its files are there")
     error = trial_in_the_way(world)

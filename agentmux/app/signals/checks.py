@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.current_state import current_state
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fold.signals.description import (
@@ -114,7 +113,7 @@ def check(files: SignalFiles, identity: Identity, submission: Submission) -> Che
 
     @functools.cache
     def state() -> SessionState:
-        return current_state(files)
+        return files.load().current
 
     handed = Handed(identity, submission, state)
     read = signal.reads(handed)

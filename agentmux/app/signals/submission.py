@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.current_state import current_state
 from agentmux.app.signals.checks import Checked, check, check_changes
 from agentmux.core.codec.digests import named_uuid
 from agentmux.core.codec.frozen import dataclass, replace
@@ -212,7 +211,7 @@ def report(
     Returns:
         Whether anything was recorded. Nothing is, for a launch that no longer has its seat.
     """
-    if not _news(current_state(files), identity, evidence):
+    if not _news(files.load().current, identity, evidence):
         return False
     with files.transact() as held:
         facts = _news(_state(held), identity, evidence)
@@ -237,7 +236,7 @@ def note_turn(files: SignalFiles, identity: Identity, turn: Turn, *, known: bool
             hooks of this agent report other conversations, too.
     """
     if known:
-        record = current_state(files).agents.get(identity.seat, {})
+        record = files.load().current.agents.get(identity.seat, {})
         if not identity.conversation or record.get("session_ref") != identity.conversation:
             return
     elif turn is Turn.ENDED and files.turn(identity.launch) is Turn.OF_USER:

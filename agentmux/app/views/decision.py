@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentmux.app.delivery.deliverable import digest_of
-from agentmux.app.session.current_state import current_state
 from agentmux.app.session.own_worktree import placed
 from agentmux.core.codec.frozen import replace
 from agentmux.errors import AgentmuxError
@@ -34,7 +33,7 @@ def with_digest(world: Callable[[], World], path: Path, view: SessionView) -> Se
     try:
         found = world()
         files = found.files(path)
-        state = current_state(files)
+        state = files.load().current
         return replace(view, digest=digest_of(placed(found, state), files, state))
     except (AgentmuxError, OSError):
         return view

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.fold.apply import fold
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.statuses import DELAYED
 from agentmux.core.pipeline.delivery import failure, open_step
@@ -49,7 +48,7 @@ def progress(site: Site, entry: SessionEntry, approval: str) -> Progress:
     if entry.name not in site.folders.names(entry.path.parent):
         raise NotFoundError(f"session {entry.name} was removed", hints=("agentmux list",))
     loaded = site.files(entry.path).load()
-    state = fold(loaded.state, loaded.tail)
+    state = loaded.current
     saved = not loaded.tail
     if state.phase == Phase.DONE:
         return Progress(state=state, delivered=True, is_saved=saved)

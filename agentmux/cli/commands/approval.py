@@ -24,7 +24,6 @@ from agentmux.app.delivery.outcome import (
 )
 from agentmux.app.delivery.ways import way_of
 from agentmux.app.delivery.wish import wish
-from agentmux.app.session.current_state import current_state
 from agentmux.app.session.lookup import (
     SessionEntry,
     entry_at,
@@ -139,7 +138,7 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
     wished = one_way({KEEP: keep, MERGE: merge, PUSH: push, PR: pr})
     require_seconds(timeout)
     world, entry = _deciding(face, session, command="approve SESSION")
-    state = current_state(world.files(entry.path))
+    state = world.files(entry.path).load().current
     world, approval = placed(world, state), Approved(then=wished, digest=digest)
     if takes_approval(state):
         require_worktree(world, state, entry.path)
@@ -336,7 +335,7 @@ def request_changes(  # noqa: PLR0913, PLR0917 (typer)
         raise UsageError("what should change?", hints=(f"agentmux {command}",))
     world, entry = _deciding(face, session, command=command)
     files = world.files(entry.path)
-    state = current_state(files)
+    state = files.load().current
     begins = _named_beginning(state, begins)
     small = begins in pipeline_of(state) and pipeline_of(state)[begins].kind is Kind.FIX
     if changes is None and not small:

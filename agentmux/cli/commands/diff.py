@@ -10,7 +10,6 @@ from typing import Annotated
 import typer
 
 from agentmux.app.session.changes import changes_of
-from agentmux.app.session.current_state import current_state
 from agentmux.cli import render
 from agentmux.cli.commands.sessions import SessionArg, one
 from agentmux.cli.face import Face, absolute
@@ -43,7 +42,7 @@ def diff(
     face: Face = ctx.obj
     site, entry = one(face, session, command="diff SESSION")
     world = face.world(site.project, read_only=True)
-    found = changes_of(world, current_state(world.files(entry.path)), entry.path, since=since)
+    found = changes_of(world, world.files(entry.path).load().current, entry.path, since=since)
     if found is None:
         raise UsageError(f"session {entry.name} has no commit to compare with")
     if found.note:

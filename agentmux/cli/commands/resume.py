@@ -26,7 +26,6 @@ from agentmux.app.commands.trust import Effect, played_in
 from agentmux.app.launch.missing_programs import missing_programs
 from agentmux.app.result import Problem, envelope, problem_of, worst
 from agentmux.app.session.checkout import busy, taken
-from agentmux.app.session.current_state import current_state
 from agentmux.app.session.lookup import (
     Liveness,
     SessionEntry,
@@ -584,7 +583,7 @@ def _used_by(world: World, entry: SessionEntry, *, repin: bool = False) -> Effec
     """
     if not world.consent.trust.parts():
         return lambda _: None
-    state = current_state(world.files(entry.path))
+    state = world.files(entry.path).load().current
     played = played_in(state)
     if not repin:
         return played

@@ -41,7 +41,6 @@ from agentmux.app.commands.trust import played_in, require_trusted
 from agentmux.app.loop.orchestrator import SAYS
 from agentmux.app.loop.process import drive
 from agentmux.app.loop.tools import SessionGoneError, Tools
-from agentmux.app.session.current_state import current_state
 from agentmux.app.world import World
 from agentmux.cli import render
 from agentmux.core.agents.environment import change
@@ -265,7 +264,7 @@ def _require_trusted(world: World, session: Path) -> None:
         NotTrustedError: The session would use a part that is not trusted.
     """
     if world.consent.trust.parts():
-        require_trusted(world, played_in(current_state(world.files(session))))
+        require_trusted(world, played_in(world.files(session).load().current))
 
 
 def _adopt(own: OwnTmux, given: Mapping[str, str], environ: Mapping[str, str]) -> Mapping[str, str]:

@@ -39,3 +39,10 @@ class LoadedSession:
     older: bool = False
     open: tuple[Implied, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    @property
+    def current(self) -> SessionState:
+        """The state with the events of ``tail``: what the session is now."""
+        from agentmux.core.fold.apply import fold  # noqa: PLC0415 (a signal may do without)
+
+        return fold(self.state, self.tail)
