@@ -88,7 +88,8 @@ def test_the_strategy_is_the_first_that_the_program_shows(stage: Stage) -> None:
         programs = AnsweringPrograms(
             world.agents.programs, probe=lambda spec: replace(probe(spec), strategies=strategies)
         )
-        return player_of(stage, CODER, programs=programs).strategy.kind
+        agents = replace(world.agents, programs=programs)
+        return player_of(stage, CODER, agents=agents).strategy.kind
 
     assert shows(learn=True, **{"continue": True}) is StrategyKind.LEARN
     assert shows(learn=False, **{"continue": True}) is StrategyKind.CONTINUE
