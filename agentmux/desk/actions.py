@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     from agentmux.app.delivery.approval_question import ApprovalQuestion
     from agentmux.app.views.last_screens import LastScreen
-    from agentmux.app.world import World
-    from agentmux.core.journal.state import SessionState
     from agentmux.desk.listing import DeskRow, Listing
     from agentmux.desk.tools import DeskTools
     from agentmux.desk.widgets import PageView
@@ -166,14 +164,6 @@ class Actions:
         if code:
             self._app.say(f"agentmux {words[0]} ended with exit code {code}", Colour.RED)
 
-    def _world(self, row: DeskRow) -> tuple[World, SessionState]:
-        """Return the session's state, and its project's world in its work tree."""
-        from agentmux.app.session.own_worktree import placed  # noqa: PLC0415 (when it is needed)
-
-        world = self._app.tools.reader.world(row.project)
-        state = world.files(row.path).load().current
-        return placed(world, state), state
-
     # -- deciding ------------------------------------------------------------------------------
 
     async def _approve(self, row: DeskRow) -> None:
@@ -194,7 +184,7 @@ class Actions:
         from agentmux.app.delivery.approval_question import question_or_obstacle  # noqa: PLC0415 (as above)
         from agentmux.core.fold.acceptance import takes_approval  # noqa: PLC0415 (as above)
 
-        world, state = self._world(row)
+        world, state = self._app.tools.reader.placed(row)
         if not takes_approval(state):
             return None
         return question_or_obstacle(world, world.files(row.path), state)
@@ -219,7 +209,7 @@ class Actions:
         from agentmux.core.fold.acceptance import takes_decision  # noqa: PLC0415 (as above)
         from agentmux.core.pipeline.beginnings import beginning_choices  # noqa: PLC0415 (as above)
 
-        world, state = self._world(row)
+        world, state = self._app.tools.reader.placed(row)
         if not takes_decision(state):
             return None
         digest = digest_now(world, world.files(row.path), state)
@@ -277,7 +267,7 @@ class Actions:
     def _tellable(self, row: DeskRow) -> tuple[str, ...]:
         from agentmux.core.decisions.seat_needs import tellable  # noqa: PLC0415 (as above)
 
-        return tellable(self._world(row)[1])
+        return tellable(self._app.tools.reader.placed(row)[1])
 
     async def _one_of(self, screens: tuple[LastScreen, ...]) -> LastScreen | None:
         """Let a person choose one of several screens; a single one is taken."""
@@ -392,7 +382,7 @@ class Actions:
     def _restartable(self, row: DeskRow) -> tuple[str, ...]:
         from agentmux.core.decisions.seat_needs import restartable  # noqa: PLC0415 (as above)
 
-        return restartable(self._world(row)[1])
+        return restartable(self._app.tools.reader.placed(row)[1])
 
     async def _unpark(self, row: DeskRow) -> None:
         if row.row.group is not Group.PARKED:

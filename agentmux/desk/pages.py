@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from agentmux.app.views.last_screens import LastScreen
-    from agentmux.app.world import Site, World
-    from agentmux.core.journal.state import SessionState
+    from agentmux.app.world import Site
     from agentmux.desk.listing import DeskRow
     from agentmux.desk.reading import SessionReader
 
@@ -166,17 +165,10 @@ class Pages:
 
     # -- diff --------------------------------------------------------------------------------
 
-    def _loaded(self, row: DeskRow) -> tuple[World, SessionState]:
-        from agentmux.app.session.own_worktree import placed  # noqa: PLC0415 (when it is shown)
-
-        world = self._reader.world(row.project)
-        state = world.files(row.path).load().current
-        return placed(world, state), state
-
     def _diff(self, row: DeskRow, *_: object) -> Page:
         from agentmux.app.delivery.result_view import every_change  # noqa: PLC0415 (as above)
 
-        world, state = self._loaded(row)
+        world, state = self._reader.placed(row)
         lines = every_change(world, world.files(row.path), state)
         return Page(
             lines=tuple(line(each.expandtabs(4), _diff_style(each)) for each in lines),

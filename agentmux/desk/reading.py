@@ -25,6 +25,7 @@ from agentmux.errors import AgentmuxError, of_system
 
 if TYPE_CHECKING:
     from agentmux.app.views.session_view import SessionView
+    from agentmux.core.journal.state import SessionState
 
 CHUNK: Final = 100
 """How many sessions are read before the list shows them."""
@@ -66,6 +67,18 @@ class SessionReader:
             ConfigError: The configuration of the project is wrong.
         """
         return as_if_trusted(self._world(project))
+
+    def placed(self, row: DeskRow) -> tuple[World, SessionState]:
+        """Return the world of a session's project, in its work tree, and its state.
+
+        Raises:
+            AgentmuxError: One of them cannot be read.
+        """
+        from agentmux.app.session.own_worktree import placed  # noqa: PLC0415 (when it is needed)
+
+        world = self.world(row.project)
+        state = world.files(row.path).load().current
+        return placed(world, state), state
 
     def everything(self, projects: Sequence[Path]) -> Iterator[RowsRead]:
         """Yield the rows of all sessions of these projects, the newest of each project first."""

@@ -15,11 +15,6 @@ from agentmux.errors import ConfigError, UsageError
 from agentmux.fleet.repository import named_repository
 
 
-@schema.described(lambda: {"type": "string"})
-def _prose(node: schema.Node, path: str) -> object:
-    return node.value if isinstance(node.value, str) else schema.wrong(node, path, "text")
-
-
 @schema.described(lambda: {"type": ["string", "integer"]})
 def _issue(node: schema.Node, path: str) -> object:
     return node.value if isinstance(node.value, str) else schema.wrong(node, path, "an issue")
@@ -27,7 +22,7 @@ def _issue(node: schema.Node, path: str) -> object:
 
 _LINE: Final = schema.text()
 _ENTRY: Final[schema.Schema] = {
-    "feature": _prose,
+    "feature": schema.prose,
     "issue": _issue,
     "key": _LINE,
     "repo": _LINE,

@@ -13,7 +13,7 @@ from typing import Final
 from filelock import FileLock
 
 from agentmux.adapters.disk import files
-from agentmux.adapters.git.program import GitProgram, decoded
+from agentmux.adapters.git.program import GitProgram
 from agentmux.adapters.git.work_tree import is_bare
 from agentmux.adapters.system.child import end
 from agentmux.core.fleet.repositories import clone_name, is_url
@@ -91,7 +91,7 @@ def fetched_base(project: Path, repository: str, base: str, environ: Mapping[str
         git.run("remote", "set-head", "origin", "--auto")
     if not base:
         head = git.read("rev-parse", "--abbrev-ref", "origin/HEAD")
-        return decoded(head.out).strip() if head.status == 0 else ""
+        return head.text if head.status == 0 else ""
     remote = git.read("rev-parse", "-q", "--verify", f"refs/remotes/origin/{base}")
     return f"origin/{base}" if remote.status == 0 else base
 

@@ -5,7 +5,6 @@ A project has no such file: it could otherwise name programs to run with the use
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -30,24 +29,15 @@ def _places_only(*places: str) -> schema.Reader:
     """Return a reader of a line in which only these names may stand in braces."""
 
     def reader(node: schema.Node, path: str) -> object:
-        _require_known(node, places)
+        schema.require_places(node, places)
         return _LINE(node, path)
 
     return reader
 
 
-def _require_known(node: schema.Node, places: tuple[str, ...]) -> None:
-    for place in re.findall(r"\{([a-z_]+)\}", str(node.value)):
-        if place not in places:
-            known = [f"{{{each}}}" for each in places]
-            schema.fail(
-                node.at, f"nothing is known by `{{{place}}}`", *meant(f"{{{place}}}", known)
-            )
-
-
 def _words(node: schema.Node, path: str) -> object:
     for item in node.value if isinstance(node.value, list) else ():
-        _require_known(item, PLACES)
+        schema.require_places(item, PLACES)
     return schema.words(node, path)
 
 

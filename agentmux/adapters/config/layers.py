@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
@@ -26,7 +25,6 @@ from agentmux.core.config.settings import (
     WorktreeMode,
 )
 from agentmux.core.names import layout
-from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import CODER, REVIEWERS, ROLES
 from agentmux.core.names.statuses import WAYS
 from agentmux.errors import ConfigError
@@ -57,21 +55,10 @@ def _template(*places: str) -> schema.Reader:
     @schema.described(lambda: schema.WORDS)
     def reader(node: schema.Node, path: str) -> object:
         for item in node.value if isinstance(node.value, list) else ():
-            _known_places(item, places)
+            schema.require_places(item, places)
         return schema.words(node, path)
 
     return reader
-
-
-def _known_places(node: schema.Node, places: tuple[str, ...]) -> None:
-    for place in re.findall(r"\{([a-z_]+)\}", str(node.value)):
-        if place not in places:
-            known = [f"{{{each}}}" for each in places]
-            schema.fail(
-                node.at,
-                f"nothing is known by `{{{place}}}`",
-                *meant(f"{{{place}}}", known),
-            )
 
 
 _ARGV: Final = {**schema.WORDS, "minItems": 1}
@@ -137,15 +124,9 @@ def _commands(
     return found
 
 
-@schema.described(lambda: {"type": "string"})
-def _prose(node: schema.Node, path: str) -> object:
-    """Read and return text of any number of lines."""
-    return node.value if isinstance(node.value, str) else schema.wrong(node, path, "text")
-
-
 @schema.described(lambda: schema.described_schema(_LINE))
 def _place_text(node: schema.Node, path: str) -> object:
-    _known_places(node, _CONVERSATION)
+    schema.require_places(node, _CONVERSATION)
     return _LINE(node, path)
 
 
@@ -199,7 +180,7 @@ def _agents(pattern: schema.Reader) -> schema.Each:
         ),
         "install": _LINE,
         "former": schema.words,
-        "notes": _prose,
+        "notes": schema.prose,
         "strategies": _strategies(pattern),
     }
     return schema.Each(agent, pattern=_NAME)
@@ -239,7 +220,7 @@ def _strategies(pattern: schema.Reader) -> schema.Reader:
 AGENTS: Final = _agents(schema.pattern)
 """The schema of the agent registry in a configuration; see `spec.AgentSpec` for the fields."""
 
-BUILT_IN_AGENTS: Final = _agents(_prose)
+BUILT_IN_AGENTS: Final = _agents(schema.prose)
 """The schema of the built-in registry. It does not compile the regular expressions, to save time;
 tests do."""
 

@@ -68,7 +68,7 @@ class GitBundles:
         words = ("init", "--quiet", "--bare", "--template=")
         must_run(
             *(self._git, "make a repository", *words),
-            *(f"--object-format={_text(form)}", str(repository)),
+            *(f"--object-format={form.text}", str(repository)),
         )
         remotes = self._git.must_read(
             "list the branches", "for-each-ref", "--format=%(objectname) %(refname)", "refs/remotes"
@@ -139,7 +139,7 @@ class GitBundles:
         if self._git.read("cat-file", "-e", f"{commit}^{{commit}}").status == 0:
             return
         known = self._git.must_read("list the branches", "for-each-ref", "--format=%(objectname)")
-        wanted = f"{commit}\n" + "".join(f"^{each}\n" for each in _text(known).split())
+        wanted = f"{commit}\n" + "".join(f"^{each}\n" for each in known.text.split())
         words = ("pack-objects", "--quiet", "--revs", "--stdout")
         packed = must_run(
             self._git, "pack the commits", *words, stdin=wanted.encode(),
@@ -158,7 +158,3 @@ class GitBundles:
             raise failed("compare the commits", reply)
         cut = "\n[…]\n" if len(reply.out) > limit else ""
         return reply.out[:limit].decode("utf-8", "replace") + cut
-
-
-def _text(reply: GitReply) -> str:
-    return decoded(reply.out).strip()

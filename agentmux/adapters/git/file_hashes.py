@@ -24,5 +24,5 @@ def file_hashes(git: GitProgram, paths: Collection[str]) -> Mapping[str, str]:
         found = dict(zip(rest, decoded(reply.out).split(), strict=True))
     for path in odd:
         reply = git.must_read("read a file", "hash-object", "--", path)
-        found[path] = decoded(reply.out).strip()
+        found[path] = reply.text
     return found

@@ -96,6 +96,11 @@ class GitReply:
     out: bytes
     err: str
 
+    @property
+    def text(self) -> str:
+        """Stdout as text, without the white space around it; see `decoded`."""
+        return decoded(self.out).strip()
+
 
 LOG: Final = ("log", "--reverse", "--no-show-signature", "--no-color", "--format=%h %s")
 """Lists commits, the oldest first, each as its short hash and its subject."""

@@ -25,7 +25,7 @@ class GitRemoteBranches:
         ref = f"refs/heads/{name}" if remote is None else f"refs/remotes/{remote}/{name}"
         # Exact names only: `rev-parse` would take `x~1`, too.
         found = self._git.read("show-ref", "--verify", "--hash", ref)
-        return decoded(found.out).strip() if found.status == 0 else None
+        return found.text if found.status == 0 else None
 
     def bring(self, name: str, commit: str, remote: str) -> None:
         ref = f"refs/heads/{name}"
@@ -52,12 +52,12 @@ class GitRemoteBranches:
         head = f"refs/remotes/{remote}/HEAD"
         found = self._git.read("symbolic-ref", "--quiet", head)
         prefix = f"refs/remotes/{remote}/"
-        return decoded(found.out).strip().removeprefix(prefix) if found.status == 0 else None
+        return found.text.removeprefix(prefix) if found.status == 0 else None
 
     def _remote(self, name: str) -> Remote:
         # As git uses it, with `url.….insteadOf` applied; and as it is written, because that may
         # point to a mirror.
         used = self._git.read("remote", "get-url", "--", name)
         written = self._git.read("config", "--get", f"remote.{name}.url")
-        urls = (decoded(reply.out).strip() for reply in (used, written) if reply.status == 0)
+        urls = (reply.text for reply in (used, written) if reply.status == 0)
         return Remote(name=name, urls=tuple(dict.fromkeys(urls)))

@@ -39,7 +39,7 @@ class ConfiguredRemotes:
         """Yield the remotes that git's configuration names, the one that counts first."""
         for key in (f"branch.{branch}.pushRemote", "remote.pushDefault", f"branch.{branch}.remote"):
             reply = self._git.read("config", "--get", key)
-            name = decoded(reply.out).strip()
+            name = reply.text
             # A dot is the repository itself: the upstream is one of its own branches.
             if reply.status == 0 and name not in {"", "."} and not name.startswith("-"):
                 yield name

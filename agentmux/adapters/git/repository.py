@@ -122,7 +122,7 @@ class Git:
         branch = self._git.read("symbolic-ref", "-q", "HEAD")
         return Head(
             commit=self._git.commit("HEAD"),
-            branch=decoded(branch.out).strip().removeprefix(HEADS) if branch.status == 0 else None,
+            branch=branch.text.removeprefix(HEADS) if branch.status == 0 else None,
             in_progress=self._in_progress(),
         )
 
@@ -144,7 +144,7 @@ class Git:
             head: The end of the work.
         """
         found = self._git.read("merge-base", "--end-of-options", base, head)
-        fork = decoded(found.out).strip()
+        fork = found.text
         if found.status != 0 or not fork:
             return since
         later = self._git.read("merge-base", "--is-ancestor", since, fork)
@@ -374,7 +374,7 @@ class Git:
     def require_new_branch(self, name: str) -> None:
         checked = self._git.read("check-ref-format", "--branch", name)
         # Shortcuts such as `@{-1}` pass the check, but git prints another name for them.
-        if checked.status != 0 or decoded(checked.out).strip() != name:
+        if checked.status != 0 or checked.text != name:
             raise UsageError(f"`{name}` is not a valid branch name")
         found = self._git.read("show-ref", "--verify", "--quiet", f"refs/heads/{name}")
         if found.status == 0:
@@ -597,12 +597,12 @@ class Git:
         reply = self._git.run("write-tree", extra=extra)
         if reply.status != 0:
             raise refused("git could not name the files", reply)
-        return decoded(reply.out).strip()
+        return reply.text
 
     def _empty_tree(self) -> str:
         # Git computes it: its id depends on the repository's hash algorithm.
         reply = self._git.must_read("name the empty tree", "hash-object", "-t", "tree", "--stdin")
-        return decoded(reply.out).strip()
+        return reply.text
 
 
 def in_progress(git_dir: Path) -> InProgress | None:

@@ -157,7 +157,7 @@ def set_aside(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> None:
     """
     on = git.read("symbolic-ref", "-q", "HEAD", cwd=git_dir)
     head = git.commit("HEAD", cwd=git_dir)
-    if head is not None and decoded(on.out).strip() == f"refs/heads/{spec.branch}":
+    if head is not None and on.text == f"refs/heads/{spec.branch}":
         words = ("update-ref", "--no-deref", "-m", f"agentmux: {spec.home.name}", "HEAD", head)
         reply = git.run(*words, extra={"GIT_DIR": str(git_dir)})
         if reply.status != 0:

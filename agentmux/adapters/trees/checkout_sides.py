@@ -112,7 +112,7 @@ class CheckoutSides:
     @cached_property
     def _has_modes(self) -> bool:
         reply = self._git.read("config", "--type=bool", "--get", "core.fileMode")
-        return decoded(reply.out).strip() != "false"
+        return reply.text != "false"
 
     @cached_property
     def _staged(self) -> Mapping[str, Entry]:

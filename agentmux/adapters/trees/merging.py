@@ -85,13 +85,13 @@ class Merges:
     ) -> str:
         require_identity(self._git)
         signed = self._git.read("config", "--type=bool", "--get", "commit.gpgSign")
-        sign = ("-S",) if decoded(signed.out).strip() == "true" else ()
+        sign = ("-S",) if signed.text == "true" else ()
         named = (word for parent in parents for word in ("-p", parent))
         text = with_trailer(self._git, message, trailer)
         reply = self._git.run("commit-tree", *sign, tree, *named, "-F", "-", stdin=text)
         if reply.status != 0:
             raise refused("git could not make the merge commit", reply)
-        return decoded(reply.out).strip()
+        return reply.text
 
     def is_merged(self, plan: MergePlan) -> bool:
         tip = self._tip(plan.base)
@@ -140,7 +140,7 @@ class Merges:
 
     def checkout_of(self, base: str) -> Path | None:
         reply = self._git.must_read("list the worktrees", "worktree", "list", "--porcelain")
-        for entry in decoded(reply.out).strip().split("\n\n"):
+        for entry in reply.text.split("\n\n"):
             lines = entry.split("\n")
             top = actual_top(self._git, Path(lines[0].removeprefix("worktree ")))
             if f"branch {HEADS}{base}" in lines:

@@ -145,7 +145,7 @@ def _based_on_its_head(
     reply = git.run("commit-tree", f"{tip}^{{tree}}", "-p", head, "-m", "x", extra=extra)
     if reply.status != 0:
         raise failed("apply the checkpoint to the branch", reply)
-    return decoded(reply.out).strip()
+    return reply.text
 
 
 def _incomplete(spec: WorktreeSpec, saved: TreeCheckpoint) -> CheckpointUnusableError:

@@ -98,7 +98,7 @@ class LinkedWorktrees:
         found = self._git.commit(name)
         if found is None:
             return None
-        branch = _text(self._git.read("rev-parse", "-q", "--verify", "--symbolic-full-name", name))
+        branch = self._git.read("rev-parse", "-q", "--verify", "--symbolic-full-name", name).text
         modules = self._git.read("cat-file", "-e", f"{found}:.gitmodules")
         return BaseCommit(
             commit=found,
@@ -879,7 +879,3 @@ def _links_to(link: Path, admin: Path) -> bool:
         named = linked_git_dir(link)
         return named is not None and os.path.realpath(named) == str(admin)
     return os.path.realpath(tree.git_dir) == str(admin)
-
-
-def _text(reply: GitReply) -> str:
-    return decoded(reply.out).strip()

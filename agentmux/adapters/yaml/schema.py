@@ -331,6 +331,20 @@ def _requiring(schema: Schema, *keys: str) -> JsonSchema:
     return {**described_schema(schema), **({"required": [*keys]} if any(keys) else {})}
 
 
+@described(lambda: {"type": "string"})
+def prose(node: Node, path: str) -> object:
+    """Read and return text of any number of lines."""
+    return node.value if isinstance(node.value, str) else wrong(node, path, "text")
+
+
+def require_places(node: Node, places: tuple[str, ...]) -> None:
+    """Check that only these names stand in braces in a text."""
+    for place in re.findall(r"\{([a-z_]+)\}", str(node.value)):
+        if place not in places:
+            known = [f"{{{each}}}" for each in places]
+            fail(node.at, f"nothing is known by `{{{place}}}`", *meant(f"{{{place}}}", known))
+
+
 @described(lambda: {"type": "boolean"})
 def flag(node: Node, path: str) -> object:
     """Read ``true`` or ``false`` in exactly this spelling; return a bool."""

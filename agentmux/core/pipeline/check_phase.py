@@ -10,6 +10,7 @@ from agentmux.core.journal.results import CheckResult, PhaseResult
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import CHECK
 from agentmux.core.names.statuses import BROKEN, FAILED
+from agentmux.core.pipeline.results import with_result
 from agentmux.core.pipeline.verify_commands import frozen_commands
 
 
@@ -100,7 +101,7 @@ def began(state: SessionState, phase: str, tree: str) -> SessionState:
     known = result_of(state, phase) or PhaseResult()
     kept = {name: each for name, each in known.checks.items() if _counts(each, tree)}
     result = PhaseResult(iteration=state.iteration, tree=tree, checks=kept)
-    return without_seats(_with_result(state, phase, result))
+    return without_seats(with_result(state, phase, result))
 
 
 def _counts(check: CheckResult, tree: str) -> bool:
@@ -115,7 +116,7 @@ def with_check(state: SessionState, phase: str, name: str, found: CheckResult) -
     """Return the state in which a command of a check has shown this."""
     known = result_of(state, phase) or PhaseResult(iteration=state.iteration)
     result = replace(known, checks={**known.checks, name: found})
-    return _with_result(state, phase, result)
+    return with_result(state, phase, result)
 
 
 def tried_again(state: SessionState, phase: str, name: str) -> SessionState:
@@ -124,17 +125,13 @@ def tried_again(state: SessionState, phase: str, name: str) -> SessionState:
     if known is None:
         return state
     kept = {other: each for other, each in known.checks.items() if other != name}
-    return _with_result(state, phase, replace(known, checks=kept, tree=""))
+    return with_result(state, phase, replace(known, checks=kept, tree=""))
 
 
 def without_seats(state: SessionState) -> SessionState:
     """Return the state without the seats of commands of a check."""
     left = {name: seat for name, seat in state.seats.items() if seat.role != CHECK}
     return replace(state, seats=left)
-
-
-def _with_result(state: SessionState, phase: str, result: PhaseResult) -> SessionState:
-    return replace(state, results={**state.results, phase: result})
 
 
 def _check(state: SessionState, phase: str) -> PhaseDefinition | None:

@@ -14,7 +14,6 @@ from agentmux.core.terminal.text_width import cut, printable
 
 if TYPE_CHECKING:
     from agentmux.fleet.listing import FleetView
-    from agentmux.fleet.rows import Feature
 
 
 def list_lines(view: FleetView, *, colours: bool) -> Iterator[str]:
@@ -27,7 +26,7 @@ def list_lines(view: FleetView, *, colours: bool) -> Iterator[str]:
             each.status,
             listed_phase(each.phase, each.status),
             view.host_name(each),
-            _about(each),
+            about(each.title, each.reason),
         )
         for each in view.features
     ]
@@ -51,10 +50,6 @@ _KEY: Final = 24
 """A longer key is cut: a line also has to say what the feature is."""
 
 
-def _about(row: Feature) -> str:
-    return about(row.title, row.reason)
-
-
 def stale_lines(view: FleetView) -> Iterator[str]:
     """Return the lines of `fleet list --stale`."""
     for host in view.stale:
@@ -62,7 +57,7 @@ def stale_lines(view: FleetView) -> Iterator[str]:
         what = _waits(len(waiting))
         yield printable(f"host {host.name} was not seen for {host.age_s:.0f} s; {what}")
         for each in waiting:
-            yield f"  {each.id[:SHORT_ID]}  {each.status}  {_about(each)}"
+            yield f"  {each.id[:SHORT_ID]}  {each.status}  {about(each.title, each.reason)}"
     if not view.stale:
         yield "every host was seen within the last minute"
 
