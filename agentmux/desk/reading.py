@@ -151,7 +151,7 @@ def _row(site: Site, view: SessionView, entry: SessionEntry, seen_ns: int) -> De
     return DeskRow(
         path=entry.path,
         project=site.project,
-        row=session_row(view, entry.title),
+        row=session_row(view),
         updated=entry.updated,
         words=search_words(entry, site.project.name),
         orchestrator=view.orchestrator,

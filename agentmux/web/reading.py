@@ -192,9 +192,7 @@ class Sessions:
                 continue
             result = look(asked.by(site), entries, warns=False)
             problems += result.problems
-            found += (
-                _listed(site, view, entry) for view, entry in zip(result.data, entries, strict=True)
-            )
+            found += (_listed(site, view) for view in result.data)
         groups = tuple(_grouped(_told_apart(found), everything=everything))
         return SessionList(
             groups=groups,
@@ -251,9 +249,9 @@ def _is_name(name: str) -> bool:
     return bool(name) and "/" not in name and "\0" not in name and not name.startswith(".")
 
 
-def _listed(site: Site, view: SessionView, entry: SessionEntry) -> ListedSession:
-    row = session_row(view, entry.title)
-    return ListedSession(place=Place(site=site, path=entry.path), row=row, view=view)
+def _listed(site: Site, view: SessionView) -> ListedSession:
+    place = Place(site=site, path=sessions_dir(site.project) / view.session)
+    return ListedSession(place=place, row=session_row(view), view=view)
 
 
 def _told_apart(found: Sequence[ListedSession]) -> Iterator[ListedSession]:

@@ -139,7 +139,7 @@ def desk_row(status: str) -> DeskRow:
     return DeskRow(
         path=PROJECT / layout.SESSIONS_DIR / NAME,
         project=PROJECT,
-        row=session_row(view, "Log people in"),
+        row=session_row(replace(view, title="Log people in")),
         updated=NOW - timedelta(minutes=5),
         words="add-auth Log people in",
         live=view.live,
@@ -182,7 +182,7 @@ def on_page(template: str, **values: Any) -> str:
 @pytest.mark.parametrize("status", CASES)
 def test_the_page_says_the_same_of_a_session_as_list_and_status(status: str) -> None:
     view = shown(status)
-    row = session_row(view, "Log people in")
+    row = session_row(replace(view, title="Log people in"))
     site: Any = SimpleNamespace(project=PROJECT)
     place = Place(site=site, path=PROJECT / layout.SESSIONS_DIR / NAME)
     listed = ListedSession(place=place, row=row, view=view)
@@ -218,7 +218,7 @@ def test_the_page_says_the_same_of_a_session_as_list_and_status(status: str) -> 
 @pytest.mark.parametrize("status", CASES)
 def test_all_faces_say_the_same_of_a_session(status: str) -> None:
     view = shown(status)
-    row = session_row(view, "Log people in")
+    row = session_row(replace(view, title="Log people in"))
     assert (view.status, row.label) == (status, view.label)
 
     (_, listed) = session_list([row], cols=None, colours=False)
@@ -226,7 +226,7 @@ def test_all_faces_say_the_same_of_a_session(status: str) -> None:
     assert f"  status        {row.label}, updated 5m ago" in status_lines(view, colours=False)
     alone = Standing(
         names={},
-        sessions={view.group: ((view, "Log people in"),)},
+        sessions={view.group: (replace(view, title="Log people in"),)},
         done=0,
         problems=(),
         exit_code=ExitCode.OK,
@@ -240,8 +240,8 @@ def test_all_faces_say_the_same_of_a_session(status: str) -> None:
 
 def test_a_session_that_was_stopped_at_its_decision_needs_its_user_in_every_list() -> None:
     view = replace(shown("stopped"), decision=True)
-    assert session_row(view, "").group is Group.NEEDS_YOU
-    assert session_row(replace(view, decision=False), "").group is Group.INTERRUPTED
+    assert session_row(view).group is Group.NEEDS_YOU
+    assert session_row(replace(view, decision=False)).group is Group.INTERRUPTED
 
 
 @pytest.mark.parametrize("status", [each for each in CASES if CASES[each][1] is AT_WORK])
@@ -306,7 +306,7 @@ def test_what_is_not_known_is_never_said_to_run_or_to_rest(status: str) -> None:
             problem=UNREADABLE,
         )
         view = session_view(entry, liveness, {}, project=PROJECT, now=NOW)
-    assert (view.status, session_row(view, "").group) == (status, Group.NEEDS_YOU)
+    assert (view.status, session_row(view).group) == (status, Group.NEEDS_YOU)
     text = "\n".join(status_lines(view, colours=False))
     assert f"status        {status}" in text
 

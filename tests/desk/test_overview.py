@@ -43,7 +43,7 @@ def facts(state: SessionState, liveness: Liveness = LIVE, **values: Any) -> Fact
         updated=known.updated,
     )  # fmt: skip
     view = session_view(entry, liveness, {}, project=SHOP, now=NOW)
-    shown = session_row(view, "")
+    shown = session_row(view)
     known = replace(
         known, row=shown, live=liveness.live, orchestrator=liveness.orchestrator, **values
     )

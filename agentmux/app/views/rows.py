@@ -47,12 +47,11 @@ class SessionRow:
         return f"\u2717 {self.doubt}" if self.doubt else status_mark(self.status)
 
 
-def session_row(view: SessionView, title: str, short: str = "") -> SessionRow:
+def session_row(view: SessionView, short: str = "") -> SessionRow:
     """Return the row of a session.
 
     Args:
         view: The session.
-        title: The first line of its feature.
         short: The shortest name that commands take; empty where that is not known.
     """
     return SessionRow(
@@ -65,7 +64,7 @@ def session_row(view: SessionView, title: str, short: str = "") -> SessionRow:
         ago=f"{age(view.age_s)} ago",
         branch=view.branch or "",
         is_apart=bool(view.worktree),
-        title=title,
+        title=view.title,
         doubt=doubt(view),
     )
 

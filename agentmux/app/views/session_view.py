@@ -113,6 +113,7 @@ class SessionView:
         away: Its worktree is not at its place; not in JSON, where ``problems`` says it.
         label: Its status in words; not in JSON.
         summary: The path of the summary of its work, relative to its directory; not in JSON.
+        title: The first line of its feature; not in JSON.
     """
 
     session: str
@@ -154,6 +155,7 @@ class SessionView:
     away: bool = False
     label: str = ""
     summary: str = ""
+    title: str = ""
 
     @property
     def group(self) -> Group:
@@ -192,7 +194,7 @@ class SessionView:
 
 
 _NOT_SHOWN: Final = frozenset(
-    {"model", "label", "digest", "outdated", "summary", "unsent", "branch_gone", "away"}
+    {"model", "label", "digest", "outdated", "summary", "title", "unsent", "branch_gone", "away"}
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from agentmux.app.result import Problem
-from agentmux.app.session.lookup import SessionEntry, list_sessions, short_names
+from agentmux.app.session.lookup import list_sessions, short_names
 from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.status_labels import Group
@@ -22,15 +22,15 @@ class Standing:
     """Where a project stands.
 
     Attributes:
-        sessions: The unfinished sessions, with the title of each one's feature, by group, newest
-            first; groups without sessions are missing.
+        sessions: The unfinished sessions by group, newest first; groups without sessions are
+            missing.
         names: The shortest name of each session that commands take.
         done: How many sessions are done.
         problems: What could not be read or asked.
         exit_code: Of the worst problem.
     """
 
-    sessions: Mapping[Group, tuple[tuple[SessionView, str], ...]]
+    sessions: Mapping[Group, tuple[SessionView, ...]]
     names: Mapping[str, str]
     done: int
     problems: tuple[Problem, ...]
@@ -42,18 +42,11 @@ def standing(site: Site) -> Standing:
     entries = list_sessions(site)
     open_ = tuple(entry for entry in entries if not entry.is_done)
     result = look(site, open_)
+    found = {group: tuple(each for each in result.data if each.group is group) for group in Group}
     return Standing(
-        sessions=_by_group(result.data, open_),
+        sessions={group: held for group, held in found.items() if held},
         names=short_names([entry.name for entry in entries]),
         done=len(entries) - len(open_),
         problems=result.problems,
         exit_code=result.exit_code,
     )
-
-
-def _by_group(
-    views: tuple[SessionView, ...], entries: tuple[SessionEntry, ...]
-) -> Mapping[Group, tuple[tuple[SessionView, str], ...]]:
-    rows = [(view, entry.title) for view, entry in zip(views, entries, strict=True)]
-    found = {group: tuple(row for row in rows if row[0].group is group) for group in Group}
-    return {group: held for group, held in found.items() if held}

@@ -156,6 +156,7 @@ def session_view(
         status=status,
         label=session_label(status, seats),
         summary=_summary(entry.fields),
+        title=entry.title,
         pipeline=text(mapping(entry.fields, "pipeline"), "name") or FEATURE_NAME,
         cycle=number(entry.fields, "cycle", 1),
         review_iteration=_iteration(entry.fields),

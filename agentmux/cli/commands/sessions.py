@@ -92,7 +92,7 @@ def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False
         shown = with_branch(site, chosen)
         render.out("\n".join(session_text.status_lines(shown, remote, colours=face.colours)))
         _name_left_behind(chosen, entries)
-    others = [each for each in zip(result.data, entries, strict=True) if each[0] is not chosen]
+    others = [each for each in result.data if each is not chosen]
     if others:
         _table(face, others, after=chosen is not None)
     render.show_problems(result.problems)
@@ -121,7 +121,7 @@ def _in_full(views: Sequence[SessionView]) -> SessionView | None:
     return found[0] if len(found) == 1 else None
 
 
-def _table(face: Face, found: Sequence[tuple[SessionView, SessionEntry]], *, after: bool) -> None:
+def _table(face: Face, found: Sequence[SessionView], *, after: bool) -> None:
     """Print a table with one line for each session.
 
     Args:
@@ -131,7 +131,7 @@ def _table(face: Face, found: Sequence[tuple[SessionView, SessionEntry]], *, aft
     """
     cols = render.columns()
     names = session_list.names_for(face.site(), cols)
-    rows = [session_row(view, entry.title, names.get(view.session, "")) for view, entry in found]
+    rows = [session_row(view, names.get(view.session, "")) for view in found]
     lines = session_text.session_list(rows, cols=cols, colours=face.colours)
     render.out("\n".join(["", *lines] if after else lines))
     render.note("details of one: agentmux status SESSION")

@@ -44,10 +44,7 @@ def run(face: Face, *, everything: bool, json: bool) -> int:
         return result.exit_code
     cols = render.columns()
     names = names_for(site, cols)
-    rows = [
-        session_row(view, entry.title, names.get(view.session, ""))
-        for view, entry in zip(result.data, listed, strict=True)
-    ]
+    rows = [session_row(view, names.get(view.session, "")) for view in result.data]
     lines = session_text.session_list(rows, cols=cols, colours=face.colours)
     for line in lines if listed else ():
         render.out(line)

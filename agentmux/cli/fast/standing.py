@@ -79,7 +79,7 @@ def lines(found: Standing, project: Path, *, cols: int | None, colours: bool) ->
     for group, held in found.sessions.items():
         yield ""
         yield f"{_TITLES[group]}:"
-        for view, _ in held[:_SHOWN]:
+        for view in held[:_SHOWN]:
             yield f"{_INDENT}{next(rows)}"
             yield f"{_INDENT * 3}{next_command(view)}"
         if len(held) > _SHOWN:
@@ -97,9 +97,9 @@ def next_command(view: SessionView) -> str:
 def _rows(found: Standing, *, cols: int | None, colours: bool) -> list[str]:
     """Return the row of each session that is shown, as ``agentmux list`` has it."""
     shown = [
-        session_row(view, title, found.names.get(view.session, ""))
+        session_row(view, found.names.get(view.session, ""))
         for held in found.sessions.values()
-        for view, title in held[:_SHOWN]
+        for view in held[:_SHOWN]
     ]
     width = None if cols is None else max(cols - len(_INDENT), 1)
     return session_text.session_list(shown, cols=width, colours=colours)[1:]
@@ -138,7 +138,7 @@ def _answer(found: Standing, project: Path) -> dict[str, object]:
     sessions = [
         {**view.as_json(), "group": group.replace(" ", "_"), "next": next_command(view)}
         for group, held in found.sessions.items()
-        for view, _ in held
+        for view in held
     ]
     answer = envelope(sessions, found.problems)
     return {**answer, "project": str(project), "done": found.done}

@@ -197,7 +197,7 @@ class _SessionLooks:
         found = self._lives[entry.path]
         noted = world.folders.runtime(entry.path) if found.locked else {}
         seen = session_view(entry, found, noted, project=world.project, now=world.now())
-        return session_row(seen, entry.title)
+        return session_row(seen)
 
 
 class Looker:

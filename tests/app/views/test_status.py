@@ -310,7 +310,7 @@ def test_a_row_says_that_what_is_to_be_decided_did_not_pass(
         Phase.COMPLETING, pipeline=CHECKED, results=found, summary_submitted=True,
         verify=(command,),
     )  # fmt: skip
-    shown = session_row(view(state, WORKING), "")
+    shown = session_row(view(state, WORKING))
     assert (shown.label, shown.mark, shown.status) == (label, mark, "decision")
 
 
@@ -536,11 +536,13 @@ def test_a_worktree_is_shown_with_its_branch_and_base() -> None:
     plain = view(entry(branch="main"), WORKING)
     assert "  branch        main" in status_lines(plain, colours=False)
     listed = session_list(
-        [session_row(found, "one"), session_row(plain, "two")], cols=None, colours=False
+        [session_row(replace(found, title="one")), session_row(replace(plain, title="two"))],
+        cols=None,
+        colours=False,
     )
     assert listed[0].split() == ["SESSION", "PHASE", "STATUS", "UPDATED", "BRANCH", "FEATURE"]
     assert "  agentmux/x  one" in listed[1]
-    alone = session_list([session_row(plain, "two")], cols=None, colours=False)
+    alone = session_list([session_row(replace(plain, title="two"))], cols=None, colours=False)
     assert "BRANCH" not in alone[0]
 
 
@@ -550,7 +552,9 @@ def test_a_list_fits_into_its_terminal(cols: int) -> None:
     long = view(entry(Phase.IMPLEMENTING, cycle=2, review_iteration=1, **own), WORKING)
     plain = view(entry(branch="main"), WORKING)
     lines = session_list(
-        [session_row(each, "a long title " * 9) for each in (long, plain)], cols=cols, colours=False
+        [session_row(replace(each, title="a long title " * 9)) for each in (long, plain)],
+        cols=cols,
+        colours=False,
     )
     assert max(map(len, lines)) <= cols
     assert all(PATH.name in line for line in lines[1:])
