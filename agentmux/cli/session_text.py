@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.views.session_words import (
     check_lines,
-    how_to_get,
     is_kept,
     label,
     moved_lines,
     next_step,
-    no_remote,
+    no_way,
     step_labels,
     where,
 )
@@ -104,14 +103,14 @@ def _kept(text: str, cells: int, column: int) -> str:
 
 
 def status_lines(
-    view: SessionView, remote: Callable[[str], str | None] = no_remote, *, colours: bool
+    view: SessionView, ways: Callable[[], tuple[str, ...]] = no_way, *, colours: bool
 ) -> list[str]:
     """Return what ``agentmux status`` prints for one session, as lines.
 
     Args:
         view: The session.
-        remote: Returns the remote to which a branch would be pushed, for people; None for none.
-            Called only if the result is on a branch of its own and nowhere else.
+        ways: Returns how to take a kept result further, after what to know before. Called only if
+            the result is on a branch of its own and nowhere else.
         colours: Whether to colour the statuses of the session and of its seats.
     """
     state = render.paint(view.status, colours=colours, shown=label(view))
@@ -135,7 +134,8 @@ def status_lines(
         said = ", ".join(step_labels(view)) or f"{view.delivery.get('then')}, not begun"
         lines.append(f"  delivery      {said}")
     if is_kept(view):
-        lines.append(f"  get it with   {how_to_get(view, remote)}")
+        *before, way = ways()
+        lines += [*(f"  warning       {each}" for each in before), f"  get it with   {way}"]
     if view.decision and not any(seat.holds_up for seat in view.seats):
         lines.append(f"  summary       {view.path}/{view.summary}")
     lines += [f"  problem       {problem}" for problem in view.problems]

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.delivery.kept_remote import kept_remote
-from agentmux.app.delivery.merge import brought_back, merge_base
+from agentmux.app.delivery.merge import brought_back
 from agentmux.app.delivery.steps import TAKEN_BY
+from agentmux.app.session.workplace import is_away
+from agentmux.core.fold.apply import fold
 from agentmux.core.names import git_commands
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import brought_back_label
 from agentmux.core.names.statuses import DONE
 from agentmux.core.pipeline.delivery import command_to_keep, is_on_no_branch, kept_commands
+from agentmux.errors import AgentmuxError
+from agentmux.ports.remotes import NoRemoteError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
 
+_ANY: Final = "REMOTE"
 LOST: Final = "its directory was deleted"
 """The cause of the end of a session whose directory somebody deleted while it ran."""
 
@@ -37,7 +44,8 @@ def delivered_lines(world: World, state: SessionState) -> tuple[str, ...]:
         keep = command_to_keep(state, world.settings.git.branch_prefix, made[:12])
         return (f"{committed}, on no branch", f"keep it: {keep}")
     if is_kept(state):
-        return (committed, *_without(world, state), f"get it with: {how_to_get(world, state)}")
+        *before, way = ways_to_get(world, state)
+        return (committed, *before, f"get it with: {way}")
     return (committed, *_taken(state), *_put_aside(world, state))
 
 
@@ -49,12 +57,14 @@ def _put_aside(world: World, state: SessionState) -> tuple[str, ...]:
 
 def _without(world: World, state: SessionState) -> tuple[str, ...]:
     """Say what a merge of the branch would bring back, and how to go without it; () for nothing."""
-    back = brought_back(world, state)
-    if not back:
+    base = state.base.branch if state.base is not None else None
+    back = brought_back(world, state) if base and world.worktrees.base(f"refs/heads/{base}") else ()
+    if not base or not back:
         return ()
-    base, git = merge_base(state), f"git -C {shlex.quote(state.worktree or '')}"
+    git = f"git -C {shlex.quote(state.worktree or '')}"
     onto = git_commands.rebase(base, since=(state.options.base or "")[:12], git=git)
-    return (brought_back_label(back, base), f"to go without them, first: {onto}")
+    there = () if is_away(Path(state.worktree or "")) else (f"to go without them, first: {onto}",)
+    return (brought_back_label(back, base), *there)
 
 
 def last_words(state: SessionState, name: str, cause: str | None) -> str:
@@ -90,14 +100,42 @@ def _taken(state: SessionState) -> tuple[str, ...]:
     )
 
 
-def how_to_get(world: World, state: SessionState) -> str:
-    """Return the git commands that take further what was kept on the branch of a worktree."""
+def kept_ways(world: Callable[[], World], path: Path) -> tuple[str, ...]:
+    """Return `ways_to_get` for those who only look at the session with this directory.
+
+    What cannot be told is said in place of the commands.
+    """
+    try:
+        found = world()
+        loaded = found.files(path).load()
+        return ways_to_get(found, fold(loaded.state, loaded.tail))
+    except AgentmuxError as error:
+        return (f"(cannot be told: {error.message})",)
+
+
+def ways_to_get(world: World, state: SessionState) -> tuple[str, ...]:
+    """Return the git commands that take further what was kept on the branch of a worktree.
+
+    Before them stand the lines about what a merge would bring back, and how to go without it.
+    """
     base = state.base.branch if state.base is not None else None
-    made = commit_without_branch(world, state)
-    if made:
-        return kept_commands(made, base, None)
-    branch = state.branch or ""
-    return kept_commands(branch, base, kept_remote(world, branch, world.environment))
+    branch, made = state.branch or "", commit_without_branch(world, state)
+    remote = None if made else _remote(world, branch)
+    return (*_without(world, state), kept_commands(made or branch, base, remote))
+
+
+def _remote(world: World, branch: str) -> str | None:
+    """Return, for people, the remote to which a branch of the project would be pushed.
+
+    It is ``REMOTE`` where git's configuration does not say which of several; None where the
+    repository has none, or git does not tell.
+    """
+    try:
+        return world.remotes(world.project, world.environment).target(branch)
+    except NoRemoteError as error:
+        return _ANY if error.remotes else None
+    except AgentmuxError:
+        return None
 
 
 def commit_without_branch(world: World, state: SessionState) -> str:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 from agentmux.core.names.phase import SETUP
 from agentmux.core.names.status_labels import SessionStatus, mend_setup
 from agentmux.core.names.statuses import BROKEN, CAPPED, FAILED, INTERRUPTED, KEEP, RUNNING
-from agentmux.core.pipeline.delivery import kept_commands
 
 if TYPE_CHECKING:
     from agentmux.app.views.session_view import SessionView
@@ -79,16 +78,17 @@ def failed_commands(view: SessionView) -> Mapping[str, str]:
     }
 
 
-def no_remote(_: str) -> None:
-    """Return that a branch could be pushed nowhere."""
+def no_way() -> tuple[str, ...]:
+    """Return that nobody has looked how a kept result can be taken further."""
+    return ("(not looked for)",)
 
 
-def standing(view: SessionView, remote: Callable[[str], str | None] = no_remote) -> list[str]:
+def standing(view: SessionView, ways: Callable[[], tuple[str, ...]] = no_way) -> list[str]:
     """Return a session's state and what to do next, as lines to print after a detach from tmux.
 
     Args:
         view: The session.
-        remote: As for `status_lines`.
+        ways: As for `status_lines`.
     """
     name = view.session
     if view.status == SessionStatus.DONE:
@@ -96,7 +96,8 @@ def standing(view: SessionView, remote: Callable[[str], str | None] = no_remote)
         if view.commit and _goes_on(view):
             made += f", {_goes_on(view)}"
         elif is_kept(view):
-            made += f" on branch {view.branch}; get it with: {how_to_get(view, remote)}"
+            *before, way = ways()
+            made += "; ".join((f" on branch {view.branch}", *before, f"get it with: {way}"))
         return [f"session {name} is done: {made}"]
     if view.moved:
         return [f"session {name} was moved {next(moved_lines(view))}"]
@@ -111,18 +112,6 @@ def is_kept(view: SessionView) -> bool:
     """Return whether the session is done and its result is on its own branch, but nowhere else."""
     done = view.status == SessionStatus.DONE and bool(view.commit)
     return done and bool(view.worktree) and not _goes_on(view)
-
-
-def how_to_get(view: SessionView, remote: Callable[[str], str | None]) -> str:
-    """Return the commands that bring a kept result onto the branch where the session began.
-
-    ``remote`` returns where a branch can be pushed to; None: nowhere.
-    """
-    base, branch = (view.base or {}).get("branch"), view.branch or ""
-    onto = base if isinstance(base, str) else None
-    if view.branch_gone:
-        return kept_commands((view.commit or "")[:12], onto, None)
-    return kept_commands(branch, onto, remote(branch))
 
 
 def _goes_on(view: SessionView) -> str:

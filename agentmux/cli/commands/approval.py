@@ -19,8 +19,8 @@ from agentmux.app.delivery.merge import require_agreed
 from agentmux.app.delivery.outcome import (
     commit_without_branch,
     delivered_lines,
-    how_to_get,
     is_kept,
+    ways_to_get,
 )
 from agentmux.app.delivery.ways import way_of
 from agentmux.app.delivery.wish import wish
@@ -158,7 +158,7 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
         if asks and digest_of(world, files, state) != approval.digest:
             return _answer(_changed(approval.digest), entry, Approved.kind, json=json)
     elif state.phase == Phase.DONE and is_kept(state):
-        render.note(f"its result is {_where_kept(world, state)}: {how_to_get(world, state)}")
+        render.note(_where_kept(world, state))
     # If the session takes no approval now, the answer says why.
     event = decision or world.new_id()
     code = _approve(world, entry, approval, event, state.cycle, timeout_s=timeout, json=json)
@@ -170,7 +170,9 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
 
 def _where_kept(world: World, state: SessionState) -> str:
     made = commit_without_branch(world, state)
-    return f"in commit {made}" if made else f"on branch {state.branch}"
+    where = f"in commit {made}" if made else f"on branch {state.branch}"
+    *before, way = ways_to_get(world, state)
+    return "\n".join((*before, f"its result is {where}: {way}"))
 
 
 def _changed(digest: str) -> SubmitAnswer:

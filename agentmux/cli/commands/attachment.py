@@ -16,7 +16,7 @@ import typer
 from agentmux.adapters.system import foreground
 from agentmux.adapters.system.processes import is_alive, left_after
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.delivery.kept_remote import kept_remote
+from agentmux.app.delivery.outcome import kept_ways
 from agentmux.app.session.lookup import Liveness, SessionEntry, entry_at, live, own_tmux
 from agentmux.app.views.session_words import standing
 from agentmux.app.views.status import look
@@ -88,8 +88,8 @@ def go(face: Face, site: Site, path: Path, target: Target) -> int:
         render.note(f"tmux has ended under session {view.session}; its work is saved")
         render.note(f"to go on: agentmux resume {view.session}")
         return status
-    remote = partial(kept_remote, site, environ=face.environ)
-    render.out("\n".join(standing(view, remote)))
+    world = partial(face.world, site.project, read_only=True)
+    render.out("\n".join(standing(view, partial(kept_ways, world, path))))
     return status
 
 

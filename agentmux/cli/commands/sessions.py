@@ -15,7 +15,7 @@ import typer
 from agentmux.adapters.disk import files
 from agentmux.adapters.disk.log_file import LogFile
 from agentmux.adapters.system.lost_work import lost_work
-from agentmux.app.delivery.kept_remote import kept_remote
+from agentmux.app.delivery.outcome import kept_ways
 from agentmux.app.session.lookup import (
     STATUS,
     SessionEntry,
@@ -76,9 +76,8 @@ def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False
     """
     face: Face = ctx.obj
     site, entries = _named_or_going(face, session, command=STATUS)
-    result = look(site, entries)
+    result, world = look(site, entries), partial(face.world, site.project, read_only=True)
     if json:
-        world = partial(face.world, site.project, read_only=True)
         both = zip(result.data, entries, strict=True)
         views = tuple(
             with_screens(entry, with_digest(world, entry.path, view), files.read_limited)
@@ -88,9 +87,9 @@ def status(ctx: typer.Context, session: SessionArg = None, json: JsonOpt = False
         return result.exit_code
     chosen = _in_full(result.data)
     if chosen is not None:
-        remote = partial(kept_remote, site, environ=face.environ)
+        ways = partial(kept_ways, world, entries[result.data.index(chosen)].path)
         shown = with_branch(site, chosen)
-        render.out("\n".join(session_text.status_lines(shown, remote, colours=face.colours)))
+        render.out("\n".join(session_text.status_lines(shown, ways, colours=face.colours)))
         _name_left_behind(chosen, entries)
     others = [each for each in result.data if each is not chosen]
     if others:

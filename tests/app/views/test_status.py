@@ -416,16 +416,13 @@ def test_a_result_that_was_kept_is_taken_further_with_git() -> None:
         ),
         GONE,
     )
-    merge = (
-        "git switch --no-overwrite-ignore --detach 'agentmux/x&y' && git checkout"
-        " --no-overwrite-ignore - && git merge --no-edit 'agentmux/x&y' (with main checked out)"
-    )
-    push = f"{merge}, or: git push mine 'agentmux/x&y'"
-    for remotes, way in (({}, merge), ({"agentmux/x&y": "mine"}, push)):
-        assert f"  get it with   {way}" in status_lines(kept, remotes.get, colours=False)
-        assert standing(kept, remotes.get) == [
-            f"session {PATH.name} is done: commit c0ffee on branch agentmux/x&y; get it with: {way}"
-        ]
+    for before in ((), ("the merge brings back 1 commit", "to go without, first: git rebase")):
+        lines = status_lines(kept, lambda said=before: (*said, "git merge"), colours=False)
+        at = lines.index("  get it with   git merge")
+        assert lines[at - len(before) : at] == [f"  warning       {each}" for each in before]
+        (said,) = standing(kept, lambda said=before: (*said, "git merge"))
+        assert said.startswith(f"session {PATH.name} is done: commit c0ffee on branch agentmux/x&y")
+        assert said.endswith("; ".join((*before, "get it with: git merge")))
 
 
 @pytest.mark.parametrize(

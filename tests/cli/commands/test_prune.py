@@ -12,7 +12,7 @@ from agentmux.adapters.git.program import GitProgram
 from agentmux.adapters.trees.worktrees import LinkedWorktrees
 from agentmux.app.session.lookup import sessions_dir
 from agentmux.cli.main import main
-from agentmux.core.journal.state import Base, Options
+from agentmux.core.journal.state import Base, Commit, Options
 from agentmux.core.names import git_commands
 from agentmux.core.names.phase import Phase
 from agentmux.ports.worktrees import WorktreeSpec
@@ -45,6 +45,7 @@ def place(project: Path) -> Path:
         Phase.DONE,
         options=Options(dirty=(), base=commit),
         base=Base(commit=commit, branch="main"),
+        commit=Commit(status="made", commit=commit),
         worktree=str(path),
         worktree_made=True,
         branch=BRANCH,
@@ -219,3 +220,26 @@ def test_a_hint_to_merge_names_what_was_taken_off_the_base(
     subprocess.run(said.partition(": ")[2], shell=True, check=True, capture_output=True)
     assert "Ignore" not in git(project, "log", "--format=%s")
     assert "Result" in git(project, "log", "--format=%s")
+
+
+@pytest.mark.parametrize("words", ["status", "approve --yes"])
+def test_how_to_get_a_kept_result_names_what_was_taken_off_the_base(
+    project: Path, place: Path, capsys: pytest.CaptureFixture[str], words: str
+) -> None:
+    result(place)
+    git(project, "reset", "-q", "--hard", "HEAD~1")
+    main((*words.split(), NAME), os.environ)
+    said = "".join(capsys.readouterr())
+    assert command(said, "the merge brings back 1 commit that main had ").endswith(" Ignore")
+    subprocess.run(command(said, "to go without them, first: "), shell=True, check=True)
+    get = next(each for each in ("get it with   ", f"on branch {BRANCH}: ") if each in said)
+    subprocess.run(command(said, get).partition(" (with")[0], shell=True, check=True)
+    assert "Ignore" not in git(project, "log", "--format=%s")
+    assert "Result" in git(project, "log", "--format=%s")
+    git(project, "branch", "-m", "main", "trunk")
+    assert main(("status", NAME), os.environ) == 0
+    assert f"get it with   {git_commands.merge(BRANCH)}" in capsys.readouterr().out
+
+
+def command(said: str, after: str) -> str:
+    return said.partition(after)[2].partition("\n")[0]
