@@ -7,13 +7,13 @@ import io
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from agentmux.app.result import envelope, problem_of
 from agentmux.cli import render
 from agentmux.cli.face import Face, face_of
 from agentmux.core.codec.frozen import replace
-from agentmux.core.names.located_commands import at_project
 from agentmux.core.names.nearest import meant
 from agentmux.errors import (
     AgentmuxError,
@@ -43,10 +43,10 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     with_json = "--json" in argv[: argv.index("--") if "--" in argv else len(argv)]
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="replace")  # as stderr does; else a character could end us
-    render.locate_commands(None)
+    render.locate_commands(str)
     try:
         face, rest = face_of(argv, environ)
-        render.locate_commands(_locate(face))
+        render.locate_commands(partial(machine.locate, project=face.elsewhere()))
         code = _run(face, rest)
     except BrokenPipeError:  # the reader of our output has closed it
         return ExitCode.OK
@@ -62,17 +62,6 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     except Exception as error:  # noqa: BLE001 (any other error is a bug, reported here)
         return _bug(error, argv, environ)
     return code
-
-
-def _locate(face: Face) -> Callable[[str], str] | None:
-    """Return what names the project in the commands of messages; None where they need no name."""
-    project = face.elsewhere()
-    if project is None:
-        return None
-    from agentmux.cli.fast import commands  # noqa: PLC0415 (only with --project, elsewhere)
-
-    names = [each.name for each in commands.load().commands]
-    return lambda text: at_project(text, project, names)
 
 
 def _run(face: Face, argv: Sequence[str]) -> int:

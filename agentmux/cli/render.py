@@ -23,12 +23,11 @@ if TYPE_CHECKING:
 _COLOURS: Final = re.compile(f"(\x1b\\[(?:{'|'.join(('0', *map(str, CODES.values())))})m)")
 
 
-_Locate = Callable[[str], str]
-_located_by: ContextVar[_Locate | None] = ContextVar("located_by", default=None)
+_located_by: ContextVar[Callable[[str], str]] = ContextVar("located_by", default=str)
 
 
-def locate_commands(locate: _Locate | None) -> None:
-    """Have ``locate`` complete the commands in all later messages; None leaves them as they are.
+def locate_commands(locate: Callable[[str], str]) -> None:
+    """Have ``locate`` complete the commands in all later messages; `str` leaves them as they are.
 
     It is for who reads the messages in a directory that does not belong to the project.
     """
@@ -36,8 +35,7 @@ def locate_commands(locate: _Locate | None) -> None:
 
 
 def _located(text: str) -> str:
-    locate = _located_by.get()
-    return text if locate is None else locate(text)
+    return _located_by.get()(text)
 
 
 def out(text: str, *, verbatim: bool = False) -> None:

@@ -97,6 +97,7 @@ class Actions:
     def __init__(self, app: Desk) -> None:
         self._app = app
         self._busy = False
+        self._locate = app.tools.commands.locate
         self._do: Mapping[DeskWish, Callable[[DeskRow], Coroutine[None, None, None]]] = {
             DeskWish.ATTACH: self._attach,
             DeskWish.APPROVE: self._approve,
@@ -117,20 +118,20 @@ class Actions:
         if self._busy:
             self._app.say("the last key is still at work")
         elif wish is DeskWish.NEW:
-            self._app.in_background(self._alone(self._new()))
+            self._app.in_background(self._alone(self._new(), self._app.tools.here))
         elif row is None:
             self._app.say("no session is selected")
         else:
-            self._app.in_background(self._alone(self._do[wish](row)))
+            self._app.in_background(self._alone(self._do[wish](row), row.project))
 
-    async def _alone(self, action: Coroutine[None, None, None]) -> None:
+    async def _alone(self, action: Coroutine[None, None, None], project: Path | None) -> None:
         self._busy = True
         try:
             await action
         except (AgentmuxError, OSError) as error:
             known = of_system(error) if isinstance(error, OSError) else error
             hint = f" ({known.hints[0]})" if known.hints else ""
-            self._app.say(f"{known.message}{hint}", Colour.RED)
+            self._app.say(self._locate(f"{known.message}{hint}", project), Colour.RED)
         finally:
             self._busy = False
 
@@ -325,7 +326,7 @@ class Actions:
             "Its orchestrator is gone. Its agents live, but no orchestrator drives them, so",
             "nothing goes on when they are ready.",
             "A new orchestrator takes them over as they are: nothing is started again.",
-            f"The same as: agentmux resume --reattach {row.name}",
+            self._locate(f"The same as: agentmux resume --reattach {row.name}", row.project),
         )
         asked = Reading(f"Reattach {row.name}", lines, "Start a new orchestrator for them?")
         if not await self._app.ask(asked):
@@ -342,7 +343,7 @@ class Actions:
         lines = explanation(world, site, entry_at(site, row.path), explain=False)
         panes = plan_resume(world, world.files(row.path)).panes
         seats = tuple(each.work.seat for each in panes if each.mode == "native")
-        return _Plan(lines=tuple(lines), seats=seats)
+        return _Plan(lines=tuple(self._locate(e, row.project) for e in lines), seats=seats)
 
     async def _resume_marked(self) -> None:
         rows = [each for each in self._app.listing.chosen if each.rests]

@@ -113,7 +113,7 @@ class DeskApp(App[int]):
         self.tools = tools
         if tools.fleet is not None:
             self.bind(OPEN_KEY, "fleet", description=OPEN_SAYS, show=False)
-        self.pages = Pages(tools.reader)
+        self.pages = Pages(tools.reader, tools.commands.locate)
         self.sessions, self.view = SessionList(tools.now), PageView()
         self._lines = {name: OneLine(name) for name in ("head", "tabs", "note", "said", "foot")}
         self.listing = Listing()

@@ -46,7 +46,8 @@ def open_desk(
     agent = ""
     if found is not None:
         agent = f"this is for a person; an agent runs the desk (seat {found.seat or '?'})"
-    commands = CommandRuns(program=machine.program(), environ=environ, config=config)
+    locate = partial(machine.locate, here=project)
+    commands = CommandRuns(program=machine.program(), environ=environ, config=config, locate=locate)
     tools = DeskTools(
         reader=reader,
         feed=feed,

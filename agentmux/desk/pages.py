@@ -12,7 +12,7 @@ from agentmux.adapters.disk.files import read_limited
 from agentmux.app.session.lookup import SessionEntry, entry_at
 from agentmux.app.views.documents import documents
 from agentmux.app.views.status import look
-from agentmux.core.codec.frozen import dataclass, field
+from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.documents.diff_comments import diff_places
 from agentmux.desk.live_screens import LiveScreens
 from agentmux.desk.overview import Facts, overview_lines
@@ -21,7 +21,9 @@ from agentmux.errors import AgentmuxError, of_system
 
 if TYPE_CHECKING:
     from datetime import datetime
+    from pathlib import Path
 
+    from agentmux.app.result import Problem
     from agentmux.app.views.last_screens import LastScreen
     from agentmux.app.world import Site
     from agentmux.desk.listing import DeskRow
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
 TEXT_MAX: Final = 1 << 20
 _EVENTS: Final = 400
+_OF_MESSAGES: Final = ("overview", "why")
 _ABSENT: Final = "nothing yet"
 
 
@@ -72,11 +75,18 @@ def said(text: str, style: str = DIM) -> Page:
     return Page(lines=(line(text, style),))
 
 
+def _trouble(found: AgentmuxError | Problem) -> Page:
+    hints = (line(f"  {each}", DIM) for each in found.hints)
+    return Page(lines=(line(found.message, "red"), *hints))
+
+
 class Pages:
     """Makes the pages of sessions."""
 
-    def __init__(self, reader: SessionReader) -> None:
+    def __init__(self, reader: SessionReader, locate: Callable[[str, Path | None], str]) -> None:
+        """Read with ``reader``; ``locate`` completes commands in messages about a project."""
         self._reader = reader
+        self._locate = locate
         self._live = LiveScreens()
         self._makers: Mapping[str, Callable[[DeskRow, int, str], Page]] = {
             "overview": self._overview,
@@ -97,11 +107,15 @@ class Pages:
             name: The part with this name instead, where there is one: others may have come since.
         """
         try:
-            return self._makers[tab](row, at, name)
+            made = self._makers[tab](row, at, name)
+            return self._located(made, row.project) if tab in _OF_MESSAGES else made
         except (AgentmuxError, OSError) as error:
             known = of_system(error) if isinstance(error, OSError) else error
-            hints = (line(f"  {each}", DIM) for each in known.hints)
-            return Page(lines=(line(known.message, "red"), *hints))
+            return self._located(_trouble(known), row.project)
+
+    def _located(self, page: Page, project: Path) -> Page:
+        lines = (((self._locate(text, project), style) for text, style in e) for e in page.lines)
+        return replace(page, lines=tuple(map(tuple, lines)))
 
     def _entry(self, row: DeskRow) -> tuple[Site, SessionEntry]:
         site = self._reader.site(row.project)
@@ -183,8 +197,7 @@ class Pages:
 
         site, entry = self._entry(row)
         if entry.problem is not None:
-            hints = (line(f"  {each}", DIM) for each in entry.problem.hints)
-            return Page(lines=(line(entry.problem.message, "red"), *hints))
+            return _trouble(entry.problem)
         lines = explanation(self._reader.world(row.project), site, entry, explain=True)
         return Page(lines=tuple(line(e, PLAIN if e.startswith(" ") else BOLD) for e in lines))
 

@@ -100,7 +100,9 @@ class Commands:
         return CommandEnd(
             code=done.status,
             answer=answer,
-            said=_said(done.err.decode("utf-8", "replace"), words[0], done.status),
+            said=machine.locate(
+                _said(done.err.decode("utf-8", "replace"), words[0], done.status), project
+            ),
             lasting=_lasts(answer),
         )
 

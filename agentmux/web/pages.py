@@ -41,6 +41,7 @@ from agentmux.errors import AgentmuxError, ExitCode, NotFoundError, of_system
 from agentmux.web import markup
 from agentmux.web.beginning import Offer, offer
 from agentmux.web.overview import MARK_COLOURS, decision, phases, summary
+from agentmux.wiring import machine
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -98,6 +99,7 @@ def templates() -> Environment:
         mark_colours=MARK_COLOURS,
         fleet_colour=lambda status: COLOURS.get(status, Colour.NONE).value,
         host_words=host_words,
+        located=machine.locate,
         draining=DRAINING,
         which_conversation=which_conversation,
         needs_reason=needs_reason,
@@ -172,9 +174,9 @@ class Pages:
             status = HTTPStatus.INTERNAL_SERVER_ERROR
         if request.scope["path"].startswith("/api/"):
             return api_error(status, known.message, known.hints)
-        return self._shown(
-            request, "failed.html", status=status, words=known.message, hints=known.hints
-        )
+        place = getattr(request.state, "place", None)
+        hints = [machine.locate(each, place and place.project) for each in known.hints]
+        return self._shown(request, "failed.html", status=status, words=known.message, hints=hints)
 
     # -- logging in ----------------------------------------------------------------------------
 
@@ -240,7 +242,9 @@ class Pages:
         return offer(self._sessions.world(project), self._config)
 
     def _place(self, request: Request) -> Place:
-        return self._sessions.find(request.path_params["name"], request.query_params.get("in", ""))
+        name, key = request.path_params["name"], request.query_params.get("in", "")
+        request.state.place = place = self._sessions.find(name, key)
+        return place
 
     def _of_session(
         self,

@@ -251,7 +251,10 @@ def made_application(
     events = Events(sessions, lambda: (register.parent,))
     screens = LiveScreens(events.tell_from_thread)
     commands = CommandRuns(
-        program=machine.program(), environ=options.environ, config=options.config
+        program=machine.program(),
+        environ=options.environ,
+        config=options.config,
+        locate=machine.locate,
     )
     made = application(
         sessions,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import os
 import shlex
 import sys
@@ -13,6 +15,7 @@ from typing import Final
 from agentmux.adapters.disk import files
 from agentmux.adapters.git.work_tree import is_top, marker_of, work_tree
 from agentmux.core.names import layout
+from agentmux.core.names.located_commands import at_project
 from agentmux.errors import ConfigError, UsageError, of_system
 
 PACKAGE: Final = Path(__file__).resolve().parent.parent
@@ -32,6 +35,23 @@ def tell_libraries(*, colours: bool) -> None:
         os.environ.pop(name, None)  # noqa: TID251 (libraries look there)
     if not colours:
         os.environ["NO_COLOR"] = "1"  # noqa: TID251 (as above)
+
+
+def locate(text: str, project: Path | None, here: Path | None = None) -> str:
+    """Return a message about a project whose commands do the same where its reader types them.
+
+    ``here`` is the project of that directory; None where nobody knows it. A message that is about
+    no project stays as it is.
+    """
+    if project is None or project == here:
+        return text
+    return at_project(text, project, _command_names())
+
+
+@functools.cache
+def _command_names() -> frozenset[str]:
+    described = json.loads((PACKAGE / "shell" / "commands.json").read_bytes())
+    return frozenset(each["name"] for each in described["commands"])
 
 
 def project_of(folder: Path, environ: Mapping[str, str]) -> Path:

@@ -20,7 +20,7 @@ def located() -> Iterator[list[str]]:
 
     render.locate_commands(locate)
     yield given
-    render.locate_commands(None)
+    render.locate_commands(str)
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ from agentmux.desk.pages import Page, Pages
 from agentmux.desk.reading import SessionReader
 from agentmux.desk.session_feed import SessionFeed
 from agentmux.desk.tools import DeskTools
-from agentmux.wiring import build
+from agentmux.wiring import build, machine
 from tests.cli.picker.picker_lab import AT, make_session
 
 SCREENS = Path(__file__).with_name("screens")
@@ -66,7 +66,7 @@ def tools_of(*projects: Path, agent: str = "") -> DeskTools:
     return DeskTools(
         reader=reader,
         feed=feed,
-        commands=CommandRuns(program=("/bin/false",), environ=environ),
+        commands=CommandRuns(program=("/bin/false",), environ=environ, locate=machine.locate),
         foreground=lambda _: 0,
         now=lambda: AT + timedelta(hours=2),
         here=projects[0],
@@ -256,8 +256,8 @@ def test_what_is_read_stays_when_something_newer_is_written(project: Path) -> No
 class HeldPages(Pages):
     """Pages of which one can be held back until the test lets it go."""
 
-    def __init__(self, reader: SessionReader) -> None:
-        super().__init__(reader)
+    def __init__(self, tools: DeskTools) -> None:
+        super().__init__(tools.reader, tools.commands.locate)
         self.holds, self.is_held, self.goes_on = False, threading.Event(), threading.Event()
 
     def page(  # type: ignore[explicit-override]  # typing has it from Python 3.12 on
@@ -279,7 +279,7 @@ def test_a_page_that_was_on_its_way_does_not_undo_a_key(project: Path) -> None:
             await desk.shows("> fix-crash")
             app = desk.app
             assert isinstance(app, DeskApp)
-            app.pages = pages = HeldPages(app.tools.reader)
+            app.pages = pages = HeldPages(app.tools)
             await desk.press("3")
             await desk.shows("the summary.md", "1 of 4")
             await desk.press("full_stop")

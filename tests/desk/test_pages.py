@@ -1,9 +1,19 @@
-"""The words of the commands behind the keys."""
+"""The words of the commands behind the keys, and commands in messages on the tabs."""
 
+import os
+from functools import partial
 from pathlib import Path
 
+import pytest
+
+from agentmux.core.codec.frozen import replace
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.core.terminal import command_words
+from agentmux.desk.pages import Pages
+from agentmux.desk.reading import SessionReader
+from agentmux.desk.styled import plain
+from agentmux.wiring import build
+from tests.cli.picker.picker_lab import make_session
 from tests.desk.test_listing import row
 
 
@@ -18,3 +28,21 @@ def test_a_command_names_its_session_and_what_was_shown() -> None:
     assert resumed.count("--fresh-role") == 2
     assert "--reattach" in command_words.resume(rests.name, (), reattach=True)
     assert command_words.start(str(Path("/tmp/f")))[-1] == "@/tmp/f"
+
+
+@pytest.mark.parametrize(
+    ("tab", "text", "is_told"),
+    [("overview", "Phases", True), ("why", "resumes in", True), ("why", "cannot tell", False)],
+)
+def test_commands_in_messages_are_completed_for_who_reads_them(
+    tmp_path: Path, tab: str, text: str, is_told: bool
+) -> None:
+    environ = {**os.environ, **({"TMUX_TMPDIR": str(tmp_path)} if is_told else {})}
+    path = make_session(tmp_path, "20260101-090000-fix-crash")
+    reader = SessionReader(
+        partial(build.site, config=None, environ=environ),
+        partial(build.world, config=None, environ=environ, read_only=True),
+    )
+    pages = Pages(reader, lambda said, project: said.replace(text, f"in {project}: {text}"))
+    page = pages.page(replace(row("fix-crash"), path=path, project=tmp_path), tab)
+    assert f"in {tmp_path}: {text}" in "\n".join(map(plain, page.lines))

@@ -185,7 +185,9 @@ def test_a_cancel_says_what_it_means_for_a_feature_that_has_begun_and_for_one_th
 def _tools(host: FleetHost) -> DeskTools:
     """Return the tools of a desk without sessions, which sees the fleet of a host."""
     project = host.project.path
-    commands = CommandRuns(program=machine.program(), environ=host.project.env)
+    commands = CommandRuns(
+        program=machine.program(), environ=host.project.env, locate=machine.locate
+    )
     (project.parent / "desk" / "calc").mkdir(parents=True)
     tools = tools_of(project.parent / "desk" / "calc")
     return replace(tools, commands=commands, fleet=fleet_of(commands, project), here=project)

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from agentmux.cli.fast import commands
+from agentmux.core.names.located_commands import ANYWHERE
 from agentmux.errors import UsageError
 from agentmux.wiring import machine
 
@@ -90,3 +92,15 @@ def test_a_relative_folder_in_the_environment_is_passed_over() -> None:
     environ = {"XDG_STATE_HOME": "relative", "HOME": "/home/me"}
     assert machine.state_dir(environ) == Path("/home/me/.local/state/agentmux")
     assert machine.state_dir({"XDG_STATE_HOME": "/x"}) == Path("/x/agentmux")
+
+
+def test_commands_name_the_project_where_it_is_not_that_of_the_reader() -> None:
+    said, there = "to go on: agentmux resume x; or: git status", Path("/a b")
+    located = "to go on: agentmux --project '/a b' resume x; or: git -C '/a b' status"
+    assert machine.locate(said, there) == machine.locate(said, there, Path("/c")) == located
+    assert machine.locate(said, there, there) == said
+    assert all(
+        machine.locate(f"agentmux {each.name}", there) != f"agentmux {each.name}"
+        for each in commands.load().commands
+        if each.name not in ANYWHERE
+    )

@@ -6,7 +6,7 @@ and a command that hangs or fails takes nothing of the face with it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -63,11 +63,13 @@ class CommandRuns:
     Attributes:
         program: The argv that runs AgentMux.
         environ: The environment of the commands.
+        locate: Completes the commands in a message about a project, or none, for the face's reader.
         config: The value of ``--config``; None without one.
     """
 
     program: Words
     environ: Mapping[str, str]
+    locate: Callable[[str, Path | None], str]
     config: Path | None = None
 
     def argv(self, project: Path | None, words: Words) -> Words:
@@ -94,7 +96,8 @@ class CommandRuns:
         except InstallationGoneError as error:
             errors = (f"error: {error.message}", *(f"hint: {each}" for each in error.hints))
             return CommandEnd(code=error.exit_code, out=(), errors=errors)
-        return CommandEnd(code=said.status, out=_lines(said.out), errors=_lines(said.err))
+        errors = tuple(self.locate(each, project) for each in _lines(said.err))
+        return CommandEnd(code=said.status, out=_lines(said.out), errors=errors)
 
     def child(
         self,

@@ -3,6 +3,7 @@
 import os
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -417,10 +418,11 @@ def test_a_result_that_was_kept_is_taken_further_with_git() -> None:
         GONE,
     )
     for before in ((), ("the merge brings back 1 commit", "to go without, first: git rebase")):
-        lines = status_lines(kept, lambda said=before: (*said, "git merge"), colours=False)
+        ways = partial(tuple[str, ...], (*before, "git merge"))
+        lines = status_lines(kept, ways, colours=False)
         at = lines.index("  get it with   git merge")
         assert lines[at - len(before) : at] == [f"  warning       {each}" for each in before]
-        (said,) = standing(kept, lambda said=before: (*said, "git merge"))
+        (said,) = standing(kept, ways)
         assert said.startswith(f"session {PATH.name} is done: commit c0ffee on branch agentmux/x&y")
         assert said.endswith("; ".join((*before, "get it with: git merge")))
 
