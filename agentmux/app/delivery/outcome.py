@@ -58,7 +58,11 @@ def _put_aside(world: World, state: SessionState) -> tuple[str, ...]:
 def _without(world: World, state: SessionState) -> tuple[str, ...]:
     """Say what a merge of the branch would bring back, and how to go without it; () for nothing."""
     base = state.base.branch if state.base is not None else None
-    back = brought_back(world, state) if base and world.worktrees.base(f"refs/heads/{base}") else ()
+    back = (
+        brought_back(world, state)
+        if base and world.git.worktrees.base(f"refs/heads/{base}")
+        else ()
+    )
     if not base or not back:
         return ()
     git = f"git -C {shlex.quote(state.worktree or '')}"
