@@ -18,14 +18,14 @@ class KindForm:
         keys: Those of `KEYS` that the phase may have; with ``roles`` agents work in it.
         has_one_role: Whether no more than one role may work in it.
         is_optional: Whether a session may leave it out.
-        begins: What it means for a cycle to begin in it; empty where one begins only if it must.
+        begins: What it means for a cycle to begin in it.
     """
 
     words: Callable[[PipelineDefinition, PhaseDefinition], str]
     keys: tuple[str, ...] = ("roles", "prompt")
     has_one_role: bool = False
     is_optional: bool = False
-    begins: str = ""
+    begins: str = "the session begins anew"
 
 
 KEYS: Final = ("leaves", "on_fail", "run", "expect", "roles", "prompt")

@@ -17,13 +17,9 @@ def beginning_choices(state: SessionState) -> tuple[tuple[str, str], ...]:
     """
     pipeline = pipeline_of(state)
     return tuple(
-        (name, f"{_meaning(pipeline[name].kind)}; runs {listed(_shown(_runs(state, name)))}")
+        (name, f"{FORMS[pipeline[name].kind].begins}; runs {listed(_shown(_runs(state, name)))}")
         for name in _by_size(state)
     )
-
-
-def _meaning(kind: Kind) -> str:
-    return FORMS[kind].begins or "the session begins anew"
 
 
 def _by_size(state: SessionState) -> tuple[str, ...]:

@@ -116,6 +116,7 @@ class KindDescription:
     Attributes:
         signal: The signal by which its agents hand in; empty if it has none.
         check: Returns the check of a phase through which a session goes.
+        makes: Whether something is made in it, so that a new cycle can begin there.
         takes_part: Returns `PhaseDescriptor.takes_part`; by default as the definition says.
         seats: Returns what its agents have to do now; by default one seat of its role has all.
         outputs: Returns what its agents leave; by default the ``leaves`` of the definition.
@@ -127,6 +128,7 @@ class KindDescription:
 
     signal: str
     check: Callable[[PipelineDefinition, PhaseDefinition], Check]
+    makes: bool = True
     takes_part: Callable[[PipelineDefinition, PhaseDefinition], TakesPart] = _when
     seats: Callable[[SessionState, PhaseDescriptor], Seats] = lambda _, here: (
         (here.startup_role, None),
@@ -351,6 +353,7 @@ KINDS: Final[Mapping[Kind, KindDescription]] = {
     Kind.CHECK: KindDescription(
         signal="",
         check=_check_check,
+        makes=False,
         takes_part=lambda _, phase: lambda state: bool(check_commands(state, phase.run)),
         seats=lambda *_: (),
         results=lambda phase: (f"{phase.folder}/{RESULTS}", f"{phase.folder}/{OUTPUT}"),
@@ -358,6 +361,7 @@ KINDS: Final[Mapping[Kind, KindDescription]] = {
     Kind.REVIEW: KindDescription(
         signal=ReviewDone.kind,
         check=lambda pipeline, phase: kind_checks.review(phase, _fixes(pipeline, phase)),
+        makes=False,
         seats=_reviewers,
         outputs=lambda phase: tuple(map(review_file, phase.roles)),
         handed_on=lambda _, kind: (REVIEW_FILE,) if kind is Kind.COMPLETE else (),
@@ -372,6 +376,7 @@ KINDS: Final[Mapping[Kind, KindDescription]] = {
     Kind.COMPLETE: KindDescription(
         signal=SummaryDone.kind,
         check=lambda *_: kind_checks.completing,
+        makes=False,
         seats=_writer,
         outputs=lambda _: ("summary.md",),
         decides={

@@ -13,11 +13,10 @@ from typing import Final
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.definitions.definition import Expect, Kind, PipelineDefinition, Result, When
 from agentmux.core.definitions.feature import FEATURE
-from agentmux.core.definitions.kinds import FORMS
 from agentmux.core.journal.events import ArchitectureDone
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import ENDS, Phase
-from agentmux.core.pipeline.kinds import PhaseDescriptor, described
+from agentmux.core.pipeline.kinds import KINDS, PhaseDescriptor, described
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,7 +176,7 @@ def beginnings(state: SessionState) -> tuple[str, ...]:
 
 
 def _is_made(state: SessionState, here: PhaseDescriptor) -> bool:
-    return bool(FORMS[here.kind].begins) and bool(here.takes_part(state))
+    return KINDS[here.kind].makes and bool(here.takes_part(state))
 
 
 def kind_of(state: SessionState) -> Kind | None:
