@@ -35,7 +35,7 @@ from agentmux.app.session.own_worktree import placed
 from agentmux.app.signals.submission import SubmitAnswer, decide, identity_from, submit
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec
-from agentmux.core.config.settings import SetupStep, VerifyCommand
+from agentmux.core.config.commands import SetupStep, VerifyCommand
 from agentmux.core.fold.signals.description import Submission as Handin
 from agentmux.core.journal.events import Approved, ChangesRequested, Event
 from agentmux.core.journal.state import SessionState

@@ -16,7 +16,8 @@ from typing import Any
 
 import pytest
 
-from agentmux.core.config.settings import SetupStep, SnapshotSettings, StallSettings, VerifyCommand
+from agentmux.core.config.commands import SetupStep, VerifyCommand
+from agentmux.core.config.settings import SnapshotSettings, StallSettings
 from agentmux.core.journal.events import Resumed
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.core.config.settings import VerifyCommand
+from agentmux.core.config.commands import VerifyCommand
 from agentmux.core.names import layout
 from tests.app.driver import Studio
 from tests.app.recording import Image, one_of_each

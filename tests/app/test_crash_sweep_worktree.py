@@ -21,7 +21,7 @@ from agentmux.app.commands.remove import (
 )
 from agentmux.app.commands.rewind import rewind
 from agentmux.app.session.lookup import entry_at, list_sessions
-from agentmux.core.config.settings import SetupStep
+from agentmux.core.config.commands import SetupStep
 from agentmux.core.names.layout import MAKING
 from agentmux.errors import ExitCode
 from tests.app.driver import Studio, git

@@ -16,14 +16,8 @@ from agentmux.adapters.config.notify_rules import notify_rules
 from agentmux.adapters.yaml import schema
 from agentmux.core.agents.spec import SCREENS, HookFormat, PromptBy, StrategyKind, TurnEnd
 from agentmux.core.codec.frozen import dataclass, fields, replace
-from agentmux.core.config.settings import (
-    Policy,
-    RoleSettings,
-    Settings,
-    SetupStep,
-    VerifyCommand,
-    WorktreeMode,
-)
+from agentmux.core.config.commands import SetupStep, VerifyCommand
+from agentmux.core.config.settings import Policy, RoleSettings, Settings, WorktreeMode
 from agentmux.core.names import layout
 from agentmux.core.names.phase import CODER, REVIEWERS, ROLES
 from agentmux.core.names.statuses import WAYS

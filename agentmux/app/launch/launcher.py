@@ -17,7 +17,7 @@ from agentmux.app.world import World
 from agentmux.core.agents.environment import IDENTITY
 from agentmux.core.checks.tail import KEEP_BYTES
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.config.settings import SetupStep, VerifyCommand
+from agentmux.core.config.commands import SetupStep, VerifyCommand
 from agentmux.core.journal.events import AgentLaunched
 from agentmux.core.journal.state import SessionState
 from agentmux.core.launch.facts import SeatPlayer

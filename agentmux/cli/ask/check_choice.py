@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from agentmux.cli.ask.agent_choice import Ask
-    from agentmux.core.config.settings import VerifyCommand
+    from agentmux.core.config.commands import VerifyCommand
 
 _LARGEST: Final = 1 << 20
 

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 from agentmux.adapters.config.config_schema import EDITOR_LINE, SCHEMA_FILE, config_schema_text
 from agentmux.adapters.disk import files
 from agentmux.core.codec.frozen import dataclass, field
-from agentmux.core.config.settings import VerifyCommand, WorktreeMode
+from agentmux.core.config.commands import VerifyCommand
+from agentmux.core.config.settings import WorktreeMode
 from agentmux.core.names import layout
 from agentmux.errors import UsageError
 

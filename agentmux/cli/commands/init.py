@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from agentmux.app.world import World
     from agentmux.cli.ask.agent_choice import Ask
-    from agentmux.core.config.settings import VerifyCommand
+    from agentmux.core.config.commands import VerifyCommand
 
 
 def init(

@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Final
 
-from agentmux.core.config.settings import VerifyCommand
+from agentmux.core.config.commands import VerifyCommand
 
 READ: Final = (
     *("pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini", "conftest.py", "tests/conftest.py"),

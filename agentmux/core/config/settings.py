@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, field
+from agentmux.core.config.commands import SetupStep, VerifyCommand
 from agentmux.core.names.occasion import Occasion
 from agentmux.core.names.phase import ROLES
 from agentmux.core.names.statuses import KEEP
@@ -165,38 +166,6 @@ class LimitSettings:
     """
 
     retry_s: float = 30 * _MINUTE_S
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SetupStep:
-    """A command that prepares a new worktree before the first agent starts there.
-
-    Attributes:
-        name: What people see; unique among the steps.
-        run: The command line.
-        timeout_s: The command is ended after this time, and has failed.
-    """
-
-    name: str
-    run: tuple[str, ...]
-    timeout_s: float = 10 * _MINUTE_S
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class VerifyCommand:
-    """A command that checks the result, such as the tests of the project.
-
-    Attributes:
-        name: What people see; unique among the commands.
-        run: The command line.
-        timeout_s: The command is ended after this time, and could not be run.
-        required: Whether the result has to pass it; else it is only reported.
-    """
-
-    name: str
-    run: tuple[str, ...]
-    timeout_s: float = 10 * _MINUTE_S
-    required: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentmux.core.config.settings import SetupStep, VerifyCommand
+from agentmux.core.config.commands import SetupStep, VerifyCommand
 from agentmux.core.journal.results import BaseChecks
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import BASE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentmux.core.checks.verdict import checks_verdict, unanswered
 from agentmux.core.codec.frozen import replace
-from agentmux.core.config.settings import VerifyCommand
+from agentmux.core.config.commands import VerifyCommand
 from agentmux.core.definitions.definition import Expect, Kind, PhaseDefinition
 from agentmux.core.journal.results import CheckResult, PhaseResult
 from agentmux.core.journal.state import SessionState

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import Json, from_fields, to_fields
-from agentmux.core.config.settings import SetupStep
+from agentmux.core.config.commands import SetupStep
 from agentmux.core.journal.state import SessionState, Setup
 from agentmux.errors import DataError
 

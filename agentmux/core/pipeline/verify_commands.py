@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json, from_fields, to_fields
-from agentmux.core.config.settings import VerifyCommand
+from agentmux.core.config.commands import VerifyCommand
 from agentmux.core.journal.state import SessionState
 
 

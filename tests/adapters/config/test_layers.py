@@ -9,7 +9,8 @@ import pytest
 
 from agentmux.adapters.config.layers import SCHEMA, LoadedSettings, load_settings
 from agentmux.adapters.yaml.schema import keys
-from agentmux.core.config.settings import Policy, Settings, SetupStep, VerifyCommand
+from agentmux.core.config.commands import SetupStep, VerifyCommand
+from agentmux.core.config.settings import Policy, Settings
 from agentmux.core.names.phase import ROLES
 from agentmux.errors import ConfigError, ExitCode
 

@@ -14,7 +14,8 @@ from agentmux.app.session.pinned import repin, steps_ahead
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
-from agentmux.core.config.settings import GitSettings, Settings, SetupStep
+from agentmux.core.config.commands import SetupStep
+from agentmux.core.config.settings import GitSettings, Settings
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import SETUP, Phase

@@ -9,7 +9,7 @@ from agentmux.adapters.config.layers import load_settings
 from agentmux.cli.ask.check_choice import ask_checks, found_commands
 from agentmux.cli.commands import config_template
 from agentmux.cli.commands.config_template import Choices, config_text
-from agentmux.core.config.settings import VerifyCommand
+from agentmux.core.config.commands import VerifyCommand
 
 GOOD = VerifyCommand(name="good", run=("sh", "-c", "echo x >> ran; exit 0"))
 BAD = VerifyCommand(name="bad", run=("sh", "-c", "echo x >> ran; exit 1"))

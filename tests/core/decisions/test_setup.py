@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.core.config.settings import SetupStep
+from agentmux.core.config.commands import SetupStep
 from agentmux.core.decisions.next_actions import (
     Action,
     Exit,

@@ -1,6 +1,6 @@
 """The commands of checks in the state."""
 
-from agentmux.core.config.settings import VerifyCommand
+from agentmux.core.config.commands import VerifyCommand
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.verify_commands import frozen_commands, recorded_commands
