@@ -20,10 +20,10 @@ import sqlalchemy as sa
 
 from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.core.fleet.wish import Wish
-from agentmux.fleet.database import engine_for
-from agentmux.fleet.place import place_of
-from agentmux.fleet.submission import submit
-from agentmux.fleet.tables import FEATURES
+from agentmux.fleet.engine.database import engine_for
+from agentmux.fleet.engine.fleet_home import place_of
+from agentmux.fleet.engine.tables import FEATURES
+from agentmux.fleet.queue.submission import submit
 from benchmarks.fleet_worker import FORMAT
 from benchmarks.idle import cpu_s
 from benchmarks.rows import Row, p50

@@ -20,10 +20,10 @@ from sqlalchemy import event
 
 from agentmux.cli.main import main
 from agentmux.core.fleet.statuses import FleetStatus, Outcome
-from agentmux.fleet import drive
-from agentmux.fleet.ending import Ended
-from agentmux.fleet.host import Host
-from agentmux.fleet.rows import Feature
+from agentmux.fleet.decisions.ending import Ended
+from agentmux.fleet.engine.rows import Feature
+from agentmux.fleet.host.host import Host
+from agentmux.fleet.worker import drive
 
 FORMAT: Final = "=2q"
 """What is in the file of counts: statements and transactions."""

@@ -32,9 +32,9 @@ from sqlalchemy.exc import DBAPIError
 
 from agentmux.adapters.system.processes import end, is_alive
 from agentmux.core.fleet.statuses import FleetStatus
-from agentmux.fleet import rows
-from agentmux.fleet.database import engine_for
-from agentmux.fleet.tables import FEATURES
+from agentmux.fleet.engine import rows
+from agentmux.fleet.engine.database import engine_for
+from agentmux.fleet.engine.tables import FEATURES
 from tests.conftest import SCRATCH
 from tests.fleet.conftest import FleetHost, Worker, init_fleet
 from tests.fleet.network import Network, is_possible

@@ -22,9 +22,9 @@ import pytest
 import sqlalchemy as sa
 
 from agentmux.cli.main import main
-from agentmux.fleet import rows
-from agentmux.fleet.database import engine_for
-from agentmux.fleet.place import Place, place_of
+from agentmux.fleet.engine import rows
+from agentmux.fleet.engine.database import engine_for
+from agentmux.fleet.engine.fleet_home import Place, place_of
 from tests.conftest import _wait_until
 from tests.e2e.conftest import Project, Said, Session, make_root
 from tests.fleet.postgres import PROGRAMS, Postgres

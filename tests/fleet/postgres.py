@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from agentmux.fleet.database import engine_for
+from agentmux.fleet.engine.database import engine_for
 
 PROGRAMS: Final = os.environ.get("AGENTMUX_TEST_POSTGRES", "")
 """The folder of PostgreSQL's programs; empty where nothing is to be run on it."""

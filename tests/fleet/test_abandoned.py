@@ -4,8 +4,8 @@ import signal
 
 import pytest
 
-from agentmux.fleet.database import engine_for, now_s
-from agentmux.fleet.tables import HOSTS
+from agentmux.fleet.engine.database import engine_for, now_s
+from agentmux.fleet.engine.tables import HOSTS
 from tests.conftest import WaitUntil
 from tests.fleet.conftest import FleetHost
 

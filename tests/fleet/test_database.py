@@ -6,7 +6,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
 
-from agentmux.fleet.database import engine_for, persistent
+from agentmux.fleet.engine.database import engine_for, persistent
 from tests.fleet.postgres import PROGRAMS, Postgres
 
 _SERVER = "SELECT current_setting('idle_in_transaction_session_timeout')"

@@ -11,11 +11,14 @@ import sqlalchemy as sa
 from agentmux.core.fleet.statuses import AT_REST, ENDED, FleetStatus
 from agentmux.core.fleet.wish import Wish
 from agentmux.errors import BlockedError, NotFoundError
-from agentmux.fleet import deciding, giving_up, listing, rows
-from agentmux.fleet.database import now_s
-from agentmux.fleet.deciding import Given
-from agentmux.fleet.submission import submit
-from agentmux.fleet.tables import HOSTS
+from agentmux.fleet.decisions import deciding
+from agentmux.fleet.decisions import drain as giving_up
+from agentmux.fleet.decisions.deciding import Given
+from agentmux.fleet.engine import rows
+from agentmux.fleet.engine.database import now_s
+from agentmux.fleet.engine.tables import HOSTS
+from agentmux.fleet.queue import listing
+from agentmux.fleet.queue.submission import submit
 from tests.e2e.conftest import Client
 from tests.fleet.conftest import FleetHost
 

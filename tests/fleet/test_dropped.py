@@ -8,9 +8,9 @@ import sqlalchemy as sa
 
 from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.core.fleet.wish import Wish
-from agentmux.fleet import rows
-from agentmux.fleet.engine import DRIVE, Enqueuer, Job
-from agentmux.fleet.submission import submit
+from agentmux.fleet.engine import rows
+from agentmux.fleet.engine.workflows import DRIVE, Enqueuer, Job
+from agentmux.fleet.queue.submission import submit
 from tests.fleet.conftest import FleetHost
 
 pytestmark = pytest.mark.long

@@ -18,9 +18,9 @@ from agentmux.core.fleet.board import DRAINING
 from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.desk.fleet_screen import FleetScreen
 from agentmux.desk.tools import DeskTools
-from agentmux.fleet import rows
-from agentmux.fleet.database import engine_for, now_s
-from agentmux.fleet.tables import HOSTS
+from agentmux.fleet.engine import rows
+from agentmux.fleet.engine.database import engine_for, now_s
+from agentmux.fleet.engine.tables import HOSTS
 from agentmux.wiring import machine
 from agentmux.wiring.fleet import fleet_of
 from tests.conftest import WaitUntil

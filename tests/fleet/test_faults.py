@@ -15,13 +15,13 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.fleet.lease import NAME, Lease
 from agentmux.core.fleet.routing import host_with_room
 from agentmux.errors import DataError
-from agentmux.fleet import rows
-from agentmux.fleet.database import now_s
-from agentmux.fleet.engine import DRIVE, Enqueuer, Job
-from agentmux.fleet.leases import Leases
-from agentmux.fleet.rows import Decision, Feature
-from agentmux.fleet.tables import DECISIONS, FEATURES, HOSTS
-from agentmux.fleet.validated import require_decision
+from agentmux.fleet.engine import rows
+from agentmux.fleet.engine.database import now_s
+from agentmux.fleet.engine.rows import Decision, Feature
+from agentmux.fleet.engine.tables import DECISIONS, FEATURES, HOSTS
+from agentmux.fleet.engine.workflows import DRIVE, Enqueuer, Job
+from agentmux.fleet.host.leases import Leases
+from agentmux.fleet.host.untrusted_rows import require_decision
 from tests.conftest import WaitUntil
 from tests.fleet.conftest import DATABASE, FleetHost, Worker
 

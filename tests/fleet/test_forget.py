@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 import sqlalchemy as sa
 
-from agentmux.fleet.engine import Enqueuer
+from agentmux.fleet.engine.workflows import Enqueuer
 from agentmux.wiring import machine
 from tests.conftest import WaitUntil
 from tests.fleet.conftest import FleetHost

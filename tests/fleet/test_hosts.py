@@ -6,9 +6,9 @@ import pytest
 import sqlalchemy as sa
 
 from agentmux.core.fleet.wish import Wish
-from agentmux.fleet.database import engine_for
-from agentmux.fleet.submission import submit
-from agentmux.fleet.tables import CONTRACTS, HOSTS
+from agentmux.fleet.engine.database import engine_for
+from agentmux.fleet.engine.tables import CONTRACTS, HOSTS
+from agentmux.fleet.queue.submission import submit
 from tests.conftest import WaitUntil
 from tests.fleet.conftest import FleetHost, Worker
 

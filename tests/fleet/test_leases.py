@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.core.fleet import lease
-from agentmux.fleet.leases import Leases
+from agentmux.fleet.host.leases import Leases
 
 NOW, NOW_S = datetime(2026, 1, 1, 12, 0, tzinfo=UTC), 500.0
 

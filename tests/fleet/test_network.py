@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from agentmux.fleet.database import engine_for
+from agentmux.fleet.engine.database import engine_for
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Session
 from tests.fleet.conftest import FleetHost, Worker, init_fleet

@@ -9,14 +9,14 @@ import pytest
 import sqlalchemy as sa
 
 from agentmux.core.config.settings import FleetSettings
-from agentmux.fleet import rows
-from agentmux.fleet.admission import admit
-from agentmux.fleet.commands import Commands
-from agentmux.fleet.engine import Enqueuer
-from agentmux.fleet.host import Host, Order
-from agentmux.fleet.leases import Leases
-from agentmux.fleet.slots import Slots
-from agentmux.fleet.watching import Watching
+from agentmux.fleet.engine import rows
+from agentmux.fleet.engine.workflows import Enqueuer
+from agentmux.fleet.host.commands import Commands
+from agentmux.fleet.host.host import Host, Order
+from agentmux.fleet.host.leases import Leases
+from agentmux.fleet.host.slots import Slots
+from agentmux.fleet.host.watching import Watching
+from agentmux.fleet.queue.admission import admit
 from tests.conftest import WaitUntil
 from tests.fleet.conftest import FleetHost
 

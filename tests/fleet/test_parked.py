@@ -3,7 +3,7 @@
 import pytest
 import sqlalchemy as sa
 
-from agentmux.fleet import rows
+from agentmux.fleet.engine import rows
 from tests.e2e.conftest import QUICK
 from tests.fleet.conftest import FleetHost
 

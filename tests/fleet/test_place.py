@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.fleet.place import Place, is_private
+from agentmux.fleet.engine.fleet_home import Place, is_private
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o610, 0o601, 0o620, 0o777])

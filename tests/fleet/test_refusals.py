@@ -13,9 +13,9 @@ import sqlalchemy as sa
 from sqlalchemy import event
 
 from agentmux.errors import MissingError
-from agentmux.fleet.database import engine_for, explained
-from agentmux.fleet.place import shown_url
-from agentmux.fleet.refusals import what_to_do
+from agentmux.fleet.engine.database import engine_for, explained
+from agentmux.fleet.engine.database_errors import what_to_do
+from agentmux.fleet.engine.fleet_home import shown_url
 from tests.fleet.conftest import FleetHost, init_fleet
 from tests.fleet.postgres import PROGRAMS, Postgres
 

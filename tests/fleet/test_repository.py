@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.core.fleet.repositories import clone_name
-from agentmux.fleet.repository import fetched_base, named_repository, project_at
+from agentmux.fleet.host.repository import fetched_base, named_repository, project_at
 from tests.e2e.conftest import Project
 from tests.e2e.conftest import project as project  # noqa: PLC0414 (the fixture, for this file)
 from tests.fleet.conftest import FleetHost

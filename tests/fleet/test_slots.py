@@ -2,7 +2,7 @@
 
 import threading
 
-from agentmux.fleet.slots import Slots
+from agentmux.fleet.host.slots import Slots
 from tests.conftest import WaitUntil
 
 

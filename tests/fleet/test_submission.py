@@ -8,11 +8,11 @@ import sqlalchemy as sa
 
 from agentmux.core.fleet.wish import Wish
 from agentmux.errors import ConfigError, NotFoundError, UsageError
-from agentmux.fleet import rows
-from agentmux.fleet.backlog import read_backlog
-from agentmux.fleet.database import now_s
-from agentmux.fleet.submission import submit
-from agentmux.fleet.tables import HOST_REPOS, HOSTS
+from agentmux.fleet.engine import rows
+from agentmux.fleet.engine.database import now_s
+from agentmux.fleet.engine.tables import HOST_REPOS, HOSTS
+from agentmux.fleet.queue.backlog import read_backlog
+from agentmux.fleet.queue.submission import submit
 from tests.fleet.conftest import FleetHost
 
 WISH = Wish(repo="/r", feature="add a greeting", key="one")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from agentmux.fleet import rows
+from agentmux.fleet.engine import rows
 from tests.fleet.conftest import FleetHost
 
 pytestmark = pytest.mark.rare(

@@ -13,16 +13,16 @@ from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.core.fleet.wish import NORMAL, from_fields, session_slug
 from agentmux.core.names import layout
 from agentmux.errors import DataError
-from agentmux.fleet import engine as dbos
-from agentmux.fleet import rows
-from agentmux.fleet.commands import Commands
-from agentmux.fleet.database import engine_for
-from agentmux.fleet.host import Host
-from agentmux.fleet.leases import Leases
-from agentmux.fleet.place import Place
-from agentmux.fleet.slots import Slots
-from agentmux.fleet.validated import require_decision, session_of
-from agentmux.fleet.watching import Watching
+from agentmux.fleet.engine import rows
+from agentmux.fleet.engine import workflows as dbos
+from agentmux.fleet.engine.database import engine_for
+from agentmux.fleet.engine.fleet_home import Place
+from agentmux.fleet.host.commands import Commands
+from agentmux.fleet.host.host import Host
+from agentmux.fleet.host.leases import Leases
+from agentmux.fleet.host.slots import Slots
+from agentmux.fleet.host.untrusted_rows import require_decision, session_of
+from agentmux.fleet.host.watching import Watching
 
 STAMP = "20260101-101500-"
 

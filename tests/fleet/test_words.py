@@ -1,8 +1,8 @@
 """The commands of a drive are those that a person would type."""
 
 from agentmux.core.fleet.wish import Wish
-from agentmux.fleet.rows import Decision
-from agentmux.fleet.words import decision_words, start_words
+from agentmux.fleet.engine.rows import Decision
+from agentmux.fleet.host.command_line import decision_words, start_words
 
 ID = "01234567-89ab-cdef-0123-456789abcdef"
 

@@ -13,10 +13,12 @@ import sqlalchemy as sa
 
 from agentmux.core.fleet.lease import LAPSED, decode
 from agentmux.core.fleet.routing import HEARTBEAT_S
-from agentmux.fleet import deciding, listing, rows
-from agentmux.fleet.database import engine_for
-from agentmux.fleet.deciding import Given
-from agentmux.fleet.tables import HOSTS
+from agentmux.fleet.decisions import deciding
+from agentmux.fleet.decisions.deciding import Given
+from agentmux.fleet.engine import rows
+from agentmux.fleet.engine.database import engine_for
+from agentmux.fleet.engine.tables import HOSTS
+from agentmux.fleet.queue import listing
 from tests.conftest import WaitUntil
 from tests.faults.freezing import frozen
 from tests.fleet.conftest import FleetHost, Worker

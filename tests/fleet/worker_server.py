@@ -64,7 +64,7 @@ class WorkerServer:
 def _serve() -> None:
     import agentmux.cli.commands.fleet.app  # noqa: PLC0415 (only in the server)
     import agentmux.cli.main  # noqa: PLC0415 (as above)
-    import agentmux.fleet.worker  # noqa: F401, PLC0415 (as above)
+    import agentmux.fleet.worker.worker  # noqa: F401, PLC0415 (as above)
 
     for line in sys.stdin.buffer:
         request = json.loads(line)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import sqlalchemy as sa
 
     from agentmux.cli.face import Face
-    from agentmux.fleet.rows import Feature
+    from agentmux.fleet.engine.rows import Feature
 
 
 DigestOpt = Annotated[
@@ -82,7 +82,8 @@ def _decide(
     approves = given["kind"] == "approve"
     require_person(face, "fleet approve" if approves else "fleet request-changes")
     engine = engine_of(ctx)
-    from agentmux.fleet import deciding, listing  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.decisions import deciding  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.queue import listing  # noqa: PLC0415 (an extra)
 
     row = listing.find(engine, name)
     asked = deciding.require_asked(row)
@@ -107,7 +108,7 @@ def _lines(asked: dict[str, object]) -> list[str]:
 
 def _by_host(engine: sa.Engine, row: Feature, said: str) -> str:
     """Return what a feature's host does, with what that needs if its worker does not run."""
-    from agentmux.fleet.listing import idle_host  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.queue.listing import idle_host  # noqa: PLC0415 (an extra)
 
     idle = idle_host(engine, row) if row.session else ""
     return f"{said}, once its worker runs: agentmux fleet worker, on {idle}" if idle else said
@@ -142,7 +143,9 @@ def retry(
     face: Face = ctx.obj
     require_person(face, "fleet retry")
     engine = engine_of(ctx)
-    from agentmux.fleet import deciding, giving_up, listing  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.decisions import deciding  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.decisions import drain as giving_up
+    from agentmux.fleet.queue import listing  # noqa: PLC0415 (an extra)
 
     row = listing.find(engine, feature)
     if not abandon:
@@ -162,7 +165,8 @@ def cancel(
     face: Face = ctx.obj
     require_person(face, "fleet cancel")
     engine = engine_of(ctx)
-    from agentmux.fleet import deciding, listing  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.decisions import deciding  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.queue import listing  # noqa: PLC0415 (an extra)
 
     row = listing.find(engine, feature)
     deciding.require_unended(row)

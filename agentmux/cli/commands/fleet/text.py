@@ -13,7 +13,7 @@ from agentmux.core.names.status_labels import Colour
 from agentmux.core.terminal.text_width import cut, printable
 
 if TYPE_CHECKING:
-    from agentmux.fleet.listing import FleetView
+    from agentmux.fleet.queue.listing import FleetView
 
 
 def list_lines(view: FleetView, *, colours: bool) -> Iterator[str]:

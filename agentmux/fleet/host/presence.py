@@ -13,12 +13,12 @@ from sqlalchemy.exc import ProgrammingError
 from agentmux.core.fleet.routing import HostFacts
 from agentmux.core.names.version import VERSION
 from agentmux.errors import BlockedError, DataError
-from agentmux.fleet import rows
-from agentmux.fleet.database import file_of, now_s, require_version
-from agentmux.fleet.tables import CONTRACT, HOST_REPOS, HOSTS
+from agentmux.fleet.engine import rows
+from agentmux.fleet.engine.database import file_of, now_s, require_version
+from agentmux.fleet.engine.tables import CONTRACT, HOST_REPOS, HOSTS
 
 if TYPE_CHECKING:
-    from agentmux.fleet.host import Host
+    from agentmux.fleet.host.host import Host
 
 
 def _replaced() -> DataError:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from agentmux.adapters.disk import files
-from agentmux.fleet.place import Place
+from agentmux.fleet.engine.fleet_home import Place
 
 
 @contextmanager

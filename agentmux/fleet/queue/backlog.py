@@ -12,7 +12,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.fleet.wish import PRIORITIES, Wish, require_wish
 from agentmux.core.names.statuses import WAYS
 from agentmux.errors import ConfigError, UsageError
-from agentmux.fleet.repository import named_repository
+from agentmux.fleet.host.repository import named_repository
 
 
 @schema.described(lambda: {"type": ["string", "integer"]})

@@ -8,13 +8,13 @@ import sqlalchemy as sa
 
 from agentmux.core.fleet.statuses import ENDED, FleetStatus
 from agentmux.errors import BlockedError
-from agentmux.fleet import rows
-from agentmux.fleet.database import explained, now_s
-from agentmux.fleet.deciding import changed_meanwhile, same_row
-from agentmux.fleet.engine import ADMIT, Enqueuer
-from agentmux.fleet.jobs import next_job
-from agentmux.fleet.rows import Feature
-from agentmux.fleet.tables import FEATURES, HOSTS
+from agentmux.fleet.decisions.deciding import changed_meanwhile, same_row
+from agentmux.fleet.engine import rows
+from agentmux.fleet.engine.database import explained, now_s
+from agentmux.fleet.engine.jobs import next_job
+from agentmux.fleet.engine.rows import Feature
+from agentmux.fleet.engine.tables import FEATURES, HOSTS
+from agentmux.fleet.engine.workflows import ADMIT, Enqueuer
 
 
 def require_begun(row: Feature) -> str:

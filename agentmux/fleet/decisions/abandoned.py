@@ -8,11 +8,11 @@ from typing import Final
 
 from agentmux.core.fleet.wish import from_fields, session_slug
 from agentmux.core.terminal import command_words
-from agentmux.fleet import rows
-from agentmux.fleet.host import Host
-from agentmux.fleet.session import Sessions
-from agentmux.fleet.tables import FEATURES
-from agentmux.fleet.validated import project_of
+from agentmux.fleet.engine import rows
+from agentmux.fleet.engine.tables import FEATURES
+from agentmux.fleet.host.host import Host
+from agentmux.fleet.host.session import Sessions
+from agentmux.fleet.host.untrusted_rows import project_of
 
 logger = logging.getLogger(__name__)
 

@@ -12,9 +12,9 @@ from agentmux.core.fleet.wish import FEATURE_MAX, from_fields, session_slug
 from agentmux.core.names import layout
 from agentmux.core.names.statuses import WAYS
 from agentmux.errors import DataError, UsageError
-from agentmux.fleet.host import Host
-from agentmux.fleet.repository import clone_of
-from agentmux.fleet.rows import APPROVE, CHANGES, Decision, Feature, is_uuid
+from agentmux.fleet.engine.rows import APPROVE, CHANGES, Decision, Feature, is_uuid
+from agentmux.fleet.host.host import Host
+from agentmux.fleet.host.repository import clone_of
 from agentmux.wiring import machine
 
 _DIGEST: Final = re.compile(r"[A-Za-z0-9]{0,128}")

@@ -20,7 +20,7 @@ from agentmux.adapters.system.child import Child
 from agentmux.adapters.system.installation import require_installed
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import InstallationGoneError
-from agentmux.fleet.stopping import StoppingError
+from agentmux.fleet.host.stopping import StoppingError
 from agentmux.wiring import machine
 
 _LIMIT_S: Final = 900.0

@@ -10,17 +10,17 @@ import sqlalchemy as sa
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fleet.statuses import ENDED, FleetStatus, Outcome
-from agentmux.fleet import rows
-from agentmux.fleet.engine import DRIVE
-from agentmux.fleet.jobs import next_job
-from agentmux.fleet.session import due, pushed_branch, result_of
-from agentmux.fleet.tables import FEATURES
+from agentmux.fleet.engine import rows
+from agentmux.fleet.engine.jobs import next_job
+from agentmux.fleet.engine.tables import FEATURES
+from agentmux.fleet.engine.workflows import DRIVE
+from agentmux.fleet.host.session import due, pushed_branch, result_of
 from agentmux.wiring import machine
 
 if TYPE_CHECKING:
     from agentmux.app.views.session_view import SessionView
-    from agentmux.fleet.host import Host
-    from agentmux.fleet.rows import Feature
+    from agentmux.fleet.engine.rows import Feature
+    from agentmux.fleet.host.host import Host
 
 _GRACE_S: Final = 30.0
 """A parked session wakes its agent itself; only later does the fleet look whether it lives."""

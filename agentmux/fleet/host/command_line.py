@@ -6,7 +6,7 @@ from typing import Final
 
 from agentmux.core.fleet.wish import Wish
 from agentmux.core.terminal import command_words
-from agentmux.fleet.rows import APPROVE, Decision
+from agentmux.fleet.engine.rows import APPROVE, Decision
 
 _DELIVERY_S: Final = "120"
 

@@ -15,9 +15,9 @@ from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from agentmux.core.names.version import VERSION
 from agentmux.errors import DataError, MissingError, UsageError
-from agentmux.fleet.place import require_url, shown_url
-from agentmux.fleet.refusals import what_to_do
-from agentmux.fleet.tables import CONTRACT, CONTRACTS, META
+from agentmux.fleet.engine.database_errors import what_to_do
+from agentmux.fleet.engine.fleet_home import require_url, shown_url
+from agentmux.fleet.engine.tables import CONTRACT, CONTRACTS, META
 
 T = TypeVar("T")
 AWAY: Final = (DBAPIError, PoolTimeoutError)

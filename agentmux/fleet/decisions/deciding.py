@@ -9,12 +9,12 @@ import sqlalchemy as sa
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fleet.statuses import AT_REST, ENDED, FleetStatus
 from agentmux.errors import BlockedError
-from agentmux.fleet import rows
-from agentmux.fleet.database import explained, now_s
-from agentmux.fleet.engine import ADMIT, DRIVE, Enqueuer
-from agentmux.fleet.jobs import next_job
-from agentmux.fleet.rows import Feature
-from agentmux.fleet.tables import DECISIONS, FEATURES
+from agentmux.fleet.engine import rows
+from agentmux.fleet.engine.database import explained, now_s
+from agentmux.fleet.engine.jobs import next_job
+from agentmux.fleet.engine.rows import Feature
+from agentmux.fleet.engine.tables import DECISIONS, FEATURES
+from agentmux.fleet.engine.workflows import ADMIT, DRIVE, Enqueuer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

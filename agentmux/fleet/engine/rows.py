@@ -16,8 +16,8 @@ from agentmux.core.fleet.routing import HostFacts
 from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.core.fleet.wish import NORMAL, PRIORITIES
 from agentmux.errors import NotFoundError
-from agentmux.fleet.database import now_s
-from agentmux.fleet.tables import DECISIONS, FEATURES, HOST_REPOS, HOSTS
+from agentmux.fleet.engine.database import now_s
+from agentmux.fleet.engine.tables import DECISIONS, FEATURES, HOST_REPOS, HOSTS
 
 OPEN: Final = "open"
 DELIVERED: Final = "delivered"

@@ -9,17 +9,17 @@ from agentmux.app.session.lookup import entry_at
 from agentmux.core.fleet.statuses import FleetStatus, outcome
 from agentmux.core.names import layout
 from agentmux.core.names.status_labels import SessionStatus
-from agentmux.fleet import rows
-from agentmux.fleet.deciding import same_row
-from agentmux.fleet.tables import FEATURES
-from agentmux.fleet.validated import session_of
+from agentmux.fleet.decisions.deciding import same_row
+from agentmux.fleet.engine import rows
+from agentmux.fleet.engine.tables import FEATURES
+from agentmux.fleet.host.untrusted_rows import session_of
 from agentmux.wiring import build
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentmux.fleet.host import Host
-    from agentmux.fleet.rows import Feature
+    from agentmux.fleet.engine.rows import Feature
+    from agentmux.fleet.host.host import Host
 
 logger = logging.getLogger(__name__)
 

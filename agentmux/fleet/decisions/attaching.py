@@ -15,10 +15,10 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fleet.wish import from_fields, session_slug
 from agentmux.core.names import layout
 from agentmux.errors import DataError, NotFoundError
-from agentmux.fleet.database import explained
-from agentmux.fleet.place import Place
-from agentmux.fleet.rows import Feature
-from agentmux.fleet.tables import HOSTS
+from agentmux.fleet.engine.database import explained
+from agentmux.fleet.engine.fleet_home import Place
+from agentmux.fleet.engine.rows import Feature
+from agentmux.fleet.engine.tables import HOSTS
 from agentmux.wiring import machine
 
 _SSH_HINTS: Final[Mapping[int, str]] = {

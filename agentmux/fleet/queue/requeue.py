@@ -14,12 +14,12 @@ from contextlib import contextmanager
 import sqlalchemy as sa
 
 from agentmux.core.fleet.statuses import FleetStatus
-from agentmux.fleet import rows
-from agentmux.fleet.engine import ADMIT, DRIVE
-from agentmux.fleet.host import Host
-from agentmux.fleet.jobs import next_job
-from agentmux.fleet.rows import Feature
-from agentmux.fleet.tables import FEATURES
+from agentmux.fleet.engine import rows
+from agentmux.fleet.engine.jobs import next_job
+from agentmux.fleet.engine.rows import Feature
+from agentmux.fleet.engine.tables import FEATURES
+from agentmux.fleet.engine.workflows import ADMIT, DRIVE
+from agentmux.fleet.host.host import Host
 
 logger = logging.getLogger(__name__)
 

@@ -19,13 +19,13 @@ from agentmux.core.fleet.routing import host_with_room
 from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.core.fleet.wish import from_fields
 from agentmux.errors import UsageError
-from agentmux.fleet import rows
-from agentmux.fleet.engine import ADMIT, DRIVE
-from agentmux.fleet.host import Host
-from agentmux.fleet.jobs import next_job
-from agentmux.fleet.rows import Feature
-from agentmux.fleet.stopping import StoppingError
-from agentmux.fleet.tables import FEATURES, HOSTS
+from agentmux.fleet.engine import rows
+from agentmux.fleet.engine.jobs import next_job
+from agentmux.fleet.engine.rows import Feature
+from agentmux.fleet.engine.tables import FEATURES, HOSTS
+from agentmux.fleet.engine.workflows import ADMIT, DRIVE
+from agentmux.fleet.host.host import Host
+from agentmux.fleet.host.stopping import StoppingError
 
 logger = logging.getLogger(__name__)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import ExitStack, suppress
 
 from agentmux.errors import AgentmuxError, BlockedError
-from agentmux.fleet import engine as dbos
-from agentmux.fleet.database import engine_for, explained, make
-from agentmux.fleet.log import log_to
-from agentmux.fleet.place import Place
+from agentmux.fleet.engine import workflows as dbos
+from agentmux.fleet.engine.database import engine_for, explained, make
+from agentmux.fleet.engine.fleet_home import Place
+from agentmux.fleet.engine.log import log_to
 
 
 def set_up(place: Place, url: str) -> None:

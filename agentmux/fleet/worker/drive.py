@@ -20,18 +20,18 @@ from agentmux.core.fleet.wish import Wish, from_fields, session_slug
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.core.terminal import command_words
 from agentmux.errors import AgentmuxError, DataError, ExitCode, UsageError
-from agentmux.fleet import rows
-from agentmux.fleet.commands import CommandEnd
-from agentmux.fleet.ending import Ended, finish, still_ours
-from agentmux.fleet.host import Host
-from agentmux.fleet.lost import stop_if_lost
-from agentmux.fleet.repository import fetched_base, project_at
-from agentmux.fleet.rows import DELIVERED, REFUSED, Decision, Feature
-from agentmux.fleet.session import Sessions
-from agentmux.fleet.stopping import StoppingError
-from agentmux.fleet.tables import FEATURES
-from agentmux.fleet.validated import require_decision
-from agentmux.fleet.words import decision_words, start_words
+from agentmux.fleet.decisions.abandoned import stop_if_lost
+from agentmux.fleet.decisions.ending import Ended, finish, still_ours
+from agentmux.fleet.engine import rows
+from agentmux.fleet.engine.rows import DELIVERED, REFUSED, Decision, Feature
+from agentmux.fleet.engine.tables import FEATURES
+from agentmux.fleet.host.command_line import decision_words, start_words
+from agentmux.fleet.host.commands import CommandEnd
+from agentmux.fleet.host.host import Host
+from agentmux.fleet.host.repository import fetched_base, project_at
+from agentmux.fleet.host.session import Sessions
+from agentmux.fleet.host.stopping import StoppingError
+from agentmux.fleet.host.untrusted_rows import require_decision
 
 if TYPE_CHECKING:
     from agentmux.app.views.session_view import SessionView

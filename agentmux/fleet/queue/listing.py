@@ -15,10 +15,10 @@ from agentmux.core.codec.shape import writable
 from agentmux.core.fleet.routing import STALE_S, HostFacts
 from agentmux.core.fleet.statuses import ENDED
 from agentmux.errors import NotFoundError
-from agentmux.fleet import rows
-from agentmux.fleet.database import explained
-from agentmux.fleet.rows import Decision, Feature
-from agentmux.fleet.tables import FEATURES
+from agentmux.fleet.engine import rows
+from agentmux.fleet.engine.database import explained
+from agentmux.fleet.engine.rows import Decision, Feature
+from agentmux.fleet.engine.tables import FEATURES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

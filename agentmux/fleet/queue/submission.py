@@ -13,10 +13,10 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.core.fleet.wish import Wish, difference, from_fields, require_wish, to_fields
 from agentmux.errors import UsageError
-from agentmux.fleet import rows
-from agentmux.fleet.database import explained, now_s
-from agentmux.fleet.engine import ADMIT, Enqueuer, Job
-from agentmux.fleet.tables import FEATURES
+from agentmux.fleet.engine import rows
+from agentmux.fleet.engine.database import explained, now_s
+from agentmux.fleet.engine.tables import FEATURES
+from agentmux.fleet.engine.workflows import ADMIT, Enqueuer, Job
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

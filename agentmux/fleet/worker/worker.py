@@ -22,27 +22,27 @@ from agentmux.core.fleet.statuses import AT_REST, ENDED, FleetStatus, outcome
 from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.errors import AgentmuxError, ExitCode
-from agentmux.fleet import engine as dbos
-from agentmux.fleet import rows
-from agentmux.fleet.admission import admit
-from agentmux.fleet.commands import Commands
-from agentmux.fleet.database import AWAY, engine_for, explained, require_contract
-from agentmux.fleet.drive import drive
-from agentmux.fleet.dropped import Dropped
-from agentmux.fleet.host import Host, Order
-from agentmux.fleet.jobs import next_job
-from agentmux.fleet.leases import Leases
-from agentmux.fleet.log import log_to
-from agentmux.fleet.lost import stop_abandoned
-from agentmux.fleet.moves import Moves
-from agentmux.fleet.place import Place
-from agentmux.fleet.presence import Presence
-from agentmux.fleet.session import Sessions
-from agentmux.fleet.slots import Slots
-from agentmux.fleet.stopping import StoppingError
-from agentmux.fleet.tables import FEATURES, HOSTS
-from agentmux.fleet.validated import require_id, session_of
-from agentmux.fleet.watching import Watching
+from agentmux.fleet.decisions.abandoned import stop_abandoned
+from agentmux.fleet.decisions.moves import Moves
+from agentmux.fleet.engine import rows
+from agentmux.fleet.engine import workflows as dbos
+from agentmux.fleet.engine.database import AWAY, engine_for, explained, require_contract
+from agentmux.fleet.engine.fleet_home import Place
+from agentmux.fleet.engine.jobs import next_job
+from agentmux.fleet.engine.log import log_to
+from agentmux.fleet.engine.tables import FEATURES, HOSTS
+from agentmux.fleet.host.commands import Commands
+from agentmux.fleet.host.host import Host, Order
+from agentmux.fleet.host.leases import Leases
+from agentmux.fleet.host.presence import Presence
+from agentmux.fleet.host.session import Sessions
+from agentmux.fleet.host.slots import Slots
+from agentmux.fleet.host.stopping import StoppingError
+from agentmux.fleet.host.untrusted_rows import require_id, session_of
+from agentmux.fleet.host.watching import Watching
+from agentmux.fleet.queue.admission import admit
+from agentmux.fleet.queue.requeue import Dropped
+from agentmux.fleet.worker.drive import drive
 from agentmux.wiring import machine
 
 logger = logging.getLogger(__name__)

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, TypeVar
 import sqlalchemy as sa
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.fleet.database import AWAY, persistent
-from agentmux.fleet.place import Place
-from agentmux.fleet.stopping import StoppingError
+from agentmux.fleet.engine.database import AWAY, persistent
+from agentmux.fleet.engine.fleet_home import Place
+from agentmux.fleet.host.stopping import StoppingError
 
 if TYPE_CHECKING:
     from agentmux.core.config.settings import FleetSettings
-    from agentmux.fleet.commands import Commands
-    from agentmux.fleet.engine import Enqueuer
-    from agentmux.fleet.leases import Leases
-    from agentmux.fleet.slots import Slots
-    from agentmux.fleet.watching import Watching
+    from agentmux.fleet.engine.workflows import Enqueuer
+    from agentmux.fleet.host.commands import Commands
+    from agentmux.fleet.host.leases import Leases
+    from agentmux.fleet.host.slots import Slots
+    from agentmux.fleet.host.watching import Watching
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)

@@ -16,7 +16,7 @@ from dbos import DBOS, DBOSClient, EnqueueOptions
 from dbos._serialization import DBOSPortableJSONSerializer
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.fleet.tables import CONTRACT
+from agentmux.fleet.engine.tables import CONTRACT
 
 if TYPE_CHECKING:
     import sqlalchemy as sa

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from agentmux.fleet.engine import Job
-from agentmux.fleet.rows import Feature
+from agentmux.fleet.engine.rows import Feature
+from agentmux.fleet.engine.workflows import Job
 
 
 def next_job(row: Feature, kind: str, host: str | None, *, delay_s: float = 0.0) -> Job:

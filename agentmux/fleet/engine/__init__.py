@@ -1,0 +1,1 @@
+"""The fleet's database and DBOS: connection, tables, rows, which workflows there are."""

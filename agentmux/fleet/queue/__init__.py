@@ -1,0 +1,1 @@
+"""What waits: submitted features, backlogs, and which host takes which."""

@@ -1,0 +1,1 @@
+"""The worker of a host: it drives sessions, and says that it is there."""
