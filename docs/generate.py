@@ -19,7 +19,7 @@ from typing import Final
 
 from agentmux.adapters.config.agent_registry import load_registry
 from agentmux.adapters.config.pipeline_files import names_in, pipeline_folders, read_source
-from agentmux.app.session.pipeline_choice import checked
+from agentmux.app.session.configuration.pipeline_choice import checked
 from agentmux.cli.fast.commands import PLACE
 from agentmux.core.agents.command_lines import dir_words, launch_argv, mcp_words, resume_argv
 from agentmux.core.agents.spec import AgentSpec, ProbeResult, PromptBy, Strategy, StrategyKind

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 from agentmux.adapters.disk.files import read_limited
 from agentmux.adapters.system.command_runs import CommandEnd
-from agentmux.app.session.lookup import entry_at
+from agentmux.app.session.search.lookup import entry_at
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.documents.diff_comments import LineComment, change_request
 from agentmux.core.names.status_labels import Colour, Group

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.lookup import SessionEntry, live
+from agentmux.app.session.search.lookup import SessionEntry, live
 from agentmux.app.session.writer import stamp
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import AgentmuxError

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.disk.files import read_limited
-from agentmux.app.session.lookup import SessionEntry, entry_at
+from agentmux.app.session.search.lookup import SessionEntry, entry_at
 from agentmux.app.views.documents import documents
 from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass, field, replace

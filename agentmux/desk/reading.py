@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import Problem, problem_of
-from agentmux.app.session.lookup import SessionEntry, entry_at, live, sessions_dir
-from agentmux.app.session.session_news import changed_ns
+from agentmux.app.session.search.lookup import SessionEntry, entry_at, live, sessions_dir
+from agentmux.app.session.search.watched_files import changed_ns
 from agentmux.app.views.asked_once import AskedOnce
 from agentmux.app.views.looked_up_once import LookedUpOnce
 from agentmux.app.views.rows import search_words, session_row
@@ -74,7 +74,7 @@ class SessionReader:
         Raises:
             AgentmuxError: One of them cannot be read.
         """
-        from agentmux.app.session.own_worktree import placed  # noqa: PLC0415 (when it is needed)
+        from agentmux.app.session.workplace.own_worktree import placed  # noqa: PLC0415 (when it is needed)
 
         world = self.world(row.project)
         state = world.files(row.path).load().current

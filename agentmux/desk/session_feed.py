@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.system.processes import PidWatch
 from agentmux.adapters.wake.flat_watch import SET_UP_S, FlatWatch
-from agentmux.app.session.lookup import sessions_dir
-from agentmux.app.session.session_news import ENDED_S, NEWS, changed_ns, home_of
+from agentmux.app.session.search.lookup import sessions_dir
+from agentmux.app.session.search.watched_files import ENDED_S, NEWS, changed_ns, home_of
 from agentmux.desk.reading import CHUNK, RowsRead, SessionReader
 from agentmux.threads import in_daemon_thread
 

@@ -18,7 +18,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from agentmux.adapters.disk.files import read_limited
 from agentmux.adapters.system.installation import require_installed
 from agentmux.app.result import Problem, envelope
-from agentmux.app.session.lookup import SessionEntry, shown_path
+from agentmux.app.session.search.lookup import SessionEntry, shown_path
 from agentmux.app.views.decision import with_digest
 from agentmux.app.views.documents import documents
 from agentmux.app.views.journal_rows import journal_rows

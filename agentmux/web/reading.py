@@ -10,8 +10,8 @@ from urllib.parse import quote
 
 from agentmux.adapters.disk.files import read_limited
 from agentmux.app.result import Problem, problem_of
-from agentmux.app.session.lookup import SessionEntry, entry_at, list_sessions, sessions_dir
-from agentmux.app.session.own_worktree import placed
+from agentmux.app.session.search.lookup import SessionEntry, entry_at, list_sessions, sessions_dir
+from agentmux.app.session.workplace.own_worktree import placed
 from agentmux.app.views.asked_once import AskedOnce
 from agentmux.app.views.last_screens import LastScreen, readable_screens
 from agentmux.app.views.rows import SessionRow, search_words, session_row

@@ -14,7 +14,7 @@ from typing import Final
 from agentmux.adapters.tmux.control_client import ControlClients
 from agentmux.adapters.tmux.own_session import OwnTmux
 from agentmux.adapters.tmux.server import TmuxTerminal
-from agentmux.app.session.lookup import live
+from agentmux.app.session.search.lookup import live
 from agentmux.app.session.writer import stamp
 from agentmux.app.views.last_screens import LastScreen, no_screen
 from agentmux.core.codec.frozen import dataclass

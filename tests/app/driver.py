@@ -31,7 +31,7 @@ from agentmux.app.delivery.approval_question import approval_of
 from agentmux.app.delivery.deliverable import deliverable
 from agentmux.app.loop.process import drive
 from agentmux.app.loop.tools import Tools
-from agentmux.app.session.own_worktree import placed
+from agentmux.app.session.workplace.own_worktree import placed
 from agentmux.app.signals.submission import SubmitAnswer, decide, identity_from, submit
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec

@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from agentmux.app.commands.tryout import begin_trial
-from agentmux.app.session.lookup import entry_at
-from agentmux.app.session.own_worktree import placed, worktree_of
-from agentmux.app.session.unfinished_rewind import save_tree
+from agentmux.app.session.search.lookup import entry_at
+from agentmux.app.session.workplace.own_worktree import placed, worktree_of
+from agentmux.app.session.workplace.unfinished_rewind import save_tree
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.journal.events import WorktreeMade

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.app.session.lookup import list_sessions
+from agentmux.app.session.search.lookup import list_sessions
 from agentmux.core.names import layout
 from tests.app import sweeping as git_sweeps
 from tests.app.driver import MESSAGE, NotedRepository, Studio, make_project

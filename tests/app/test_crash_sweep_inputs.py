@@ -12,7 +12,7 @@ import pytest
 
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.commands.seat_input import give
-from agentmux.app.session.lookup import entry_at
+from agentmux.app.session.search.lookup import entry_at
 from agentmux.core.journal.events import InputEnded, SeatAnswered, SeatTold
 from agentmux.core.names import layout
 from tests.app.driver import SimPane, Studio

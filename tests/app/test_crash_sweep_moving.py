@@ -16,7 +16,7 @@ import pytest
 from agentmux.app.commands.export import export
 from agentmux.app.commands.import_session import import_session
 from agentmux.app.commands.resume import plan_resume
-from agentmux.app.session.lookup import SessionEntry, entry_at, list_sessions
+from agentmux.app.session.search.lookup import SessionEntry, entry_at, list_sessions
 from agentmux.app.world import World
 from agentmux.core.fold.apply import fold
 from agentmux.core.journal.state import SessionState

@@ -20,7 +20,7 @@ from agentmux.app.commands.remove import (
     worktree_to_remove,
 )
 from agentmux.app.commands.rewind import rewind
-from agentmux.app.session.lookup import entry_at, list_sessions
+from agentmux.app.session.search.lookup import entry_at, list_sessions
 from agentmux.core.config.commands import SetupStep
 from agentmux.core.names.layout import MAKING
 from agentmux.errors import ExitCode

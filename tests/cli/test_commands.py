@@ -22,7 +22,7 @@ from freezegun import freeze_time
 from agentmux.adapters.config.layers import load_settings
 from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.wake.pipe import WakeFifo
-from agentmux.app.session.lookup import sessions_dir
+from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.cli import render
 from agentmux.cli.commands.attachment import attach_argv
 from agentmux.cli.face import Face

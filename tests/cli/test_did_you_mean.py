@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.app.session.lookup import sessions_dir
+from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.cli.main import main
 from agentmux.core.journal.state import Seat
 from agentmux.core.names.phase import Phase

@@ -11,7 +11,7 @@ import pytest
 
 from agentmux.app.loop.tmux_options import session_options
 from agentmux.app.result import Problem
-from agentmux.app.session.lookup import Liveness, SessionEntry
+from agentmux.app.session.search.lookup import Liveness, SessionEntry
 from agentmux.app.views.last_screens import LastScreen, heading
 from agentmux.app.views.rows import SessionRow, session_row
 from agentmux.app.views.session_view import SessionView

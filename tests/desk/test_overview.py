@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.app.session.lookup import Liveness, SessionEntry
+from agentmux.app.session.search.lookup import Liveness, SessionEntry
 from agentmux.app.views.rows import session_row
 from agentmux.app.views.status import session_view
 from agentmux.core.codec.frozen import replace

@@ -160,6 +160,6 @@ def test_two_files_run_tmux_and_three_may_ask_them_to() -> None:
     # the demo makes a folder of that name, and `doctor` calls a group of findings so.
     assert runners == {
         "adapters/tmux/server.py", "adapters/tmux/client.py", "adapters/tmux/commands.py",
-        "adapters/tmux/control_client.py", "app/doctor/machine.py", "app/session/lookup.py",
+        "adapters/tmux/control_client.py", "app/doctor/machine.py", "app/session/search/lookup.py",
         "demo/home.py",
     }  # fmt: skip

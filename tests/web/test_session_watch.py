@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from agentmux.app.session.lookup import sessions_dir
+from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.app.world import Site
 from agentmux.core.names.phase import Phase
 from agentmux.web.reading import Sessions

@@ -6,8 +6,8 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.forge_place import forge_places, target
-from agentmux.app.session.workplace import has_repository
+from agentmux.app.session.configuration.forge_place import forge_places, target
+from agentmux.app.session.workplace.workplace import has_repository
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.forges.spec import Place, read_url
 from agentmux.core.journal.state import Request

@@ -12,16 +12,20 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.left_branch import branch_left
-from agentmux.app.session.moved import require_here
-from agentmux.app.session.own_worktree import (
+from agentmux.app.session.search.moved import require_here
+from agentmux.app.session.workplace.branch_mismatch import branch_left
+from agentmux.app.session.workplace.own_worktree import (
     last_checkpoint,
     missing_worktree,
     placed,
     worktree_of,
 )
-from agentmux.app.session.unfinished_rewind import archive_pending, finish_rewind, save_tree
-from agentmux.app.session.workplace import has_repository, where_inside
+from agentmux.app.session.workplace.unfinished_rewind import (
+    archive_pending,
+    finish_rewind,
+    save_tree,
+)
+from agentmux.app.session.workplace.workplace import has_repository, where_inside
 from agentmux.app.session.writer import Session, stamp
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.decisions.tree_checkpoints import EXPORT
@@ -43,7 +47,7 @@ from agentmux.ports.moving import Packed
 from agentmux.ports.processes import LOCK_WAIT_S
 
 if TYPE_CHECKING:
-    from agentmux.app.session.lookup import SessionEntry
+    from agentmux.app.session.search.lookup import SessionEntry
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
     from agentmux.ports.checkpoints import TreeCheckpoints

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.commands.start_base import with_base
 from agentmux.app.commands.start_workplace import require_beside, require_room, worktree_root
-from agentmux.app.session.clean_protection import protect_from_clean
-from agentmux.app.session.first_texts import first_texts
-from agentmux.app.session.lookup import SessionEntry, list_sessions
-from agentmux.app.session.own_worktree import last_checkpoint, placed, worktree_of
-from agentmux.app.session.pipeline_choice import ChosenPipeline, choose_pipeline
-from agentmux.app.session.workplace import has_repository, where_inside
+from agentmux.app.session.configuration.first_texts import first_texts
+from agentmux.app.session.configuration.pipeline_choice import ChosenPipeline, choose_pipeline
+from agentmux.app.session.search.lookup import SessionEntry, list_sessions
+from agentmux.app.session.workplace.clean_protection import protect_from_clean
+from agentmux.app.session.workplace.own_worktree import last_checkpoint, placed, worktree_of
+from agentmux.app.session.workplace.workplace import has_repository, where_inside
 from agentmux.app.session.writer import Session, stamp
 from agentmux.core.codec.digests import named_uuid
 from agentmux.core.codec.frozen import dataclass

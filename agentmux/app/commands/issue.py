@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.forge_place import target
+from agentmux.app.session.configuration.forge_place import target
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import writable
 from agentmux.core.documents.outside_text import issue_text, title_line

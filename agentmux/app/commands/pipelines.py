@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux.app.session.pipeline_choice import checked, commands_of, no_pipeline
+from agentmux.app.session.configuration.pipeline_choice import checked, commands_of, no_pipeline
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
 from agentmux.core.codec.shape import plain

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.lookup import Liveness, SessionEntry, live, own_tmux, sessions_dir
+from agentmux.app.session.search.lookup import Liveness, SessionEntry, live, own_tmux, sessions_dir
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names import git_commands
 from agentmux.core.names.counts import counted, some
@@ -64,7 +64,7 @@ def worktree_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None
     if not entry.text("worktree"):
         return None
     # Only a session with a worktree pays for these: `agentmux list` finishes removals, too.
-    from agentmux.app.session.own_worktree import worktree_of  # noqa: PLC0415 (as above)
+    from agentmux.app.session.workplace.own_worktree import worktree_of  # noqa: PLC0415 (as above)
 
     spec = worktree_of(world, world.files(entry.path).load().current, entry.path)
     if spec is None or not _is_settled(world, entry):
@@ -118,7 +118,7 @@ def base_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None:
     """
     if not entry.fields.get("base_checks"):
         return None
-    from agentmux.app.session.base_worktree import base_spec  # noqa: PLC0415 (as above)
+    from agentmux.app.session.workplace.base_worktree import base_spec  # noqa: PLC0415 (as above)
 
     try:
         state = world.files(entry.path).load().current

@@ -16,12 +16,16 @@ from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedS
 from agentmux.app.launch.launcher import Launcher
 from agentmux.app.launch.missing_programs import LackingProgramError, lacking_programs
 from agentmux.app.launch.stopped_pane import unheard
-from agentmux.app.session.came_along import require_own
 from agentmux.app.session.check_record import adoptable
-from agentmux.app.session.checkout import require_free, trial_in_the_way
-from agentmux.app.session.frozen_files import require_frozen
-from agentmux.app.session.left_branch import branch_left
-from agentmux.app.session.lookup import (
+from agentmux.app.session.configuration.frozen_files import require_frozen
+from agentmux.app.session.configuration.pinned import (
+    changed_settings,
+    pipeline_repin,
+    repin,
+    steps_ahead,
+)
+from agentmux.app.session.configuration.tracked_session import require_own
+from agentmux.app.session.search.lookup import (
     Liveness,
     SessionEntry,
     copy_blocked,
@@ -30,8 +34,10 @@ from agentmux.app.session.lookup import (
     shown_path,
     stranger_hints,
 )
-from agentmux.app.session.moved import require_here
-from agentmux.app.session.own_worktree import (
+from agentmux.app.session.search.moved import require_here
+from agentmux.app.session.workplace.branch_mismatch import branch_left
+from agentmux.app.session.workplace.checkout import require_free, trial_in_the_way
+from agentmux.app.session.workplace.own_worktree import (
     located,
     obstacle,
     placed,
@@ -39,8 +45,7 @@ from agentmux.app.session.own_worktree import (
     without_checkpoints,
     worktree_news,
 )
-from agentmux.app.session.pinned import changed_settings, pipeline_repin, repin, steps_ahead
-from agentmux.app.session.unfinished_rewind import rewound_fact
+from agentmux.app.session.workplace.unfinished_rewind import rewound_fact
 from agentmux.app.session.writer import Session, resumed_values, stamp
 from agentmux.app.world import Site, World
 from agentmux.core.codec.frozen import dataclass, replace

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux.app.session.moved import require_here
-from agentmux.app.session.own_worktree import missing_worktree, placed, worktree_of
-from agentmux.app.session.unfinished_rewind import finish_rewind, save_tree
+from agentmux.app.session.search.moved import require_here
+from agentmux.app.session.workplace.own_worktree import missing_worktree, placed, worktree_of
+from agentmux.app.session.workplace.unfinished_rewind import finish_rewind, save_tree
 from agentmux.app.session.writer import Session, stamp
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.decisions.tree_checkpoints import (
@@ -27,7 +27,7 @@ from agentmux.errors import BlockedError
 from agentmux.ports.processes import LOCK_WAIT_S
 
 if TYPE_CHECKING:
-    from agentmux.app.session.lookup import SessionEntry
+    from agentmux.app.session.search.lookup import SessionEntry
     from agentmux.app.world import Site, World
     from agentmux.core.journal.state import SessionState, TreeCheckpoint
 

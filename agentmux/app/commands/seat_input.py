@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.commands.live_seat import require_orchestrator, require_seat, seat_event
-from agentmux.app.session.orchestrator_version import require_own_version
+from agentmux.app.session.search.orchestrator_version import require_own_version
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import writable
 from agentmux.core.decisions.limits import is_parked
@@ -24,7 +24,7 @@ from agentmux.errors import BlockedError, NotFoundError, TimedOutError, UsageErr
 from agentmux.ports.terminal import LINE_MAX
 
 if TYPE_CHECKING:
-    from agentmux.app.session.lookup import SessionEntry
+    from agentmux.app.session.search.lookup import SessionEntry
     from agentmux.app.world import World
 
 MESSAGE_MAX: Final = 1 << 15

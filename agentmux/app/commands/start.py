@@ -21,12 +21,20 @@ from agentmux.app.commands.start_workplace import (
     choose_workplace,
     workplace_notes,
 )
-from agentmux.app.session.checkout import trial_in_the_way
-from agentmux.app.session.first_texts import first_texts
-from agentmux.app.session.lookup import SessionEntry, list_resumable_sessions, network_warnings
-from agentmux.app.session.own_worktree import placed, worktree_of
-from agentmux.app.session.pipeline_choice import ChosenPipeline, choose_pipeline, session_roles
-from agentmux.app.session.workplace import has_repository
+from agentmux.app.session.configuration.first_texts import first_texts
+from agentmux.app.session.configuration.pipeline_choice import (
+    ChosenPipeline,
+    choose_pipeline,
+    session_roles,
+)
+from agentmux.app.session.search.lookup import (
+    SessionEntry,
+    list_resumable_sessions,
+    network_warnings,
+)
+from agentmux.app.session.workplace.checkout import trial_in_the_way
+from agentmux.app.session.workplace.own_worktree import placed, worktree_of
+from agentmux.app.session.workplace.workplace import has_repository
 from agentmux.app.session.writer import stamp
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec, how_to_install

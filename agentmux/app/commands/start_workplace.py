@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.commands.continued_branch import ContinuedBranch, ReviewedBranch
-from agentmux.app.session.checkout import TreeTakenError, busy, taken
-from agentmux.app.session.lookup import SessionEntry, live
-from agentmux.app.session.workplace import has_repository
+from agentmux.app.session.search.lookup import SessionEntry, live
+from agentmux.app.session.workplace.checkout import TreeTakenError, busy, taken
+from agentmux.app.session.workplace.workplace import has_repository
 from agentmux.core.agents.spec import AgentSpec, PromptBy
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.decisions.workplace import (

@@ -7,9 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.own_worktree import has_lost_worktree, placed
 from agentmux.app.session.snapshot import keep, snapshot
-from agentmux.app.session.unfinished_rewind import save_tree
+from agentmux.app.session.workplace.own_worktree import has_lost_worktree, placed
+from agentmux.app.session.workplace.unfinished_rewind import save_tree
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import dataclass

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.pipeline_choice import session_roles
+from agentmux.app.session.configuration.pipeline_choice import session_roles
 from agentmux.core.config import trust
 from agentmux.core.config.settings import WorktreeMode
 from agentmux.core.definitions.check import role_names

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux.app.session.checkout import require_free, trial_in_the_way
-from agentmux.app.session.own_worktree import placed, worktree_of
+from agentmux.app.session.workplace.checkout import require_free, trial_in_the_way
+from agentmux.app.session.workplace.own_worktree import placed, worktree_of
 from agentmux.core.names import git_commands
 from agentmux.core.names.phase import Phase
 from agentmux.errors import BlockedError, NotFoundError, UsageError
@@ -13,7 +13,7 @@ from agentmux.ports.repository import finish_it
 from agentmux.ports.trials import Trial
 
 if TYPE_CHECKING:
-    from agentmux.app.session.lookup import SessionEntry
+    from agentmux.app.session.search.lookup import SessionEntry
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
 

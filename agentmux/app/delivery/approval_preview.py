@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.delivery.commit import reason
 from agentmux.app.delivery.merge import merge_base, merge_obstacle
 from agentmux.app.delivery.ways import goes
-from agentmux.app.session.changes import changes_of
 from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
+from agentmux.app.session.workplace.changes import changes_of
 from agentmux.core.documents.review import label
 from agentmux.core.names.counts import counted
 from agentmux.core.names.phase import Phase

@@ -10,7 +10,7 @@ import shlex
 from contextlib import suppress
 from typing import Final
 
-from agentmux.app.session.left_branch import left
+from agentmux.app.session.workplace.branch_mismatch import left
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.workplace import kept_name, ways_back

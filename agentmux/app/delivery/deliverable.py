@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from agentmux.app.delivery.commit import is_elsewhere
 from agentmux.app.delivery.merge import brought_back
-from agentmux.app.session.changes import held_by_base, result_base
-from agentmux.app.session.left_branch import is_changed
+from agentmux.app.session.workplace.branch_mismatch import is_changed
+from agentmux.app.session.workplace.changes import held_by_base, result_base
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.decisions.workplace import commit_first

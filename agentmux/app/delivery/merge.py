@@ -9,7 +9,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.work import OvertakenError, Record, StepError, StepWork
-from agentmux.app.session.checkout import merges_there, undecided_in, works_in
+from agentmux.app.session.workplace.checkout import merges_there, undecided_in, works_in
 from agentmux.core.documents.trailer import TRAILER
 from agentmux.core.names.status_labels import brought_back_label
 from agentmux.core.names.statuses import MERGE

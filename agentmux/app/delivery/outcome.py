@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.merge import brought_back
 from agentmux.app.delivery.steps import TAKEN_BY
-from agentmux.app.session.workplace import is_away
+from agentmux.app.session.workplace.workplace import is_away
 from agentmux.core.fold.apply import fold
 from agentmux.core.names import git_commands
 from agentmux.core.names.phase import Phase

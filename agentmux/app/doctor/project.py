@@ -15,9 +15,15 @@ from agentmux.app.commands.remove import (
     ways_to_keep,
 )
 from agentmux.app.doctor.finding import Finding, Repair, failed, fine, problem, warning
-from agentmux.app.session.lookup import Liveness, SessionEntry, list_sessions, live, sessions_dir
-from agentmux.app.session.lost_sessions import homeless_sessions, lost_sessions, what_ended
-from agentmux.app.session.orchestrator_version import other_version_label
+from agentmux.app.session.search.lookup import (
+    Liveness,
+    SessionEntry,
+    list_sessions,
+    live,
+    sessions_dir,
+)
+from agentmux.app.session.search.lost_sessions import homeless_sessions, lost_sessions, what_ended
+from agentmux.app.session.search.orchestrator_version import other_version_label
 from agentmux.core.agents.spec import Registry, how_to_install
 from agentmux.core.config.settings import OWN_ADDRESSES, Settings
 from agentmux.core.config.trust import trusted

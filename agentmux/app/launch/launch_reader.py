@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from agentmux.app.session.frozen_files import frozen_text
+from agentmux.app.session.configuration.frozen_files import frozen_text
 from agentmux.app.session.writer import stamp
 from agentmux.app.world import World
 from agentmux.core.agents.command_lines import kept_file, strategy_env

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.app.launch.launch_reader import LaunchReader
-from agentmux.app.session.workplace import inner
+from agentmux.app.session.workplace.workplace import inner
 from agentmux.app.world import World
 from agentmux.core.agents.environment import IDENTITY
 from agentmux.core.checks.tail import KEEP_BYTES

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agentmux.app.session.base_worktree import base_spec
 from agentmux.app.session.check_record import base_fact
+from agentmux.app.session.workplace.base_worktree import base_spec
 from agentmux.core.checks.report import check_words
 from agentmux.core.decisions.check_actions import EndBase, MakeBase, RecordBase
 from agentmux.core.journal.events import BaseDone, BaseMade

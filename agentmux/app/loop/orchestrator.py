@@ -30,9 +30,9 @@ from agentmux.app.loop.tools import Tools
 from agentmux.app.loop.tree_saver import TreeSaver
 from agentmux.app.loop.watcher import Watcher
 from agentmux.app.loop.way_out import WayOut
-from agentmux.app.session.clean_protection import protect_from_clean
-from agentmux.app.session.lookup import short_name
-from agentmux.app.session.own_worktree import has_lost_worktree, lost_worktree
+from agentmux.app.session.search.lookup import short_name
+from agentmux.app.session.workplace.clean_protection import protect_from_clean
+from agentmux.app.session.workplace.own_worktree import has_lost_worktree, lost_worktree
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.decisions.attention import Attention, attention

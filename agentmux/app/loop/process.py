@@ -25,18 +25,18 @@ from agentmux.app.loop.orchestrator import Orchestrator
 from agentmux.app.loop.tools import SessionGoneError, Tools
 from agentmux.app.loop.watcher import Watcher
 from agentmux.app.session.check_record import adopt_checks
-from agentmux.app.session.clean_protection import protect_from_clean
-from agentmux.app.session.first_texts import first_texts
-from agentmux.app.session.moved import require_here
-from agentmux.app.session.own_worktree import (
+from agentmux.app.session.configuration.first_texts import first_texts
+from agentmux.app.session.search.moved import require_here
+from agentmux.app.session.workplace.clean_protection import protect_from_clean
+from agentmux.app.session.workplace.own_worktree import (
     located,
     make_worktree,
     placed,
     relocation,
     without_checkpoints,
 )
-from agentmux.app.session.succeeded_step import adopt_step
-from agentmux.app.session.unfinished_rewind import finish_rewind
+from agentmux.app.session.workplace.setup_recovery import adopt_step
+from agentmux.app.session.workplace.unfinished_rewind import finish_rewind
 from agentmux.app.session.writer import Session, resumed_values
 from agentmux.app.world import World
 from agentmux.core.codec.records import Json

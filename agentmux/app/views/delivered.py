@@ -12,7 +12,7 @@ from agentmux.core.pipeline.delivery import failure, open_step
 from agentmux.errors import AgentmuxError, NotFoundError, TimedOutError
 
 if TYPE_CHECKING:
-    from agentmux.app.session.lookup import SessionEntry
+    from agentmux.app.session.search.lookup import SessionEntry
     from agentmux.app.world import Site
     from agentmux.core.journal.state import SessionState
 

@@ -22,7 +22,7 @@ from agentmux.errors import NotFoundError
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from agentmux.app.session.lookup import SessionEntry
+    from agentmux.app.session.search.lookup import SessionEntry
     from agentmux.ports.terminal import Screen
 
 ReadFile = Callable[[Path, int], bytes | None]

@@ -15,7 +15,7 @@ from agentmux.core.names.statuses import UNKNOWN, UNREADABLE
 from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
-    from agentmux.app.session.lookup import Liveness, SessionEntry
+    from agentmux.app.session.search.lookup import Liveness, SessionEntry
     from agentmux.app.world import Site, World
 
 LIVE: Final = "live"

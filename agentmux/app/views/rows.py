@@ -9,7 +9,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.status_labels import Group, SessionStatus, age, status_mark
 
 if TYPE_CHECKING:
-    from agentmux.app.session.lookup import SessionEntry
+    from agentmux.app.session.search.lookup import SessionEntry
     from agentmux.app.views.session_view import SessionView
 
 

@@ -10,7 +10,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.names.statuses import WAITING
 
 if TYPE_CHECKING:
-    from agentmux.app.session.lookup import SessionEntry
+    from agentmux.app.session.search.lookup import SessionEntry
     from agentmux.app.views.session_view import SessionView
     from agentmux.app.world import Site
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from agentmux.app.session.lookup import Liveness, SessionEntry
+from agentmux.app.session.search.lookup import Liveness, SessionEntry
 from agentmux.app.views.plain_fields import NOTHING, age_of, mapping, number, text
 from agentmux.app.views.session_view import SeatView
 from agentmux.core.codec.times import time_of

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from agentmux.app.result import Problem
-from agentmux.app.session.lookup import list_sessions, short_names
+from agentmux.app.session.search.lookup import list_sessions, short_names
 from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.status_labels import Group

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import OperationResult, Problem, problem_of, worst
-from agentmux.app.session.lookup import Liveness, SessionEntry, live, shown_path
-from agentmux.app.session.orchestrator_version import other_version_label
-from agentmux.app.session.workplace import is_away, workplace
+from agentmux.app.session.search.lookup import Liveness, SessionEntry, live, shown_path
+from agentmux.app.session.search.orchestrator_version import other_version_label
+from agentmux.app.session.workplace.workplace import is_away, workplace
 from agentmux.app.views.plain_fields import NOTHING, age, mapping, number, stamp, text
 from agentmux.app.views.seat_views import seat_views, session_label
 from agentmux.app.views.session_view import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.lookup import SessionEntry, entry_at
+from agentmux.app.session.search.lookup import SessionEntry, entry_at
 from agentmux.app.views.status import wants_decision
 from agentmux.core.codec.records import Json
 from agentmux.core.definitions.definition import Kind

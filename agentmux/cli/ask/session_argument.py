@@ -7,8 +7,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentmux.app.session.further_up import hints_further_up
-from agentmux.app.session.lookup import (
+from agentmux.app.session.search.further_up import hints_further_up
+from agentmux.app.session.search.lookup import (
     SessionEntry,
     entry_at,
     home_of,
@@ -19,8 +19,8 @@ from agentmux.app.session.lookup import (
     resolve,
     select_session,
 )
-from agentmux.app.session.lost_sessions import require_none_lost
-from agentmux.app.session.moved import how_to_go_on, where_it_went
+from agentmux.app.session.search.lost_sessions import require_none_lost
+from agentmux.app.session.search.moved import how_to_go_on, where_it_went
 from agentmux.errors import NotFoundError
 
 if TYPE_CHECKING:

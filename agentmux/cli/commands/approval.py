@@ -24,14 +24,14 @@ from agentmux.app.delivery.outcome import (
 )
 from agentmux.app.delivery.ways import way_of
 from agentmux.app.delivery.wish import wish
-from agentmux.app.session.lookup import (
+from agentmux.app.session.search.lookup import (
     SessionEntry,
     entry_at,
     require_no_copy,
     select_session,
 )
-from agentmux.app.session.orchestrator_version import require_own_version
-from agentmux.app.session.own_worktree import placed, require_worktree
+from agentmux.app.session.search.orchestrator_version import require_own_version
+from agentmux.app.session.workplace.own_worktree import placed, require_worktree
 from agentmux.app.session.writer import stamp
 from agentmux.app.signals.submission import SubmitAnswer, decide
 from agentmux.app.views.delivered import progress, wait_delivered

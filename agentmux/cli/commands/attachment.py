@@ -17,7 +17,7 @@ from agentmux.adapters.system import foreground
 from agentmux.adapters.system.processes import is_alive, left_after
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.delivery.outcome import kept_ways
-from agentmux.app.session.lookup import Liveness, SessionEntry, entry_at, live, own_tmux
+from agentmux.app.session.search.lookup import Liveness, SessionEntry, entry_at, live, own_tmux
 from agentmux.app.views.session_words import standing
 from agentmux.app.views.status import look
 from agentmux.cli import render

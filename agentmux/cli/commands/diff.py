@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from agentmux.app.session.changes import changes_of
+from agentmux.app.session.workplace.changes import changes_of
 from agentmux.cli import render
 from agentmux.cli.commands.sessions import SessionArg, one
 from agentmux.cli.face import Face, absolute

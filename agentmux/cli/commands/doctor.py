@@ -11,7 +11,7 @@ from agentmux.app.doctor.examination import examine
 from agentmux.app.doctor.finding import Finding, Level, Repair, warning
 from agentmux.app.doctor.project import repairs_of
 from agentmux.app.result import SCHEMA
-from agentmux.app.session.lookup import list_sessions, live
+from agentmux.app.session.search.lookup import list_sessions, live
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person

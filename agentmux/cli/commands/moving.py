@@ -17,7 +17,7 @@ from agentmux.app.commands.import_session import (
 )
 from agentmux.app.commands.resume import blocked
 from agentmux.app.result import envelope
-from agentmux.app.session.lookup import SessionEntry, live, shown_path
+from agentmux.app.session.search.lookup import SessionEntry, live, shown_path
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.ask.session_argument import named

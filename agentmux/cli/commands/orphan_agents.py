@@ -19,7 +19,7 @@ from agentmux.errors import BlockedError
 
 if TYPE_CHECKING:
     from agentmux.adapters.system.processes import Survivor
-    from agentmux.app.session.lookup import SessionEntry
+    from agentmux.app.session.search.lookup import SessionEntry
     from agentmux.cli.face import Face
 
 _DYING_S: Final = 4.0

@@ -9,7 +9,7 @@ import typer
 
 from agentmux.app.commands.pipelines import PipelineView, all_pipelines, one_pipeline
 from agentmux.app.result import SCHEMA
-from agentmux.app.session.pipeline_choice import PipelineError
+from agentmux.app.session.configuration.pipeline_choice import PipelineError
 from agentmux.cli import render
 from agentmux.cli.commands.group import GroupJsonOpt, group
 from agentmux.core.definitions.drawing import WIDTH, drawn

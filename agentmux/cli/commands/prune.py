@@ -12,7 +12,7 @@ from agentmux.app.commands.remove import (
     removable_worktree,
     require_removable,
 )
-from agentmux.app.session.lookup import SessionEntry, list_sessions
+from agentmux.app.session.search.lookup import SessionEntry, list_sessions
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.commands import orphan_agents

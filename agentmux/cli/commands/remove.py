@@ -20,8 +20,8 @@ from agentmux.app.commands.remove import (
     require_removable,
     worktree_to_remove,
 )
-from agentmux.app.session.lookup import SessionEntry, list_sessions, select_session
-from agentmux.app.session.lost_sessions import LostSessionError, require_none_lost
+from agentmux.app.session.search.lookup import SessionEntry, list_sessions, select_session
+from agentmux.app.session.search.lost_sessions import LostSessionError, require_none_lost
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person

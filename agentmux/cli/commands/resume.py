@@ -25,15 +25,15 @@ from agentmux.app.commands.resume import (
 from agentmux.app.commands.trust import Effect, played_in
 from agentmux.app.launch.missing_programs import missing_programs
 from agentmux.app.result import Problem, envelope, problem_of, worst
-from agentmux.app.session.checkout import busy, taken
-from agentmux.app.session.lookup import (
+from agentmux.app.session.configuration.pinned import repinned_by
+from agentmux.app.session.search.lookup import (
     Liveness,
     SessionEntry,
     list_resumable_sessions,
     live,
     shown_path,
 )
-from agentmux.app.session.pinned import repinned_by
+from agentmux.app.session.workplace.checkout import busy, taken
 from agentmux.app.views.looked_up_once import LookedUpOnce
 from agentmux.app.views.plan_lines import resume_plan
 from agentmux.cli import render

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.result import Problem, envelope, problem_of, worst
-from agentmux.app.session.lookup import SessionEntry, live
+from agentmux.app.session.search.lookup import SessionEntry, live
 from agentmux.cli import render
 from agentmux.cli.ask.consent import require_consent
 from agentmux.cli.ask.session_argument import unfinished_sessions

@@ -8,7 +8,7 @@ import typer
 
 from agentmux.app.commands.resume import blocked
 from agentmux.app.commands.rewind import RewindPlan, plan_rewind, rewind, tree_checkpoints
-from agentmux.app.session.lookup import live
+from agentmux.app.session.search.lookup import live
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person

@@ -14,7 +14,7 @@ from agentmux.adapters.wake.pipe import poke
 from agentmux.app.commands.live_seat import only_seat
 from agentmux.app.commands.seat_input import Given, give, require_message, wait_ended
 from agentmux.app.result import SCHEMA
-from agentmux.app.session.lookup import (
+from agentmux.app.session.search.lookup import (
     SessionEntry,
     live,
     require_no_copy,

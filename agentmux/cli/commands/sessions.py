@@ -16,7 +16,7 @@ from agentmux.adapters.disk import files
 from agentmux.adapters.disk.log_file import LogFile
 from agentmux.adapters.system.lost_work import lost_work
 from agentmux.app.delivery.outcome import kept_ways
-from agentmux.app.session.lookup import (
+from agentmux.app.session.search.lookup import (
     STATUS,
     SessionEntry,
     entry_at,
@@ -24,7 +24,7 @@ from agentmux.app.session.lookup import (
     live,
     select_session,
 )
-from agentmux.app.session.lost_sessions import require_none_lost
+from agentmux.app.session.search.lost_sessions import require_none_lost
 from agentmux.app.views.decision import with_digest
 from agentmux.app.views.rows import session_row
 from agentmux.app.views.seat_screens import with_screens

@@ -10,7 +10,7 @@ from wcwidth import wcwidth
 
 from agentmux.adapters.disk import files
 from agentmux.app.result import envelope
-from agentmux.app.session.lookup import SessionEntry, shown_path
+from agentmux.app.session.search.lookup import SessionEntry, shown_path
 from agentmux.app.views.last_screens import LastScreen, LastScreens, heading, last_screens
 from agentmux.app.views.seat_screens import asking_seats
 from agentmux.cli import render

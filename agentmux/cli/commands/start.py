@@ -25,8 +25,8 @@ from agentmux.app.commands.start import (
 )
 from agentmux.app.commands.trust import Effect, placed_by, playing, through
 from agentmux.app.result import SCHEMA
-from agentmux.app.session.lookup import list_sessions, shown_path
-from agentmux.app.session.pipeline_choice import pipeline_roles
+from agentmux.app.session.configuration.pipeline_choice import pipeline_roles
+from agentmux.app.session.search.lookup import list_sessions, shown_path
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.commands import attachment

@@ -10,7 +10,7 @@ from agentmux.adapters.system import processes
 from agentmux.adapters.system.lost_work import end_lost_work
 from agentmux.adapters.wake.pipe import STOP, poke
 from agentmux.app.commands.stop import stop
-from agentmux.app.session.lookup import live, select_session
+from agentmux.app.session.search.lookup import live, select_session
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt
 from agentmux.cli.ask.session_argument import meant, unfinished_sessions

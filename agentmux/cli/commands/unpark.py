@@ -8,7 +8,7 @@ import typer
 
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.commands.unpark import unpark
-from agentmux.app.session.orchestrator_version import require_own_version
+from agentmux.app.session.search.orchestrator_version import require_own_version
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.ask.session_argument import chosen_session, meant

@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.commands.remove import finish_removals
-from agentmux.app.session.further_up import listed_further_up
-from agentmux.app.session.lookup import (
+from agentmux.app.session.search.further_up import listed_further_up
+from agentmux.app.session.search.lookup import (
     SessionEntry,
     list_sessions,
     newest_sessions,
     sessions_dir,
     short_names,
 )
-from agentmux.app.session.lost_sessions import lost_lines
+from agentmux.app.session.search.lost_sessions import lost_lines
 from agentmux.app.views.rows import session_row
 from agentmux.app.views.status import look
 from agentmux.cli import render, session_text

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import envelope
-from agentmux.app.session.further_up import listed_further_up
-from agentmux.app.session.lost_sessions import lost_lines
+from agentmux.app.session.search.further_up import listed_further_up
+from agentmux.app.session.search.lost_sessions import lost_lines
 from agentmux.app.views.rows import session_row
 from agentmux.app.views.session_words import next_step
 from agentmux.app.views.standing import Standing, standing

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Final, Self
 
 from agentmux.adapters.disk.files import read_limited
 from agentmux.adapters.system import terminal
-from agentmux.app.session.lookup import Liveness, SessionEntry, live
-from agentmux.app.session.lookup import select_session as only_one
+from agentmux.app.session.search.lookup import Liveness, SessionEntry, live
+from agentmux.app.session.search.lookup import select_session as only_one
 from agentmux.app.views.outlook import Outlook, outlook
 from agentmux.app.views.rows import SessionRow, search_words, session_row
 from agentmux.app.views.status import session_view

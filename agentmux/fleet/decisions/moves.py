@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.lookup import entry_at
+from agentmux.app.session.search.lookup import entry_at
 from agentmux.core.fleet.statuses import FleetStatus, outcome
 from agentmux.core.names import layout
 from agentmux.core.names.status_labels import SessionStatus

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentmux.app.session.lookup import entry_at, sessions_dir
+from agentmux.app.session.search.lookup import entry_at, sessions_dir
 from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.times import time_of
@@ -62,7 +62,7 @@ class Sessions:
     def question(self, path: Path) -> Mapping[str, object] | None:
         """Return what a person has to decide: cycle, digest and the lines to read first."""
         from agentmux.app.delivery.approval_question import question_or_obstacle  # noqa: PLC0415 (reads git)
-        from agentmux.app.session.own_worktree import placed  # noqa: PLC0415 (as above)
+        from agentmux.app.session.workplace.own_worktree import placed  # noqa: PLC0415 (as above)
         from agentmux.core.fold.acceptance import takes_decision  # noqa: PLC0415 (as above)
 
         world = build.world(self.project, config=self.config, environ=self.environ)

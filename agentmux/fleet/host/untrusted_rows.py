@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import Final
 
-from agentmux.app.session.lookup import sessions_dir
+from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.core.fleet.repositories import is_allowed
 from agentmux.core.fleet.wish import FEATURE_MAX, from_fields, session_slug
 from agentmux.core.names import layout

@@ -16,7 +16,7 @@ from agentmux.adapters.config.pipeline_files import (
     read_source,
 )
 from agentmux.adapters.config.project_files import ProjectFiles
-from agentmux.app.session.pipeline_choice import checked
+from agentmux.app.session.configuration.pipeline_choice import checked
 from agentmux.core.config.settings import RoleSettings, Settings
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.definitions.feature import FEATURE

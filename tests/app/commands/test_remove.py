@@ -14,7 +14,7 @@ from agentmux.app.commands.remove import (
     remove_session,
     require_removable,
 )
-from agentmux.app.session.lookup import SessionEntry, entry_at, list_sessions, sessions_dir
+from agentmux.app.session.search.lookup import SessionEntry, entry_at, list_sessions, sessions_dir
 from agentmux.app.world import Site
 from agentmux.errors import BlockedError, DataError
 from agentmux.wiring import build

@@ -12,9 +12,9 @@ from agentmux.adapters.git.work_tree import MARKER
 from agentmux.app.delivery.approval_preview import destination
 from agentmux.app.delivery.approval_question import approval_question
 from agentmux.app.delivery.deliverable import deliverable
-from agentmux.app.session.changes import changes_of
-from agentmux.app.session.lookup import sessions_dir
-from agentmux.app.session.own_worktree import placed
+from agentmux.app.session.search.lookup import sessions_dir
+from agentmux.app.session.workplace.changes import changes_of
+from agentmux.app.session.workplace.own_worktree import placed
 from agentmux.app.world import World
 from agentmux.core.checks.report import NOTHING
 from agentmux.core.journal.state import Base, Options, SessionState

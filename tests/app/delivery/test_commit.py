@@ -11,7 +11,7 @@ import pytest
 from agentmux.adapters.git.repository import Git
 from agentmux.app.delivery.commit import commit, moved, reason
 from agentmux.app.delivery.deliverable import deliverable
-from agentmux.app.session.own_worktree import placed
+from agentmux.app.session.workplace.own_worktree import placed
 from agentmux.app.world import World
 from agentmux.core.documents.trailer import TRAILER
 from agentmux.core.journal.results import PhaseResult

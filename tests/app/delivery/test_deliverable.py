@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.app.delivery.deliverable import decision_digest, deliverable
-from agentmux.app.session.lookup import sessions_dir
+from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.core.journal.results import PhaseResult
 from agentmux.core.journal.state import Options, SessionState
 from agentmux.core.names.phase import Phase

@@ -10,7 +10,7 @@ import pytest
 
 from agentmux.app.delivery.commit import moved
 from agentmux.app.delivery.deliverable import deliverable, ways_along
-from agentmux.app.session.own_worktree import placed
+from agentmux.app.session.workplace.own_worktree import placed
 from agentmux.app.world import World
 from agentmux.core.journal.state import Base, Options, SessionState, TreeCheckpoint
 from agentmux.core.names.phase import Phase

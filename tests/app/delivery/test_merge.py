@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from agentmux.app.session.lookup import sessions_dir
+from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.core.journal.events import StepFailed, StepStarted
 from agentmux.core.journal.state import Options
 from agentmux.core.names.phase import Phase

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.app.session.changes import changes_of
+from agentmux.app.session.workplace.changes import changes_of
 from agentmux.app.world import World
 from agentmux.core.journal.state import Commit, Options, SessionState, TreeCheckpoint
 from agentmux.core.names.phase import Phase

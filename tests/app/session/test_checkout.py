@@ -16,8 +16,13 @@ from agentmux.app.commands.orchestrator_request import OrchestratorReport
 from agentmux.app.commands.orchestrator_start import OrchestratorStart
 from agentmux.app.commands.start import StartRequest, plan_start, start
 from agentmux.app.commands.start_workplace import WorkplaceWish, choose_workplace
-from agentmux.app.session.checkout import TreeTakenError, merges_there, require_free, works_in
-from agentmux.app.session.lookup import entry_at
+from agentmux.app.session.search.lookup import entry_at
+from agentmux.app.session.workplace.checkout import (
+    TreeTakenError,
+    merges_there,
+    require_free,
+    works_in,
+)
 from agentmux.app.world import World
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase

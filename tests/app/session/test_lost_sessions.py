@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.app.session.lost_sessions import (
+from agentmux.app.session.search.lost_sessions import (
     LostSessionError,
     homeless_sessions,
     lost_sessions,

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.disk.lock import SessionLock
-from agentmux.app.session.orchestrator_version import (
+from agentmux.app.session.search.orchestrator_version import (
     UNNOTED,
     other_version,
     other_version_label,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.app.session.own_worktree import has_lost_worktree
+from agentmux.app.session.workplace.own_worktree import has_lost_worktree
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase
 

@@ -10,7 +10,7 @@ import pytest
 
 from agentmux.adapters.config.project_files import ProjectFiles, ProjectPipelines
 from agentmux.adapters.disk.session_files import FileSession
-from agentmux.app.session.pinned import repin, steps_ahead
+from agentmux.app.session.configuration.pinned import repin, steps_ahead
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace

@@ -12,7 +12,7 @@ import pytest
 from agentmux.adapters.disk.session_files import FileSession
 from agentmux.app.commands.resume import plan_resume
 from agentmux.app.commands.start import StartRequest, plan_start, start
-from agentmux.app.session.pinned import repin
+from agentmux.app.session.configuration.pinned import repin
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.definitions.feature import FEATURE

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from agentmux.app.session.own_worktree import placed
-from agentmux.app.session.unfinished_rewind import finish_rewind
+from agentmux.app.session.workplace.own_worktree import placed
+from agentmux.app.session.workplace.unfinished_rewind import finish_rewind
 from agentmux.core.journal.events import RewindStarted
 from tests.app.scene import Scene
 from tests.fakes.bench import Bench as TmuxTerminal

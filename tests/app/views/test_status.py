@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentmux.app.result import Problem
-from agentmux.app.session.lookup import Liveness, SessionEntry, entry_at
+from agentmux.app.session.search.lookup import Liveness, SessionEntry, entry_at
 from agentmux.app.views.rows import session_row
 from agentmux.app.views.session_view import SessionView
 from agentmux.app.views.session_words import next_step, standing

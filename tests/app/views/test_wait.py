@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agentmux.adapters.disk import files
-from agentmux.app.session.lookup import SessionEntry, entry_at, sessions_dir
+from agentmux.app.session.search.lookup import SessionEntry, entry_at, sessions_dir
 from agentmux.app.views.wait import Goal, wait_for
 from agentmux.app.world import Site
 from agentmux.core.names import layout

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.app.session.lookup import sessions_dir
+from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.cli.main import main
 from agentmux.core.decisions.session_trace import SessionTrace
 from agentmux.core.journal.state import Moved

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.app.session.lookup import sessions_dir
+from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.cli.main import main
 from agentmux.core.journal.events import Approved, ChangesRequested
 from agentmux.core.journal.results import PhaseResult

@@ -10,7 +10,7 @@ import pytest
 
 from agentmux.adapters.git.program import GitProgram
 from agentmux.adapters.trees.worktrees import LinkedWorktrees
-from agentmux.app.session.lookup import sessions_dir
+from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.cli.main import main
 from agentmux.core.journal.state import Base, Commit, Options
 from agentmux.core.names import git_commands

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.app.session.lookup import sessions_dir
+from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.cli.main import main
 from agentmux.core.journal.state import Commit, Options
 from agentmux.core.names.phase import Phase

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from freezegun import freeze_time
 
-from agentmux.app.session.lookup import sessions_dir
+from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.cli.main import main
 from tests.app.on_disk import OnDisk
 from tests.fakes.pseudo_terminal import read_to_end

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.app.session.lookup import sessions_dir
+from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.cli.main import main
 from agentmux.core.names.phase import Phase
 from tests.app.on_disk import OnDisk

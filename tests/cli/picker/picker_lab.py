@@ -8,7 +8,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
-from agentmux.app.session.lookup import list_resumable_sessions
+from agentmux.app.session.search.lookup import list_resumable_sessions
 from agentmux.cli.picker import screen as picker
 from agentmux.core.journal.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
 from agentmux.core.journal.state import SessionState, encode

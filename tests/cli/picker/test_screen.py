@@ -24,7 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux.adapters.disk.files import read_limited
-from agentmux.app.session.lookup import list_resumable_sessions, live
+from agentmux.app.session.search.lookup import list_resumable_sessions, live
 from agentmux.app.views.last_screens import LastScreen, readable_screens
 from agentmux.app.views.outlook import Outlook, SeatOutlook, outlook
 from agentmux.app.views.rows import SessionRow

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.lookup import shown_path
+from agentmux.app.session.search.lookup import shown_path
 from agentmux.core.names import layout
 from agentmux.errors import ConfigError, MissingError
 

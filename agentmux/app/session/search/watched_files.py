@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from agentmux.app.session.lookup import sessions_dir
+from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.core.names import layout
 
 NEWS: Final = frozenset({layout.STATE, layout.JOURNAL, layout.RUNTIME, layout.LOCK_HOLDER})

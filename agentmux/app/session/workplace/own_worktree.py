@@ -6,8 +6,8 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.lookup import entry_at, live
-from agentmux.app.session.workplace import inner, is_away, workplace
+from agentmux.app.session.search.lookup import entry_at, live
+from agentmux.app.session.workplace.workplace import inner, is_away, workplace
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.tree_checkpoints import checkpoint_words
 from agentmux.core.journal.events import WorktreeMade, WorktreeMoved

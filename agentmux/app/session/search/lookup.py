@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import Problem, problem_of
-from agentmux.app.session.further_up import hints_further_up
-from agentmux.app.session.lost_sessions import require_not_lost
-from agentmux.app.session.orchestrator_version import other_version
+from agentmux.app.session.search.further_up import hints_further_up
+from agentmux.app.session.search.lost_sessions import require_not_lost
+from agentmux.app.session.search.orchestrator_version import other_version
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.times import time_of
 from agentmux.core.names import layout

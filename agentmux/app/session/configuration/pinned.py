@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.frozen_files import require_frozen
-from agentmux.app.session.own_worktree import placed, worktree_of
-from agentmux.app.session.pipeline_choice import choose_pipeline
-from agentmux.app.session.succeeded_step import adopt_step, succeeded_step
+from agentmux.app.session.configuration.frozen_files import require_frozen
+from agentmux.app.session.configuration.pipeline_choice import choose_pipeline
+from agentmux.app.session.workplace.own_worktree import placed, worktree_of
+from agentmux.app.session.workplace.setup_recovery import adopt_step, succeeded_step
 from agentmux.core.codec.frozen import replace
 from agentmux.core.config.trust import PIPELINES
 from agentmux.core.definitions.definition import WHOLE, definition_fields

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentmux.app.session.own_worktree import (
+from agentmux.app.session.workplace.own_worktree import (
     last_checkpoint,
     missing_worktree,
     placed,

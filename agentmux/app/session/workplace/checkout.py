@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.lookup import (
+from agentmux.app.session.search.lookup import (
     Liveness,
     SessionEntry,
     entry_at,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentmux.app.session.workplace import inner
+from agentmux.app.session.workplace.workplace import inner
 from agentmux.ports.worktrees import WorktreeSpec
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""What a session keeps of the configuration under which it began."""
