@@ -11,7 +11,7 @@ from typing import Final
 
 from agentmux.adapters.git.program import GitProgram
 from agentmux.adapters.trees.checkpoints import GitCheckpoints
-from agentmux.app.loop.tree_saver import PATIENCE_S
+from agentmux.app.loop.work.tree_saver import PATIENCE_S
 from benchmarks.repositories import filled
 from benchmarks.rows import Row, milliseconds
 

@@ -29,8 +29,8 @@ from agentmux.app.commands.resume import plan_resume, resume
 from agentmux.app.commands.start import StartRequest, plan_start, start
 from agentmux.app.delivery.approval_question import approval_of
 from agentmux.app.delivery.deliverable import deliverable
+from agentmux.app.loop.dependencies import Tools
 from agentmux.app.loop.process import drive
-from agentmux.app.loop.tools import Tools
 from agentmux.app.session.workplace.own_worktree import placed
 from agentmux.app.signals.submission import SubmitAnswer, decide, identity_from, submit
 from agentmux.app.world import World

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.app.loop.tmux_options import session_options
+from agentmux.app.loop.monitor.tmux_options import session_options
 from agentmux.app.result import Problem
 from agentmux.app.session.search.lookup import Liveness, SessionEntry
 from agentmux.app.views.last_screens import LastScreen, heading

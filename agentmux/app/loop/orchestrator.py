@@ -21,15 +21,20 @@ from agentmux.app.commands.stop import STOPPED_BY_USER
 from agentmux.app.delivery.outcome import LOST
 from agentmux.app.launch.stopped_pane import PaneManner
 from agentmux.app.loop.background_tasks import AGAIN_S, TRIES, give_way, in_words
-from agentmux.app.loop.monitor_keys import MonitorKeys
-from agentmux.app.loop.monitor_thread import MonitorThread
-from agentmux.app.loop.notices import Notices
+from agentmux.app.loop.dependencies import Tools
+from agentmux.app.loop.monitor.detach_hint import WayOut
+from agentmux.app.loop.monitor.monitor_keys import MonitorKeys
+from agentmux.app.loop.monitor.monitor_thread import MonitorThread
+from agentmux.app.loop.monitor.notices import Notices
+from agentmux.app.loop.monitor.tmux_options import (
+    TmuxOptions,
+    left_options,
+    marked,
+    session_options,
+)
+from agentmux.app.loop.panes.watcher import Watcher
 from agentmux.app.loop.performer import Performer
-from agentmux.app.loop.tmux_options import TmuxOptions, left_options, marked, session_options
-from agentmux.app.loop.tools import Tools
-from agentmux.app.loop.tree_saver import TreeSaver
-from agentmux.app.loop.watcher import Watcher
-from agentmux.app.loop.way_out import WayOut
+from agentmux.app.loop.work.tree_saver import TreeSaver
 from agentmux.app.session.search.lookup import short_name
 from agentmux.app.session.workplace.clean_protection import protect_from_clean
 from agentmux.app.session.workplace.own_worktree import has_lost_worktree, lost_worktree

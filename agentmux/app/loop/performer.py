@@ -16,17 +16,17 @@ from agentmux.app.delivery.merge import brought_back, merge_base
 from agentmux.app.delivery.ways import way_of
 from agentmux.app.launch.launcher import Launcher, PreparedLaunch, PreparedStep
 from agentmux.app.launch.stopped_pane import PaneManner
-from agentmux.app.loop.agent_probes import AgentProbes
-from agentmux.app.loop.approvers import Approvers
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
-from agentmux.app.loop.base_runner import BaseRunner
-from agentmux.app.loop.checker import Checker
-from agentmux.app.loop.committer import Committer
-from agentmux.app.loop.deliverer import Deliverer
-from agentmux.app.loop.input_sender import InputSender
-from agentmux.app.loop.messenger import Messenger
-from agentmux.app.loop.tools import Tools
-from agentmux.app.loop.watcher import Watcher, command_status
+from agentmux.app.loop.dependencies import Tools
+from agentmux.app.loop.panes.agent_probes import AgentProbes
+from agentmux.app.loop.panes.input_sender import InputSender
+from agentmux.app.loop.panes.messenger import Messenger
+from agentmux.app.loop.panes.watcher import Watcher, command_status
+from agentmux.app.loop.work.approvers import Approvers
+from agentmux.app.loop.work.base_runner import BaseRunner
+from agentmux.app.loop.work.checker import Checker
+from agentmux.app.loop.work.committer import Committer
+from agentmux.app.loop.work.deliverer import Deliverer
 from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World

@@ -21,9 +21,9 @@ from agentmux.app.commands.orchestrator_request import (
 from agentmux.app.commands.resume import settled_state
 from agentmux.app.delivery.outcome import last_words
 from agentmux.app.launch.stopped_pane import PaneManner, unheard
+from agentmux.app.loop.dependencies import SessionGoneError, Tools
 from agentmux.app.loop.orchestrator import Orchestrator
-from agentmux.app.loop.tools import SessionGoneError, Tools
-from agentmux.app.loop.watcher import Watcher
+from agentmux.app.loop.panes.watcher import Watcher
 from agentmux.app.session.check_record import adopt_checks
 from agentmux.app.session.configuration.first_texts import first_texts
 from agentmux.app.session.search.moved import require_here

@@ -38,9 +38,9 @@ from agentmux.app.commands.orchestrator_request import (
     failure,
 )
 from agentmux.app.commands.trust import played_in, require_trusted
+from agentmux.app.loop.dependencies import SessionGoneError, Tools
 from agentmux.app.loop.orchestrator import SAYS
 from agentmux.app.loop.process import drive
-from agentmux.app.loop.tools import SessionGoneError, Tools
 from agentmux.app.world import World
 from agentmux.cli import render
 from agentmux.core.agents.environment import change

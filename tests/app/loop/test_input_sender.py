@@ -12,9 +12,9 @@ from typing import Any, cast
 import pytest
 
 from agentmux.adapters.pane import delivery, keystrokes
-from agentmux.app.loop.input_sender import InputSender
-from agentmux.app.loop.messenger import Messenger
-from agentmux.app.loop.sight import Sight
+from agentmux.app.loop.panes.input_sender import InputSender
+from agentmux.app.loop.panes.messenger import Messenger
+from agentmux.app.loop.panes.observed_panes import Sight
 from agentmux.app.session.writer import Session
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.digests import screen_digest

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from agentmux.adapters.config.prompt_files import BUILT_IN
-from agentmux.app.loop.messenger import Messenger, message_inputs
-from agentmux.app.loop.sight import Sight
+from agentmux.app.loop.panes.messenger import Messenger, message_inputs
+from agentmux.app.loop.panes.observed_panes import Sight
 from agentmux.core.decisions.next_actions import Tell
 from agentmux.core.definitions.definition import Kind, Leaf, PhaseDefinition, PipelineDefinition
 from agentmux.core.journal.events import PromptReached, ResearchTold

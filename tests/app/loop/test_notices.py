@@ -14,8 +14,8 @@ import pytest
 
 from agentmux.adapters.wake.file_changes import gone
 from agentmux.adapters.wake.pipe import WakeFifo
-from agentmux.app.loop.notices import Notices
-from agentmux.app.loop.tools import Tools
+from agentmux.app.loop.dependencies import Tools
+from agentmux.app.loop.monitor.notices import Notices
 from agentmux.app.session.writer import Session
 from agentmux.core.config.settings import Address, NotifyRule
 from agentmux.core.decisions.attention import TROUBLE, Attention, Notice

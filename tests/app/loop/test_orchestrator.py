@@ -32,8 +32,8 @@ from agentmux.app.commands.orchestrator_start import OrchestratorStart
 from agentmux.app.commands.resume import plan_resume
 from agentmux.app.commands.start import StartRequest, plan_start, start
 from agentmux.app.loop.background_tasks import TRIES
+from agentmux.app.loop.dependencies import Tools
 from agentmux.app.loop.process import drive
-from agentmux.app.loop.tools import Tools
 from agentmux.app.signals.submission import decide
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec, ProbeResult

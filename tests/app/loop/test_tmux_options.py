@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.app.loop.tmux_options import TmuxOptions, marked, session_options, waits
+from agentmux.app.loop.monitor.tmux_options import TmuxOptions, marked, session_options, waits
 from agentmux.core.decisions.attention import attention
 from agentmux.core.journal.state import Interruption, Seat, SessionState
 from agentmux.core.names.occasion import Occasion

@@ -14,7 +14,7 @@ import pytest
 from agentmux.adapters.git import session_objects
 from agentmux.adapters.git.program import GitProgram
 from agentmux.adapters.trees.checkpoints import GitCheckpoints
-from agentmux.app.loop.tree_saver import TreeSaver
+from agentmux.app.loop.work.tree_saver import TreeSaver
 from agentmux.app.session.writer import Session
 from agentmux.core.journal.events import CheckpointTaken
 from agentmux.errors import ExitCode

@@ -13,8 +13,8 @@ import pytest
 
 from agentmux.adapters.wake.file_changes import gone
 from agentmux.adapters.wake.pipe import WakeFifo
-from agentmux.app.loop.tools import Tools
-from agentmux.app.loop.watcher import Watcher
+from agentmux.app.loop.dependencies import Tools
+from agentmux.app.loop.panes.watcher import Watcher
 from agentmux.app.session.writer import Session
 from agentmux.core.config.settings import StallSettings
 from agentmux.core.journal.events import (

@@ -1,6 +1,6 @@
 import pytest
 
-from agentmux.app.loop.way_out import leave_line
+from agentmux.app.loop.monitor.detach_hint import leave_line
 from agentmux.ports.terminal import Client, LeaveKeys
 
 USUAL = LeaveKeys(detach="C-b d", back="C-b L")

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentmux.app.loop.approvers import Approvers
     from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
-    from agentmux.app.loop.tools import Tools
+    from agentmux.app.loop.dependencies import Tools
+    from agentmux.app.loop.work.approvers import Approvers
     from agentmux.app.session.writer import Session
     from agentmux.app.world import World
 

@@ -10,11 +10,11 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from agentmux.app.loop.limit_watch import LimitWatch
-from agentmux.app.loop.quiet_agents import QuietAgents
-from agentmux.app.loop.runtime_note import RuntimeNote
-from agentmux.app.loop.sight import LastLook, Sight
-from agentmux.app.loop.tools import Tools
+from agentmux.app.loop.dependencies import Tools
+from agentmux.app.loop.panes.limit_watch import LimitWatch
+from agentmux.app.loop.panes.observed_panes import LastLook, Sight
+from agentmux.app.loop.panes.quiet_agents import QuietAgents
+from agentmux.app.loop.panes.runtime_note import RuntimeNote
 from agentmux.app.session.snapshot import keep, snapshot
 from agentmux.app.session.writer import Session, stamp
 from agentmux.app.world import World

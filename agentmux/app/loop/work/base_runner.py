@@ -14,7 +14,7 @@ from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
     from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
-    from agentmux.app.loop.watcher import Watcher
+    from agentmux.app.loop.panes.watcher import Watcher
     from agentmux.app.session.writer import Session
     from agentmux.app.world import World
 

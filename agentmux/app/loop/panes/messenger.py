@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.app.loop.background_tasks import Loop, in_words
-from agentmux.app.loop.sight import Unsent
-from agentmux.app.loop.tools import Tools
-from agentmux.app.loop.watcher import Watcher
+from agentmux.app.loop.dependencies import Tools
+from agentmux.app.loop.panes.observed_panes import Unsent
+from agentmux.app.loop.panes.watcher import Watcher
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.agents.spec import typed_blind

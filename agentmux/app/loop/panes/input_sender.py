@@ -10,8 +10,8 @@ from functools import partial
 from typing import Final
 
 from agentmux.app.loop.background_tasks import Loop
-from agentmux.app.loop.messenger import Messenger
-from agentmux.app.loop.watcher import Watcher
+from agentmux.app.loop.panes.messenger import Messenger
+from agentmux.app.loop.panes.watcher import Watcher
 from agentmux.app.session.writer import Session
 from agentmux.core.journal.events import InputEnded, InputStarted
 from agentmux.core.journal.state import Input

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from agentmux.app.loop.sight import Sight
+from agentmux.app.loop.panes.observed_panes import Sight
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec, TurnEnd

@@ -13,7 +13,7 @@ from contextlib import suppress
 from threading import Event
 from typing import Final, Protocol
 
-from agentmux.app.loop.tools import Tools
+from agentmux.app.loop.dependencies import Tools
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import dataclass

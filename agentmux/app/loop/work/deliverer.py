@@ -10,8 +10,8 @@ from typing import Final, TypeVar
 from agentmux.app.delivery.commit import reason
 from agentmux.app.delivery.steps import TAKEN_BY
 from agentmux.app.delivery.work import OvertakenError, Record, Step, StepError, StepWork
-from agentmux.app.loop.delivery_worker import DeliveryWorker
-from agentmux.app.loop.failures import record_failure, unexpected
+from agentmux.app.loop.work.delivery_worker import DeliveryWorker
+from agentmux.app.loop.work.failures import record_failure, unexpected
 from agentmux.core.decisions.next_actions import TakeStep
 from agentmux.core.fleet.lease import LeaseLapsedError
 from agentmux.core.journal.events import StepDone, StepFailed, StepStarted

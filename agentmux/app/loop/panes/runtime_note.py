@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Final
 
-from agentmux.app.loop.sight import Sight
-from agentmux.app.loop.tools import Tools
+from agentmux.app.loop.dependencies import Tools
+from agentmux.app.loop.panes.observed_panes import Sight
 from agentmux.app.session.writer import Session
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError, DataError

@@ -6,7 +6,7 @@ import logging
 from functools import partial
 
 from agentmux.app.loop.background_tasks import Loop
-from agentmux.app.loop.watcher import Watcher
+from agentmux.app.loop.panes.watcher import Watcher
 from agentmux.app.session.check_record import TREE_S, UNKNOWN_TREE, check_fact
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from agentmux.app.loop.sight import Sight
+from agentmux.app.loop.panes.observed_panes import Sight
 from agentmux.app.session.writer import Session, stamp
 from agentmux.app.world import World
 from agentmux.core.agents.reset_times import reset_time

@@ -17,9 +17,9 @@ from agentmux.app.delivery.approval_question import question_or_obstacle
 from agentmux.app.delivery.result_view import digest_now, every_change, result_view
 from agentmux.app.delivery.wish import wish as with_conflicts
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
-from agentmux.app.loop.sight import Sight
-from agentmux.app.loop.tmux_options import waits
-from agentmux.app.loop.tools import Tools
+from agentmux.app.loop.dependencies import Tools
+from agentmux.app.loop.monitor.tmux_options import waits
+from agentmux.app.loop.panes.observed_panes import Sight
 from agentmux.app.session.writer import Session, stamp
 from agentmux.app.signals.submission import decide
 from agentmux.app.world import World

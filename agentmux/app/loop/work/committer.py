@@ -7,8 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from agentmux.app.delivery.commit import commit, reason
-from agentmux.app.loop.delivery_worker import DeliveryWorker
-from agentmux.app.loop.failures import record_failure, unexpected
+from agentmux.app.loop.work.delivery_worker import DeliveryWorker
+from agentmux.app.loop.work.failures import record_failure, unexpected
 from agentmux.core.codec.frozen import replace
 from agentmux.core.fleet.lease import LeaseLapsedError
 from agentmux.core.journal.events import CommitDelayed, CommitFailed, CommitMade, CommitStarted

@@ -1,0 +1,1 @@
+"""The panes of a session: what agents show, and what is typed for them."""

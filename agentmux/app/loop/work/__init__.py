@@ -1,0 +1,1 @@
+"""What the loop does beside the agents: checks, commits, deliveries, checkpoints."""
