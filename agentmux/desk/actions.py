@@ -335,7 +335,7 @@ class Actions:
         return await self._run(row.project, words, "reattaching")
 
     def _plan(self, row: DeskRow) -> _Plan:
-        from agentmux.app.commands.resume import plan_resume  # noqa: PLC0415 (as above)
+        from agentmux.app.commands.resume.resume import plan_resume  # noqa: PLC0415 (as above)
         from agentmux.app.views.explanation import explanation  # noqa: PLC0415 (as above)
 
         world = self._app.tools.reader.world(row.project)
@@ -438,7 +438,7 @@ class Actions:
 
     def _offer(self, project: Path) -> Offer:
         """Return what a start in a project can take; as configured where nobody can tell."""
-        from agentmux.app.commands.pipelines import usable_pipelines  # noqa: PLC0415 (as above)
+        from agentmux.app.commands.look.pipelines import usable_pipelines  # noqa: PLC0415 (as above)
         from agentmux.core.decisions.workplace import workplace_choices  # noqa: PLC0415 (as above)
 
         try:

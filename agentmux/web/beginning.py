@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.config.agent_registry import load_registry
 from agentmux.adapters.config.layers import names_an_agent
-from agentmux.app.commands.agents import installed_agents
-from agentmux.app.commands.pipelines import usable_pipelines
-from agentmux.app.commands.start import to_be_agreed_to
+from agentmux.app.commands.begin.start import to_be_agreed_to
+from agentmux.app.commands.look.agents import installed_agents
+from agentmux.app.commands.look.pipelines import usable_pipelines
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import shown
 from agentmux.core.decisions.workplace import workplace_choices

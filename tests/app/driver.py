@@ -23,10 +23,13 @@ from typing import Any
 
 from agentmux.adapters.wake.file_changes import gone
 from agentmux.adapters.wake.pipe import WakeFifo, poke
-from agentmux.app.commands.orchestrator_request import OrchestratorReport, OrchestratorRequest
-from agentmux.app.commands.orchestrator_start import OrchestratorStart
-from agentmux.app.commands.resume import plan_resume, resume
-from agentmux.app.commands.start import StartRequest, plan_start, start
+from agentmux.app.commands.begin.start import StartRequest, plan_start, start
+from agentmux.app.commands.resume.orchestrator_request import (
+    OrchestratorReport,
+    OrchestratorRequest,
+)
+from agentmux.app.commands.resume.orchestrator_start import OrchestratorStart
+from agentmux.app.commands.resume.resume import plan_resume, resume
 from agentmux.app.delivery.approval_question import approval_of
 from agentmux.app.delivery.deliverable import deliverable
 from agentmux.app.loop.dependencies import Tools

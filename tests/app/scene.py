@@ -4,7 +4,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from agentmux.app.commands.tryout import begin_trial
+from agentmux.app.commands.end.tryout import begin_trial
 from agentmux.app.session.search.lookup import entry_at
 from agentmux.app.session.workplace.own_worktree import placed, worktree_of
 from agentmux.app.session.workplace.unfinished_rewind import save_tree

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from agentmux.app.commands.resume import ResumePlan, plan_resume
+from agentmux.app.commands.resume.resume import ResumePlan, plan_resume
 from agentmux.app.launch.launcher import Launcher, PreparedLaunch
 from agentmux.app.session.writer import Session, resumed_values
 from agentmux.app.world import World

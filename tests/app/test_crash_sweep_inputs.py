@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.commands.seat_input import give
+from agentmux.app.commands.talk.seat_input import give
 from agentmux.app.session.search.lookup import entry_at
 from agentmux.core.journal.events import InputEnded, SeatAnswered, SeatTold
 from agentmux.core.names import layout

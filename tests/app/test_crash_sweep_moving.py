@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.app.commands.export import export
-from agentmux.app.commands.import_session import import_session
-from agentmux.app.commands.resume import plan_resume
+from agentmux.app.commands.move.export import export
+from agentmux.app.commands.move.import_session import import_session
+from agentmux.app.commands.resume.resume import plan_resume
 from agentmux.app.session.search.lookup import SessionEntry, entry_at, list_sessions
 from agentmux.app.world import World
 from agentmux.core.fold.apply import fold

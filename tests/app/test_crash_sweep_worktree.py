@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.app.commands.remove import (
+from agentmux.app.commands.end.remove import (
     finish_removals,
     remove_session,
     require_nothing_lost,
     worktree_to_remove,
 )
-from agentmux.app.commands.rewind import rewind
+from agentmux.app.commands.resume.rewind import rewind
 from agentmux.app.session.search.lookup import entry_at, list_sessions
 from agentmux.core.config.commands import SetupStep
 from agentmux.core.names.layout import MAKING

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentmux.app.commands.agents import AgentReport, list_agents
-from agentmux.app.commands.remove import (
+from agentmux.app.commands.end.remove import (
     besides_words,
     lost_words,
     removable_worktree,
     ways_to_keep,
 )
+from agentmux.app.commands.look.agents import AgentReport, list_agents
 from agentmux.app.doctor.finding import Finding, Repair, failed, fine, problem, warning
 from agentmux.app.session.search.lookup import (
     Liveness,

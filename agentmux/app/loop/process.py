@@ -12,13 +12,13 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from agentmux.app.commands.orchestrator_request import (
+from agentmux.app.commands.resume.orchestrator_request import (
     OrchestratorReport,
     OrchestratorRequest,
     Rebuild,
     SessionDoneError,
 )
-from agentmux.app.commands.resume import settled_state
+from agentmux.app.commands.resume.resume import settled_state
 from agentmux.app.delivery.outcome import last_words
 from agentmux.app.launch.stopped_pane import PaneManner, unheard
 from agentmux.app.loop.dependencies import SessionGoneError, Tools

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from agentmux.app.commands.resume import blocked, plan_fields, plan_lacks, plan_resume
+from agentmux.app.commands.resume.resume import blocked, plan_fields, plan_lacks, plan_resume
 from agentmux.app.launch.missing_programs import LackingProgramError
 from agentmux.app.session.search.lookup import SessionEntry, live
 from agentmux.app.views.plan_lines import resume_plan

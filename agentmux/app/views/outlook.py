@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.commands.resume import ResumePlan, blocked, plan_lacks, plan_resume
+from agentmux.app.commands.resume.resume import ResumePlan, blocked, plan_lacks, plan_resume
 from agentmux.app.launch.missing_programs import LackingProgramError
 from agentmux.app.views.last_screens import LastScreen, ReadFile, readable_screens
 from agentmux.app.views.status import session_view

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.adapters.config.agent_registry import load_registry
 from agentmux.adapters.config.edit import set_value
 from agentmux.adapters.config.layers import names_an_agent
-from agentmux.app.commands.agents import installed_agents
+from agentmux.app.commands.look.agents import installed_agents
 from agentmux.cli import render
 from agentmux.cli.ask.level_choice import ask_level
 from agentmux.core.agents.spec import Registry, StrategyKind, choose_strategy

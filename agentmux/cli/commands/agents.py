@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from agentmux.adapters.config.agent_registry import load_registry, probe
-from agentmux.app.commands.agents import AgentReport, envelope, list_agents, probe_agent, show_agent
-from agentmux.app.commands.trust import Effect, spec_of
+from agentmux.app.commands.look.agents import (
+    AgentReport,
+    envelope,
+    list_agents,
+    probe_agent,
+    show_agent,
+)
+from agentmux.app.commands.look.trust import Effect, spec_of
 from agentmux.cli import render
 from agentmux.cli.commands.agents_text import list_lines, probe_lines, show_lines
 from agentmux.cli.commands.group import GroupJsonOpt, group

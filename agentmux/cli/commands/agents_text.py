@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from agentmux.app.commands.agents import (
+from agentmux.app.commands.look.agents import (
     CONVERSATION,
     LAUNCH,
     SEAT,

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentmux.app.commands.export import ExportedSession, export
-from agentmux.app.commands.import_session import (
+from agentmux.app.commands.move.export import ExportedSession, export
+from agentmux.app.commands.move.import_session import (
     ImportedSession,
     import_session,
     pipeline_in,
     taken_from,
 )
-from agentmux.app.commands.resume import blocked
+from agentmux.app.commands.resume.resume import blocked
 from agentmux.app.result import envelope
 from agentmux.app.session.search.lookup import SessionEntry, live, shown_path
 from agentmux.cli import render

@@ -10,7 +10,7 @@ import typer
 
 from agentmux.adapters.notify.process import LIMIT_S, HelperProcess
 from agentmux.adapters.tmux.announcement import announce
-from agentmux.app.commands.notice_test import Outcome, Tried, Ways, send_test
+from agentmux.app.commands.look.notification_trial import Outcome, Tried, Ways, send_test
 from agentmux.app.result import SCHEMA
 from agentmux.cli import render
 from agentmux.cli.commands.sessions import JsonOpt

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from agentmux.app.commands.pipelines import PipelineView, all_pipelines, one_pipeline
+from agentmux.app.commands.look.pipelines import PipelineView, all_pipelines, one_pipeline
 from agentmux.app.result import SCHEMA
 from agentmux.app.session.configuration.pipeline_choice import PipelineError
 from agentmux.cli import render

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentmux.app.commands.remove import (
+from agentmux.app.commands.end.remove import (
     going_words,
     lost_words,
     removable_worktree,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from agentmux.app.commands.remove import (
+from agentmux.app.commands.end.remove import (
     base_to_remove,
     finish_removals,
     going_words,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.commands.restart import restart, skip
+from agentmux.app.commands.resume.restart import restart, skip
 from agentmux.app.session.search.orchestrator_version import require_own_version
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person

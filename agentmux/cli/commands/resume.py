@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from agentmux.adapters.system import processes
-from agentmux.app.commands.orchestrator_request import OrchestratorRequest, Rebuild
-from agentmux.app.commands.orchestrator_start import StartedSession, reattach
-from agentmux.app.commands.resume import (
+from agentmux.app.commands.look.trust import Effect, played_in
+from agentmux.app.commands.resume.orchestrator_request import OrchestratorRequest, Rebuild
+from agentmux.app.commands.resume.orchestrator_start import StartedSession, reattach
+from agentmux.app.commands.resume.resume import (
     ResumePlan,
     blocked,
     plan_fields,
@@ -22,7 +23,6 @@ from agentmux.app.commands.resume import (
     resume,
     starting,
 )
-from agentmux.app.commands.trust import Effect, played_in
 from agentmux.app.launch.missing_programs import missing_programs
 from agentmux.app.result import Problem, envelope, problem_of, worst
 from agentmux.app.session.configuration.pinned import repinned_by

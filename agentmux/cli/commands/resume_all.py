@@ -15,7 +15,7 @@ from agentmux.core.names.counts import counted
 from agentmux.errors import AgentmuxError, NotFoundError, UsageError, of_system
 
 if TYPE_CHECKING:
-    from agentmux.app.commands.orchestrator_start import StartedSession
+    from agentmux.app.commands.resume.orchestrator_start import StartedSession
     from agentmux.app.world import World
     from agentmux.cli.face import Face
 

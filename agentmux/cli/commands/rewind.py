@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from agentmux.app.commands.resume import blocked
-from agentmux.app.commands.rewind import RewindPlan, plan_rewind, rewind, tree_checkpoints
+from agentmux.app.commands.resume.resume import blocked
+from agentmux.app.commands.resume.rewind import RewindPlan, plan_rewind, rewind, tree_checkpoints
 from agentmux.app.session.search.lookup import live
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent

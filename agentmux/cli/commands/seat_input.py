@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.commands.live_seat import only_seat
-from agentmux.app.commands.seat_input import Given, give, require_message, wait_ended
+from agentmux.app.commands.resume.live_seat import only_seat
+from agentmux.app.commands.talk.seat_input import Given, give, require_message, wait_ended
 from agentmux.app.result import SCHEMA
 from agentmux.app.session.search.lookup import (
     SessionEntry,

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from agentmux.adapters.disk.handover import ReadyPipe
-from agentmux.app.commands.continued_branch import find_continued, find_reviewed
-from agentmux.app.commands.issue import read_issue
-from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedSession
-from agentmux.app.commands.start import (
+from agentmux.app.commands.begin.continued_branch import find_continued, find_reviewed
+from agentmux.app.commands.begin.issue import read_issue
+from agentmux.app.commands.begin.start import (
     FEATURE_MAX,
     StartPlan,
     StartRequest,
@@ -23,7 +22,8 @@ from agentmux.app.commands.start import (
     start,
     to_be_agreed_to,
 )
-from agentmux.app.commands.trust import Effect, placed_by, playing, through
+from agentmux.app.commands.look.trust import Effect, placed_by, playing, through
+from agentmux.app.commands.resume.orchestrator_start import OrchestratorStart, StartedSession
 from agentmux.app.result import SCHEMA
 from agentmux.app.session.configuration.pipeline_choice import pipeline_roles
 from agentmux.app.session.search.lookup import list_sessions, shown_path
@@ -47,7 +47,7 @@ from agentmux.ports.terminal import TerminalError
 from agentmux.wiring import machine
 
 if TYPE_CHECKING:
-    from agentmux.app.commands.orchestrator_request import OrchestratorRequest
+    from agentmux.app.commands.resume.orchestrator_request import OrchestratorRequest
     from agentmux.app.world import World
 
 REVIEW: Final = "review"

@@ -9,7 +9,7 @@ import typer
 from agentmux.adapters.system import processes
 from agentmux.adapters.system.lost_work import end_lost_work
 from agentmux.adapters.wake.pipe import STOP, poke
-from agentmux.app.commands.stop import stop
+from agentmux.app.commands.end.stop import stop
 from agentmux.app.session.search.lookup import live, select_session
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentmux.app.commands.trust import (
+from agentmux.app.commands.look.trust import (
     Effect,
     NotTrustedError,
     keep,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentmux.app.commands.tryout import begin_trial, end_trial
+from agentmux.app.commands.end.tryout import begin_trial, end_trial
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.commands.sessions import SessionArg, one

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.commands.unpark import unpark
+from agentmux.app.commands.talk.unpark import unpark
 from agentmux.app.session.search.orchestrator_version import require_own_version
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person

@@ -31,13 +31,13 @@ from agentmux.adapters.tmux.own_session import OwnTmux
 from agentmux.adapters.tmux.server import TmuxTerminal
 from agentmux.adapters.wake.file_changes import changes, gone
 from agentmux.adapters.wake.pipe import WakeFifo
-from agentmux.app.commands.orchestrator_request import (
+from agentmux.app.commands.look.trust import played_in, require_trusted
+from agentmux.app.commands.resume.orchestrator_request import (
     OrchestratorReport,
     OrchestratorRequest,
     decode_request,
     failure,
 )
-from agentmux.app.commands.trust import played_in, require_trusted
 from agentmux.app.loop.dependencies import SessionGoneError, Tools
 from agentmux.app.loop.orchestrator import SAYS
 from agentmux.app.loop.process import drive

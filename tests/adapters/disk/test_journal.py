@@ -25,7 +25,7 @@ from agentmux.adapters.disk.journal import (
     parse_line,
 )
 from agentmux.adapters.disk.state_store import SIZE_MAX
-from agentmux.app.commands.start import FEATURE_MAX
+from agentmux.app.commands.begin.start import FEATURE_MAX
 from agentmux.core.journal.events import SessionStarted, encode
 from agentmux.core.journal.state import SessionState
 from agentmux.core.journal.state import encode as encode_state

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.config.agent_registry import load_registry, probe
-from agentmux.app.commands.agents import AgentReport, list_agents, probe_agent, show_agent
+from agentmux.app.commands.look.agents import AgentReport, list_agents, probe_agent, show_agent
 from agentmux.app.world import World
 from agentmux.errors import ExitCode
 from agentmux.wiring import build

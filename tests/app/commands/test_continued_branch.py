@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from agentmux.app.commands.continued_branch import ContinuedBranch, find_continued
-from agentmux.app.commands.start import StartRequest, plan_start
+from agentmux.app.commands.begin.continued_branch import ContinuedBranch, find_continued
+from agentmux.app.commands.begin.start import StartRequest, plan_start
 from agentmux.app.world import World
 from agentmux.errors import BlockedError, NotFoundError, UsageError
 from agentmux.wiring import build

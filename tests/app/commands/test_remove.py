@@ -8,7 +8,7 @@ import pytest
 
 from agentmux.adapters.disk.inner_repository import make_repository
 from agentmux.adapters.disk.lock import SessionLock
-from agentmux.app.commands.remove import (
+from agentmux.app.commands.end.remove import (
     base_to_remove,
     finish_removals,
     remove_session,

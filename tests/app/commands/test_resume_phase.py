@@ -16,8 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from agentmux.app.commands.orchestrator_request import OrchestratorRequest
-from agentmux.app.commands.resume import ResumePlan, plan_resume
+from agentmux.app.commands.resume.orchestrator_request import OrchestratorRequest
+from agentmux.app.commands.resume.resume import ResumePlan, plan_resume
 from agentmux.app.loop.process import begin
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World

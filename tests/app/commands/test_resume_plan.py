@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from agentmux.adapters.disk.session_files import FileSession
-from agentmux.app.commands.resume import pane_fields, plan_fields, plan_resume
+from agentmux.app.commands.resume.resume import pane_fields, plan_fields, plan_resume
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec, ProbeResult
 from agentmux.core.conversation.resume_choice import Fresh, Guard
@@ -647,7 +647,7 @@ def test_a_plan_needs_neither_tmux_nor_a_lock(stage: Stage) -> None:
         "import sys\n"
         "from pathlib import Path\n"
         "from agentmux.wiring import build\n"
-        "from agentmux.app.commands.resume import plan_resume\n"
+        "from agentmux.app.commands.resume.resume import plan_resume\n"
         "import os\n"
         "world = build.world(Path(sys.argv[1]), environ=dict(os.environ))\n"
         "plan_resume(world, world.files(Path(sys.argv[2])))\n"

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from agentmux.app.commands.continued_branch import ReviewedBranch, find_reviewed
-from agentmux.app.commands.start import StartPlan, StartRequest, plan_start
+from agentmux.app.commands.begin.continued_branch import ReviewedBranch, find_reviewed
+from agentmux.app.commands.begin.start import StartPlan, StartRequest, plan_start
 from agentmux.core.journal.state import Reviewed
 from agentmux.errors import NotFoundError, UsageError
 from tests.app.commands.test_continued_branch import Scene, scene

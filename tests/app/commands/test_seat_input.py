@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.disk.lock import SessionLock
-from agentmux.app.commands.live_seat import only_seat
-from agentmux.app.commands.restart import restart
-from agentmux.app.commands.seat_input import give, require_message, wait_ended
+from agentmux.app.commands.resume.live_seat import only_seat
+from agentmux.app.commands.resume.restart import restart
+from agentmux.app.commands.talk.seat_input import give, require_message, wait_ended
 from agentmux.app.session.search.lookup import entry_at, sessions_dir
 from agentmux.core.journal.events import AgentExited, Fact, InputEnded, InputStarted, SeatTold
 from agentmux.core.names.phase import Phase

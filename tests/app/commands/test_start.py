@@ -14,10 +14,13 @@ from typing import Any
 import pytest
 
 from agentmux.adapters.disk.handover import ReadyPipe, report
-from agentmux.app.commands.orchestrator_request import OrchestratorReport
-from agentmux.app.commands.orchestrator_start import OrchestratorFailedError, OrchestratorStart
-from agentmux.app.commands.resume import plan_resume
-from agentmux.app.commands.start import StartPlan, StartRequest, plan_start, start
+from agentmux.app.commands.begin.start import StartPlan, StartRequest, plan_start, start
+from agentmux.app.commands.resume.orchestrator_request import OrchestratorReport
+from agentmux.app.commands.resume.orchestrator_start import (
+    OrchestratorFailedError,
+    OrchestratorStart,
+)
+from agentmux.app.commands.resume.resume import plan_resume
 from agentmux.app.session.search.lookup import list_sessions, live
 from agentmux.core.names import layout
 from agentmux.errors import NAME_TAKEN, AgentmuxError, BlockedError, ExitCode, UsageError

@@ -11,9 +11,9 @@ from uuid import uuid4
 import pytest
 
 from agentmux.adapters.disk.session_files import FileSession
-from agentmux.app.commands.pipelines import usable_pipelines
-from agentmux.app.commands.resume import plan_resume
-from agentmux.app.commands.start import StartRequest, plan_start, start
+from agentmux.app.commands.begin.start import StartRequest, plan_start, start
+from agentmux.app.commands.look.pipelines import usable_pipelines
+from agentmux.app.commands.resume.resume import plan_resume
 from agentmux.app.session.configuration.frozen_files import frozen_text, require_frozen
 from agentmux.core.codec.digests import sha256
 from agentmux.core.config.settings import Defaults

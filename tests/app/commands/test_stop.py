@@ -9,7 +9,7 @@ import pytest
 from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.system import processes
 from agentmux.adapters.tmux.server import TmuxTerminal
-from agentmux.app.commands.stop import Stopped, stop
+from agentmux.app.commands.end.stop import Stopped, stop
 from agentmux.app.world import World
 from agentmux.core.names import layout
 from agentmux.errors import NotFoundError

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.app.commands.tryout import end_trial
+from agentmux.app.commands.end.tryout import end_trial
 from agentmux.core.journal.state import Commit
 from agentmux.core.names.phase import Phase
 from agentmux.errors import BlockedError, NotFoundError, UsageError

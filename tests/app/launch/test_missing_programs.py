@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.app.commands.resume import plan_lacks, plan_resume
+from agentmux.app.commands.resume.resume import plan_lacks, plan_resume
 from agentmux.app.session.search.lookup import entry_at, live
 from agentmux.app.views.explanation import explanation
 from agentmux.app.views.outlook import outlook

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from agentmux.adapters.wake.pipe import STOP, poke
-from agentmux.app.commands.orchestrator_request import OrchestratorRequest
-from agentmux.app.commands.orchestrator_start import OrchestratorStart
-from agentmux.app.commands.resume import plan_resume, resume
-from agentmux.app.commands.unpark import unpark
+from agentmux.app.commands.resume.orchestrator_request import OrchestratorRequest
+from agentmux.app.commands.resume.orchestrator_start import OrchestratorStart
+from agentmux.app.commands.resume.resume import plan_resume, resume
+from agentmux.app.commands.talk.unpark import unpark
 from agentmux.app.session.writer import stamp
 from agentmux.core.codec.times import time_of
 from agentmux.core.config.settings import StallSettings

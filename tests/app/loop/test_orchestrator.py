@@ -27,10 +27,13 @@ from agentmux.adapters.pane import delivery, keystrokes
 from agentmux.adapters.system.processes import PidWatch, end, is_alive, start_time
 from agentmux.adapters.wake.file_changes import gone
 from agentmux.adapters.wake.pipe import STOP, WakeFifo, poke
-from agentmux.app.commands.orchestrator_request import OrchestratorReport, OrchestratorRequest
-from agentmux.app.commands.orchestrator_start import OrchestratorStart
-from agentmux.app.commands.resume import plan_resume
-from agentmux.app.commands.start import StartRequest, plan_start, start
+from agentmux.app.commands.begin.start import StartRequest, plan_start, start
+from agentmux.app.commands.resume.orchestrator_request import (
+    OrchestratorReport,
+    OrchestratorRequest,
+)
+from agentmux.app.commands.resume.orchestrator_start import OrchestratorStart
+from agentmux.app.commands.resume.resume import plan_resume
 from agentmux.app.loop.background_tasks import TRIES
 from agentmux.app.loop.dependencies import Tools
 from agentmux.app.loop.process import drive

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agentmux.adapters.disk.session_files import FileSession
-from agentmux.app.commands.orchestrator_request import OrchestratorRequest
+from agentmux.app.commands.resume.orchestrator_request import OrchestratorRequest
 from agentmux.app.loop.process import begin
 from agentmux.app.session.writer import Session
 from agentmux.app.signals.submission import SubmitAnswer, decide, identity_from, submit

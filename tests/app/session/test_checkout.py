@@ -12,10 +12,10 @@ import pytest
 from agentmux.adapters.disk import session_folders
 from agentmux.adapters.disk.handover import ReadyPipe
 from agentmux.adapters.disk.lock import SessionLock
-from agentmux.app.commands.orchestrator_request import OrchestratorReport
-from agentmux.app.commands.orchestrator_start import OrchestratorStart
-from agentmux.app.commands.start import StartRequest, plan_start, start
-from agentmux.app.commands.start_workplace import WorkplaceWish, choose_workplace
+from agentmux.app.commands.begin.start import StartRequest, plan_start, start
+from agentmux.app.commands.begin.start_workplace import WorkplaceWish, choose_workplace
+from agentmux.app.commands.resume.orchestrator_request import OrchestratorReport
+from agentmux.app.commands.resume.orchestrator_start import OrchestratorStart
 from agentmux.app.session.search.lookup import entry_at
 from agentmux.app.session.workplace.checkout import (
     TreeTakenError,

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.disk.session_files import FileSession
-from agentmux.app.commands.resume import plan_resume
-from agentmux.app.commands.start import StartRequest, plan_start, start
+from agentmux.app.commands.begin.start import StartRequest, plan_start, start
+from agentmux.app.commands.resume.resume import plan_resume
 from agentmux.app.session.configuration.pinned import repin
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World

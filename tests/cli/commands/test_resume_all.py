@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from agentmux.app.commands.orchestrator_start import StartedSession
+from agentmux.app.commands.resume.orchestrator_start import StartedSession
 from agentmux.app.session.search.lookup import SessionEntry
 from agentmux.cli.commands.resume_all import resume_all
 from agentmux.cli.face import Face

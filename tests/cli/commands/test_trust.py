@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.app.commands.trust import (
+from agentmux.app.commands.look.trust import (
     NotTrustedError,
     keep,
     keep_written,

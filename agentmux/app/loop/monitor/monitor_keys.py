@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Final, Protocol, TypeVar
 
-from agentmux.app.commands.restart import restart, skip
+from agentmux.app.commands.resume.restart import restart, skip
 from agentmux.app.delivery.approval_preview import summary_lines
 from agentmux.app.delivery.approval_question import question_or_obstacle
 from agentmux.app.delivery.result_view import digest_now, every_change, result_view

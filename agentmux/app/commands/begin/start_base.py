@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.commands.start_workplace import worktree_root
+from agentmux.app.commands.begin.start_workplace import worktree_root
 from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import Expect, Kind
 from agentmux.core.journal.results import BaseChecks

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.commands.start_base import with_base
-from agentmux.app.commands.start_workplace import require_beside, require_room, worktree_root
+from agentmux.app.commands.begin.start_base import with_base
+from agentmux.app.commands.begin.start_workplace import require_beside, require_room, worktree_root
 from agentmux.app.session.configuration.first_texts import first_texts
 from agentmux.app.session.configuration.pipeline_choice import ChosenPipeline, choose_pipeline
 from agentmux.app.session.search.lookup import SessionEntry, list_sessions

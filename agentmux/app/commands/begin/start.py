@@ -10,16 +10,20 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from agentmux.app.commands.continued_branch import ContinuedBranch, ReviewedBranch
-from agentmux.app.commands.issue import ReadIssue
-from agentmux.app.commands.orchestrator_request import OrchestratorRequest
-from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedSession, hand_over
-from agentmux.app.commands.start_base import verify_notes, with_base
-from agentmux.app.commands.start_workplace import (
+from agentmux.app.commands.begin.continued_branch import ContinuedBranch, ReviewedBranch
+from agentmux.app.commands.begin.issue import ReadIssue
+from agentmux.app.commands.begin.start_base import verify_notes, with_base
+from agentmux.app.commands.begin.start_workplace import (
     NewWorktree,
     WorkplaceWish,
     choose_workplace,
     workplace_notes,
+)
+from agentmux.app.commands.resume.orchestrator_request import OrchestratorRequest
+from agentmux.app.commands.resume.orchestrator_start import (
+    OrchestratorStart,
+    StartedSession,
+    hand_over,
 )
 from agentmux.app.session.configuration.first_texts import first_texts
 from agentmux.app.session.configuration.pipeline_choice import (

@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Final
 
-from agentmux.app.commands.orchestrator_request import (
+from agentmux.app.commands.resume.orchestrator_request import (
     OrchestratorReport,
     OrchestratorRequest,
     decode_report,

@@ -7,12 +7,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from agentmux.app.commands.orchestrator_request import (
+from agentmux.app.commands.resume.orchestrator_request import (
     OrchestratorRequest,
     Rebuild,
     SessionDoneError,
 )
-from agentmux.app.commands.orchestrator_start import OrchestratorStart, StartedSession, hand_over
+from agentmux.app.commands.resume.orchestrator_start import (
+    OrchestratorStart,
+    StartedSession,
+    hand_over,
+)
 from agentmux.app.launch.launcher import Launcher
 from agentmux.app.launch.missing_programs import LackingProgramError, lacking_programs
 from agentmux.app.launch.stopped_pane import unheard

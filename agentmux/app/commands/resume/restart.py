@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from agentmux.app.commands.live_seat import require_orchestrator, require_seat, seat_event
+from agentmux.app.commands.resume.live_seat import require_orchestrator, require_seat, seat_event
 from agentmux.app.world import World
 from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import CheckSkipped, SeatRestarted

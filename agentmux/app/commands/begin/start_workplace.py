@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.commands.continued_branch import ContinuedBranch, ReviewedBranch
+from agentmux.app.commands.begin.continued_branch import ContinuedBranch, ReviewedBranch
 from agentmux.app.session.search.lookup import SessionEntry, live
 from agentmux.app.session.workplace.checkout import TreeTakenError, busy, taken
 from agentmux.app.session.workplace.workplace import has_repository

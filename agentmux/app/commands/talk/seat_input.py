@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.commands.live_seat import require_orchestrator, require_seat, seat_event
+from agentmux.app.commands.resume.live_seat import require_orchestrator, require_seat, seat_event
 from agentmux.app.session.search.orchestrator_version import require_own_version
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import writable

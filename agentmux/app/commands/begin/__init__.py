@@ -1,0 +1,1 @@
+"""Begins a session: what it is about, and where it works."""

@@ -1,0 +1,1 @@
+"""Ends a session, tries its state, or removes it."""

@@ -1,0 +1,1 @@
+"""Looks at agents, pipelines, trust and notifications."""

@@ -1,0 +1,1 @@
+"""Moves a session to another machine or clone."""

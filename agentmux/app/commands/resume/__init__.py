@@ -1,0 +1,1 @@
+"""Lets a session go on: as a whole, one seat, or from an earlier state."""

@@ -1,0 +1,1 @@
+"""What a person gives the agents of a live session."""
