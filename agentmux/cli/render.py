@@ -18,7 +18,7 @@ from agentmux.core.terminal.visible_text import visible
 from agentmux.errors import AgentmuxError, DataError, RefusedError, of_system
 
 if TYPE_CHECKING:
-    from agentmux.app.views.session_view import SessionView
+    from agentmux.app.views.session.session_view import SessionView
 
 _COLOURS: Final = re.compile(f"(\x1b\\[(?:{'|'.join(('0', *map(str, CODES.values())))})m)")
 

@@ -31,7 +31,7 @@ from agentmux.core.terminal.text_width import clean, cut, width
 
 if TYPE_CHECKING:
     from agentmux.app.views.rows import SessionRow
-    from agentmux.app.views.session_view import SeatView, SessionView
+    from agentmux.app.views.session.session_view import SeatView, SessionView
 
 
 def session_list(listed: Sequence[SessionRow], *, cols: int | None, colours: bool) -> list[str]:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from agentmux.app.delivery.approval_question import ApprovalQuestion
-    from agentmux.app.views.last_screens import LastScreen
+    from agentmux.app.views.session.last_screens import LastScreen
     from agentmux.desk.listing import DeskRow, Listing
     from agentmux.desk.tools import DeskTools
     from agentmux.desk.widgets import PageView
@@ -281,8 +281,8 @@ class Actions:
         return next((each for each in screens if each.seat in (chosen or ())), None)
 
     def _asking(self, row: DeskRow) -> tuple[LastScreen, ...]:
-        from agentmux.app.views.last_screens import readable_screens  # noqa: PLC0415 (as above)
-        from agentmux.app.views.seat_screens import asking_seats  # noqa: PLC0415 (as above)
+        from agentmux.app.views.session.last_screens import readable_screens  # noqa: PLC0415 (as above)
+        from agentmux.app.views.session.seat_screens import asking_seats  # noqa: PLC0415 (as above)
 
         site = self._app.tools.reader.site(row.project)
         seats = sorted(asking_seats(site, entry_at(site, row.path)))
@@ -336,7 +336,7 @@ class Actions:
 
     def _plan(self, row: DeskRow) -> _Plan:
         from agentmux.app.commands.resume.resume import plan_resume  # noqa: PLC0415 (as above)
-        from agentmux.app.views.explanation import explanation  # noqa: PLC0415 (as above)
+        from agentmux.app.views.session.explanation import explanation  # noqa: PLC0415 (as above)
 
         world = self._app.tools.reader.world(row.project)
         site = self._app.tools.reader.site(row.project)

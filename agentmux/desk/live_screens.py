@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from agentmux.adapters.tmux.control_client import ControlClients
     from agentmux.adapters.tmux.own_session import OwnTmux
-    from agentmux.app.views.last_screens import LastScreen
+    from agentmux.app.views.session.last_screens import LastScreen
     from agentmux.app.world import Site
     from agentmux.ports.terminal import Target
 

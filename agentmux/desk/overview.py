@@ -8,20 +8,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.views.session_words import (
-    also_where,
-    check_lines,
-    failed_commands,
-    label,
-    next_step,
-)
-from agentmux.app.views.timeline import (
+from agentmux.app.views.session.timeline import (
     CURRENT,
     DONE,
     FAILED,
     LATER,
     phase_lines,
     phase_seconds,
+)
+from agentmux.app.views.session_words import (
+    also_where,
+    check_lines,
+    failed_commands,
+    label,
+    next_step,
 )
 from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.names.conversations import needs_reason, which_conversation
@@ -33,7 +33,7 @@ from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, fill, line
 from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
-    from agentmux.app.views.session_view import SessionView
+    from agentmux.app.views.session.session_view import SessionView
     from agentmux.core.journal.state import SessionState
     from agentmux.desk.listing import DeskRow
     from agentmux.ports.session_files import SessionFiles

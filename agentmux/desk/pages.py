@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.disk.files import read_limited
 from agentmux.app.session.search.lookup import SessionEntry, entry_at
-from agentmux.app.views.documents import documents
+from agentmux.app.views.session.documents import documents
 from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.documents.diff_comments import diff_places
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agentmux.app.result import Problem
-    from agentmux.app.views.last_screens import LastScreen
+    from agentmux.app.views.session.last_screens import LastScreen
     from agentmux.app.world import Site
     from agentmux.desk.listing import DeskRow
     from agentmux.desk.reading import SessionReader
@@ -132,7 +132,7 @@ class Pages:
     # -- screens -----------------------------------------------------------------------------
 
     def _screens(self, row: DeskRow, at: int, name: str) -> Page:
-        from agentmux.app.views.last_screens import readable_screens  # noqa: PLC0415 (when it is shown)
+        from agentmux.app.views.session.last_screens import readable_screens  # noqa: PLC0415 (when it is shown)
 
         site, entry = self._entry(row)
         seats = self._live.seats(site, entry) if row.live else ()
@@ -193,7 +193,7 @@ class Pages:
     # -- why, journal ------------------------------------------------------------------------
 
     def _why(self, row: DeskRow, *_: object) -> Page:
-        from agentmux.app.views.explanation import explanation  # noqa: PLC0415 (when it is shown)
+        from agentmux.app.views.session.explanation import explanation  # noqa: PLC0415 (when it is shown)
 
         site, entry = self._entry(row)
         if entry.problem is not None:
@@ -223,8 +223,8 @@ def _place(names: tuple[str, ...], at: int, name: str) -> int:
 
 def blank_screen(entry: SessionEntry, seat: str) -> LastScreen:
     """Return the screen of a seat of which none was kept."""
-    from agentmux.app.views.last_screens import no_screen  # noqa: PLC0415 (when it is shown)
     from agentmux.app.views.plain_fields import mapping, text  # noqa: PLC0415 (as above)
+    from agentmux.app.views.session.last_screens import no_screen  # noqa: PLC0415 (when it is shown)
 
     return no_screen(seat, text(mapping(mapping(entry.fields, "agents"), seat), "agent"))
 
@@ -233,7 +233,7 @@ def screen_page(
     shown: LastScreen, now: datetime, seats: tuple[str, ...], at: int, *, is_live: bool
 ) -> Page:
     """Return the page of one of several screens."""
-    from agentmux.app.views.last_screens import heading  # noqa: PLC0415 (when it is shown)
+    from agentmux.app.views.session.last_screens import heading  # noqa: PLC0415 (when it is shown)
 
     return Page(
         screen=shown.painted() or ("",),

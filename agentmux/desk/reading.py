@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.result import Problem, problem_of
 from agentmux.app.session.search.lookup import SessionEntry, entry_at, live, sessions_dir
 from agentmux.app.session.search.watched_files import changed_ns
-from agentmux.app.views.asked_once import AskedOnce
-from agentmux.app.views.looked_up_once import LookedUpOnce
+from agentmux.app.views.cached_listings import AskedOnce
+from agentmux.app.views.cached_programs import LookedUpOnce
 from agentmux.app.views.rows import search_words, session_row
 from agentmux.app.views.status import look
 from agentmux.app.world import Site, World, as_if_trusted
@@ -24,7 +24,7 @@ from agentmux.desk.listing import DeskRow
 from agentmux.errors import AgentmuxError, of_system
 
 if TYPE_CHECKING:
-    from agentmux.app.views.session_view import SessionView
+    from agentmux.app.views.session.session_view import SessionView
     from agentmux.core.journal.state import SessionState
 
 CHUNK: Final = 100

@@ -13,7 +13,7 @@ from enum import IntEnum
 from pathlib import PurePosixPath
 from typing import Final
 
-from agentmux.app.views.timeline import (
+from agentmux.app.views.session.timeline import (
     CURRENT,
     DONE,
     FAILED,

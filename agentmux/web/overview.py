@@ -11,7 +11,7 @@ from agentmux.app.delivery.approval_question import question_or_obstacle
 from agentmux.app.delivery.result_view import digest_now
 from agentmux.app.delivery.ways import possible_ways
 from agentmux.app.delivery.wish import has_conflict
-from agentmux.app.views.timeline import (
+from agentmux.app.views.session.timeline import (
     CURRENT,
     DONE,
     FAILED,
@@ -30,7 +30,7 @@ from agentmux.web import markup
 if TYPE_CHECKING:
     from markupsafe import Markup
 
-    from agentmux.app.views.session_view import SessionView
+    from agentmux.app.views.session.session_view import SessionView
     from agentmux.web.reading import LoadedSession
 
 MARK_COLOURS: Final[Mapping[str, str]] = {

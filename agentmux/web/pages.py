@@ -19,11 +19,11 @@ from agentmux.adapters.disk.files import read_limited
 from agentmux.adapters.system.installation import require_installed
 from agentmux.app.result import Problem, envelope
 from agentmux.app.session.search.lookup import SessionEntry, shown_path
-from agentmux.app.views.decision import with_digest
-from agentmux.app.views.documents import documents
-from agentmux.app.views.journal_rows import journal_rows
-from agentmux.app.views.last_screens import LastScreen, last_screens
-from agentmux.app.views.seat_screens import with_screens
+from agentmux.app.views.session.decision import with_digest
+from agentmux.app.views.session.documents import documents
+from agentmux.app.views.session.journal_rows import journal_rows
+from agentmux.app.views.session.last_screens import LastScreen, last_screens
+from agentmux.app.views.session.seat_screens import with_screens
 from agentmux.app.views.session_words import also_where, label, next_step
 from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass
@@ -46,7 +46,7 @@ from agentmux.wiring import machine
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from agentmux.app.views.session_view import SeatView, SessionView
+    from agentmux.app.views.session.session_view import SeatView, SessionView
     from agentmux.ports.fleet import Fleet
     from agentmux.web.comments import Comments
     from agentmux.web.guard import Place as Address
@@ -353,7 +353,7 @@ class Pages:
 
     def why(self, request: Request) -> Response:
         """Show why a session is where it is, and what a resume would do."""
-        from agentmux.app.views.explanation import explanation  # noqa: PLC0415 (when it is shown)
+        from agentmux.app.views.session.explanation import explanation  # noqa: PLC0415 (when it is shown)
 
         place = self._place(request)
         entry = place.entry()

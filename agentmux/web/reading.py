@@ -12,9 +12,9 @@ from agentmux.adapters.disk.files import read_limited
 from agentmux.app.result import Problem, problem_of
 from agentmux.app.session.search.lookup import SessionEntry, entry_at, list_sessions, sessions_dir
 from agentmux.app.session.workplace.own_worktree import placed
-from agentmux.app.views.asked_once import AskedOnce
-from agentmux.app.views.last_screens import LastScreen, readable_screens
+from agentmux.app.views.cached_listings import AskedOnce
 from agentmux.app.views.rows import SessionRow, search_words, session_row
+from agentmux.app.views.session.last_screens import LastScreen, readable_screens
 from agentmux.app.views.status import look
 from agentmux.app.world import Site, World, as_if_trusted
 from agentmux.core.codec.digests import sha256
@@ -24,7 +24,7 @@ from agentmux.core.terminal.search import matches
 from agentmux.errors import AgentmuxError, NotFoundError
 
 if TYPE_CHECKING:
-    from agentmux.app.views.session_view import SessionView
+    from agentmux.app.views.session.session_view import SessionView
     from agentmux.core.journal.state import SessionState
     from agentmux.ports.session_files import SessionFiles
 

@@ -16,7 +16,7 @@ from agentmux.adapters.tmux.own_session import OwnTmux
 from agentmux.adapters.tmux.server import TmuxTerminal
 from agentmux.app.session.search.lookup import live
 from agentmux.app.session.writer import stamp
-from agentmux.app.views.last_screens import LastScreen, no_screen
+from agentmux.app.views.session.last_screens import LastScreen, no_screen
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import AgentmuxError
 from agentmux.ports.terminal import Screen, Target, Terminal, TerminalError

@@ -12,7 +12,7 @@ from agentmux.adapters.system.processes import PidWatch
 from agentmux.adapters.wake.flat_watch import SET_UP_S, FlatWatch
 from agentmux.app.session.search.lookup import entry_at, live, sessions_dir
 from agentmux.app.session.search.watched_files import ENDED_S, NEWS, changed_ns, home_of
-from agentmux.app.views.asked_once import AskedOnce
+from agentmux.app.views.cached_listings import AskedOnce
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError

@@ -12,11 +12,11 @@ import pytest
 from agentmux.app.loop.monitor.tmux_options import session_options
 from agentmux.app.result import Problem
 from agentmux.app.session.search.lookup import Liveness, SessionEntry
-from agentmux.app.views.last_screens import LastScreen, heading
+from agentmux.app.views.project_summary import Standing
 from agentmux.app.views.rows import SessionRow, session_row
-from agentmux.app.views.session_view import SessionView
+from agentmux.app.views.session.last_screens import LastScreen, heading
+from agentmux.app.views.session.session_view import SessionView
 from agentmux.app.views.session_words import also_where, label, next_step, where
-from agentmux.app.views.standing import Standing
 from agentmux.app.views.status import session_view
 from agentmux.cli.commands.show import how_to_answer
 from agentmux.cli.fast import standing

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.commands.resume.resume import ResumePlan, blocked, plan_lacks, plan_resume
 from agentmux.app.launch.missing_programs import LackingProgramError
-from agentmux.app.views.last_screens import LastScreen, ReadFile, readable_screens
+from agentmux.app.views.session.last_screens import LastScreen, ReadFile, readable_screens
 from agentmux.app.views.status import session_view
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.conversations import how_it_comes_back, needs_reason

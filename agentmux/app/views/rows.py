@@ -10,7 +10,7 @@ from agentmux.core.names.status_labels import Group, SessionStatus, age, status_
 
 if TYPE_CHECKING:
     from agentmux.app.session.search.lookup import SessionEntry
-    from agentmux.app.views.session_view import SessionView
+    from agentmux.app.views.session.session_view import SessionView
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,7 +11,7 @@ from agentmux.core.names.status_labels import SessionStatus, mend_setup
 from agentmux.core.names.statuses import BROKEN, CAPPED, FAILED, INTERRUPTED, KEEP, RUNNING
 
 if TYPE_CHECKING:
-    from agentmux.app.views.session_view import SessionView
+    from agentmux.app.views.session.session_view import SessionView
 
 
 def where(view: SessionView) -> str:

@@ -16,8 +16,8 @@ from agentmux.app.session.search.lookup import Liveness, SessionEntry, live, sho
 from agentmux.app.session.search.orchestrator_version import other_version_label
 from agentmux.app.session.workplace.workplace import is_away, workplace
 from agentmux.app.views.plain_fields import NOTHING, age, mapping, number, stamp, text
-from agentmux.app.views.seat_views import seat_views, session_label
-from agentmux.app.views.session_view import (
+from agentmux.app.views.session.seat_views import seat_views, session_label
+from agentmux.app.views.session.session_view import (
     FEATURE_NAME,
     ORCHESTRATOR_GONE,
     SeatView,

@@ -34,8 +34,8 @@ from agentmux.app.session.search.orchestrator_version import require_own_version
 from agentmux.app.session.workplace.own_worktree import placed, require_worktree
 from agentmux.app.session.writer import stamp
 from agentmux.app.signals.submission import SubmitAnswer, decide
-from agentmux.app.views.delivered import progress, wait_delivered
-from agentmux.app.views.session_view import flat
+from agentmux.app.views.session.delivered import progress, wait_delivered
+from agentmux.app.views.session.session_view import flat
 from agentmux.app.views.status import is_completing
 from agentmux.cli import render
 from agentmux.cli.ask.beginning import asked_beginning

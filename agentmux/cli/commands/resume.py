@@ -34,8 +34,8 @@ from agentmux.app.session.search.lookup import (
     shown_path,
 )
 from agentmux.app.session.workplace.checkout import busy, taken
-from agentmux.app.views.looked_up_once import LookedUpOnce
-from agentmux.app.views.plan_lines import resume_plan
+from agentmux.app.views.cached_programs import LookedUpOnce
+from agentmux.app.views.session.plan_lines import resume_plan
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, leave, require_consent
 from agentmux.cli.ask.session_argument import (

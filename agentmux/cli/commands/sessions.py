@@ -25,10 +25,10 @@ from agentmux.app.session.search.lookup import (
     select_session,
 )
 from agentmux.app.session.search.lost_sessions import require_none_lost
-from agentmux.app.views.decision import with_digest
 from agentmux.app.views.rows import session_row
-from agentmux.app.views.seat_screens import with_screens
-from agentmux.app.views.session_view import SessionView
+from agentmux.app.views.session.decision import with_digest
+from agentmux.app.views.session.seat_screens import with_screens
+from agentmux.app.views.session.session_view import SessionView
 from agentmux.app.views.session_words import next_step
 from agentmux.app.views.status import look, with_branch
 from agentmux.app.views.wait import Goal, wait_for

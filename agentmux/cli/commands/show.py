@@ -11,8 +11,8 @@ from wcwidth import wcwidth
 from agentmux.adapters.disk import files
 from agentmux.app.result import envelope
 from agentmux.app.session.search.lookup import SessionEntry, shown_path
-from agentmux.app.views.last_screens import LastScreen, LastScreens, heading, last_screens
-from agentmux.app.views.seat_screens import asking_seats
+from agentmux.app.views.session.last_screens import LastScreen, LastScreens, heading, last_screens
+from agentmux.app.views.session.seat_screens import asking_seats
 from agentmux.cli import render
 from agentmux.cli.commands.sessions import JsonOpt, SessionArg, one
 from agentmux.core.documents.review import seat_named

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.result import envelope
 from agentmux.app.session.search.further_up import listed_further_up
 from agentmux.app.session.search.lost_sessions import lost_lines
+from agentmux.app.views.project_summary import Standing, standing
 from agentmux.app.views.rows import session_row
 from agentmux.app.views.session_words import next_step
-from agentmux.app.views.standing import Standing, standing
 from agentmux.cli import render, session_text
 from agentmux.core.names import layout
 from agentmux.core.names.status_labels import Group
@@ -18,7 +18,7 @@ from agentmux.core.names.status_labels import Group
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentmux.app.views.session_view import SessionView
+    from agentmux.app.views.session.session_view import SessionView
     from agentmux.cli.face import Face
 
 _TITLES: Final = {

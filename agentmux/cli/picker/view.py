@@ -8,8 +8,8 @@ from datetime import datetime
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.views.last_screens import LastScreen
 from agentmux.app.views.outlook import Outlook, SeatOutlook
+from agentmux.app.views.session.last_screens import LastScreen
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.times import time_of
 from agentmux.core.names.conversations import conversation, how_it_comes_back, which_conversation

@@ -18,7 +18,7 @@ from agentmux.fleet.host.session import due, pushed_branch, result_of
 from agentmux.wiring import machine
 
 if TYPE_CHECKING:
-    from agentmux.app.views.session_view import SessionView
+    from agentmux.app.views.session.session_view import SessionView
     from agentmux.fleet.engine.rows import Feature
     from agentmux.fleet.host.host import Host
 

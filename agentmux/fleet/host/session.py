@@ -18,7 +18,7 @@ from agentmux.errors import AgentmuxError
 from agentmux.wiring import build
 
 if TYPE_CHECKING:
-    from agentmux.app.views.session_view import SessionView
+    from agentmux.app.views.session.session_view import SessionView
     from agentmux.app.world import Site
 
 

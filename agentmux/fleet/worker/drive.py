@@ -34,7 +34,7 @@ from agentmux.fleet.host.stopping import StoppingError
 from agentmux.fleet.host.untrusted_rows import require_decision
 
 if TYPE_CHECKING:
-    from agentmux.app.views.session_view import SessionView
+    from agentmux.app.views.session.session_view import SessionView
 
 logger = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.app.session.search.lookup import entry_at, sessions_dir
-from agentmux.app.views.delivered import DeliveryFailedError, wait_delivered
+from agentmux.app.views.session.delivered import DeliveryFailedError, wait_delivered
 from agentmux.app.world import Site
 from agentmux.core.journal.events import Approved, CommitDelayed, CommitMade
 from agentmux.core.journal.state import Options, SessionState

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from agentmux.app.views.documents import documents
+from agentmux.app.views.session.documents import documents
 
 
 def test_the_folder_written_last_comes_first_whatever_it_is_called(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.app.views.journal_rows import journal_rows
+from agentmux.app.views.session.journal_rows import journal_rows
 from agentmux.core.journal.events import ArchitectureDone, ChangesRequested, Event, Fact
 
 NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)

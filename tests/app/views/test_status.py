@@ -12,7 +12,7 @@ import pytest
 from agentmux.app.result import Problem
 from agentmux.app.session.search.lookup import Liveness, SessionEntry, entry_at
 from agentmux.app.views.rows import session_row
-from agentmux.app.views.session_view import SessionView
+from agentmux.app.views.session.session_view import SessionView
 from agentmux.app.views.session_words import next_step, standing
 from agentmux.app.views.status import _summary, look, session_view, wants_decision
 from agentmux.cli.session_text import session_list, status_lines

@@ -25,9 +25,9 @@ from hypothesis import strategies as st
 
 from agentmux.adapters.disk.files import read_limited
 from agentmux.app.session.search.lookup import list_resumable_sessions, live
-from agentmux.app.views.last_screens import LastScreen, readable_screens
 from agentmux.app.views.outlook import Outlook, SeatOutlook, outlook
 from agentmux.app.views.rows import SessionRow
+from agentmux.app.views.session.last_screens import LastScreen, readable_screens
 from agentmux.cli.picker.screen import Looker, select_session
 from agentmux.cli.picker.view import KnownSession, Look, Scene, cut, draw, shown_names
 from agentmux.core.journal.state import Base

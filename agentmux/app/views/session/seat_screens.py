@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux.app.views.last_screens import LastScreen, ReadFile, readable_screens
 from agentmux.app.views.plain_fields import mapping
+from agentmux.app.views.session.last_screens import LastScreen, ReadFile, readable_screens
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names.statuses import WAITING
 
 if TYPE_CHECKING:
     from agentmux.app.session.search.lookup import SessionEntry
-    from agentmux.app.views.session_view import SessionView
+    from agentmux.app.views.session.session_view import SessionView
     from agentmux.app.world import Site
 
 

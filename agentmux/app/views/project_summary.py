@@ -13,7 +13,7 @@ from agentmux.core.names.status_labels import Group
 from agentmux.errors import ExitCode
 
 if TYPE_CHECKING:
-    from agentmux.app.views.session_view import SessionView
+    from agentmux.app.views.session.session_view import SessionView
     from agentmux.app.world import Site
 
 

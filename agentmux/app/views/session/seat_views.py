@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.session.search.lookup import Liveness, SessionEntry
 from agentmux.app.views.plain_fields import NOTHING, age_of, mapping, number, text
-from agentmux.app.views.session_view import SeatView
+from agentmux.app.views.session.session_view import SeatView
 from agentmux.core.codec.times import time_of
 from agentmux.core.names.status_labels import SessionStatus, parked_label, status_label
 from agentmux.core.names.statuses import (

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from agentmux.app.commands.resume.resume import blocked, plan_fields, plan_lacks, plan_resume
 from agentmux.app.launch.missing_programs import LackingProgramError
 from agentmux.app.session.search.lookup import SessionEntry, live
-from agentmux.app.views.plan_lines import resume_plan
+from agentmux.app.views.session.plan_lines import resume_plan
 from agentmux.core.codec.frozen import replace
 
 if TYPE_CHECKING:

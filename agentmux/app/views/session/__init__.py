@@ -1,0 +1,1 @@
+"""What faces show of one session."""
