@@ -24,7 +24,7 @@ from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.wake.pipe import WakeFifo
 from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.cli import render
-from agentmux.cli.commands.attachment import attach_argv
+from agentmux.cli.commands.look.attachment import attach_argv
 from agentmux.cli.face import Face
 from agentmux.cli.main import main
 from agentmux.core.config.settings import Settings

@@ -18,7 +18,7 @@ from agentmux.app.views.session.last_screens import LastScreen, heading
 from agentmux.app.views.session.session_view import SessionView
 from agentmux.app.views.session_words import also_where, label, next_step, where
 from agentmux.app.views.status import session_view
-from agentmux.cli.commands.show import how_to_answer
+from agentmux.cli.commands.look.show import how_to_answer
 from agentmux.cli.fast import standing
 from agentmux.cli.picker.view import KnownSession, Scene, draw
 from agentmux.cli.session_text import session_list, status_lines

@@ -7,8 +7,8 @@ import pytest
 
 from agentmux.adapters.config.layers import load_settings
 from agentmux.cli.ask.check_choice import ask_checks, found_commands
-from agentmux.cli.commands import config_template
-from agentmux.cli.commands.config_template import Choices, config_text
+from agentmux.cli.commands.project import config_template
+from agentmux.cli.commands.project.config_template import Choices, config_text
 from agentmux.core.config.commands import VerifyCommand
 
 GOOD = VerifyCommand(name="good", run=("sh", "-c", "echo x >> ran; exit 0"))

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from agentmux.cli.commands import orphan_agents
+from agentmux.cli.commands.look import orphan_agents
 
 
 def test_the_agents_of_the_original_are_not_those_of_a_copy(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from agentmux.app.commands.resume.orchestrator_start import StartedSession
 from agentmux.app.session.search.lookup import SessionEntry
-from agentmux.cli.commands.resume_all import resume_all
+from agentmux.cli.commands.run.resume_all import resume_all
 from agentmux.cli.face import Face
 from agentmux.core.names.layout import SESSIONS_DIR
 from agentmux.core.names.phase import Phase

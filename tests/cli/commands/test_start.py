@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.cli.commands.start import read_text
+from agentmux.cli.commands.run.start import read_text
 from agentmux.cli.main import main
 from agentmux.core.codec.shape import writable
 from agentmux.errors import UsageError

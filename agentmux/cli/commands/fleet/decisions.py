@@ -14,10 +14,10 @@ from agentmux.app.result import SCHEMA
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
-from agentmux.cli.commands.approval import one_way
+from agentmux.cli.commands.finish.approval import one_way
 from agentmux.cli.commands.fleet.place import IdArg, engine_of
 from agentmux.cli.commands.group import GroupJsonOpt
-from agentmux.cli.commands.start import read_text
+from agentmux.cli.commands.run.start import read_text
 from agentmux.core.names.statuses import KEEP, MERGE, PR, PUSH
 from agentmux.core.terminal.text_width import printable
 from agentmux.errors import UsageError

@@ -11,7 +11,7 @@ from agentmux.app.result import SCHEMA
 from agentmux.cli import render
 from agentmux.cli.commands.fleet.place import anywhere, engine_of
 from agentmux.cli.commands.group import GroupJsonOpt
-from agentmux.cli.commands.start import read_roles, read_text
+from agentmux.cli.commands.run.start import read_roles, read_text
 from agentmux.cli.face import Face, absolute, cwd
 from agentmux.core.fleet.repositories import is_allowed, is_url
 from agentmux.core.fleet.wish import NORMAL, Wish

@@ -45,11 +45,11 @@ from agentmux.cli.ask.session_argument import (
     session_to_reattach,
     unfinished_sessions,
 )
-from agentmux.cli.commands import attachment, orphan_agents
-from agentmux.cli.commands.resume_all import ResumeOne, require_for_all, resume_all
-from agentmux.cli.commands.sessions import JsonOpt, SessionArg
-from agentmux.cli.commands.start import AttachOpt, orchestrator_start, show_begun
-from agentmux.cli.commands.trust import TrustOpt, foreseen, trusted_world
+from agentmux.cli.commands.look import attachment, orphan_agents
+from agentmux.cli.commands.look.sessions import JsonOpt, SessionArg
+from agentmux.cli.commands.project.trust import TrustOpt, foreseen, trusted_world
+from agentmux.cli.commands.run.resume_all import ResumeOne, require_for_all, resume_all
+from agentmux.cli.commands.run.start import AttachOpt, orchestrator_start, show_begun
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.config.settings import policy_of
 from agentmux.core.documents.review import seat_named

@@ -15,7 +15,7 @@ from agentmux.app.session.search.lookup import list_sessions, live
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
-from agentmux.cli.commands.orphan_agents import how_to_end, left_behind, listed
+from agentmux.cli.commands.look.orphan_agents import how_to_end, left_behind, listed
 from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.errors import ExitCode, UsageError

@@ -26,7 +26,7 @@ from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.ask.session_argument import named
-from agentmux.cli.commands import orphan_agents
+from agentmux.cli.commands.look import orphan_agents
 from agentmux.cli.face import Face
 from agentmux.core.names.layout import PROJECT_FOLDER
 from agentmux.errors import AgentmuxError

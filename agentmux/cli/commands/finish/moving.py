@@ -21,8 +21,8 @@ from agentmux.app.session.search.lookup import SessionEntry, live, shown_path
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.ask.session_argument import named
-from agentmux.cli.commands.sessions import JsonOpt
-from agentmux.cli.commands.trust import TrustOpt, trusted_world
+from agentmux.cli.commands.look.sessions import JsonOpt
+from agentmux.cli.commands.project.trust import TrustOpt, trusted_world
 from agentmux.cli.face import Face, absolute
 from agentmux.errors import BlockedError
 

@@ -13,7 +13,7 @@ from agentmux.adapters.tmux.announcement import announce
 from agentmux.app.commands.look.notification_trial import Outcome, Tried, Ways, send_test
 from agentmux.app.result import SCHEMA
 from agentmux.cli import render
-from agentmux.cli.commands.sessions import JsonOpt
+from agentmux.cli.commands.look.sessions import JsonOpt
 from agentmux.core.config.settings import BELL, TMUX, Address, Places, Settings
 from agentmux.core.names.occasion import Occasion
 from agentmux.core.terminal.sequences import BELL as RING

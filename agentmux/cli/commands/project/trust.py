@@ -22,7 +22,7 @@ from agentmux.app.result import SCHEMA
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
-from agentmux.cli.commands.sessions import JsonOpt
+from agentmux.cli.commands.look.sessions import JsonOpt
 from agentmux.core.config.trust import COPIED, PIPELINES, PROMPTS, Part, Standing, standing
 from agentmux.errors import AgentmuxError, UsageError
 

@@ -14,8 +14,8 @@ from agentmux.app.session.search.lookup import live, select_session
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt
 from agentmux.cli.ask.session_argument import meant, unfinished_sessions
-from agentmux.cli.commands import attachment, orphan_agents
-from agentmux.cli.commands.sessions import SessionArg
+from agentmux.cli.commands.look import attachment, orphan_agents
+from agentmux.cli.commands.look.sessions import SessionArg
 
 if TYPE_CHECKING:
     from agentmux.cli.face import Face

@@ -10,7 +10,7 @@ from agentmux.app.session.search.lookup import SessionEntry, live
 from agentmux.cli import render
 from agentmux.cli.ask.consent import require_consent
 from agentmux.cli.ask.session_argument import unfinished_sessions
-from agentmux.cli.commands.start import begun_fields, doing
+from agentmux.cli.commands.run.start import begun_fields, doing
 from agentmux.core.names.counts import counted
 from agentmux.errors import AgentmuxError, NotFoundError, UsageError, of_system
 

@@ -42,9 +42,9 @@ from agentmux.cli.ask.beginning import asked_beginning
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.ask.session_argument import meant, unfinished_sessions
-from agentmux.cli.commands import orphan_agents
-from agentmux.cli.commands.sessions import JsonOpt, SessionArg, require_seconds
-from agentmux.cli.commands.start import read_text
+from agentmux.cli.commands.look import orphan_agents
+from agentmux.cli.commands.look.sessions import JsonOpt, SessionArg, require_seconds
+from agentmux.cli.commands.run.start import read_text
 from agentmux.cli.face import Face, monotonic
 from agentmux.core.agents.environment import handed_on
 from agentmux.core.definitions.definition import Kind

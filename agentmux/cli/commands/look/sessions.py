@@ -36,8 +36,8 @@ from agentmux.app.world import Site
 from agentmux.cli import render, session_text
 from agentmux.cli.ask.consent import leave
 from agentmux.cli.ask.session_argument import named
-from agentmux.cli.commands import attachment
-from agentmux.cli.commands.orphan_agents import how_to_end, left_behind, left_words
+from agentmux.cli.commands.look import attachment
+from agentmux.cli.commands.look.orphan_agents import how_to_end, left_behind, left_words
 from agentmux.cli.face import Face, monotonic
 from agentmux.cli.fast import session_list
 from agentmux.core.codec.frozen import replace

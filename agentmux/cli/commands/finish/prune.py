@@ -15,7 +15,7 @@ from agentmux.app.commands.end.remove import (
 from agentmux.app.session.search.lookup import SessionEntry, list_sessions
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
-from agentmux.cli.commands import orphan_agents
+from agentmux.cli.commands.look import orphan_agents
 from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:

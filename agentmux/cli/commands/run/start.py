@@ -29,9 +29,9 @@ from agentmux.app.session.configuration.pipeline_choice import pipeline_roles
 from agentmux.app.session.search.lookup import list_sessions, shown_path
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
-from agentmux.cli.commands import attachment
-from agentmux.cli.commands.sessions import JsonOpt
-from agentmux.cli.commands.trust import TrustOpt, foreseen, trust_own_edit, trusted_world
+from agentmux.cli.commands.look import attachment
+from agentmux.cli.commands.look.sessions import JsonOpt
+from agentmux.cli.commands.project.trust import TrustOpt, foreseen, trust_own_edit, trusted_world
 from agentmux.cli.face import Face, absolute
 from agentmux.cli.fast.given_text import given_text, given_words
 from agentmux.core.agents.environment import handed_on

@@ -12,7 +12,7 @@ from agentmux.app.session.search.lookup import live
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
-from agentmux.cli.commands.sessions import SessionArg, one
+from agentmux.cli.commands.look.sessions import SessionArg, one
 from agentmux.core.decisions.tree_checkpoints import checkpoint_words, checkpoints_label
 from agentmux.core.names.counts import counted
 from agentmux.errors import BlockedError, UsageError

@@ -11,7 +11,7 @@ import typer
 
 from agentmux.app.session.workplace.changes import changes_of
 from agentmux.cli import render
-from agentmux.cli.commands.sessions import SessionArg, one
+from agentmux.cli.commands.look.sessions import SessionArg, one
 from agentmux.cli.face import Face, absolute
 from agentmux.errors import UsageError
 

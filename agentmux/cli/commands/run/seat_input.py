@@ -23,8 +23,8 @@ from agentmux.app.session.search.lookup import (
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.ask.session_argument import meant, unfinished_sessions
-from agentmux.cli.commands.sessions import JsonOpt, SessionArg, require_seconds
-from agentmux.cli.commands.start import read_text
+from agentmux.cli.commands.look.sessions import JsonOpt, SessionArg, require_seconds
+from agentmux.cli.commands.run.start import read_text
 from agentmux.cli.face import Face, monotonic
 from agentmux.core.documents.review import seat_named
 from agentmux.core.journal.events import InputEnded, SeatAnswered, SeatTold

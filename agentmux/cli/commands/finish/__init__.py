@@ -1,0 +1,1 @@
+"""Commands that decide on results, and move or remove sessions."""

@@ -1,0 +1,1 @@
+"""Commands about a project and this machine: configuration, agents, trust, doctor."""

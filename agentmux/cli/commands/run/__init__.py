@@ -1,0 +1,1 @@
+"""Commands that begin, resume and steer sessions."""
