@@ -13,7 +13,7 @@ from typing import Final, Self
 
 import agentmux
 from agentmux.adapters.system.processes import end
-from agentmux.ports.terminal import NewPane
+from agentmux.ports.tmux.terminal import NewPane
 from benchmarks.rows import Row, ratio
 from benchmarks.sandbox import side_by_side, wait_until
 from tests.fakes.bench import Bench as TmuxTerminal

@@ -14,24 +14,24 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
     from agentmux.core.agents.reset_times import Zones
     from agentmux.core.agents.spec import AgentSpec
     from agentmux.core.config.settings import Settings
-    from agentmux.ports.checkpoints import TreeCheckpoints
     from agentmux.ports.claims import Claims
     from agentmux.ports.forge import Forge, RemoteBranches
-    from agentmux.ports.merging import Merging
-    from agentmux.ports.moving import Bundles, SessionArchives
-    from agentmux.ports.pipelines import Pipelines
+    from agentmux.ports.git.checkpoints import TreeCheckpoints
+    from agentmux.ports.git.merging import Merging
+    from agentmux.ports.git.remotes import Remotes
+    from agentmux.ports.git.repository import Head, Repository
+    from agentmux.ports.git.trials import Trials
+    from agentmux.ports.git.worktrees import Worktrees
     from agentmux.ports.processes import Lock, TreeLock
     from agentmux.ports.programs import Programs
-    from agentmux.ports.remotes import Remotes
-    from agentmux.ports.repository import Head, Repository
-    from agentmux.ports.session_files import SessionFiles
-    from agentmux.ports.session_folders import SessionFolders
-    from agentmux.ports.session_traces import SessionTraces
-    from agentmux.ports.templates import Templates
-    from agentmux.ports.terminal import Terminal
-    from agentmux.ports.trials import Trials
-    from agentmux.ports.trust import Trust
-    from agentmux.ports.worktrees import Worktrees
+    from agentmux.ports.session.moving import Bundles, SessionArchives
+    from agentmux.ports.session.pipelines import Pipelines
+    from agentmux.ports.session.session_files import SessionFiles
+    from agentmux.ports.session.session_folders import SessionFolders
+    from agentmux.ports.session.session_traces import SessionTraces
+    from agentmux.ports.session.templates import Templates
+    from agentmux.ports.session.trust import Trust
+    from agentmux.ports.tmux.terminal import Terminal
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agentmux.adapters.tmux.own_session import OwnTmux
     from agentmux.app.views.session.last_screens import LastScreen
     from agentmux.app.world import Site
-    from agentmux.ports.terminal import Target
+    from agentmux.ports.tmux.terminal import Target
 
 _FRESH_S: Final = 0.95
 """So long a capture counts as what the pane shows now; a little less than the second after which

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from agentmux.app.views.session.session_view import SessionView
     from agentmux.core.journal.state import SessionState
     from agentmux.desk.listing import DeskRow
-    from agentmux.ports.session_files import SessionFiles
+    from agentmux.ports.session.session_files import SessionFiles
 
 _MARKS: Final = {
     DONE: Colour.GREEN.value,

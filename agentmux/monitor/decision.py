@@ -10,7 +10,7 @@ from agentmux.monitor.reading import wrapped
 from agentmux.monitor.segments import MonitorLine, Segment, Style
 
 if TYPE_CHECKING:
-    from agentmux.ports.display import ResultView
+    from agentmux.ports.tmux.display import ResultView
 
 _ROOMY: Final = 22
 """How many rows are enough for headings."""

@@ -11,7 +11,7 @@ from agentmux.core.terminal.text_width import clean, cut, printable, spread, wid
 from agentmux.monitor.segments import WIDEST, MonitorLine, Segment, Style
 
 if TYPE_CHECKING:
-    from agentmux.ports.display import Picture, Reading
+    from agentmux.ports.tmux.display import Picture, Reading
 
 _QUESTION_LINES: Final = 8
 _TEXT_LINES: Final = 40

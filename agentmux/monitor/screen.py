@@ -19,7 +19,7 @@ from agentmux.core.terminal.text_width import clean
 from agentmux.monitor.reading import page_of
 from agentmux.monitor.segments import MonitorLine, Style
 from agentmux.monitor.view import draw
-from agentmux.ports.display import Message, Picture
+from agentmux.ports.tmux.display import Message, Picture
 
 # If the terminal accepts nothing for so long (a server that hangs), the picture is drawn later.
 _PATIENCE_S: Final = 0.1

@@ -49,7 +49,7 @@ from agentmux.core.terminal.text_width import NARROW, clean, cut, spread, width,
 from agentmux.monitor.decision import draw_result
 from agentmux.monitor.reading import draw_reading
 from agentmux.monitor.segments import WIDEST, MonitorLine, Segment, Style, plain
-from agentmux.ports.display import Message, Picture, SeatStatus
+from agentmux.ports.tmux.display import Message, Picture, SeatStatus
 
 ATTENTION: Final = "!"
 

@@ -26,7 +26,7 @@ from agentmux.errors import AgentmuxError, NotFoundError
 if TYPE_CHECKING:
     from agentmux.app.views.session.session_view import SessionView
     from agentmux.core.journal.state import SessionState
-    from agentmux.ports.session_files import SessionFiles
+    from agentmux.ports.session.session_files import SessionFiles
 
 SHOWN: Final = 100
 """How many sessions of a group the list shows, unless all are wanted."""

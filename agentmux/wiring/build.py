@@ -52,13 +52,13 @@ if TYPE_CHECKING:
     from agentmux.core.agents.spec import AgentSpec
     from agentmux.core.config.settings import Settings
     from agentmux.ports.forge import Forge
-    from agentmux.ports.merging import Merging
+    from agentmux.ports.git.merging import Merging
+    from agentmux.ports.git.remotes import Remotes
+    from agentmux.ports.git.repository import Head, Repository
     from agentmux.ports.processes import Lock, TreeLock
     from agentmux.ports.programs import Programs
-    from agentmux.ports.remotes import Remotes
-    from agentmux.ports.repository import Head, Repository
-    from agentmux.ports.session_files import SessionFiles
-    from agentmux.ports.terminal import Terminal
+    from agentmux.ports.session.session_files import SessionFiles
+    from agentmux.ports.tmux.terminal import Terminal
 
 _GLANCE_S: Final = 30.0
 """How long git may look for what is only a warning beside a status."""

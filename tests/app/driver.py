@@ -48,9 +48,9 @@ from agentmux.core.pipeline.delivery import failure
 from agentmux.core.terminal.console import Page
 from agentmux.core.terminal.keys import Pressed
 from agentmux.errors import ExitCode
-from agentmux.ports.display import Picture
-from agentmux.ports.repository import ChangeRange, Head, LeftCommits, ResultChangedError
-from agentmux.ports.terminal import (
+from agentmux.ports.git.repository import ChangeRange, Head, LeftCommits, ResultChangedError
+from agentmux.ports.tmux.display import Picture
+from agentmux.ports.tmux.terminal import (
     Arranged,
     Client,
     CreatedSession,
@@ -89,7 +89,7 @@ class SimPane:
 
 
 class SimTerminal:
-    """`agentmux.ports.terminal.Terminal` without processes: opening a pane only calls ``begin``."""
+    """`agentmux.ports.tmux.terminal.Terminal` without processes: opening a pane only calls ``begin``."""
 
     socket = "/nowhere/sim"
 
@@ -644,7 +644,7 @@ def plan(parts: int) -> dict[str, Any]:
 
 
 class NotedRepository:
-    """`agentmux.ports.repository.Repository` in one file, because a git commit takes 0.15 s."""
+    """`agentmux.ports.git.repository.Repository` in one file, because a git commit takes 0.15 s."""
 
     def __init__(self, project: Path) -> None:
         self._project = project

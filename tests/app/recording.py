@@ -24,7 +24,7 @@ import pytest
 from agentmux.adapters.forge import command_line
 from agentmux.adapters.git.program import GitProgram
 from agentmux.core.names import layout
-from agentmux.ports.terminal import TmuxSession
+from agentmux.ports.tmux.terminal import TmuxSession
 from tests.app.driver import SimPane, Studio
 from tests.faults.operations import Operation, Operations
 

@@ -14,7 +14,7 @@ from agentmux.core.journal.events import WorktreeMade
 from agentmux.core.journal.state import Base
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
-from agentmux.ports.trials import Trial
+from agentmux.ports.git.trials import Trial
 from agentmux.wiring import build
 from tests.app.driver import git, make_project
 from tests.app.on_disk import OnDisk

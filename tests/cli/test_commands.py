@@ -35,7 +35,7 @@ from agentmux.core.names.status_labels import age
 from agentmux.core.names.version import VERSION
 from agentmux.core.terminal.text_width import width
 from agentmux.errors import ExitCode, UsageError
-from agentmux.ports.terminal import Server, Target
+from agentmux.ports.tmux.terminal import Server, Target
 from agentmux.wiring import build, machine
 from tests.app.on_disk import SESSION_ID, OnDisk
 from tests.fakes.bench import Bench as TmuxTerminal

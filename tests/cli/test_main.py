@@ -30,7 +30,7 @@ from agentmux.errors import (
     UsageError,
 )
 from agentmux.ports.forge import ForgeError
-from agentmux.ports.terminal import TerminalError
+from agentmux.ports.tmux.terminal import TerminalError
 
 Run = Callable[..., int]
 

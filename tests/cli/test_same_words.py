@@ -36,8 +36,8 @@ from agentmux.desk.overview import Facts, overview_lines
 from agentmux.desk.styled import plain
 from agentmux.errors import ExitCode
 from agentmux.monitor.view import render
-from agentmux.ports.display import Picture, SeatStatus
-from agentmux.ports.terminal import StatusOption, TerminalUnreachableError, TmuxSession
+from agentmux.ports.tmux.display import Picture, SeatStatus
+from agentmux.ports.tmux.terminal import StatusOption, TerminalUnreachableError, TmuxSession
 from agentmux.web.pages import templates
 from agentmux.web.reading import ListedGroup, ListedSession, Place, SessionList
 

@@ -15,7 +15,7 @@ import pytest
 
 from agentmux.adapters.system.processes import is_alive
 from agentmux.adapters.tmux.commands import SHORT_NAMES, guard, is_ours
-from agentmux.ports.terminal import Server, Target
+from agentmux.ports.tmux.terminal import Server, Target
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Client, Project
 

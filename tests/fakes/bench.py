@@ -13,7 +13,7 @@ from agentmux.adapters.tmux.client import TmuxReply
 from agentmux.adapters.tmux.own_session import OwnTmux
 from agentmux.adapters.tmux.server import TmuxTerminal
 from agentmux.core.agents.environment import Change
-from agentmux.ports.terminal import Arranged, CreatedSession, NewPane, Pane, Screen, Target
+from agentmux.ports.tmux.terminal import Arranged, CreatedSession, NewPane, Pane, Screen, Target
 from tests.fakes.terminal import FakeTerminal
 
 

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from agentmux.adapters.system.processes import is_alive, start_time
 from agentmux.errors import BlockedError
-from agentmux.ports.terminal import (
+from agentmux.ports.tmux.terminal import (
     Arranged,
     Client,
     CreatedSession,
@@ -112,7 +112,7 @@ class FakeSession:
 
 
 class FakeTerminal:
-    """`agentmux.ports.terminal.Terminal` in memory."""
+    """`agentmux.ports.tmux.terminal.Terminal` in memory."""
 
     def __init__(self, socket: str = "/nowhere/fake", env: Mapping[str, str] | None = None) -> None:
         self._socket = socket
@@ -384,7 +384,7 @@ class FakeTerminal:
 
 
 class FakeOwn:
-    """`agentmux.ports.terminal.OwnSession` in memory."""
+    """`agentmux.ports.tmux.terminal.OwnSession` in memory."""
 
     def __init__(self, terminal: FakeTerminal, target: Target) -> None:
         self._terminal = terminal

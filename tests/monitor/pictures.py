@@ -8,7 +8,7 @@ from typing import Any
 
 from agentmux.core.journal.state import Seat
 from agentmux.core.names.phase import Phase
-from agentmux.ports.display import Message, Picture, SeatStatus
+from agentmux.ports.tmux.display import Message, Picture, SeatStatus
 from tests.core.builders import state_of
 
 NOW = datetime(2026, 1, 1, 10, 30, tzinfo=UTC)

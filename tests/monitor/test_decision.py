@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentmux.monitor.decision import draw_result
-from agentmux.ports.display import ResultView
+from agentmux.ports.tmux.display import ResultView
 
 RESULT = ResultView(
     summary=("Both functions are there.",),

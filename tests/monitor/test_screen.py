@@ -21,7 +21,7 @@ import pytest
 from agentmux.core.terminal.keys import Key, Pressed
 from agentmux.monitor.screen import PlainDisplay, TerminalDisplay
 from agentmux.monitor.view import render
-from agentmux.ports.display import Display, Message
+from agentmux.ports.tmux.display import Display, Message
 from tests.fakes.bench import Bench as TmuxTerminal
 from tests.monitor.pictures import picture, seat, seen
 

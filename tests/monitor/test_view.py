@@ -34,7 +34,7 @@ from agentmux.monitor.reading import page_of
 from agentmux.monitor.screen import styled
 from agentmux.monitor.segments import Style, plain
 from agentmux.monitor.view import draw, render
-from agentmux.ports.display import Message, Picture, Reading, ResultView, SeatStatus
+from agentmux.ports.tmux.display import Message, Picture, Reading, ResultView, SeatStatus
 from tests.monitor.pictures import NOW, SLUG, picture, seat, seen
 
 MONITOR = (44, 60)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters.tmux.commands import parse_screens
-from agentmux.ports.terminal import Screen
+from agentmux.ports.tmux.terminal import Screen
 
 FOLDER: Final = Path(__file__).parent / "screens"
 WIDTHS: Final = (80, 120, 200)

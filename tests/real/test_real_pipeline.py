@@ -27,7 +27,7 @@ from agentmux.core.agents.spec import StrategyKind, TurnEnd
 from agentmux.core.config.settings import Settings
 from agentmux.core.conversation.resume_record import ResumeRecord, decode_record
 from agentmux.core.prompts.prompt import launch_line
-from agentmux.ports.terminal import Pane
+from agentmux.ports.tmux.terminal import Pane
 from tests.conftest import TEST_ID, WaitUntil
 from tests.fakes.bench import Bench as TmuxTerminal
 from tests.real.clis import CLIS, of

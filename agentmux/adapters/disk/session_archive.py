@@ -24,7 +24,7 @@ from agentmux.core.moving import manifest as form
 from agentmux.core.moving.manifest import BUNDLE, INSIDE, MANIFEST, Manifest, Member
 from agentmux.core.names import layout
 from agentmux.errors import DataError, NotFoundError, UsageError
-from agentmux.ports.moving import Packed
+from agentmux.ports.session.moving import Packed
 
 _PIECE: Final = 1 << 20
 _PART: Final = ".part"

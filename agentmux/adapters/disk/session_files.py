@@ -34,7 +34,7 @@ from agentmux.core.journal.state import encode as encode_state
 from agentmux.core.names import layout
 from agentmux.core.pipeline.artifacts import TEXT_MAX, Artifacts
 from agentmux.errors import NAME_TAKEN, BlockedError, DataError
-from agentmux.ports.session_files import LaunchRecord
+from agentmux.ports.session.session_files import LaunchRecord
 
 _DIGEST_MAX: Final = 64 << 20
 

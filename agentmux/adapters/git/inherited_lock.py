@@ -12,7 +12,7 @@ from typing import Final
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.git.program import WRITE_TIMEOUT_S
-from agentmux.ports.repository import GitError
+from agentmux.ports.git.repository import GitError
 
 _POLL_S: Final = 0.05
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Final
 
 from agentmux.adapters.git.program import LOG, GitProgram, decoded, split
-from agentmux.ports.repository import LeftCommits
+from agentmux.ports.git.repository import LeftCommits
 
 _MOVES: Final = ("checkout:", "reset:", "clone:", "branch:", "rebase", "worktree")
 """How an entry in the log of HEAD begins that makes no commit, or only replaces some."""

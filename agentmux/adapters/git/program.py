@@ -19,7 +19,7 @@ from agentmux.core.checks.tail import tail
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.config.settings import GitSettings
 from agentmux.errors import MissingError, NotInstalledError
-from agentmux.ports.repository import GitError, GitRefusedError
+from agentmux.ports.git.repository import GitError, GitRefusedError
 
 SLOW_S: Final = 2.0
 """After how many seconds the user is told that a command of git is still at work."""

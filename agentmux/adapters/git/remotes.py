@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from agentmux.adapters.git.program import GitProgram, decoded, refused
 from agentmux.adapters.system.child import end
-from agentmux.ports.remotes import NoRemoteError
+from agentmux.ports.git.remotes import NoRemoteError
 
 
 class ConfiguredRemotes:

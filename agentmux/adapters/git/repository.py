@@ -36,7 +36,7 @@ from agentmux.adapters.git.work_tree import work_tree
 from agentmux.adapters.system.child import end, start
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError, UsageError
-from agentmux.ports.repository import (
+from agentmux.ports.git.repository import (
     ChangeRange,
     GitError,
     GitRefusedError,

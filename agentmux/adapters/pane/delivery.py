@@ -19,7 +19,7 @@ from agentmux.core.agents.screens import ScreenMark, command_in, read_screen, sh
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.terminal.sgr import SEQUENCE, Style
-from agentmux.ports.terminal import (
+from agentmux.ports.tmux.terminal import (
     LINE_MAX,
     NO_FIELD,
     Delivery,

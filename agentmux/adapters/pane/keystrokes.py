@@ -13,7 +13,7 @@ from typing import Final
 
 from agentmux.core.codec.digests import screen_digest
 from agentmux.core.terminal.answer_keys import TEXT
-from agentmux.ports.terminal import (
+from agentmux.ports.tmux.terminal import (
     Delivery,
     DeliveryResult,
     Panes,

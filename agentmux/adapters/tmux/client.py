@@ -17,7 +17,11 @@ from agentmux.adapters.system.child import Child
 from agentmux.adapters.tmux.commands import in_short
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.errors import NotInstalledError
-from agentmux.ports.terminal import ScreensUnreadableError, TerminalError, TerminalUnreachableError
+from agentmux.ports.tmux.terminal import (
+    ScreensUnreadableError,
+    TerminalError,
+    TerminalUnreachableError,
+)
 
 INSTALL: Final = "install it: `apt install tmux`, `dnf install tmux` or `brew install tmux`"
 

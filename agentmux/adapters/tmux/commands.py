@@ -15,7 +15,7 @@ from agentmux.core.names.status_labels import status_label
 from agentmux.core.terminal.captured_screen import line_drawing, trimmed, untabbed
 from agentmux.core.terminal.sgr import SEQUENCE
 from agentmux.core.terminal.text_width import cell_width, width
-from agentmux.ports.terminal import (
+from agentmux.ports.tmux.terminal import (
     Client,
     LeaveKeys,
     NewPane,

@@ -21,7 +21,7 @@ from agentmux.adapters.tmux import commands as say
 from agentmux.adapters.tmux.client import TmuxClient, TmuxReply
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import NotInstalledError
-from agentmux.ports.terminal import Target
+from agentmux.ports.tmux.terminal import Target
 
 _FLAGS: Final = f"{say.UNSEEN},ignore-size"
 _CHUNK: Final = 1 << 16

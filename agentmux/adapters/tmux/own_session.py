@@ -29,7 +29,7 @@ from agentmux.adapters.tmux.client import (
 )
 from agentmux.core.agents.environment import Change
 from agentmux.core.codec.frozen import replace
-from agentmux.ports.terminal import (
+from agentmux.ports.tmux.terminal import (
     Arranged,
     Client,
     HiddenServerError,
@@ -48,7 +48,7 @@ _ELSEWHERE = re.compile(rf"{say.ELSEWHERE}-(\d+)")
 
 
 class OwnTmux:
-    """One tmux session of ours, as `agentmux.ports.terminal.OwnSession` on a real tmux server."""
+    """One tmux session of ours, as `agentmux.ports.tmux.terminal.OwnSession` on a real tmux server."""
 
     def __init__(self, client: TmuxClient, target: Target) -> None:
         self._client = client

@@ -27,7 +27,7 @@ from agentmux.adapters.tmux.client import (
 )
 from agentmux.adapters.tmux.own_session import OwnTmux
 from agentmux.errors import NAME_TAKEN, BlockedError, NotInstalledError
-from agentmux.ports.terminal import (
+from agentmux.ports.tmux.terminal import (
     CreatedSession,
     Listing,
     Server,
@@ -74,7 +74,7 @@ def socket_path(*, name: str | None = None, tmux_tmpdir: str | None = None) -> s
 
 
 class TmuxTerminal:
-    """A tmux server, as `agentmux.ports.terminal.Terminal`.
+    """A tmux server, as `agentmux.ports.tmux.terminal.Terminal`.
 
     It remembers nothing about the server, so several objects may use one server.
     """

@@ -20,7 +20,7 @@ import libtmux
 
 from agentmux.adapters.system.child import ANSWER_MAX
 from agentmux.adapters.tmux import commands as say
-from agentmux.ports.terminal import Target, TerminalError, TerminalGoneError
+from agentmux.ports.tmux.terminal import Target, TerminalError, TerminalGoneError
 
 _END_S: Final = 0.5
 """How long a session takes to end after it has sent its clients back."""

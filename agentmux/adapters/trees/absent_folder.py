@@ -18,7 +18,7 @@ from agentmux.adapters.git.repository import in_progress
 from agentmux.adapters.git.work_tree import MARKER, marker_of
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
-from agentmux.ports.worktrees import WorktreeSpec
+from agentmux.ports.git.worktrees import WorktreeSpec
 
 _ASIDE: Final = " set aside"
 _ELSEWHERE: Final = " (moved or deleted)"

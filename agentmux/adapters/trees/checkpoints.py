@@ -24,8 +24,8 @@ from agentmux.adapters.trees import differences
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.errors import MissingError
-from agentmux.ports.checkpoints import SavedTree
-from agentmux.ports.repository import GitError
+from agentmux.ports.git.checkpoints import SavedTree
+from agentmux.ports.git.repository import GitError
 
 FILE_MAX: Final = 32 << 20
 """A larger file, in bytes, is not saved."""
@@ -58,7 +58,7 @@ class _Found:
 
 
 class GitCheckpoints:
-    """The checkpoints of one session; see `agentmux.ports.checkpoints.TreeCheckpoints`."""
+    """The checkpoints of one session; see `agentmux.ports.git.checkpoints.TreeCheckpoints`."""
 
     def __init__(
         self,

@@ -26,14 +26,14 @@ from agentmux.adapters.git.submodules import actual_top
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.adapters.trees.checkout_sides import CheckoutSides, undone
 from agentmux.adapters.trees.checkpoints import GitCheckpoints
-from agentmux.ports.merging import (
+from agentmux.ports.git.merging import (
     BaseMovedError,
     CheckoutBusyError,
     CheckoutDirtyError,
     MergeConflictError,
     MergePlan,
 )
-from agentmux.ports.repository import GitError, Head, IndexBusyError, InProgress, finish_it
+from agentmux.ports.git.repository import GitError, Head, IndexBusyError, InProgress, finish_it
 
 _LOCK: Final = "agentmux-merge.lock"
 _ASIDE: Final = "put aside for a merge"

@@ -18,7 +18,7 @@ from agentmux.adapters.git.program import MERGE_TREE, GitProgram, GitReply, deco
 from agentmux.adapters.trees import differences
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal.state import TreeCheckpoint
-from agentmux.ports.worktrees import CheckpointUnusableError, WorktreeSpec
+from agentmux.ports.git.worktrees import CheckpointUnusableError, WorktreeSpec
 
 _NAMED: Final = 5
 

@@ -17,8 +17,8 @@ from agentmux.adapters.git.repository import HEADS
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.adapters.trees.checkout_sides import CheckoutSides, undone
 from agentmux.core.codec.records import FieldError, from_fields, to_fields
-from agentmux.ports.repository import GitError
-from agentmux.ports.trials import Trial
+from agentmux.ports.git.repository import GitError
+from agentmux.ports.git.trials import Trial
 
 NOTE: Final = "agentmux-try"
 _LOGGED: Final = "agentmux: try"
@@ -29,7 +29,7 @@ For git they are no checkouts, so that ``git switch -`` still means what it mean
 
 
 class GitTrials:
-    """The trial in the checkout in which ``git`` runs; see `agentmux.ports.trials.Trials`."""
+    """The trial in the checkout in which ``git`` runs; see `agentmux.ports.git.trials.Trials`."""
 
     def __init__(self, git: GitProgram, folder: Path) -> None:
         """Use ``git``, which runs in ``folder``; this starts nothing."""

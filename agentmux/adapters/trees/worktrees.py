@@ -63,8 +63,8 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.names import layout
 from agentmux.core.names.counts import counted, some
 from agentmux.errors import AgentmuxError, BlockedError
-from agentmux.ports.repository import GitError
-from agentmux.ports.worktrees import (
+from agentmux.ports.git.repository import GitError
+from agentmux.ports.git.worktrees import (
     BaseCommit,
     FolderGoneError,
     WorktreeLoss,

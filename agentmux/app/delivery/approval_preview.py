@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agentmux.app.delivery.deliverable import Deliverable
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
-    from agentmux.ports.session_files import SessionFiles
+    from agentmux.ports.session.session_files import SessionFiles
 
 _SHOWN: Final = 40
 

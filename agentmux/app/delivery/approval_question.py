@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
-    from agentmux.ports.session_files import SessionFiles
+    from agentmux.ports.session.session_files import SessionFiles
 
 _NAMED: Final = 3
 

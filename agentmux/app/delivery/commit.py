@@ -20,7 +20,7 @@ from agentmux.core.names.counts import some
 from agentmux.core.pipeline.delivery import approve_again
 from agentmux.core.pipeline.result_text import message
 from agentmux.errors import AgentmuxError, of_system
-from agentmux.ports.repository import (
+from agentmux.ports.git.repository import (
     GitError,
     Head,
     IndexBusyError,

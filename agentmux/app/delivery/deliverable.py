@@ -25,8 +25,8 @@ from agentmux.core.pipeline.results import all_verdicts
 if TYPE_CHECKING:
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
-    from agentmux.ports.repository import LeftCommits
-    from agentmux.ports.session_files import SessionFiles
+    from agentmux.ports.git.repository import LeftCommits
+    from agentmux.ports.session.session_files import SessionFiles
 
 _DIGEST_LENGTH = 20
 

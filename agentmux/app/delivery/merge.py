@@ -15,14 +15,14 @@ from agentmux.core.names.status_labels import brought_back_label
 from agentmux.core.names.statuses import MERGE
 from agentmux.core.pipeline.delivery import approve_again
 from agentmux.errors import AgentmuxError, BlockedError, MissingError
-from agentmux.ports.merging import (
+from agentmux.ports.git.merging import (
     BaseMovedError,
     CheckoutBusyError,
     CheckoutDirtyError,
     MergeConflictError,
     MergePlan,
 )
-from agentmux.ports.repository import GitError
+from agentmux.ports.git.repository import GitError
 
 if TYPE_CHECKING:
     from agentmux.app.world import World

@@ -16,7 +16,7 @@ from agentmux.core.names.status_labels import brought_back_label
 from agentmux.core.names.statuses import DONE
 from agentmux.core.pipeline.delivery import command_to_keep, is_on_no_branch, kept_commands
 from agentmux.errors import AgentmuxError
-from agentmux.ports.remotes import NoRemoteError
+from agentmux.ports.git.remotes import NoRemoteError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agentmux.app.delivery.work import Record, StepWork
 from agentmux.errors import AgentmuxError
-from agentmux.ports.repository import GitError
+from agentmux.ports.git.repository import GitError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

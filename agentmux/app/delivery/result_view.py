@@ -11,14 +11,14 @@ from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.app.session.workplace.changes import changes_of
 from agentmux.core.pipeline.verified import verified_lines
 from agentmux.errors import AgentmuxError
-from agentmux.ports.display import ResultView
+from agentmux.ports.tmux.display import ResultView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
-    from agentmux.ports.session_files import SessionFiles
+    from agentmux.ports.session.session_files import SessionFiles
 
 _UNCHANGED: Final = "nothing has changed"
 

@@ -43,7 +43,7 @@ from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.work import Work, agents_work
 from agentmux.core.prompts import prompt
 from agentmux.core.prompts.reading_list import reading, template_name
-from agentmux.ports.session_files import SessionFiles
+from agentmux.ports.session.session_files import SessionFiles
 
 # Bytes read of a prompt that the user may have changed.
 _KEPT_MAX: Final = 1 << 20

@@ -34,8 +34,8 @@ from agentmux.core.pipeline.registry import pipeline_of, working_phase
 from agentmux.core.pipeline.setup import recorded_step
 from agentmux.core.pipeline.work import Work
 from agentmux.errors import DataError
-from agentmux.ports.session_files import SessionFiles
-from agentmux.ports.terminal import NewPane
+from agentmux.ports.session.session_files import SessionFiles
+from agentmux.ports.tmux.terminal import NewPane
 
 _PORTS: Final = 25
 """The ports of the base are the upper half of those of the session."""

@@ -13,7 +13,7 @@ from agentmux.core.launch.plan import LaunchPlan
 from agentmux.core.names import layout
 from agentmux.errors import NotInstalledError
 from agentmux.ports.programs import Programs
-from agentmux.ports.session_files import SessionFiles
+from agentmux.ports.session.session_files import SessionFiles
 
 _LAUNCH_BYTES: Final = 4 << 20
 

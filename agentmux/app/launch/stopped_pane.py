@@ -8,7 +8,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal.events import LaunchChosen
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.statuses import STOPPED
-from agentmux.ports.session_files import SessionFiles
+from agentmux.ports.session.session_files import SessionFiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import AgentmuxError
-from agentmux.ports.display import Display, Message
 from agentmux.ports.notifier import Notifier
 from agentmux.ports.processes import Lock, ProcessWatch, WakePipe
-from agentmux.ports.terminal import OwnSession, Presser, Typist
+from agentmux.ports.tmux.display import Display, Message
+from agentmux.ports.tmux.terminal import OwnSession, Presser, Typist
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

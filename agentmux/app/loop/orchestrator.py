@@ -51,8 +51,8 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, DataError, InstallationGoneError, SupersededError
-from agentmux.ports.display import Message, Picture
-from agentmux.ports.terminal import (
+from agentmux.ports.tmux.display import Message, Picture
+from agentmux.ports.tmux.terminal import (
     HiddenServerError,
     ScreensUnreadableError,
     TerminalGoneError,

@@ -88,7 +88,7 @@ from agentmux.core.names.statuses import (
 )
 from agentmux.core.pipeline.registry import working_phase
 from agentmux.errors import AgentmuxError
-from agentmux.ports.terminal import NewPane, TerminalUnreachableError
+from agentmux.ports.tmux.terminal import NewPane, TerminalUnreachableError
 
 logger = logging.getLogger(__name__)
 

@@ -48,8 +48,8 @@ from agentmux.core.journal.events import Event, Fact, Resumed, SessionReattached
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.work import is_setting_up
 from agentmux.errors import ExitCode
-from agentmux.ports.session_files import SessionFiles
-from agentmux.ports.terminal import HiddenServerError, TerminalError
+from agentmux.ports.session.session_files import SessionFiles
+from agentmux.ports.tmux.terminal import HiddenServerError, TerminalError
 
 logger = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agentmux.app.session.writer import Session
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
-    from agentmux.ports.session_files import SessionFiles
+    from agentmux.ports.session.session_files import SessionFiles
 
 UNKNOWN_TREE: Final = "unknown-"
 """How the id of files begins that git cannot give one; no two such ids are the same."""

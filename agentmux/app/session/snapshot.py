@@ -10,8 +10,8 @@ from agentmux.app.session.writer import Session, stamp
 from agentmux.core.names import layout
 from agentmux.core.names.statuses import STOPPED
 from agentmux.errors import AgentmuxError
-from agentmux.ports.session_files import SessionFiles
-from agentmux.ports.terminal import Pane, Screen
+from agentmux.ports.session.session_files import SessionFiles
+from agentmux.ports.tmux.terminal import Pane, Screen
 
 logger = logging.getLogger(__name__)
 

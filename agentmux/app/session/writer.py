@@ -28,7 +28,7 @@ from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.on_disk import state_from_disk
 from agentmux.core.pipeline.results import with_found
 from agentmux.errors import AgentmuxError, DataError
-from agentmux.ports.session_files import SessionFiles
+from agentmux.ports.session.session_files import SessionFiles
 from agentmux.threads import work_label
 
 logger = logging.getLogger(__name__)

@@ -24,7 +24,7 @@ from agentmux.core.pipeline.artifacts import TEXT_MAX
 
 if TYPE_CHECKING:  # importing `ports` costs time, and a signal needs little of it
     from agentmux.core.journal.state import SessionState
-    from agentmux.ports.session_files import SignalFiles
+    from agentmux.ports.session.session_files import SignalFiles
 
 YAML_MAX: Final = 1 << 18
 """Maximum size of a YAML artifact in bytes.

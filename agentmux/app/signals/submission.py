@@ -41,7 +41,7 @@ from agentmux.core.pipeline.work import is_under_way
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:  # importing `ports` costs time, and a signal needs little of it
-    from agentmux.ports.session_files import SignalFiles, Transaction
+    from agentmux.ports.session.session_files import SignalFiles, Transaction
 
 REFUSED: Final = "refused"
 NEXT_RESUME: Final = "applied at the next resume"

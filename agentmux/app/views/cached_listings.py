@@ -9,7 +9,7 @@ from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site
-    from agentmux.ports.terminal import Listing, Terminal
+    from agentmux.ports.tmux.terminal import Listing, Terminal
 
 S = TypeVar("S", bound="Site")
 

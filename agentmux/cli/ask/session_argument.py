@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from agentmux.app.world import Site, World
     from agentmux.cli.face import Face
-    from agentmux.ports.terminal import Target
+    from agentmux.ports.tmux.terminal import Target
 
 
 def named(face: Face, name: str, *, command: str) -> tuple[Site, SessionEntry]:

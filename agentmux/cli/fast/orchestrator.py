@@ -52,8 +52,8 @@ from agentmux.core.names.version import VERSION
 from agentmux.core.pipeline.registry import FEATURE_PIPELINE, running
 from agentmux.core.terminal.colours import shows_colours
 from agentmux.errors import AgentmuxError, DataError, ExitCode
-from agentmux.ports.display import Display, Message
-from agentmux.ports.terminal import Target
+from agentmux.ports.tmux.display import Display, Message
+from agentmux.ports.tmux.terminal import Target
 from agentmux.wiring import build
 from agentmux.wiring.machine import project_register
 

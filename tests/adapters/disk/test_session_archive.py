@@ -16,7 +16,7 @@ from agentmux.adapters.disk import session_archive
 from agentmux.core.codec.frozen import replace
 from agentmux.core.moving.manifest import INSIDE, MANIFEST, Manifest, encode
 from agentmux.errors import DataError, NotFoundError, UsageError
-from agentmux.ports.moving import Packed
+from agentmux.ports.session.moving import Packed
 from tests.faults.operations import Operation, Operations
 
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"

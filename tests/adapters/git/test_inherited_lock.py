@@ -7,7 +7,7 @@ import pytest
 
 from agentmux.adapters.git.inherited_lock import inherited_lock
 from agentmux.errors import DataError
-from agentmux.ports.repository import GitError
+from agentmux.ports.git.repository import GitError
 
 
 def test_the_lock_is_held_until_the_inheriting_process_has_ended(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from agentmux.adapters.git.program import GitProgram
 from agentmux.adapters.git.remote_branches import GitRemoteBranches
-from agentmux.ports.repository import GitError
+from agentmux.ports.git.repository import GitError
 from tests.app.driver import git, make_project
 
 

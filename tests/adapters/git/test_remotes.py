@@ -7,8 +7,8 @@ import pytest
 
 from agentmux.adapters.git.program import GitProgram
 from agentmux.adapters.git.remotes import ConfiguredRemotes
-from agentmux.ports.remotes import NoRemoteError
-from agentmux.ports.repository import GitError
+from agentmux.ports.git.remotes import NoRemoteError
+from agentmux.ports.git.repository import GitError
 from tests.app.driver import git, make_project
 
 

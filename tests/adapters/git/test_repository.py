@@ -12,7 +12,7 @@ import pytest
 from agentmux.adapters.git.repository import Git
 from agentmux.core.documents.diff_comments import diff_places
 from agentmux.errors import MissingError, UsageError
-from agentmux.ports.repository import (
+from agentmux.ports.git.repository import (
     ChangeRange,
     GitError,
     GitRefusedError,

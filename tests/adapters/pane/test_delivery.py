@@ -16,7 +16,7 @@ from agentmux.adapters.pane.delivery import (
     undimmed,
 )
 from agentmux.core.agents.spec import AgentSpec, spec_for, typed_blind
-from agentmux.ports.terminal import (
+from agentmux.ports.tmux.terminal import (
     LINE_MAX,
     Delivery,
     DeliveryResult,

@@ -7,7 +7,7 @@ import pytest
 
 from agentmux.adapters.pane.keystrokes import press
 from agentmux.core.codec.digests import screen_digest
-from agentmux.ports.terminal import (
+from agentmux.ports.tmux.terminal import (
     Delivery,
     DeliveryResult,
     Screen,

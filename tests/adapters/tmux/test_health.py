@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.tmux.health import tmux_facts
-from agentmux.ports.terminal import TerminalUnreachableError
+from agentmux.ports.tmux.terminal import TerminalUnreachableError
 from tests.fakes.bench import Bench
 
 SLEEP = ("sleep", "600")

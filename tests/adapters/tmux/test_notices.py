@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from agentmux.adapters.tmux.announcement import announce
-from agentmux.ports.terminal import StatusOption
+from agentmux.ports.tmux.terminal import StatusOption
 from tests.adapters.tmux.test_ways_back import Place
 from tests.conftest import WaitUntil
 from tests.fakes.bench import Bench as TmuxTerminal

@@ -20,7 +20,7 @@ from agentmux.adapters.tmux import commands
 from agentmux.adapters.tmux.server import MINIMUM_VERSION, socket_path, version
 from agentmux.core.terminal.captured_screen import paint, plain
 from agentmux.errors import MissingError
-from agentmux.ports.terminal import (
+from agentmux.ports.tmux.terminal import (
     CreatedSession,
     LeaveKeys,
     NewPane,

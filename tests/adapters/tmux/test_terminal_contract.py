@@ -9,7 +9,7 @@ import pytest
 
 from agentmux.adapters.system.processes import is_alive, start_time
 from agentmux.errors import BlockedError
-from agentmux.ports.terminal import (
+from agentmux.ports.tmux.terminal import (
     CreatedSession,
     HiddenServerError,
     NewPane,

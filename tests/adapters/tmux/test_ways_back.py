@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.ports.terminal import StatusOption
+from agentmux.ports.tmux.terminal import StatusOption
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Client
 from tests.fakes.bench import Bench as TmuxTerminal

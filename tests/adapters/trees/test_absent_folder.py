@@ -10,7 +10,7 @@ import pytest
 
 from agentmux.adapters.trees.worktrees import LinkedWorktrees
 from agentmux.core.journal.state import TreeCheckpoint
-from agentmux.ports.worktrees import FolderGoneError, WorktreeSpec, WorktreeTakenError
+from agentmux.ports.git.worktrees import FolderGoneError, WorktreeSpec, WorktreeTakenError
 from tests.adapters.trees.test_checkpoints import taken
 from tests.adapters.trees.test_worktrees import Killed, KilledGit, spec_of, worktrees
 from tests.app.driver import git, make_project

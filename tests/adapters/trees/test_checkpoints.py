@@ -14,7 +14,7 @@ from agentmux.adapters.git import session_objects
 from agentmux.adapters.git.program import GitProgram
 from agentmux.adapters.trees.checkpoints import GitCheckpoints
 from agentmux.errors import MissingError
-from agentmux.ports.checkpoints import SavedTree
+from agentmux.ports.git.checkpoints import SavedTree
 from tests.app.driver import git, make_project
 from tests.fakes.hanging_git import hanging_git
 

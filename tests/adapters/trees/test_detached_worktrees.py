@@ -7,7 +7,7 @@ import pytest
 
 from agentmux.adapters.trees.worktrees import LinkedWorktrees
 from agentmux.core.codec.frozen import replace
-from agentmux.ports.worktrees import WorktreeSpec
+from agentmux.ports.git.worktrees import WorktreeSpec
 from tests.adapters.trees.test_worktrees import (
     SESSION,
     Killed,

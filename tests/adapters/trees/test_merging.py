@@ -11,13 +11,13 @@ import pytest
 
 from agentmux.adapters.git.program import GitProgram, GitReply
 from agentmux.adapters.trees.merging import Merges
-from agentmux.ports.merging import (
+from agentmux.ports.git.merging import (
     BaseMovedError,
     CheckoutDirtyError,
     MergeConflictError,
     MergePlan,
 )
-from agentmux.ports.repository import GitError, IndexBusyError
+from agentmux.ports.git.repository import GitError, IndexBusyError
 from tests.app.driver import git, make_project
 
 TRAILER = ("Agentmux-Event", "6f1c1a52-6a51-5d53-9d31-0a4ff2f8a001")

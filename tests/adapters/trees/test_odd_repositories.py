@@ -17,8 +17,8 @@ from agentmux.adapters.trees.checkpoints import GitCheckpoints
 from agentmux.adapters.trees.merging import Merges
 from agentmux.adapters.trees.worktrees import LinkedWorktrees
 from agentmux.errors import MissingError
-from agentmux.ports.repository import ChangeRange, GitError, GitRefusedError
-from agentmux.ports.worktrees import WorktreeSpec
+from agentmux.ports.git.repository import ChangeRange, GitError, GitRefusedError
+from agentmux.ports.git.worktrees import WorktreeSpec
 from tests.adapters.trees.test_checkpoints import inside, names, taken
 from tests.adapters.trees.test_restoration import saved
 from tests.adapters.trees.test_worktrees import SESSION, everything, spec_of, worktrees

@@ -13,7 +13,7 @@ from agentmux.adapters.trees.worktrees import LinkedWorktrees
 from agentmux.core.journal.state import TreeCheckpoint
 from agentmux.core.names.layout import COPIED
 from agentmux.errors import BlockedError
-from agentmux.ports.worktrees import CheckpointUnusableError, WorktreeSpec
+from agentmux.ports.git.worktrees import CheckpointUnusableError, WorktreeSpec
 from tests.adapters.trees.test_checkpoints import digests, dirty, taken
 from tests.adapters.trees.test_worktrees import Killed, KilledGit, spec_of, worktrees
 from tests.app.driver import git, make_project

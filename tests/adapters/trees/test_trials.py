@@ -11,8 +11,8 @@ import pytest
 
 from agentmux.adapters.git.program import GitProgram, GitReply
 from agentmux.adapters.trees.trials import NOTE, GitTrials
-from agentmux.ports.repository import GitRefusedError
-from agentmux.ports.trials import Trial
+from agentmux.ports.git.repository import GitRefusedError
+from agentmux.ports.git.trials import Trial
 from tests.adapters.trees.test_checkpoints import checkpoints, taken
 from tests.adapters.trees.test_merging import refusing
 from tests.adapters.trees.test_restoration import made_with_work

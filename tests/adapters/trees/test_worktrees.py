@@ -16,8 +16,8 @@ from agentmux.adapters.git.program import GitProgram, GitReply
 from agentmux.adapters.trees.worktrees import LinkedWorktrees
 from agentmux.core.names.layout import COPIED
 from agentmux.errors import BlockedError
-from agentmux.ports.repository import GitError
-from agentmux.ports.worktrees import FolderGoneError, WorktreeSpec, WorktreeTakenError
+from agentmux.ports.git.repository import GitError
+from agentmux.ports.git.worktrees import FolderGoneError, WorktreeSpec, WorktreeTakenError
 from tests.adapters.trees.test_merging import racing
 from tests.app.driver import git, make_project
 from tests.faults.operations import Operation, Operations

@@ -24,7 +24,7 @@ from agentmux.app.commands.resume.resume import plan_resume
 from agentmux.app.session.search.lookup import list_sessions, live
 from agentmux.core.names import layout
 from agentmux.errors import NAME_TAKEN, AgentmuxError, BlockedError, ExitCode, UsageError
-from agentmux.ports.terminal import CreatedSession
+from agentmux.ports.tmux.terminal import CreatedSession
 from tests.app.driver import (
     NotedRepository,
     SimTerminal,

@@ -13,7 +13,7 @@ from agentmux.app.commands.end.stop import Stopped, stop
 from agentmux.app.world import World
 from agentmux.core.names import layout
 from agentmux.errors import NotFoundError
-from agentmux.ports.terminal import NewPane, OwnSession, TerminalUnreachableError
+from agentmux.ports.tmux.terminal import NewPane, OwnSession, TerminalUnreachableError
 from agentmux.wiring import build
 from tests.app.driver import make_project
 from tests.app.on_disk import SESSION_ID, OnDisk

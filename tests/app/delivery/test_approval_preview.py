@@ -20,7 +20,7 @@ from agentmux.core.checks.report import NOTHING
 from agentmux.core.journal.state import Base, Options, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.errors import MissingError
-from agentmux.ports.merging import Merging
+from agentmux.ports.git.merging import Merging
 from agentmux.wiring import build
 from tests.app.driver import git, make_project
 from tests.app.on_disk import OnDisk

@@ -18,7 +18,7 @@ from agentmux.core.journal.results import PhaseResult
 from agentmux.core.journal.state import Base, Options, Reviewed, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, MissingError
-from agentmux.ports.repository import (
+from agentmux.ports.git.repository import (
     GitError,
     HeadMovedError,
     IndexBusyError,

@@ -14,7 +14,7 @@ from agentmux.core.journal.state import Options
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.delivery import failed_step, failure
 from agentmux.errors import ExitCode
-from agentmux.ports.merging import MergePlan, Merging
+from agentmux.ports.git.merging import MergePlan, Merging
 from tests.app.driver import MESSAGE, Studio, git, make_project
 from tests.app.on_disk import OnDisk
 

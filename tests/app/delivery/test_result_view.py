@@ -11,7 +11,7 @@ from agentmux.core.checks.report import NOTHING
 from agentmux.core.journal.results import PhaseResult
 from agentmux.core.journal.state import Options, SessionState
 from agentmux.core.names.phase import Phase
-from agentmux.ports.session_files import SessionFiles
+from agentmux.ports.session.session_files import SessionFiles
 from agentmux.wiring import build
 from tests.app.driver import git, make_project
 

@@ -15,7 +15,7 @@ import pytest
 
 from agentmux.core.journal.events import StepFailed
 from agentmux.errors import ExitCode
-from agentmux.ports.merging import Merging
+from agentmux.ports.git.merging import Merging
 from tests.app.driver import Studio, git, make_project
 
 

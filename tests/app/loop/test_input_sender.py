@@ -19,8 +19,8 @@ from agentmux.app.session.writer import Session
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.digests import screen_digest
 from agentmux.core.journal.events import InputEnded, InputStarted, SeatAnswered, SeatTold
-from agentmux.ports.display import SeatStatus
-from agentmux.ports.terminal import Delivery, DeliveryResult, NewPane, Pane
+from agentmux.ports.tmux.display import SeatStatus
+from agentmux.ports.tmux.terminal import Delivery, DeliveryResult, NewPane, Pane
 from tests.app.staging import Stage
 from tests.conftest import WaitUntil
 from tests.fakes.bench import Bench

@@ -19,7 +19,7 @@ from agentmux.core.journal.events import PromptReached, ResearchTold
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names.phase import ResearchKind
 from agentmux.core.prompts.prompt import GO_ON, NUDGE, render
-from agentmux.ports.terminal import Delivery, DeliveryResult
+from agentmux.ports.tmux.terminal import Delivery, DeliveryResult
 
 MINE = PipelineDefinition(
     name="mine",

@@ -56,9 +56,9 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.terminal.console import ANSWER_S, READ_S, REST_S, Page
 from agentmux.core.terminal.keys import Key, Pressed
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, MissingError
-from agentmux.ports.display import Picture
-from agentmux.ports.repository import ChangeRange, Head
-from agentmux.ports.terminal import (
+from agentmux.ports.git.repository import ChangeRange, Head
+from agentmux.ports.tmux.display import Picture
+from agentmux.ports.tmux.terminal import (
     Arranged,
     Client,
     Delivery,

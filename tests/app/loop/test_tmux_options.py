@@ -8,8 +8,8 @@ from agentmux.core.journal.state import Interruption, Seat, SessionState
 from agentmux.core.names.occasion import Occasion
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import STATUS_TABLE, Group
-from agentmux.ports.display import SeatStatus
-from agentmux.ports.terminal import StatusOption, TerminalError
+from agentmux.ports.tmux.display import SeatStatus
+from agentmux.ports.tmux.terminal import StatusOption, TerminalError
 
 
 def state(phase: str, **values: Any) -> SessionState:

@@ -18,8 +18,8 @@ from agentmux.app.loop.work.tree_saver import TreeSaver
 from agentmux.app.session.writer import Session
 from agentmux.core.journal.events import CheckpointTaken
 from agentmux.errors import ExitCode
-from agentmux.ports.checkpoints import SavedTree
-from agentmux.ports.repository import GitError
+from agentmux.ports.git.checkpoints import SavedTree
+from agentmux.ports.git.repository import GitError
 from tests.app.driver import SimPane, Studio, git, make_project
 from tests.fakes.hanging_git import hanging_git
 

@@ -27,7 +27,7 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.turn import Turn
-from agentmux.ports.terminal import (
+from agentmux.ports.tmux.terminal import (
     Delivery,
     Pane,
     Screen,

@@ -1,7 +1,7 @@
 import pytest
 
 from agentmux.app.loop.monitor.detach_hint import leave_line
-from agentmux.ports.terminal import Client, LeaveKeys
+from agentmux.ports.tmux.terminal import Client, LeaveKeys
 
 USUAL = LeaveKeys(detach="C-b d", back="C-b L")
 

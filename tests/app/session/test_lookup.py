@@ -38,7 +38,7 @@ from agentmux.app.world import Site
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.errors import ExitCode, MissingError, NotFoundError
-from agentmux.ports.terminal import Listing, Terminal, TerminalUnreachableError
+from agentmux.ports.tmux.terminal import Listing, Terminal, TerminalUnreachableError
 from agentmux.wiring import build
 from tests.app.on_disk import SESSION_ID, OnDisk
 from tests.fakes.bench import Bench as TmuxTerminal

@@ -37,7 +37,7 @@ from agentmux.core.journal.state import (
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import SessionStatus, parked_label
 from agentmux.errors import ExitCode
-from agentmux.ports.terminal import Server, Target, TerminalUnreachableError, TmuxSession
+from agentmux.ports.tmux.terminal import Server, Target, TerminalUnreachableError, TmuxSession
 from agentmux.wiring import build
 from tests.app.driver import git, make_project
 from tests.app.on_disk import OnDisk

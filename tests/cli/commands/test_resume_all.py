@@ -16,7 +16,7 @@ from agentmux.cli.face import Face
 from agentmux.core.names.layout import SESSIONS_DIR
 from agentmux.core.names.phase import Phase
 from agentmux.errors import BlockedError, ExitCode, NotFoundError
-from agentmux.ports.terminal import Server, Target
+from agentmux.ports.tmux.terminal import Server, Target
 from agentmux.wiring import build
 from tests.app.on_disk import OnDisk
 

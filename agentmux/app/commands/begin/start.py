@@ -71,8 +71,8 @@ from agentmux.errors import (
     NotInstalledError,
     UsageError,
 )
+from agentmux.ports.git.repository import GitRefusedError, Head
 from agentmux.ports.processes import Handover
-from agentmux.ports.repository import GitRefusedError, Head
 
 _TRIES: Final = 9
 """How often a start looks for another name; as often, another start would have to be faster."""

@@ -20,7 +20,7 @@ from agentmux.core.decisions.workplace import (
 )
 from agentmux.core.names.counts import counted
 from agentmux.errors import AgentmuxError, MissingError, NotInstalledError, UsageError
-from agentmux.ports.worktrees import BaseCommit, WorktreeRoom
+from agentmux.ports.git.worktrees import BaseCommit, WorktreeRoom
 
 if TYPE_CHECKING:
     from agentmux.app.world import World

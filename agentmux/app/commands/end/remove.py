@@ -22,7 +22,7 @@ from agentmux.ports.processes import LOCK_WAIT_S
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site, World
-    from agentmux.ports.worktrees import WorktreeLoss, WorktreeSpec
+    from agentmux.ports.git.worktrees import WorktreeLoss, WorktreeSpec
 
 _NAMED: Final = 5
 

@@ -18,10 +18,10 @@ from agentmux.core.journal.events import SessionInterrupted
 from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, NotFoundError
 from agentmux.ports.processes import LOCK_WAIT_S
-from agentmux.ports.terminal import OwnSession, Screen, ScreensUnreadableError
+from agentmux.ports.tmux.terminal import OwnSession, Screen, ScreensUnreadableError
 
 if TYPE_CHECKING:
-    from agentmux.ports.session_files import SessionFiles
+    from agentmux.ports.session.session_files import SessionFiles
 
 ANSWER_WAIT_S: Final = 10.0
 STOPPED_BY_USER: Final = "stopped by the user"

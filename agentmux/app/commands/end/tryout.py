@@ -9,8 +9,8 @@ from agentmux.app.session.workplace.own_worktree import placed, worktree_of
 from agentmux.core.names import git_commands
 from agentmux.core.names.phase import Phase
 from agentmux.errors import BlockedError, NotFoundError, UsageError
-from agentmux.ports.repository import finish_it
-from agentmux.ports.trials import Trial
+from agentmux.ports.git.repository import finish_it
+from agentmux.ports.git.trials import Trial
 
 if TYPE_CHECKING:
     from agentmux.app.session.search.lookup import SessionEntry

@@ -43,14 +43,14 @@ from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.version import VERSION
 from agentmux.errors import BlockedError, DataError, NotFoundError, UsageError
-from agentmux.ports.moving import Packed
 from agentmux.ports.processes import LOCK_WAIT_S
+from agentmux.ports.session.moving import Packed
 
 if TYPE_CHECKING:
     from agentmux.app.session.search.lookup import SessionEntry
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
-    from agentmux.ports.checkpoints import TreeCheckpoints
+    from agentmux.ports.git.checkpoints import TreeCheckpoints
 
 _ODD: Final = re.compile(r"[^a-z0-9-]+")
 _HOST_ODD: Final = re.compile(r"[^A-Za-z0-9._-]+")

@@ -69,8 +69,8 @@ from agentmux.ports.processes import LOCK_WAIT_S
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
-    from agentmux.ports.moving import SessionArchive
-    from agentmux.ports.worktrees import WorktreeRoom
+    from agentmux.ports.git.worktrees import WorktreeRoom
+    from agentmux.ports.session.moving import SessionArchive
 
 _BUNDLE: Final = f"{layout.WORK_TREE}/import.bundle"
 _COPIES_MAX: Final = 1000

@@ -15,7 +15,7 @@ from agentmux.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
-    from agentmux.ports.session_files import SessionFiles
+    from agentmux.ports.session.session_files import SessionFiles
 
 
 def require_orchestrator(name: str, poke: Callable[[], bool]) -> None:

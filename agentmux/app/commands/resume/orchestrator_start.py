@@ -17,7 +17,7 @@ from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.journal.state import SessionState
 from agentmux.errors import AgentmuxError, ExitCode
 from agentmux.ports.processes import LOCK_WAIT_S, Handover
-from agentmux.ports.terminal import (
+from agentmux.ports.tmux.terminal import (
     OwnSession,
     Pane,
     Screen,

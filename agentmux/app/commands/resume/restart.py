@@ -12,7 +12,7 @@ from agentmux.core.journal.events import CheckSkipped, SeatRestarted
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names.statuses import BROKEN, LAUNCHED
 from agentmux.errors import BlockedError
-from agentmux.ports.session_files import SignalFiles, Transaction
+from agentmux.ports.session.session_files import SignalFiles, Transaction
 
 
 def restart(

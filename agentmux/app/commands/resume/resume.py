@@ -72,8 +72,8 @@ from agentmux.core.pipeline.check_phase import commands_ahead
 from agentmux.core.pipeline.work import agents_work
 from agentmux.errors import AgentmuxError, BlockedError, NotFoundError
 from agentmux.ports.processes import LOCK_WAIT_S
-from agentmux.ports.session_files import SessionFiles
-from agentmux.ports.terminal import TerminalUnreachableError
+from agentmux.ports.session.session_files import SessionFiles
+from agentmux.ports.tmux.terminal import TerminalUnreachableError
 
 _NO_COMMIT: Final = (
     "this session makes no commit: it has an older format, or was not started in a git repository; "

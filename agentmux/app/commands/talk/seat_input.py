@@ -21,7 +21,7 @@ from agentmux.core.journal.state import AGENT_MODES, SessionState
 from agentmux.core.names.status_labels import status_label
 from agentmux.core.names.statuses import LAUNCHED, STOPPED
 from agentmux.errors import BlockedError, NotFoundError, TimedOutError, UsageError
-from agentmux.ports.terminal import LINE_MAX
+from agentmux.ports.tmux.terminal import LINE_MAX
 
 if TYPE_CHECKING:
     from agentmux.app.session.search.lookup import SessionEntry

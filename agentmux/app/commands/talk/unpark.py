@@ -11,7 +11,7 @@ from agentmux.core.decisions.limits import is_parked
 from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import USER, Event, LimitsLifted
 from agentmux.errors import NotFoundError
-from agentmux.ports.session_files import SignalFiles
+from agentmux.ports.session.session_files import SignalFiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from agentmux.ports.terminal import Client, LeaveKeys, OwnSession, StatusOption
+from agentmux.ports.tmux.terminal import Client, LeaveKeys, OwnSession, StatusOption
 
 
 def leave_line(clients: Sequence[Client], keys: LeaveKeys, session: str) -> str:

@@ -38,8 +38,8 @@ from agentmux.core.pipeline.registry import pipeline_of, working_phase
 from agentmux.core.terminal.console import ANSWER_S, READ_S, REST_S, Console, ask, press
 from agentmux.core.terminal.keys import Pressed
 from agentmux.core.terminal.monitor_keys import DETACH, Wish, help_lines
-from agentmux.ports.display import Picture, Reading, ResultView
-from agentmux.ports.session_files import SessionFiles
+from agentmux.ports.session.session_files import SessionFiles
+from agentmux.ports.tmux.display import Picture, Reading, ResultView
 from agentmux.threads import in_daemon_thread
 
 _BY_KEY: Final = "Ctrl-C at the monitor"

@@ -17,8 +17,8 @@ from agentmux.core.names.phase import ENDS
 from agentmux.core.names.status_labels import status_label
 from agentmux.core.pipeline.registry import working_phase
 from agentmux.core.terminal.text_width import clean, cut
-from agentmux.ports.display import SeatStatus
-from agentmux.ports.terminal import OwnSession, StatusOption
+from agentmux.ports.tmux.display import SeatStatus
+from agentmux.ports.tmux.terminal import OwnSession, StatusOption
 
 _ASKING: Final = frozenset({statuses.WAITING, statuses.STALLED})
 _CHOICE: Final = statuses.LEFT | {statuses.STOPPED, statuses.BROKEN}

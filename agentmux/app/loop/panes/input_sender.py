@@ -17,7 +17,7 @@ from agentmux.core.journal.events import InputEnded, InputStarted
 from agentmux.core.journal.state import Input
 from agentmux.core.names.statuses import LAUNCHED, WAITING
 from agentmux.core.terminal.answer_keys import shown_keys
-from agentmux.ports.terminal import Delivery, DeliveryResult
+from agentmux.ports.tmux.terminal import Delivery, DeliveryResult
 
 _RECOGNISED: Final = 40
 """A message with fewer characters than this, blanks apart, is not recognised on a screen."""

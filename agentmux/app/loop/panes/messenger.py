@@ -27,7 +27,7 @@ from agentmux.core.names.statuses import LAUNCHED
 from agentmux.core.pipeline.registry import pipeline_of, working_phase
 from agentmux.core.prompts import prompt as prompts
 from agentmux.core.prompts.prompt import PromptInputs
-from agentmux.ports.terminal import NO_FIELD, Delivery, DeliveryResult
+from agentmux.ports.tmux.terminal import NO_FIELD, Delivery, DeliveryResult
 
 logger = logging.getLogger(__name__)
 

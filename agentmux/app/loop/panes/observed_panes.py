@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 
 from agentmux.core.journal.state import Seat
 from agentmux.core.names.statuses import BUSY
-from agentmux.ports.display import SeatStatus
-from agentmux.ports.terminal import Pane
+from agentmux.ports.tmux.display import SeatStatus
+from agentmux.ports.tmux.terminal import Pane
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from agentmux.app.loop.panes.observed_panes import Sight
 from agentmux.app.session.writer import Session
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError, DataError
-from agentmux.ports.terminal import Pane
+from agentmux.ports.tmux.terminal import Pane
 
 _NOTE_ROOM: Final = 2048
 """Minimum size of the runtime note in bytes: the report of a full disk can be written over it."""

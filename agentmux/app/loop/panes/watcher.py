@@ -49,8 +49,8 @@ from agentmux.core.names.statuses import (
     WAITING,
 )
 from agentmux.core.names.turn import Turn
-from agentmux.ports.display import SeatStatus
-from agentmux.ports.terminal import Pane, Screen, ScreensUnreadableError, TerminalError
+from agentmux.ports.tmux.display import SeatStatus
+from agentmux.ports.tmux.terminal import Pane, Screen, ScreensUnreadableError, TerminalError
 
 # Seconds between looks at the panes in which something has changed: so late a question is noticed.
 _LOOK_S: Final = 5.0

@@ -14,7 +14,7 @@ from agentmux.core.fleet.lease import LeaseLapsedError
 from agentmux.core.journal.events import CommitDelayed, CommitFailed, CommitMade, CommitStarted
 from agentmux.core.names.statuses import COMMITTING, DELAYED
 from agentmux.errors import AgentmuxError
-from agentmux.ports.repository import IndexBusyError
+from agentmux.ports.git.repository import IndexBusyError
 
 if TYPE_CHECKING:
     from agentmux.core.decisions.next_actions import MakeCommit

@@ -17,7 +17,7 @@ from agentmux.core.fleet.lease import LeaseLapsedError
 from agentmux.core.journal.events import StepDone, StepFailed, StepStarted
 from agentmux.core.pipeline.delivery import running_record
 from agentmux.errors import AgentmuxError
-from agentmux.ports.repository import IndexBusyError
+from agentmux.ports.git.repository import IndexBusyError
 
 logger = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.tree_checkpoints import STOP, Position, position, reason_to_save
 from agentmux.core.journal.events import CheckpointTaken
 from agentmux.errors import AgentmuxError
-from agentmux.ports.checkpoints import SavedTree
+from agentmux.ports.git.checkpoints import SavedTree
 from agentmux.threads import WorkEndedError, WorkGroup, in_daemon_thread
 
 logger = logging.getLogger(__name__)

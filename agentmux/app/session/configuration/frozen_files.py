@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState
-    from agentmux.ports.session_files import SignalFiles
+    from agentmux.ports.session.session_files import SignalFiles
 
 
 def frozen_text(files: SignalFiles, state: SessionState, name: str) -> str:

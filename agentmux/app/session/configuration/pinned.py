@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from agentmux.app.session.writer import Session
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
-    from agentmux.ports.session_files import SessionFiles
+    from agentmux.ports.session.session_files import SessionFiles
 
 SETUP: Final = "git.setup"
 VERIFY: Final = "verify"

@@ -34,7 +34,7 @@ from agentmux.errors import (
     MissingError,
     NotFoundError,
 )
-from agentmux.ports.terminal import (
+from agentmux.ports.tmux.terminal import (
     Listing,
     Server,
     Target,

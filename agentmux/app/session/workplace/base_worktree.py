@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentmux.app.session.workplace.workplace import inner
-from agentmux.ports.worktrees import WorktreeSpec
+from agentmux.ports.git.worktrees import WorktreeSpec
 
 if TYPE_CHECKING:
     from agentmux.app.world import World

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentmux.core.decisions.workplace import LeftBranch, has_left, kept_name, left_branch
-from agentmux.ports.repository import Head, finish_it
+from agentmux.ports.git.repository import Head, finish_it
 
 if TYPE_CHECKING:
     from agentmux.app.world import World

@@ -15,12 +15,12 @@ from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.decisions.tree_checkpoints import checkpoint_words, named_checkpoint
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.statuses import DONE, MERGE
-from agentmux.ports.repository import ChangeRange, Repository
+from agentmux.ports.git.repository import ChangeRange, Repository
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
-    from agentmux.ports.worktrees import WorktreeSpec
+    from agentmux.ports.git.worktrees import WorktreeSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

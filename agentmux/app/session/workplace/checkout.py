@@ -16,7 +16,7 @@ from agentmux.app.session.search.lookup import (
     sessions_dir,
 )
 from agentmux.errors import BlockedError
-from agentmux.ports.terminal import TerminalUnreachableError
+from agentmux.ports.tmux.terminal import TerminalUnreachableError
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site, World

@@ -12,7 +12,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.tree_checkpoints import checkpoint_words
 from agentmux.core.journal.events import WorktreeMade, WorktreeMoved
 from agentmux.errors import BlockedError
-from agentmux.ports.worktrees import WORKTREE_GONE, WorktreeSpec
+from agentmux.ports.git.worktrees import WORKTREE_GONE, WorktreeSpec
 
 if TYPE_CHECKING:
     from agentmux.app.world import World

@@ -12,7 +12,7 @@ from agentmux.core.names.statuses import FINISHED, LAUNCHED
 if TYPE_CHECKING:
     from agentmux.app.session.writer import Session
     from agentmux.core.journal.state import SessionState
-    from agentmux.ports.session_files import SessionFiles
+    from agentmux.ports.session.session_files import SessionFiles
 
 
 def succeeded_step(state: SessionState, files: SessionFiles) -> AgentExited | None:

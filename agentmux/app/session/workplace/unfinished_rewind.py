@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agentmux.app.session.writer import Session
     from agentmux.app.world import World
     from agentmux.core.journal.state import Rewind, SessionState, TreeCheckpoint
-    from agentmux.ports.checkpoints import TreeCheckpoints
+    from agentmux.ports.git.checkpoints import TreeCheckpoints
 
 _LIMIT_S: Final = 300.0
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from agentmux.app.session.search.lookup import SessionEntry
-    from agentmux.ports.terminal import Screen
+    from agentmux.ports.tmux.terminal import Screen
 
 ReadFile = Callable[[Path, int], bytes | None]
 """Returns the content of a regular file of at most so many bytes, else None."""

@@ -19,7 +19,7 @@ from agentmux.core.pipeline.registry import kind_of, pipeline_of, working_phase
 from agentmux.core.pipeline.results import fixes, result_of, reviewers
 
 if TYPE_CHECKING:
-    from agentmux.ports.session_files import SessionFiles
+    from agentmux.ports.session.session_files import SessionFiles
 
 DONE: Final = "\u2713"
 CURRENT: Final = "\u25b6"

@@ -61,7 +61,7 @@ from agentmux.core.names.statuses import KEEP, MERGE, PR, PUSH
 from agentmux.core.pipeline.delivery import approve_again
 from agentmux.core.pipeline.registry import beginnings, pipeline_of, working_phase
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, RefusedError, UsageError
-from agentmux.ports.repository import IndexBusyError
+from agentmux.ports.git.repository import IndexBusyError
 
 if TYPE_CHECKING:
     from pathlib import Path

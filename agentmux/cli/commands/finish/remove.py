@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentmux.app.world import Site, World
-    from agentmux.ports.worktrees import WorktreeSpec
+    from agentmux.ports.git.worktrees import WorktreeSpec
 
 _REMOVE: Final = "remove SESSION"
 

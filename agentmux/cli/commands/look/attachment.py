@@ -23,7 +23,7 @@ from agentmux.app.views.status import look
 from agentmux.cli import render
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.errors import AgentmuxError, BlockedError, MissingError, NotFoundError, UsageError
-from agentmux.ports.terminal import OwnSession, Server, Target, TerminalError
+from agentmux.ports.tmux.terminal import OwnSession, Server, Target, TerminalError
 
 if TYPE_CHECKING:
     from pathlib import Path

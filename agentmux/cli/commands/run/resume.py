@@ -54,7 +54,7 @@ from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.config.settings import policy_of
 from agentmux.core.documents.review import seat_named
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, UsageError
-from agentmux.ports.worktrees import FolderGoneError
+from agentmux.ports.git.worktrees import FolderGoneError
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -30,7 +30,7 @@ from agentmux.core.documents.review import seat_named
 from agentmux.core.journal.events import InputEnded, SeatAnswered, SeatTold
 from agentmux.core.terminal.answer_keys import is_key, read_keys, shown_keys
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, UsageError
-from agentmux.ports.terminal import DeliveryResult
+from agentmux.ports.tmux.terminal import DeliveryResult
 
 if TYPE_CHECKING:
     from agentmux.app.world import World

@@ -43,7 +43,7 @@ from agentmux.core.documents.review import seat_named
 from agentmux.core.journal.state import issue_fields
 from agentmux.core.names.phase import PRODUCT_MANAGER
 from agentmux.errors import UsageError
-from agentmux.ports.terminal import TerminalError
+from agentmux.ports.tmux.terminal import TerminalError
 from agentmux.wiring import machine
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from agentmux.cli.commands.look.sessions import SessionArg
 
 if TYPE_CHECKING:
     from agentmux.cli.face import Face
-    from agentmux.ports.terminal import OwnSession
+    from agentmux.ports.tmux.terminal import OwnSession
 
 _COMMAND: Final = "stop SESSION"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.ports.repository import GitError
+from agentmux.ports.git.repository import GitError
 
 
 class MergeConflictError(GitError):

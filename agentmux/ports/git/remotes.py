@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from agentmux.ports.repository import GitError
+from agentmux.ports.git.repository import GitError
 
 
 class NoRemoteError(GitError):

@@ -1,0 +1,1 @@
+"""Repositories, worktrees, checkpoints and deliveries."""

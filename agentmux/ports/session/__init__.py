@@ -1,0 +1,1 @@
+"""Sessions on disk, and the texts and pipelines that they use."""
