@@ -9,8 +9,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final, NoReturn
 
-from agentmux.adapters.system.garbage import collect_often, collect_rarely
-from agentmux.adapters.system.import_path import put_own_first
+from agentmux.adapters.system.python.garbage import collect_often, collect_rarely
+from agentmux.adapters.system.python.import_path import put_own_first
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,7 +50,7 @@ def main() -> NoReturn:
 
 def _report_other_project() -> int | None:
     """Say whose files are among ours, and return the exit code; return None if all are ours."""
-    from agentmux.adapters.system.distributions import require_own_package
+    from agentmux.adapters.system.python.distributions import require_own_package
     from agentmux.cli import render
     from agentmux.errors import AgentmuxError
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, Self
 
 import agentmux
-from agentmux.adapters.system.processes import end
+from agentmux.adapters.system.processes.processes import end
 from agentmux.ports.tmux.terminal import NewPane
 from benchmarks.rows import Row, ratio
 from benchmarks.sandbox import side_by_side, wait_until

@@ -18,7 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Self
 
-from agentmux.adapters.system.processes import carriers, end, left_after
+from agentmux.adapters.system.processes.processes import carriers, end, left_after
 
 DEADLINE_S: Final = 60.0
 MARK: Final = "AGENTMUX_BENCH_ID"

@@ -17,7 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
 
-from agentmux.adapters.system.processes import carriers, end
+from agentmux.adapters.system.processes.processes import carriers, end
 
 DEADLINE_S: Final = 40
 _HOME: Final = "/home/ada/src/projects"  # as long as the real one

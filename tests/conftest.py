@@ -25,7 +25,7 @@ from typing import Final
 import pytest
 from hypothesis import HealthCheck, settings
 
-from agentmux.adapters.system.processes import carriers, end, is_alive
+from agentmux.adapters.system.processes.processes import carriers, end, is_alive
 from agentmux.cli.main import main
 from tests.fakes.bench import Bench
 from tests.fakes.receiver import Receiver, receiving

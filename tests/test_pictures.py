@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system.processes import carriers
+from agentmux.adapters.system.processes.processes import carriers
 from docs.picture_stage import Stage
 from docs.pictures import FOLDER, SCENES, Gallery
 

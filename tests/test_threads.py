@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system.child import Child
+from agentmux.adapters.system.processes.child import Child
 from agentmux.threads import GRACE_S, WorkEndedError, WorkGroup
 from tests.conftest import WaitUntil
 

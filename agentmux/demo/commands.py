@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.system.child import Child
+from agentmux.adapters.system.processes.child import Child
 from agentmux.demo.home import DemoHome
 from agentmux.demo.screen import DemoScreen
 from agentmux.errors import AgentmuxError

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.system.child import Child
+from agentmux.adapters.system.processes.child import Child
 from agentmux.adapters.tmux.server import SOCKET_PATH_MAX, socket_path
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import MissingError

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from agentmux.adapters.disk import session_folders
-from agentmux.adapters.system import processes
+from agentmux.adapters.system.processes import processes
 from agentmux.adapters.tmux.server import TmuxTerminal
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.state import SessionState

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
-from agentmux.adapters.system import processes
+from agentmux.adapters.system.processes import processes
 from agentmux.adapters.tmux.server import TmuxTerminal
 from agentmux.demo.claims import Claim
 from agentmux.demo.commands import DemoError

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
 
 from agentmux.adapters.disk.files import read_limited
-from agentmux.adapters.system.command_runs import CommandEnd
+from agentmux.adapters.system.processes.command_runs import CommandEnd
 from agentmux.app.session.search.lookup import entry_at
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.documents.diff_comments import LineComment, change_request

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentmux.adapters.disk.project_register import known_projects
-from agentmux.adapters.system import foreground
-from agentmux.adapters.system.command_runs import CommandRuns
-from agentmux.adapters.system.garbage import collect_often
-from agentmux.adapters.system.processes import agent_above
+from agentmux.adapters.system.processes import foreground
+from agentmux.adapters.system.processes.command_runs import CommandRuns
+from agentmux.adapters.system.processes.processes import agent_above
+from agentmux.adapters.system.python.garbage import collect_often
 from agentmux.desk.reading import SessionReader
 from agentmux.desk.session_feed import SessionFeed
 from agentmux.desk.tools import DeskTools

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.adapters.system.processes import PidWatch
+from agentmux.adapters.system.processes.processes import PidWatch
 from agentmux.adapters.wake.flat_watch import SET_UP_S, FlatWatch
 from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.app.session.search.watched_files import ENDED_S, NEWS, changed_ns, home_of

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
-from agentmux.adapters.system.command_runs import CommandRuns
+from agentmux.adapters.system.processes.command_runs import CommandRuns
 from agentmux.core.codec.frozen import dataclass
 from agentmux.desk.reading import SessionReader
 from agentmux.desk.session_feed import SessionFeed

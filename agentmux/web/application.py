@@ -20,7 +20,7 @@ from agentmux.web.pages import HERE, Pages, guarded
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
-    from agentmux.adapters.system.command_runs import CommandRuns
+    from agentmux.adapters.system.processes.command_runs import CommandRuns
     from agentmux.ports.fleet import Fleet
     from agentmux.web.events import Events
     from agentmux.web.reading import Sessions

@@ -21,7 +21,7 @@ from agentmux.web.messages import Message
 from agentmux.wiring import machine
 
 if TYPE_CHECKING:
-    from agentmux.adapters.system.command_runs import CommandRuns
+    from agentmux.adapters.system.processes.command_runs import CommandRuns
     from agentmux.app.world import World
     from agentmux.core.terminal.command_words import Words
 

@@ -21,7 +21,7 @@ from agentmux.web.pages import Pages, no_fleet, see
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from agentmux.adapters.system.command_runs import CommandRuns
+    from agentmux.adapters.system.processes.command_runs import CommandRuns
     from agentmux.core.terminal.command_words import Words
     from agentmux.ports.fleet import Fleet
     from agentmux.web.comments import Comments

@@ -16,7 +16,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from agentmux.adapters.disk.files import read_limited
-from agentmux.adapters.system.installation import require_installed
+from agentmux.adapters.system.python.installation import require_installed
 from agentmux.app.result import Problem, envelope
 from agentmux.app.session.search.lookup import SessionEntry, shown_path
 from agentmux.app.views.session.decision import with_digest

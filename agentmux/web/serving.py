@@ -18,8 +18,8 @@ import uvicorn
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.disk.project_register import known_projects
-from agentmux.adapters.system.command_runs import CommandRuns
-from agentmux.adapters.system.garbage import collect_often
+from agentmux.adapters.system.processes.command_runs import CommandRuns
+from agentmux.adapters.system.python.garbage import collect_often
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.errors import BlockedError, UsageError, of_system
 from agentmux.web.application import application

@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.adapters.system.processes import PidWatch
+from agentmux.adapters.system.processes.processes import PidWatch
 from agentmux.adapters.wake.flat_watch import SET_UP_S, FlatWatch
 from agentmux.app.session.search.lookup import entry_at, live, sessions_dir
 from agentmux.app.session.search.watched_files import ENDED_S, NEWS, changed_ns, home_of

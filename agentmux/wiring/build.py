@@ -307,7 +307,7 @@ def _boot() -> str:
 
 @functools.cache  # each call reads all mounts, and a project may have many sessions
 def _network(path: Path) -> str:
-    from agentmux.adapters.system.mounts import network_type  # noqa: PLC0415 (only a start or resume asks)
+    from agentmux.adapters.system.processes.mounts import network_type  # noqa: PLC0415 (only a start or resume asks)
 
     return network_type(path)
 
@@ -354,7 +354,7 @@ def _tree_lock(folder: Path) -> TreeLock:
 
 
 def _is_alive(pid: int, started: int) -> bool:
-    from agentmux.adapters.system.processes import is_alive  # noqa: PLC0415 (only for what is recorded)
+    from agentmux.adapters.system.processes.processes import is_alive  # noqa: PLC0415 (only for what is recorded)
 
     return is_alive(pid, started)
 

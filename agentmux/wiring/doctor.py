@@ -63,7 +63,7 @@ def checks(patient: Patient) -> Mapping[str, Check]:
 
 
 def _installation(patient: Patient) -> Iterator[Finding]:
-    from agentmux.adapters.system.distributions import require_own_package  # noqa: PLC0415 (the doctor's)
+    from agentmux.adapters.system.python.distributions import require_own_package  # noqa: PLC0415 (the doctor's)
 
     yield fine("installation", f"agentmux {VERSION} in {machine.PACKAGE}")
     ours = machine.scripts() / "agentmux"
@@ -160,7 +160,7 @@ def _agents(patient: Patient) -> Iterable[Finding]:
 
 
 def _notify(patient: Patient) -> Iterable[Finding]:
-    from agentmux.adapters.system import extras  # noqa: PLC0415 (the doctor's)
+    from agentmux.adapters.system.python import extras  # noqa: PLC0415 (the doctor's)
 
     missing = "" if extras.has_modules("apprise") else extras.install_command(extras.APPRISE)
     return says.notify_findings(patient.world().settings, missing)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentmux.adapters.system.command_runs import CommandRuns
-from agentmux.adapters.system.fleet_command import FleetCommand
+from agentmux.adapters.system.processes.command_runs import CommandRuns
+from agentmux.adapters.system.processes.fleet_command import FleetCommand
 from agentmux.ports.fleet import Fleet
 from agentmux.wiring import machine
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from agentmux.adapters.system.command_runs import CommandRuns
+from agentmux.adapters.system.processes.command_runs import CommandRuns
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names.phase import Phase
 from agentmux.core.terminal.desk_keys import DESK_KEYS, TABS

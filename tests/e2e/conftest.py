@@ -23,7 +23,7 @@ from typing import Any, Self
 
 import pytest
 
-from agentmux.adapters.system.processes import carriers, end
+from agentmux.adapters.system.processes.processes import carriers, end
 from agentmux.wiring import build
 from tests.conftest import SCRATCH, TEST_ID, _wait_until, trust
 from tests.e2e.preloaded import Preloaded

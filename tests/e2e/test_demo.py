@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system.processes import carriers
+from agentmux.adapters.system.processes.processes import carriers
 from agentmux.demo.claims import TraceLine, claims, read_trace
 from agentmux.demo.follower import Follower
 from agentmux.demo.home import TRACE

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.adapters.system.processes import is_alive, start_time
+from agentmux.adapters.system.processes.processes import is_alive, start_time
 from tests.conftest import WaitUntil, _wait_until
 from tests.e2e.conftest import Project, Session
 from tests.e2e.pair import Pair, child_of, kill_all

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system.processes import is_alive, start_time
+from agentmux.adapters.system.processes.processes import is_alive, start_time
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Client, Project, Session
 

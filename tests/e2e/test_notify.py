@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from agentmux.adapters.system.processes import is_alive
+from agentmux.adapters.system.processes.processes import is_alive
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project
 from tests.fakes.receiver import Receiver

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system.processes import is_alive
+from agentmux.adapters.system.processes.processes import is_alive
 from tests.conftest import WaitUntil, _wait_until
 from tests.e2e.conftest import Project, Session
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.adapters.system.processes import is_alive
+from agentmux.adapters.system.processes.processes import is_alive
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session
 from tests.e2e.pair import SEATS, Pair

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system.processes import is_alive
+from agentmux.adapters.system.processes.processes import is_alive
 from tests.conftest import HOSTILE, WaitUntil
 from tests.e2e.conftest import QUICK, Client, Project, Session, everything
 from tests.e2e.pair import child_of

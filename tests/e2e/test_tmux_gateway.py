@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system.processes import is_alive
+from agentmux.adapters.system.processes.processes import is_alive
 from agentmux.adapters.tmux.commands import SHORT_NAMES, guard, is_ours
 from agentmux.ports.tmux.terminal import Server, Target
 from tests.conftest import WaitUntil

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system.processes import carriers
+from agentmux.adapters.system.processes.processes import carriers
 from tests.conftest import TEST_ID, WaitUntil
 
 pytestmark = pytest.mark.long

@@ -19,7 +19,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agentmux.adapters.system.processes import is_alive, start_time
+from agentmux.adapters.system.processes.processes import is_alive, start_time
 from agentmux.errors import BlockedError
 from agentmux.ports.tmux.terminal import (
     Arranged,

@@ -30,7 +30,7 @@ from typing import Any, Final
 import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
-from agentmux.adapters.system.processes import end, is_alive
+from agentmux.adapters.system.processes.processes import end, is_alive
 from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine.database import engine_for

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system.processes import carriers
+from agentmux.adapters.system.processes.processes import carriers
 from agentmux.cli.main import main
 from tests.conftest import TEST_ID
 

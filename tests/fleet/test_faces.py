@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system.command_runs import CommandRuns
+from agentmux.adapters.system.processes.command_runs import CommandRuns
 from agentmux.core.codec.frozen import replace
 from agentmux.core.fleet.board import DRAINING
 from agentmux.core.fleet.statuses import FleetStatus

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.config.agent_registry import load_registry
-from agentmux.adapters.system.processes import carriers
+from agentmux.adapters.system.processes.processes import carriers
 from agentmux.core.agents.command_lines import launch_argv, resume_argv
 from agentmux.core.agents.spec import AgentSpec, StrategyKind
 from agentmux.core.config.settings import Settings

@@ -20,7 +20,7 @@ import pytest
 import yaml
 
 from agentmux.adapters.config.agent_registry import load_registry
-from agentmux.adapters.system.processes import carriers
+from agentmux.adapters.system.processes.processes import carriers
 from agentmux.core.agents.command_lines import kept_file, needs_hook_file
 from agentmux.core.agents.screens import ScreenMark, read_screen
 from agentmux.core.agents.spec import StrategyKind, TurnEnd

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
 
-from agentmux.adapters.system.child import Child, start
+from agentmux.adapters.system.processes.child import Child, start
 from agentmux.core.agents.spec import (
     ANY_SCREEN,
     PROBE_ANSWER_S,

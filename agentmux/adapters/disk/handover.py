@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.disk import files
-from agentmux.adapters.system.processes import open_descriptor, start_time
+from agentmux.adapters.system.processes.processes import open_descriptor, start_time
 from agentmux.errors import BlockedError
 
 _REPORT_MAX: Final = 1 << 16

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.system.child import Child, TooMuchOutputError, whole
+from agentmux.adapters.system.processes.child import Child, TooMuchOutputError, whole
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.forges import answers
 from agentmux.core.forges.spec import ForgeCommand, ForgeSpec, Place, filled, url_of, values_of

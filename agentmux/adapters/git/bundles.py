@@ -15,7 +15,7 @@ from typing import Final
 from agentmux.adapters.git import session_objects
 from agentmux.adapters.git.program import GitProgram, GitReply, decoded, failed
 from agentmux.adapters.git.session_objects import QUIET, must_run
-from agentmux.adapters.system.child import start
+from agentmux.adapters.system.processes.child import start
 from agentmux.errors import DataError, MissingError
 
 _EMPTY: Final = "Refusing to create empty bundle"

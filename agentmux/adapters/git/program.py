@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Timer
 from typing import Final, Self
 
-from agentmux.adapters.system.child import Child, Keep, end, whole
+from agentmux.adapters.system.processes.child import Child, Keep, end, whole
 from agentmux.core.checks.tail import tail
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.config.settings import GitSettings

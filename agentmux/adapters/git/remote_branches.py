@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentmux.adapters.git.program import GitProgram, decoded, refused
-from agentmux.adapters.system.child import end
+from agentmux.adapters.system.processes.child import end
 from agentmux.core.forges.remote_urls import Remote
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agentmux.adapters.git.program import GitProgram, decoded, refused
-from agentmux.adapters.system.child import end
+from agentmux.adapters.system.processes.child import end
 from agentmux.ports.git.remotes import NoRemoteError
 
 

@@ -33,7 +33,7 @@ from agentmux.adapters.git.program import (
 from agentmux.adapters.git.session_objects import places, reading, writing
 from agentmux.adapters.git.submodules import modules_with_work
 from agentmux.adapters.git.work_tree import work_tree
-from agentmux.adapters.system.child import end, start
+from agentmux.adapters.system.processes.child import end, start
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError, UsageError
 from agentmux.ports.git.repository import (

@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, Final
 
-from agentmux.adapters.system.extras import APPRISE, install_command
-from agentmux.adapters.system.import_path import put_own_first
+from agentmux.adapters.system.python.extras import APPRISE, install_command
+from agentmux.adapters.system.python.import_path import put_own_first
 
 NO_APPRISE: Final = f"Apprise is not installed; to install it: {install_command(APPRISE)}"
 _DESKTOP: Final = "desktop"

@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.system import kernel
-from agentmux.adapters.system.mounts import network_type
+from agentmux.adapters.system.processes import kernel
+from agentmux.adapters.system.processes.mounts import network_type
 from agentmux.ports.health import DiskFacts, HostFacts, TerminalFacts
 
 _INOTIFY: Final = Path("/proc/sys/fs/inotify")

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final
 
-from agentmux.adapters.system.child import Child
+from agentmux.adapters.system.processes.child import Child
 from agentmux.adapters.tmux.commands import in_short
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.errors import NotInstalledError

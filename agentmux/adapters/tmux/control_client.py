@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
-from agentmux.adapters.system.child import ANSWER_MAX
+from agentmux.adapters.system.processes.child import ANSWER_MAX
 from agentmux.adapters.tmux import commands as say
 from agentmux.adapters.tmux.client import TmuxClient, TmuxReply
 from agentmux.core.codec.frozen import dataclass

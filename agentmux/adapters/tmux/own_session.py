@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.system.processes import left_after
+from agentmux.adapters.system.processes.processes import left_after
 from agentmux.adapters.tmux import commands as say
 from agentmux.adapters.tmux.client import (
     NO_SERVER,

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.system.processes import start_time
+from agentmux.adapters.system.processes.processes import start_time
 from agentmux.adapters.tmux import commands as say
 from agentmux.adapters.tmux.client import (
     INSTALL,

@@ -18,7 +18,7 @@ from typing import Final
 
 import libtmux
 
-from agentmux.adapters.system.child import ANSWER_MAX
+from agentmux.adapters.system.processes.child import ANSWER_MAX
 from agentmux.adapters.tmux import commands as say
 from agentmux.ports.tmux.terminal import Target, TerminalError, TerminalGoneError
 

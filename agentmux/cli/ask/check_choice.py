@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.adapters.disk.files import read_limited
-from agentmux.adapters.system.tried_command import try_command
+from agentmux.adapters.system.processes.tried_command import try_command
 from agentmux.cli import render
 from agentmux.cli.ask.yes_or_no import ask_yes
 from agentmux.core.checks.proposals import READ, proposals

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux.adapters.system.processes import agent_above
+from agentmux.adapters.system.processes.processes import agent_above
 from agentmux.errors import BlockedError
 
 if TYPE_CHECKING:

@@ -23,10 +23,10 @@ from agentmux.adapters.disk.project_register import remember
 from agentmux.adapters.disk.session_folders import glance
 from agentmux.adapters.notify.process import HelperProcess
 from agentmux.adapters.pane import delivery, keystrokes
-from agentmux.adapters.system import processes
-from agentmux.adapters.system.installation import require_installed
-from agentmux.adapters.system.lost_work import end_lost_work
-from agentmux.adapters.system.processes import PidWatch, start_time
+from agentmux.adapters.system.processes import processes
+from agentmux.adapters.system.processes.lost_work import end_lost_work
+from agentmux.adapters.system.processes.processes import PidWatch, start_time
+from agentmux.adapters.system.python.installation import require_installed
 from agentmux.adapters.tmux.own_session import OwnTmux
 from agentmux.adapters.tmux.server import TmuxTerminal
 from agentmux.adapters.wake.file_changes import changes, gone

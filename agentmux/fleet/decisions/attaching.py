@@ -10,7 +10,7 @@ from typing import Final
 
 import sqlalchemy as sa
 
-from agentmux.adapters.system import foreground
+from agentmux.adapters.system.processes import foreground
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fleet.wish import from_fields, session_slug
 from agentmux.core.names import layout

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters.disk import files
-from agentmux.adapters.system.child import Child
-from agentmux.adapters.system.installation import require_installed
+from agentmux.adapters.system.processes.child import Child
+from agentmux.adapters.system.python.installation import require_installed
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import InstallationGoneError
 from agentmux.fleet.host.stopping import StoppingError

@@ -15,7 +15,7 @@ from filelock import FileLock
 from agentmux.adapters.disk import files
 from agentmux.adapters.git.program import GitProgram
 from agentmux.adapters.git.work_tree import is_bare
-from agentmux.adapters.system.child import end
+from agentmux.adapters.system.processes.child import end
 from agentmux.core.fleet.repositories import clone_name, is_url
 from agentmux.errors import AgentmuxError, UsageError, of_system
 from agentmux.wiring import machine

@@ -14,7 +14,7 @@ from typing import Final, NoReturn
 
 import sqlalchemy as sa
 
-from agentmux.adapters.system.installation import require_installed
+from agentmux.adapters.system.python.installation import require_installed
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.config.settings import FleetSettings
 from agentmux.core.fleet.routing import HEARTBEAT_S

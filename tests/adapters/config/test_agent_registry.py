@@ -17,7 +17,7 @@ import pytest
 from agentmux.adapters.config import agent_registry, layers
 from agentmux.adapters.config.agent_registry import Prober, find_program, load_registry, probe
 from agentmux.adapters.config.layers import load_settings
-from agentmux.adapters.system.processes import is_alive
+from agentmux.adapters.system.processes.processes import is_alive
 from agentmux.adapters.yaml import schema
 from agentmux.core.agents.command_lines import dir_words, launch_argv, resume_argv
 from agentmux.core.agents.screens import ScreenMark, read_screen, switches_shown

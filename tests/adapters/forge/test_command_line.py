@@ -8,7 +8,7 @@ import pytest
 from agentmux.adapters.config.forge_registry import load_forges
 from agentmux.adapters.forge import command_line
 from agentmux.adapters.forge.command_line import ForgeCommandLine
-from agentmux.adapters.system.processes import is_alive
+from agentmux.adapters.system.processes.processes import is_alive
 from agentmux.core.codec.frozen import replace
 from agentmux.core.forges.spec import Place
 from agentmux.ports.forge import ForgeError, IssueComment, NewRequest

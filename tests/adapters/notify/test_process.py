@@ -10,7 +10,7 @@ import pytest
 
 from agentmux.adapters.notify.helper import NO_APPRISE
 from agentmux.adapters.notify.process import HELPER, HelperProcess
-from agentmux.adapters.system.processes import is_alive
+from agentmux.adapters.system.processes.processes import is_alive
 from agentmux.core.config.settings import Address
 from agentmux.ports.notifier import Message, Sent
 from tests.fakes.receiver import Receiver

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.adapters.system.processes import is_alive
+from agentmux.adapters.system.processes.processes import is_alive
 from agentmux.ports.tmux.terminal import NewPane
 from tests.conftest import WRAPPER, WaitUntil
 from tests.fakes.bench import Bench as TmuxTerminal

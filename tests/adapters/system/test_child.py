@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system.child import (
+from agentmux.adapters.system.processes.child import (
     LAST_WORDS,
     Child,
     TooMuchOutputError,

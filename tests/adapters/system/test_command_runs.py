@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from agentmux.adapters.system.command_runs import CommandRuns
+from agentmux.adapters.system.processes.command_runs import CommandRuns
 
 
 def test_what_a_command_says_is_completed_for_the_reader_of_the_face(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system.distributions import require_own_package
+from agentmux.adapters.system.python.distributions import require_own_package
 from agentmux.core.names.version import DISTRIBUTION
 from agentmux.errors import ExitCode, NotInstalledError
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system.extras import APPRISE, DBOS, has_modules, install_command
+from agentmux.adapters.system.python.extras import APPRISE, DBOS, has_modules, install_command
 from agentmux.core.names.version import DISTRIBUTION
 
 ROOT = Path(__file__).parents[3]

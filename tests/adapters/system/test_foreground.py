@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system.foreground import run
+from agentmux.adapters.system.processes.foreground import run
 from agentmux.errors import MissingError
 from tests.conftest import WaitUntil
 from tests.fakes.pseudo_terminal import read_to_end
 
-_RUN = "import os, sys; from agentmux.adapters.system.foreground import run;"
+_RUN = "import os, sys; from agentmux.adapters.system.processes.foreground import run;"
 _RUN += " sys.exit(run({}, os.environ))"
 
 

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from agentmux.adapters.system.garbage import OFTEN, RARELY
+from agentmux.adapters.system.python.garbage import OFTEN, RARELY
 
 CODE = """
 import contextlib, gc, sys

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system.child import Child
-from agentmux.adapters.system.import_path import put_own_first
+from agentmux.adapters.system.processes.child import Child
+from agentmux.adapters.system.python.import_path import put_own_first
 
 LIBRARIES = ("yaml", "click", "typer", "mcp", "textual", "starlette", "filelock", "watchfiles")
 BROKEN = {"half edited": "def half_edited(:\n", "it exits": "raise SystemExit(0)\n"}

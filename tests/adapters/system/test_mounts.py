@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system import proc, psutil_processes
-from agentmux.adapters.system.mounts import network_type
+from agentmux.adapters.system.processes import proc, psutil_processes
+from agentmux.adapters.system.processes.mounts import network_type
 
 TABLE = """\
 proc /proc proc rw 0 0

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system.processes import (
+from agentmux.adapters.system.processes.processes import (
     PidWatch,
     carriers,
     end,
@@ -168,7 +168,7 @@ def test_survivors_are_found_by_their_environment(
 def test_who_looks_is_no_survivor_nor_what_started_it(
     started: list[subprocess.Popen[bytes]],
 ) -> None:
-    program = "from agentmux.adapters.system.processes import survivors; print(len(survivors(%r)))"
+    program = "from agentmux.adapters.system.processes.processes import survivors; print(len(survivors(%r)))"
     done = subprocess.run(
         ["sh", "-c", f'python -c "{program % SESSION}"; :'],
         env=os.environ | {"AGENTMUX_SESSION_ID": SESSION},
@@ -192,7 +192,7 @@ def test_a_tmux_server_is_no_survivor(
     assert survivors(SESSION) == ()
 
 
-ABOVE = "import os; from agentmux.adapters.system.processes import agent_above as a;"
+ABOVE = "import os; from agentmux.adapters.system.processes.processes import agent_above as a;"
 ABOVE += " print(a(os.environ))"
 
 
@@ -228,7 +228,7 @@ def test_nobody_is_above_who_runs_in_a_server_that_an_agent_started(
     monkeypatch.setenv("AGENTMUX_LAUNCH_ID", "abc")
     said = tmp_path / "said"
     code = (
-        "import os; from agentmux.adapters.system.processes import agent_above as a; "
+        "import os; from agentmux.adapters.system.processes.processes import agent_above as a; "
         f"open('{said}.new', 'w').write(str(a(os.environ))); "
         f"os.rename('{said}.new', '{said}'); os.read(0, 1)"
     )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system import proc, psutil_processes
+from agentmux.adapters.system.processes import proc, psutil_processes
 from tests.conftest import WaitUntil
 from tests.fakes.bench import Bench as TmuxTerminal
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import libtmux
 import pytest
 
-from agentmux.adapters.system.processes import is_alive
+from agentmux.adapters.system.processes.processes import is_alive
 from agentmux.adapters.tmux import commands
 from agentmux.adapters.tmux.server import MINIMUM_VERSION, socket_path, version
 from agentmux.core.terminal.captured_screen import paint, plain

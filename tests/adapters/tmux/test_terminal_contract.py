@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.system.processes import is_alive, start_time
+from agentmux.adapters.system.processes.processes import is_alive, start_time
 from agentmux.errors import BlockedError
 from agentmux.ports.tmux.terminal import (
     CreatedSession,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.disk.lock import SessionLock
-from agentmux.adapters.system import processes
+from agentmux.adapters.system.processes import processes
 from agentmux.adapters.tmux.server import TmuxTerminal
 from agentmux.app.commands.end.stop import Stopped, stop
 from agentmux.app.world import World

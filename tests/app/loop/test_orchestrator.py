@@ -24,7 +24,7 @@ from agentmux.adapters.disk import session_folders
 from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.disk.session_files import FileSession
 from agentmux.adapters.pane import delivery, keystrokes
-from agentmux.adapters.system.processes import PidWatch, end, is_alive, start_time
+from agentmux.adapters.system.processes.processes import PidWatch, end, is_alive, start_time
 from agentmux.adapters.wake.file_changes import gone
 from agentmux.adapters.wake.pipe import STOP, WakeFifo, poke
 from agentmux.app.commands.begin.start import StartRequest, plan_start, start

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentmux.adapters.system import extras
+from agentmux.adapters.system.python import extras
 from agentmux.errors import NotInstalledError
 from agentmux.wiring import machine
 

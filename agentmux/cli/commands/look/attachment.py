@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final, NoReturn
 
 import typer
 
-from agentmux.adapters.system import foreground
-from agentmux.adapters.system.processes import is_alive, left_after
+from agentmux.adapters.system.processes import foreground
+from agentmux.adapters.system.processes.processes import is_alive, left_after
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.delivery.outcome import kept_ways
 from agentmux.app.session.search.lookup import Liveness, SessionEntry, entry_at, live, own_tmux

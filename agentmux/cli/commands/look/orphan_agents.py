@@ -10,15 +10,15 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.adapters.system import processes
-from agentmux.adapters.system.lost_work import end_work, lost_work
+from agentmux.adapters.system.processes import processes
+from agentmux.adapters.system.processes.lost_work import end_work, lost_work
 from agentmux.cli import render
 from agentmux.cli.ask.consent import agrees
 from agentmux.core.journal.events import ORCHESTRATOR
 from agentmux.errors import BlockedError
 
 if TYPE_CHECKING:
-    from agentmux.adapters.system.processes import Survivor
+    from agentmux.adapters.system.processes.processes import Survivor
     from agentmux.app.session.search.lookup import SessionEntry
     from agentmux.cli.face import Face
 

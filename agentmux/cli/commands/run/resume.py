@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from agentmux.adapters.system import processes
+from agentmux.adapters.system.processes import processes
 from agentmux.app.commands.look.trust import Effect, played_in
 from agentmux.app.commands.resume.orchestrator_request import OrchestratorRequest, Rebuild
 from agentmux.app.commands.resume.orchestrator_start import StartedSession, reattach
@@ -59,7 +59,7 @@ from agentmux.ports.git.worktrees import FolderGoneError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from agentmux.adapters.system.processes import Survivor
+    from agentmux.adapters.system.processes.processes import Survivor
     from agentmux.app.world import World
     from agentmux.cli.face import Face
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import typer
 
-from agentmux.adapters.system import processes
-from agentmux.adapters.system.lost_work import end_lost_work
+from agentmux.adapters.system.processes import processes
+from agentmux.adapters.system.processes.lost_work import end_lost_work
 from agentmux.adapters.wake.pipe import STOP, poke
 from agentmux.app.commands.end.stop import stop
 from agentmux.app.session.search.lookup import live, select_session

@@ -18,8 +18,8 @@ from pathlib import Path
 from threading import Thread
 from typing import IO, Final, Literal, Self
 
-from agentmux.adapters.system.lost_work import WORK, work_mark
-from agentmux.adapters.system.processes import open_descriptor
+from agentmux.adapters.system.processes.lost_work import WORK, work_mark
+from agentmux.adapters.system.processes.processes import open_descriptor
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import MissingError
 from agentmux.threads import (

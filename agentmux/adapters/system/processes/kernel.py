@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 if sys.platform == "linux":
-    from agentmux.adapters.system.proc import (
+    from agentmux.adapters.system.processes.proc import (
         argv,
         environment,
         is_tmux_server,
@@ -15,7 +15,7 @@ if sys.platform == "linux":
         state_and_start,
     )
 else:
-    from agentmux.adapters.system.psutil_processes import (
+    from agentmux.adapters.system.processes.psutil_processes import (
         argv,
         environment,
         is_tmux_server,

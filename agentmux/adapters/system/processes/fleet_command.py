@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
-from agentmux.adapters.system.command_runs import CommandRuns
+from agentmux.adapters.system.processes.command_runs import CommandRuns
 from agentmux.core.fleet.board import FleetBoard, FleetQuestion, board_of, question_of
 from agentmux.core.terminal import command_words
 from agentmux.core.terminal.command_words import Words

@@ -15,8 +15,13 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.system import kernel
-from agentmux.adapters.system.processes import Survivor, environment, left_after, start_time
+from agentmux.adapters.system.processes import kernel
+from agentmux.adapters.system.processes.processes import (
+    Survivor,
+    environment,
+    left_after,
+    start_time,
+)
 from agentmux.core.journal.events import ORCHESTRATOR
 from agentmux.threads import GRACE_S
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.system import kernel
+from agentmux.adapters.system.processes import kernel
 
 NETWORK: Final = frozenset(
     {"9p", "afpfs", "afs", "cifs", "davfs", "fuse.davfs2", "fuse.rclone", "fuse.sshfs", "macfuse",

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.system.child import Child, Keep, end, whole
-from agentmux.adapters.system.installation import require_installed
+from agentmux.adapters.system.processes.child import Child, Keep, end, whole
+from agentmux.adapters.system.python.installation import require_installed
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.terminal.command_words import Words
 from agentmux.core.terminal.text_width import clean

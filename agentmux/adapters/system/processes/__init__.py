@@ -1,0 +1,1 @@
+"""Programs that run: ours, those that we start, and those that outlived something."""

@@ -1,0 +1,1 @@
+"""This installation and its Python."""
