@@ -9,8 +9,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.disk.session_files import FileSession
-from agentmux.adapters.disk.signal_files import BLANK
+from agentmux.adapters.disk.session.session_files import FileSession
+from agentmux.adapters.disk.session.signal_files import BLANK
 from agentmux.adapters.wake import file_changes
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fold.apply import advance

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from agentmux.adapters.disk import session_folders
+from agentmux.adapters.disk.session import session_folders
 from agentmux.adapters.system.processes import processes
 from agentmux.adapters.tmux.server import TmuxTerminal
 from agentmux.core.definitions.definition import Kind

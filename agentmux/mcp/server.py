@@ -16,7 +16,7 @@ from mcp.server import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import Field
 
-from agentmux.adapters.disk.signal_files import FileSignals
+from agentmux.adapters.disk.session.signal_files import FileSignals
 from agentmux.adapters.system.clock import utc_now
 from agentmux.adapters.system.ids import new_id
 from agentmux.adapters.wake.pipe import poke

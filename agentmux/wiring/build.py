@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.adapters.disk import session_folders
-from agentmux.adapters.disk.session_traces import TraceFolder
+from agentmux.adapters.disk.session import session_folders
+from agentmux.adapters.disk.session.session_traces import TraceFolder
 from agentmux.adapters.git import work_tree
 from agentmux.adapters.system.ids import new_id
 from agentmux.app.world import (
@@ -192,7 +192,7 @@ def world(
         ProjectPipelines,
         ProjectTrust,
     )
-    from agentmux.adapters.disk import session_archive  # noqa: PLC0415 (nor this)
+    from agentmux.adapters.disk.session import session_archive  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.bundles import GitBundles  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.program import GitProgram, Patience  # noqa: PLC0415 (nor this)
     from agentmux.adapters.git.remote_branches import GitRemoteBranches  # noqa: PLC0415 (nor this)
@@ -319,7 +319,7 @@ def _follow(path: Path, timeout_s: float) -> Iterator[None]:
 
 
 def _files(path: Path) -> SessionFiles:
-    from agentmux.adapters.disk.session_files import FileSession  # noqa: PLC0415 (knows every event)
+    from agentmux.adapters.disk.session.session_files import FileSession  # noqa: PLC0415 (knows every event)
 
     return FileSession(path)
 

@@ -170,7 +170,7 @@ def mend(patient: Patient, repair: Repair) -> None:
     """Mend one kind of finding; what cannot be mended stays, and is found again."""
     from agentmux.adapters.config.config_schema import config_schema_text, schema_path  # noqa: PLC0415 (reads yaml)
     from agentmux.adapters.disk import files  # noqa: PLC0415 (the doctor's)
-    from agentmux.adapters.disk.handover import discard_pipes  # noqa: PLC0415 (as above)
+    from agentmux.adapters.disk.session.handover import discard_pipes  # noqa: PLC0415 (as above)
     from agentmux.app.commands.end.remove import finish_removals  # noqa: PLC0415 (as above)
     from agentmux.app.session.search.lookup import list_sessions, sessions_dir  # noqa: PLC0415 (as above)
 

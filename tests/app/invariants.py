@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-from agentmux.adapters.disk.session_files import FileSession
+from agentmux.adapters.disk.session.session_files import FileSession
 from agentmux.core.fold.acceptance import Answer, is_judged, judge
 from agentmux.core.fold.apply import advance
 from agentmux.core.fold.parking import BUSY

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from agentmux.adapters.disk.session_files import FileSession
+from agentmux.adapters.disk.session.session_files import FileSession
 from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import (
     ORCHESTRATOR,

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from agentmux.adapters.disk.lock import SessionLock
-from agentmux.adapters.disk.session_files import FileSession
+from agentmux.adapters.disk.session.session_files import FileSession
 from tests.app.invariants import check_journal, history, phases
 from tests.conftest import _wait_until
 from tests.e2e.conftest import Project, Session, make_root

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.disk.session_folders import BURIED
+from agentmux.adapters.disk.session.session_folders import BURIED
 from agentmux.core.names import git_commands
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session, bare

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
-from agentmux.adapters.disk.signal_files import FileSignals
+from agentmux.adapters.disk.session.signal_files import FileSignals
 from agentmux.adapters.system.clock import utc_now
 from agentmux.adapters.system.codex_notify import run_own_notify
 from agentmux.adapters.system.ids import new_id

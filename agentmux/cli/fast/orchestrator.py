@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.disk import files
-from agentmux.adapters.disk.handover import report as send_report
-from agentmux.adapters.disk.handover import take_approvers, take_environment
-from agentmux.adapters.disk.log_file import LogFile
 from agentmux.adapters.disk.project_register import remember
-from agentmux.adapters.disk.session_folders import glance
+from agentmux.adapters.disk.session.handover import report as send_report
+from agentmux.adapters.disk.session.handover import take_approvers, take_environment
+from agentmux.adapters.disk.session.log_file import LogFile
+from agentmux.adapters.disk.session.session_folders import glance
 from agentmux.adapters.notify.process import HelperProcess
 from agentmux.adapters.pane import delivery, keystrokes
 from agentmux.adapters.system.processes import processes

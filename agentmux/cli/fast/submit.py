@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from agentmux.adapters.disk.signal_files import FileSignals
+from agentmux.adapters.disk.session.signal_files import FileSignals
 from agentmux.adapters.system.clock import utc_now
 from agentmux.adapters.system.ids import new_id
 from agentmux.adapters.wake.pipe import poke

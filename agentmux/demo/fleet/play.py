@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.disk import session_folders
+from agentmux.adapters.disk.session import session_folders
 from agentmux.core.names import layout
 from agentmux.demo.claims import Claim
 from agentmux.demo.commands import Commands, DemoError

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from agentmux.adapters.disk.artifacts import read_artifacts
+from agentmux.adapters.disk.session.artifacts import read_artifacts
 from agentmux.core.documents.review import Verdict, review_files
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.adapters.disk.front_matter import read_front_matter
+from agentmux.adapters.disk.session.front_matter import read_front_matter
 from agentmux.adapters.yaml.documents import front_matter
 
 WORDS = ["logic", "quality", "expert", "reviewer_logic", "null", "true", "no", "_", "a b", "'x'"]
@@ -30,7 +30,7 @@ def test_it_means_what_yaml_says(text: str) -> None:
 @pytest.mark.parametrize(("head", "loads"), [("[logic, quality]", False), ("[null]", True)])
 def test_yaml_is_loaded_only_for_what_needs_it(head: str, loads: bool) -> None:
     program = (
-        "import sys; from agentmux.adapters.disk.front_matter import read_front_matter as read;"
+        "import sys; from agentmux.adapters.disk.session.front_matter import read_front_matter as read;"
         f"read('---\\nreviewers: {head}\\n---\\n'); print('yaml' in sys.modules)"
     )
     done = subprocess.run(

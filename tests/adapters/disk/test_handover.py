@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.disk import files
-from agentmux.adapters.disk.handover import (
+from agentmux.adapters.disk.session.handover import (
     ReadyPipe,
     leave_environment,
     report,

@@ -17,14 +17,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agentmux.adapters.disk.files import json_bytes
-from agentmux.adapters.disk.journal import (
+from agentmux.adapters.disk.session.journal import (
     LINE_MAX,
     FileJournal,
     JournalLine,
     encode_line,
     parse_line,
 )
-from agentmux.adapters.disk.state_store import SIZE_MAX
+from agentmux.adapters.disk.session.state_store import SIZE_MAX
 from agentmux.app.commands.begin.start import FEATURE_MAX
 from agentmux.core.journal.events import SessionStarted, encode
 from agentmux.core.journal.state import SessionState
@@ -331,7 +331,7 @@ def test_what_is_read_under_the_lock_is_on_the_disk(
 WRITER = """
 import sys
 from pathlib import Path
-from agentmux.adapters.disk.journal import FileJournal
+from agentmux.adapters.disk.session.journal import FileJournal
 journal = FileJournal(Path(sys.argv[1]))
 for n in range(int(sys.argv[3])):
     journal.append({"w": int(sys.argv[2]), "n": n, "text": "x" * (n * 37 % 3000)})
@@ -376,7 +376,7 @@ def test_a_killed_writer_frees_the_lock(journal: FileJournal) -> None:
     program = """
 import os, sys
 from pathlib import Path
-from agentmux.adapters.disk.journal import FileJournal
+from agentmux.adapters.disk.session.journal import FileJournal
 with FileJournal(Path(sys.argv[1])).exclusive():
     print("held", flush=True)
     sys.stdin.read()

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.disk.log_file import LogFile
+from agentmux.adapters.disk.session.log_file import LogFile
 
 
 @pytest.fixture

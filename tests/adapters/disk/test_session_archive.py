@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.adapters.disk import session_archive
+from agentmux.adapters.disk.session import session_archive
 from agentmux.core.codec.frozen import replace
 from agentmux.core.moving.manifest import INSIDE, MANIFEST, Manifest, encode
 from agentmux.errors import DataError, NotFoundError, UsageError

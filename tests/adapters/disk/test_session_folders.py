@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from freezegun import freeze_time
 
-from agentmux.adapters.disk.handover import ReadyPipe
-from agentmux.adapters.disk.session_folders import STARTING_S, starters
+from agentmux.adapters.disk.session.handover import ReadyPipe
+from agentmux.adapters.disk.session.session_folders import STARTING_S, starters
 
 AT_S = 1_767_262_500.0
 

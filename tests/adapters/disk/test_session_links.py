@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.disk import handover
 from agentmux.adapters.disk.lock import SessionLock, WorkTreeLock
+from agentmux.adapters.disk.session import handover
 from agentmux.adapters.git.program import GitProgram
 from agentmux.adapters.trees.checkpoints import GitCheckpoints
 from agentmux.adapters.wake import pipe

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from agentmux.adapters.disk.session_traces import TraceFolder
+from agentmux.adapters.disk.session.session_traces import TraceFolder
 from agentmux.core.decisions.session_trace import SessionTrace
 
 

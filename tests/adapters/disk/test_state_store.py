@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from agentmux.adapters.disk import files
-from agentmux.adapters.disk.state_store import SIZE_MAX, Cursor, StateStore
+from agentmux.adapters.disk.session.state_store import SIZE_MAX, Cursor, StateStore
 from agentmux.errors import DataError, SupersededError
 
 NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -216,7 +216,7 @@ def test_the_cursor_comes_back(store: StateStore, here: Path) -> None:
 SAVE = """
 import os, sys
 from pathlib import Path
-from agentmux.adapters.disk.state_store import StateStore
+from agentmux.adapters.disk.session.state_store import StateStore
 
 folder, at, count = Path(sys.argv[1]), int(sys.argv[2]), 0
 store = StateStore(folder)

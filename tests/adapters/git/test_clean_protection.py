@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.disk.session_files import FileSession
+from agentmux.adapters.disk.session.session_files import FileSession
 from agentmux.adapters.git.clean_protection import PATTERN
 from agentmux.adapters.git.repository import Git
 from agentmux.core.journal.events import JournalCreated, SessionStarted

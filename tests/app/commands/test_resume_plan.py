@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.adapters.disk.session_files import FileSession
+from agentmux.adapters.disk.session.session_files import FileSession
 from agentmux.app.commands.resume.resume import pane_fields, plan_fields, plan_resume
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec, ProbeResult

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import pytest
 
-from agentmux.adapters.disk.session_files import FileSession
+from agentmux.adapters.disk.session.session_files import FileSession
 from agentmux.app.session.writer import Session
 from agentmux.cli.main import main
 from agentmux.core.codec.frozen import fields

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.adapters.disk.handover import ReadyPipe, report
+from agentmux.adapters.disk.session.handover import ReadyPipe, report
 from agentmux.app.commands.begin.start import StartPlan, StartRequest, plan_start, start
 from agentmux.app.commands.resume.orchestrator_request import OrchestratorReport
 from agentmux.app.commands.resume.orchestrator_start import (

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from agentmux.adapters.disk.session_files import FileSession
+from agentmux.adapters.disk.session.session_files import FileSession
 from agentmux.app.commands.begin.start import StartRequest, plan_start, start
 from agentmux.app.commands.look.pipelines import usable_pipelines
 from agentmux.app.commands.resume.resume import plan_resume

@@ -20,9 +20,9 @@ from typing import Any, ClassVar
 import pytest
 
 from agentmux.adapters.config.agent_registry import probe
-from agentmux.adapters.disk import session_folders
 from agentmux.adapters.disk.lock import SessionLock
-from agentmux.adapters.disk.session_files import FileSession
+from agentmux.adapters.disk.session import session_folders
+from agentmux.adapters.disk.session.session_files import FileSession
 from agentmux.adapters.pane import delivery, keystrokes
 from agentmux.adapters.system.processes.processes import PidWatch, end, is_alive, start_time
 from agentmux.adapters.wake.file_changes import gone

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentmux.adapters.disk.session_files import FileSession
+from agentmux.adapters.disk.session.session_files import FileSession
 from agentmux.app.commands.resume.orchestrator_request import OrchestratorRequest
 from agentmux.app.loop.process import begin
 from agentmux.app.session.writer import Session

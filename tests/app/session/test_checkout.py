@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.disk import session_folders
-from agentmux.adapters.disk.handover import ReadyPipe
 from agentmux.adapters.disk.lock import SessionLock
+from agentmux.adapters.disk.session import session_folders
+from agentmux.adapters.disk.session.handover import ReadyPipe
 from agentmux.app.commands.begin.start import StartRequest, plan_start, start
 from agentmux.app.commands.begin.start_workplace import WorkplaceWish, choose_workplace
 from agentmux.app.commands.resume.orchestrator_request import OrchestratorReport

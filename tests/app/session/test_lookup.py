@@ -16,9 +16,9 @@ from weakref import ref
 
 import pytest
 
-from agentmux.adapters.disk import session_folders
-from agentmux.adapters.disk.handover import ReadyPipe
 from agentmux.adapters.disk.lock import SessionLock
+from agentmux.adapters.disk.session import session_folders
+from agentmux.adapters.disk.session.handover import ReadyPipe
 from agentmux.adapters.system.processes.processes import start_time
 from agentmux.app.commands.resume.resume import blocked
 from agentmux.app.session.search.lookup import (

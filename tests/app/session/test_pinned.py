@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from agentmux.adapters.config.project_files import ProjectFiles, ProjectPipelines
-from agentmux.adapters.disk.session_files import FileSession
+from agentmux.adapters.disk.session.session_files import FileSession
 from agentmux.app.session.configuration.pinned import repin, steps_ahead
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World

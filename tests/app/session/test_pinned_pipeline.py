@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.disk.session_files import FileSession
+from agentmux.adapters.disk.session.session_files import FileSession
 from agentmux.app.commands.begin.start import StartRequest, plan_start, start
 from agentmux.app.commands.resume.resume import plan_resume
 from agentmux.app.session.configuration.pinned import repin

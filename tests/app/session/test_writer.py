@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.disk.session_files import FileSession
+from agentmux.adapters.disk.session.session_files import FileSession
 from agentmux.app.session.writer import Session
 from agentmux.core.codec.digests import sha256
 from agentmux.core.decisions.inference import infer

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentmux.adapters.disk.handover import leave_environment, take_approvers
+from agentmux.adapters.disk.session.handover import leave_environment, take_approvers
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.delivery.approval_question import ApprovalQuestion, approval_question
 from agentmux.app.delivery.commit import reason

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from agentmux.adapters.disk.handover import ReadyPipe
+from agentmux.adapters.disk.session.handover import ReadyPipe
 from agentmux.app.commands.begin.continued_branch import find_continued, find_reviewed
 from agentmux.app.commands.begin.issue import read_issue
 from agentmux.app.commands.begin.start import (

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from agentmux.adapters.disk import files
-from agentmux.adapters.disk.journal import encode_line, parse_line
+from agentmux.adapters.disk.session.journal import encode_line, parse_line
 from agentmux.core.codec.digests import sha256
 from agentmux.core.journal.events import VERSION, Event, encode, parse
 from agentmux.core.moving import manifest as form

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters.disk import files
-from agentmux.adapters.disk.front_matter import read_front_matter
+from agentmux.adapters.disk.session.front_matter import read_front_matter
 from agentmux.core.definitions.definition import LOOKING, Kind
 from agentmux.core.documents.plan import ExecutionPlan, check_execution_plan
 from agentmux.core.documents.review import (

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.disk import files, inner_repository
-from agentmux.adapters.disk.artifacts import read_artifacts
-from agentmux.adapters.disk.handover import discard_pipes
-from agentmux.adapters.disk.journal import encode_line
-from agentmux.adapters.disk.session_folders import IGNORE, IGNORED
-from agentmux.adapters.disk.signal_files import BLANK, FileSignals
+from agentmux.adapters.disk.session.artifacts import read_artifacts
+from agentmux.adapters.disk.session.handover import discard_pipes
+from agentmux.adapters.disk.session.journal import encode_line
+from agentmux.adapters.disk.session.session_folders import IGNORE, IGNORED
+from agentmux.adapters.disk.session.signal_files import BLANK, FileSignals
 from agentmux.adapters.system.ids import new_id
 from agentmux.core.checks.tail import KEEP_BYTES
 from agentmux.core.codec.digests import sha256

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.disk import files
-from agentmux.adapters.disk.front_matter import read_front_matter
-from agentmux.adapters.disk.journal import FileJournal, HeldJournal, JournalLine, parse_line
-from agentmux.adapters.disk.state_store import StateStore
+from agentmux.adapters.disk.session.front_matter import read_front_matter
+from agentmux.adapters.disk.session.journal import FileJournal, HeldJournal, JournalLine, parse_line
+from agentmux.adapters.disk.session.state_store import StateStore
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import FieldError
@@ -223,7 +223,7 @@ class FileSignals:
         events = self._events(lines, warnings, older=older)
         if not events or not isinstance(events[0][0].fact, JournalCreated):
             warnings.append(f"`{self._path}` has no readable state: the artifacts alone decide")
-            from agentmux.adapters.disk.frozen_pipeline import with_frozen_pipeline  # noqa: PLC0415 (as below)
+            from agentmux.adapters.disk.session.frozen_pipeline import with_frozen_pipeline  # noqa: PLC0415 (as below)
 
             state = with_frozen_pipeline(self._with_feature(BLANK), self._path)
             if state.pipeline == FEATURE:

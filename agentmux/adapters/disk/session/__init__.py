@@ -1,0 +1,1 @@
+"""The files of a session, and those of an exported one."""
