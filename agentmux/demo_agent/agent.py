@@ -8,22 +8,22 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
-from agentmux.demo_agent import commands, instructions
-from agentmux.demo_agent.conversation import (
+from agentmux.demo_agent.conversation.conversation import (
     Conversation,
     asks_code_word,
     write_checkpoint,
 )
+from agentmux.demo_agent.conversation.face import AgentFace
 from agentmux.demo_agent.errors import QuitError, TurnCancelledError
-from agentmux.demo_agent.face import AgentFace
 from agentmux.demo_agent.hooks import HookRunner
 from agentmux.demo_agent.options import HELP, VERSION, AgentOptions
 from agentmux.demo_agent.scenario import Life
 from agentmux.demo_agent.seat import OwnSeat
-from agentmux.demo_agent.trace import Trace
+from agentmux.demo_agent.work import commands, instructions
+from agentmux.demo_agent.work.trace import Trace
 
 if TYPE_CHECKING:
-    from agentmux.demo_agent.work import SeatWork
+    from agentmux.demo_agent.work.work import SeatWork
 
 THREAD_VARIABLE: Final = "DEMO_THREAD_ID"
 _LIMIT: Final = "You have reached your usage limit · it resets at "
@@ -219,7 +219,7 @@ class Agent:
         return worker.do(asked)
 
     def _worker(self, *, only_submit: bool = False) -> SeatWork:
-        from agentmux.demo_agent.work import SeatWork  # noqa: PLC0415 (a prompt is handled first)
+        from agentmux.demo_agent.work.work import SeatWork  # noqa: PLC0415 (a prompt is handled first)
 
         setting = self._setting
         life = setting.life._replace(submit="yes", write="none") if only_submit else setting.life

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from agentmux.demo_agent.commands import run
 from agentmux.demo_agent.errors import WrongArgvError
+from agentmux.demo_agent.work.commands import run
 
 EVENTS: Final = frozenset({"SessionStart", "UserPromptSubmit", "Stop"})
 

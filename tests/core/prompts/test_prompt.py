@@ -19,7 +19,7 @@ from agentmux.core.journal.state import Issue, Reviewed
 from agentmux.core.names.phase import REVIEWERS, ROLES, Phase
 from agentmux.core.prompts import prompt
 from agentmux.core.prompts.prompt import Asked, PromptInputs, render
-from agentmux.demo_agent import instructions
+from agentmux.demo_agent.work import instructions
 from agentmux.errors import ConfigError
 
 SESSION = "/home/me/my project/.agentmux/.sessions/20260101-101500-add-auth"

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-from agentmux.demo_agent.drafts import subplans_of, whole_plan
+from agentmux.demo_agent.work.drafts import subplans_of, whole_plan
 
 _NAMED_FILE = re.compile(r"[\w./-]*\w\.\w+")
 _COMMENT: Final = {

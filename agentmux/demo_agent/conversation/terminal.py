@@ -18,9 +18,9 @@ from collections import deque
 from collections.abc import Sequence
 from typing import Any, Final
 
-from agentmux.demo_agent.composer import InputBox
+from agentmux.demo_agent.conversation.composer import InputBox
+from agentmux.demo_agent.conversation.keys import KeyDecoder, KeyPress, Pasted, Typed
 from agentmux.demo_agent.errors import QuitError, TurnCancelledError
-from agentmux.demo_agent.keys import KeyDecoder, KeyPress, Pasted, Typed
 
 PLACEHOLDER: Final = 'Try "explain this folder"'
 AGAIN_S: Final = 2.0

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from agentmux.demo_agent import code_files
-from agentmux.demo_agent.commands import Ran, kill
-from agentmux.demo_agent.drafts import draft, finding
 from agentmux.demo_agent.errors import QuitError
-from agentmux.demo_agent.instructions import Instructions, subplan_of
 from agentmux.demo_agent.scenario import Life
 from agentmux.demo_agent.seat import OwnSeat
-from agentmux.demo_agent.trace import Trace
+from agentmux.demo_agent.work import code_files
+from agentmux.demo_agent.work.commands import Ran, kill
+from agentmux.demo_agent.work.drafts import draft, finding
+from agentmux.demo_agent.work.instructions import Instructions, subplan_of
+from agentmux.demo_agent.work.trace import Trace
 
 REFUSED: Final = 8
 """The exit status of ``agentmux submit`` for a signal that was refused."""

@@ -1,0 +1,1 @@
+"""The offline agent's terminal and its conversations."""

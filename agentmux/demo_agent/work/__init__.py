@@ -1,0 +1,1 @@
+"""What the offline agent does for a prompt."""
