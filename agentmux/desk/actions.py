@@ -18,8 +18,8 @@ from agentmux.core.names.status_labels import Colour, Group
 from agentmux.core.terminal import command_words
 from agentmux.core.terminal.command_words import Words
 from agentmux.core.terminal.desk_keys import DeskWish
-from agentmux.desk.dialogs import Asking, Choosing, Failure, Reading, Writing
-from agentmux.desk.new_session import Describing, Offer
+from agentmux.desk.screens.dialogs import Asking, Choosing, Failure, Reading, Writing
+from agentmux.desk.screens.new_session import Describing, Offer
 from agentmux.errors import AgentmuxError, of_system
 from agentmux.threads import in_daemon_thread
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from agentmux.app.delivery.approval_question import ApprovalQuestion
     from agentmux.app.views.session.last_screens import LastScreen
-    from agentmux.desk.listing import DeskRow, Listing
+    from agentmux.desk.list.listing import DeskRow, Listing
+    from agentmux.desk.screens.widgets import PageView
     from agentmux.desk.tools import DeskTools
-    from agentmux.desk.widgets import PageView
 
 T = TypeVar("T")
 

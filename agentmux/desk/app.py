@@ -26,15 +26,15 @@ from agentmux.core.terminal.desk_keys import (
     key_of,
 )
 from agentmux.core.terminal.fleet_keys import OPEN_KEY, OPEN_SAYS, fleet_help
-from agentmux.desk import listing as lists
 from agentmux.desk.actions import Actions
-from agentmux.desk.dialogs import Reading
-from agentmux.desk.listing import DeskRow, Listing
-from agentmux.desk.overview import offered, wish_words
-from agentmux.desk.pages import Page, Pages
+from agentmux.desk.list import listing as lists
+from agentmux.desk.list.listing import DeskRow, Listing
+from agentmux.desk.screens.dialogs import Reading
+from agentmux.desk.screens.widgets import OneLine, PageView, SessionList, foot_parts, tab_parts
+from agentmux.desk.session.overview import offered, wish_words
+from agentmux.desk.session.pages import Page, Pages
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Part
 from agentmux.desk.tools import DeskTools
-from agentmux.desk.widgets import OneLine, PageView, SessionList, foot_parts, tab_parts
 from agentmux.threads import in_daemon_thread
 
 if TYPE_CHECKING:
@@ -421,7 +421,7 @@ class DeskApp(App[int]):
 
     def action_fleet(self) -> None:
         """Show the fleet, where it is set up."""
-        from agentmux.desk.fleet_screen import FleetScreen  # noqa: PLC0415 (few have a fleet)
+        from agentmux.desk.screens.fleet_screen import FleetScreen  # noqa: PLC0415 (few have a fleet)
 
         tools = self.tools
         if tools.fleet is not None:
@@ -534,7 +534,7 @@ class DeskApp(App[int]):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Yield what the palette offers: the keys of what is shown, by their words."""
         if self.tools.fleet is not None:
-            from agentmux.desk.fleet_screen import FleetScreen  # noqa: PLC0415 (few have a fleet)
+            from agentmux.desk.screens.fleet_screen import FleetScreen  # noqa: PLC0415 (few have a fleet)
 
             if isinstance(screen, FleetScreen):
                 yield from screen.commands()

@@ -14,8 +14,8 @@ from agentmux.adapters.system.processes import foreground
 from agentmux.adapters.system.processes.command_runs import CommandRuns
 from agentmux.adapters.system.processes.processes import agent_above
 from agentmux.adapters.system.python.garbage import collect_often
-from agentmux.desk.reading import SessionReader
-from agentmux.desk.session_feed import SessionFeed
+from agentmux.desk.list.reading import SessionReader
+from agentmux.desk.list.session_feed import SessionFeed
 from agentmux.desk.tools import DeskTools
 from agentmux.wiring import build, machine
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from agentmux.adapters.system.processes.command_runs import CommandRuns
 from agentmux.core.codec.frozen import dataclass
-from agentmux.desk.reading import SessionReader
-from agentmux.desk.session_feed import SessionFeed
+from agentmux.desk.list.reading import SessionReader
+from agentmux.desk.list.session_feed import SessionFeed
 from agentmux.ports.fleet import Fleet
 
 

@@ -31,8 +31,8 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import Group, age, status_colour, status_group
 from agentmux.core.terminal.colours import CODES
 from agentmux.core.terminal.picker import Choice, begin, press, tell
-from agentmux.desk.listing import DeskRow, Heading, Listing, row_line, search, with_rows
-from agentmux.desk.overview import Facts, overview_lines
+from agentmux.desk.list.listing import DeskRow, Heading, Listing, row_line, search, with_rows
+from agentmux.desk.session.overview import Facts, overview_lines
 from agentmux.desk.styled import plain
 from agentmux.errors import ExitCode
 from agentmux.monitor.view import render

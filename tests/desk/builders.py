@@ -9,7 +9,7 @@ from typing import Any
 from agentmux.app.views.rows import SessionRow
 from agentmux.core.names import layout
 from agentmux.core.names.status_labels import SessionStatus, status_group, status_label
-from agentmux.desk.listing import DeskRow
+from agentmux.desk.list.listing import DeskRow
 
 NOW = datetime(2026, 1, 2, 12, tzinfo=UTC)
 SHOP = Path("/work/shop")

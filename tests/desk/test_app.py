@@ -22,10 +22,10 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.names.phase import Phase
 from agentmux.core.terminal.desk_keys import DESK_KEYS, TABS
 from agentmux.desk.app import DeskApp
-from agentmux.desk.listing import DeskRow
-from agentmux.desk.pages import Page, Pages
-from agentmux.desk.reading import SessionReader
-from agentmux.desk.session_feed import SessionFeed
+from agentmux.desk.list.listing import DeskRow
+from agentmux.desk.list.reading import SessionReader
+from agentmux.desk.list.session_feed import SessionFeed
+from agentmux.desk.session.pages import Page, Pages
 from agentmux.desk.tools import DeskTools
 from agentmux.wiring import build, machine
 from tests.cli.picker.picker_lab import AT, make_session

@@ -13,7 +13,7 @@ from agentmux.core.journal.events import (
     Fact,
 )
 from agentmux.core.terminal.text_width import width
-from agentmux.desk.journal_lines import journal_lines, whole_lines
+from agentmux.desk.session.journal_lines import journal_lines, whole_lines
 from agentmux.desk.styled import plain
 from tests.desk.builders import NOW
 

@@ -18,7 +18,7 @@ from agentmux.core.names.status_labels import (
     status_mark,
 )
 from agentmux.core.terminal.text_width import width
-from agentmux.desk.listing import (
+from agentmux.desk.list.listing import (
     DeskRow,
     Heading,
     Listing,

@@ -9,8 +9,8 @@ import pytest
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.core.terminal import command_words
-from agentmux.desk.pages import Pages
-from agentmux.desk.reading import SessionReader
+from agentmux.desk.list.reading import SessionReader
+from agentmux.desk.session.pages import Pages
 from agentmux.desk.styled import plain
 from agentmux.wiring import build
 from tests.cli.picker.picker_lab import make_session

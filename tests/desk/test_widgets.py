@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from agentmux.core.terminal.desk_keys import TABS, DeskWish
 from agentmux.core.terminal.text_width import width
+from agentmux.desk.screens.widgets import _broken, foot_parts, tab_parts
 from agentmux.desk.styled import BOLD, PLAIN, plain
-from agentmux.desk.widgets import _broken, foot_parts, tab_parts
 
 ALWAYS = (DeskWish.KEYS, DeskWish.QUIT)
 WORDS = {each: each.value for each in (DeskWish.APPROVE, DeskWish.CHANGES, DeskWish.NEW, *ALWAYS)}

@@ -16,7 +16,7 @@ from agentmux.adapters.system.processes.command_runs import CommandRuns
 from agentmux.core.codec.frozen import replace
 from agentmux.core.fleet.board import DRAINING
 from agentmux.core.fleet.statuses import FleetStatus
-from agentmux.desk.fleet_screen import FleetScreen
+from agentmux.desk.screens.fleet_screen import FleetScreen
 from agentmux.desk.tools import DeskTools
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine.database import engine_for, now_s

@@ -31,10 +31,10 @@ from agentmux.core.names.status_labels import Colour
 from agentmux.core.terminal import command_words
 from agentmux.core.terminal.fleet_keys import FLEET_KEYS
 from agentmux.core.terminal.text_width import clean, width
-from agentmux.desk.dialogs import Failure, Reading, Writing
-from agentmux.desk.listing import SELECTED
+from agentmux.desk.list.listing import SELECTED
+from agentmux.desk.screens.dialogs import Failure, Reading, Writing
+from agentmux.desk.screens.widgets import OneLine
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Part, fill, plain
-from agentmux.desk.widgets import OneLine
 from agentmux.errors import AgentmuxError, of_system
 from agentmux.threads import in_daemon_thread
 

@@ -14,8 +14,8 @@ from agentmux.app.views.session.documents import documents
 from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.documents.diff_comments import diff_places
-from agentmux.desk.live_screens import LiveScreens
-from agentmux.desk.overview import Facts, overview_lines
+from agentmux.desk.session.live_screens import LiveScreens
+from agentmux.desk.session.overview import Facts, overview_lines
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, line
 from agentmux.errors import AgentmuxError, of_system
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from agentmux.app.result import Problem
     from agentmux.app.views.session.last_screens import LastScreen
     from agentmux.app.world import Site
-    from agentmux.desk.listing import DeskRow
-    from agentmux.desk.reading import SessionReader
+    from agentmux.desk.list.listing import DeskRow
+    from agentmux.desk.list.reading import SessionReader
 
 TEXT_MAX: Final = 1 << 20
 _EVENTS: Final = 400
@@ -202,7 +202,7 @@ class Pages:
         return Page(lines=tuple(line(e, PLAIN if e.startswith(" ") else BOLD) for e in lines))
 
     def _journal(self, row: DeskRow, *_: object) -> Page:
-        from agentmux.desk.journal_lines import journal_lines, whole_lines  # noqa: PLC0415 (when it is shown)
+        from agentmux.desk.session.journal_lines import journal_lines, whole_lines  # noqa: PLC0415 (when it is shown)
 
         site, _entry = self._entry(row)
         events = site.files(row.path).tail(0)

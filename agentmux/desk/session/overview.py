@@ -35,7 +35,7 @@ from agentmux.errors import AgentmuxError
 if TYPE_CHECKING:
     from agentmux.app.views.session.session_view import SessionView
     from agentmux.core.journal.state import SessionState
-    from agentmux.desk.listing import DeskRow
+    from agentmux.desk.list.listing import DeskRow
     from agentmux.ports.session.session_files import SessionFiles
 
 _MARKS: Final = {

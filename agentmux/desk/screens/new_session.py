@@ -19,9 +19,9 @@ from textual.widgets import Static, TextArea
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.terminal.text_width import clean, printable
-from agentmux.desk.dialogs import WrittenText
+from agentmux.desk.screens.dialogs import WrittenText
+from agentmux.desk.screens.widgets import strip_of
 from agentmux.desk.styled import BOLD, DIM, PLAIN
-from agentmux.desk.widgets import strip_of
 from agentmux.threads import in_daemon_thread
 
 if TYPE_CHECKING:

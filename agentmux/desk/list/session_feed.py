@@ -18,11 +18,11 @@ from agentmux.adapters.system.processes.processes import PidWatch
 from agentmux.adapters.wake.flat_watch import SET_UP_S, FlatWatch
 from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.app.session.search.watched_files import ENDED_S, NEWS, changed_ns, home_of
-from agentmux.desk.reading import CHUNK, RowsRead, SessionReader
+from agentmux.desk.list.reading import CHUNK, RowsRead, SessionReader
 from agentmux.threads import in_daemon_thread
 
 if TYPE_CHECKING:
-    from agentmux.desk.listing import DeskRow
+    from agentmux.desk.list.listing import DeskRow
 
 _BREATH_S: Final = 0.004
 """How long the examination of sessions rests after each, so that keys are not in its way."""

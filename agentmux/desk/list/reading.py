@@ -20,7 +20,7 @@ from agentmux.app.views.status import look
 from agentmux.app.world import Site, World, as_if_trusted
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.names.status_labels import Group
-from agentmux.desk.listing import DeskRow
+from agentmux.desk.list.listing import DeskRow
 from agentmux.errors import AgentmuxError, of_system
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""What the desk shows of one session."""
