@@ -11,11 +11,11 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from agentmux.web.comments import Comments
-from agentmux.web.forms import FLEET_FORMS, FORMS, Forms
 from agentmux.web.guard import Guard, Place
-from agentmux.web.messages import Messages
-from agentmux.web.pages import HERE, Pages, guarded
+from agentmux.web.pages.comments import Comments
+from agentmux.web.pages.forms import FLEET_FORMS, FORMS, Forms
+from agentmux.web.pages.messages import Messages
+from agentmux.web.pages.pages import HERE, Pages, guarded
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from agentmux.adapters.system.processes.command_runs import CommandRuns
     from agentmux.ports.fleet import Fleet
     from agentmux.web.events import Events
-    from agentmux.web.reading import Sessions
-    from agentmux.web.screens import LiveScreens
+    from agentmux.web.pages.reading import Sessions
+    from agentmux.web.pages.screens import LiveScreens
     from agentmux.web.sign_in import SignIn
 
 _PARTS = ("screens", "documents", "diff", "why", "journal")

@@ -16,7 +16,7 @@ from agentmux.web.session_watch import SessionWatch
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from agentmux.web.reading import Sessions
+    from agentmux.web.pages.reading import Sessions
 
 _PING_S: Final = 15.0
 """How often a silent stream says that it is there: proxies end those that never do."""

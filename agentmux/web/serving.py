@@ -25,8 +25,8 @@ from agentmux.errors import BlockedError, UsageError, of_system
 from agentmux.web.application import application
 from agentmux.web.events import Events
 from agentmux.web.guard import Place
-from agentmux.web.reading import Sessions
-from agentmux.web.screens import LiveScreens
+from agentmux.web.pages.reading import Sessions
+from agentmux.web.pages.screens import LiveScreens
 from agentmux.web.sign_in import SignIn
 from agentmux.wiring import build, machine
 from agentmux.wiring.fleet import fleet_of

@@ -19,7 +19,7 @@ from agentmux.errors import AgentmuxError
 from agentmux.threads import in_daemon_thread
 
 if TYPE_CHECKING:
-    from agentmux.web.reading import Sessions
+    from agentmux.web.pages.reading import Sessions
 
 STEP_MS: Final = 50
 

@@ -38,8 +38,8 @@ from agentmux.errors import ExitCode
 from agentmux.monitor.view import render
 from agentmux.ports.tmux.display import Picture, SeatStatus
 from agentmux.ports.tmux.terminal import StatusOption, TerminalUnreachableError, TmuxSession
-from agentmux.web.pages import templates
-from agentmux.web.reading import ListedGroup, ListedSession, Place, SessionList
+from agentmux.web.pages.pages import templates
+from agentmux.web.pages.reading import ListedGroup, ListedSession, Place, SessionList
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 NAME = "20260101-101500-add-auth"

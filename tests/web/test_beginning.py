@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.web.reading import project_key
+from agentmux.web.pages.reading import project_key
 from tests.e2e.conftest import Project, Session
 from tests.web.conftest import Page
 from tests.web.test_pages import EVIL, field, no_markup, said

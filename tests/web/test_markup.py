@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux.core.terminal.captured_screen import plain
-from agentmux.web.markup import colour_rules, diff_class, markdown, screen
+from agentmux.web.pages.markup import colour_rules, diff_class, markdown, screen
 
 EVIL = "<script>alert(1)</script>"
 

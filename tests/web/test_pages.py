@@ -12,8 +12,8 @@ import pytest
 from agentmux.core.codec.digests import screen_digest
 from agentmux.core.names.layout import COMPLETION
 from agentmux.errors import NotFoundError
-from agentmux.web.pages import diff_lines
-from agentmux.web.reading import Sessions
+from agentmux.web.pages.pages import diff_lines
+from agentmux.web.pages.reading import Sessions
 from agentmux.wiring import build
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import QUICK, Project, Session

@@ -8,7 +8,7 @@ from pathlib import Path
 from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.app.world import Site
 from agentmux.core.names.phase import Phase
-from agentmux.web.reading import Sessions
+from agentmux.web.pages.reading import Sessions
 from agentmux.web.session_watch import LIST, SessionWatch
 from agentmux.wiring import build
 from tests.app.driver import make_project

@@ -17,7 +17,7 @@ from agentmux.core.codec.shape import shown
 from agentmux.core.decisions.workplace import workplace_choices
 from agentmux.core.names.agent_names import SHELL, is_for_tests
 from agentmux.core.terminal import command_words
-from agentmux.web.messages import Message
+from agentmux.web.pages.messages import Message
 from agentmux.wiring import machine
 
 if TYPE_CHECKING:

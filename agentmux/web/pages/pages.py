@@ -38,9 +38,9 @@ from agentmux.core.names.version import VERSION
 from agentmux.core.terminal.text_width import clean, printable
 from agentmux.core.terminal.visible_text import visible
 from agentmux.errors import AgentmuxError, ExitCode, NotFoundError, of_system
-from agentmux.web import markup
-from agentmux.web.beginning import Offer, offer
-from agentmux.web.overview import MARK_COLOURS, decision, phases, summary
+from agentmux.web.pages import markup
+from agentmux.web.pages.beginning import Offer, offer
+from agentmux.web.pages.overview import MARK_COLOURS, decision, phases, summary
 from agentmux.wiring import machine
 
 if TYPE_CHECKING:
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
 
     from agentmux.app.views.session.session_view import SeatView, SessionView
     from agentmux.ports.fleet import Fleet
-    from agentmux.web.comments import Comments
     from agentmux.web.guard import Place as Address
-    from agentmux.web.messages import Message, Messages
-    from agentmux.web.reading import Place, Sessions
-    from agentmux.web.screens import LiveScreens
+    from agentmux.web.pages.comments import Comments
+    from agentmux.web.pages.messages import Message, Messages
+    from agentmux.web.pages.reading import Place, Sessions
+    from agentmux.web.pages.screens import LiveScreens
     from agentmux.web.sign_in import SignIn
 
 HERE: Final = Path(__file__).parent

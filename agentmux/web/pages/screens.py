@@ -20,7 +20,7 @@ from agentmux.app.views.session.last_screens import LastScreen, no_screen
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import AgentmuxError
 from agentmux.ports.tmux.terminal import Screen, Target, Terminal, TerminalError
-from agentmux.web.reading import Place, last_screens_of
+from agentmux.web.pages.reading import Place, last_screens_of
 
 LOOK_S: Final = 10.0
 """How long a look counts: pages that are seen look again before."""

@@ -25,13 +25,13 @@ from agentmux.core.names.status_labels import Colour
 from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
 from agentmux.core.pipeline.beginnings import beginning_choices
 from agentmux.core.pipeline.verified import verified_lines
-from agentmux.web import markup
+from agentmux.web.pages import markup
 
 if TYPE_CHECKING:
     from markupsafe import Markup
 
     from agentmux.app.views.session.session_view import SessionView
-    from agentmux.web.reading import LoadedSession
+    from agentmux.web.pages.reading import LoadedSession
 
 MARK_COLOURS: Final[Mapping[str, str]] = {
     DONE: Colour.GREEN.value,

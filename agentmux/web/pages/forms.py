@@ -14,9 +14,9 @@ from agentmux.core.terminal import command_words
 from agentmux.core.terminal.answer_keys import is_key
 from agentmux.core.terminal.text_width import clean, printable
 from agentmux.errors import AgentmuxError
-from agentmux.web.beginning import begin
-from agentmux.web.messages import Message, Messages
-from agentmux.web.pages import Pages, no_fleet, see
+from agentmux.web.pages.beginning import begin
+from agentmux.web.pages.messages import Message, Messages
+from agentmux.web.pages.pages import Pages, no_fleet, see
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from agentmux.adapters.system.processes.command_runs import CommandRuns
     from agentmux.core.terminal.command_words import Words
     from agentmux.ports.fleet import Fleet
-    from agentmux.web.comments import Comments
     from agentmux.web.guard import Place as Address
-    from agentmux.web.reading import Place, Sessions
+    from agentmux.web.pages.comments import Comments
+    from agentmux.web.pages.reading import Place, Sessions
     from agentmux.web.sign_in import SignIn
 
 Form = Mapping[str, str]
