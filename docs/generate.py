@@ -28,8 +28,8 @@ from agentmux.core.definitions.drawing import drawn
 from agentmux.core.fold.signals.description import Argument, SignalDescription
 from agentmux.core.fold.signals.table import DESCRIPTIONS
 from agentmux.core.journal.events import FACTS, SIGNALS, USER_DECISIONS
-from agentmux.core.terminal.desk_keys import DESK_KEYS, DeskKey
-from agentmux.core.terminal.monitor_keys import MONITOR_KEYS, MonitorKey
+from agentmux.core.terminal.keys.desk_keys import DESK_KEYS, DeskKey
+from agentmux.core.terminal.keys.monitor_keys import MONITOR_KEYS, MonitorKey
 from docs import command_data, man_page
 
 REFERENCE: Final = Path(__file__).resolve().parent / "reference"

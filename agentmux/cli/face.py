@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
-from agentmux.core.terminal.colours import shows_colours
+from agentmux.core.terminal.text.colours import shows_colours
 from agentmux.errors import AgentmuxError, UsageError
 from agentmux.wiring import build, machine
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import OperationResult, Problem, envelope
 from agentmux.core.names.status_labels import Colour, status_colour
-from agentmux.core.terminal.colours import CODES, painted, shows_colours
-from agentmux.core.terminal.visible_text import visible
+from agentmux.core.terminal.text.colours import CODES, painted, shows_colours
+from agentmux.core.terminal.text.visible_text import visible
 from agentmux.errors import AgentmuxError, DataError, RefusedError, of_system
 
 if TYPE_CHECKING:

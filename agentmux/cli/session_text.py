@@ -27,7 +27,7 @@ from agentmux.core.names.status_labels import (
     age,
     status_colour,
 )
-from agentmux.core.terminal.text_width import clean, cut, width
+from agentmux.core.terminal.text.text_width import clean, cut, width
 
 if TYPE_CHECKING:
     from agentmux.app.views.rows import SessionRow

@@ -15,7 +15,7 @@ import typer
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.events import Resumed, ReviewDone
 from agentmux.core.pipeline.registry import PIPELINE
-from agentmux.core.terminal.colours import shows_colours
+from agentmux.core.terminal.text.colours import shows_colours
 from agentmux.demo.claims import Claim, Span, spans
 from agentmux.demo.follower import JournalStep, describe
 from agentmux.demo.home import Scene

@@ -15,9 +15,9 @@ from agentmux.app.session.search.lookup import entry_at
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.documents.diff_comments import LineComment, change_request
 from agentmux.core.names.status_labels import Colour, Group
-from agentmux.core.terminal import command_words
-from agentmux.core.terminal.command_words import Words
-from agentmux.core.terminal.desk_keys import DeskWish
+from agentmux.core.terminal.keys.desk_keys import DeskWish
+from agentmux.core.terminal.text import command_words
+from agentmux.core.terminal.text.command_words import Words
 from agentmux.desk.screens.dialogs import Asking, Choosing, Failure, Reading, Writing
 from agentmux.desk.screens.new_session import Describing, Offer
 from agentmux.errors import AgentmuxError, of_system

@@ -17,15 +17,15 @@ from textual.worker import WorkerFailed
 
 from agentmux.core.names import layout
 from agentmux.core.names.status_labels import Colour, Group
-from agentmux.core.terminal.command_words import Words
-from agentmux.core.terminal.desk_keys import (
+from agentmux.core.terminal.keys.desk_keys import (
     DESK_KEYS,
     TABS,
     DeskWish,
     help_lines,
     key_of,
 )
-from agentmux.core.terminal.fleet_keys import OPEN_KEY, OPEN_SAYS, fleet_help
+from agentmux.core.terminal.keys.fleet_keys import OPEN_KEY, OPEN_SAYS, fleet_help
+from agentmux.core.terminal.text.command_words import Words
 from agentmux.desk.actions import Actions
 from agentmux.desk.list import listing as lists
 from agentmux.desk.list.listing import DeskRow, Listing

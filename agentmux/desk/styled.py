@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Final, TypeAlias
 
 from agentmux.core.names.status_labels import Colour
-from agentmux.core.terminal.text_width import ELLIPSIS, clean, width
-from agentmux.core.terminal.text_width import cut as cut_clean
+from agentmux.core.terminal.text.text_width import ELLIPSIS, clean, width
+from agentmux.core.terminal.text.text_width import cut as cut_clean
 
 PLAIN: Final = ""
 BOLD: Final = "bold"

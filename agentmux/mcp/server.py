@@ -24,7 +24,7 @@ from agentmux.app.signals.submission import identity_from, submit
 from agentmux.core.codec.frozen import replace
 from agentmux.core.fold.signals.description import Argument, Identity, SignalDescription, Submission
 from agentmux.core.fold.signals.table import DESCRIPTIONS
-from agentmux.core.terminal.visible_text import visible
+from agentmux.core.terminal.text.visible_text import visible
 from agentmux.errors import AgentmuxError
 
 INSTRUCTIONS: Final = """\

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from agentmux.core.terminal.text_width import cut, printable
+from agentmux.core.terminal.text.text_width import cut, printable
 from agentmux.monitor.reading import wrapped
 from agentmux.monitor.segments import MonitorLine, Segment, Style
 

@@ -6,8 +6,8 @@ import functools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from agentmux.core.terminal.console import Page
-from agentmux.core.terminal.text_width import clean, cut, printable, spread, width, wrap
+from agentmux.core.terminal.keys.console import Page
+from agentmux.core.terminal.text.text_width import clean, cut, printable, spread, width, wrap
 from agentmux.monitor.segments import WIDEST, MonitorLine, Segment, Style
 
 if TYPE_CHECKING:

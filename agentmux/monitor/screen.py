@@ -12,10 +12,10 @@ from threading import Lock
 from typing import Final, TextIO
 
 from agentmux.adapters.system import terminal
-from agentmux.core.terminal import sequences
-from agentmux.core.terminal.console import Page
-from agentmux.core.terminal.keys import Keys, Pressed
-from agentmux.core.terminal.text_width import clean
+from agentmux.core.terminal.keys.console import Page
+from agentmux.core.terminal.keys.keys import Keys, Pressed
+from agentmux.core.terminal.text import sequences
+from agentmux.core.terminal.text.text_width import clean
 from agentmux.monitor.reading import page_of
 from agentmux.monitor.segments import MonitorLine, Style
 from agentmux.monitor.view import draw

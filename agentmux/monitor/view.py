@@ -44,8 +44,8 @@ from agentmux.core.names.statuses import CAPPED, DELAYED
 from agentmux.core.pipeline.delivery import failure
 from agentmux.core.pipeline.registry import kind_of, working_phase
 from agentmux.core.pipeline.results import all_results
-from agentmux.core.terminal.monitor_keys import DETACH
-from agentmux.core.terminal.text_width import NARROW, clean, cut, spread, width, wrap
+from agentmux.core.terminal.keys.monitor_keys import DETACH
+from agentmux.core.terminal.text.text_width import NARROW, clean, cut, spread, width, wrap
 from agentmux.monitor.decision import draw_result
 from agentmux.monitor.reading import draw_reading
 from agentmux.monitor.segments import WIDEST, MonitorLine, Segment, Style, plain

@@ -45,8 +45,8 @@ from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import COMMANDS, SETUP, Phase
 from agentmux.core.pipeline.delivery import failure
-from agentmux.core.terminal.console import Page
-from agentmux.core.terminal.keys import Pressed
+from agentmux.core.terminal.keys.console import Page
+from agentmux.core.terminal.keys.keys import Pressed
 from agentmux.errors import ExitCode
 from agentmux.ports.git.repository import ChangeRange, Head, LeftCommits, ResultChangedError
 from agentmux.ports.tmux.display import Picture

@@ -33,7 +33,7 @@ from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import age
 from agentmux.core.names.version import VERSION
-from agentmux.core.terminal.text_width import width
+from agentmux.core.terminal.text.text_width import width
 from agentmux.errors import ExitCode, UsageError
 from agentmux.ports.tmux.terminal import Server, Target
 from agentmux.wiring import build, machine

@@ -29,8 +29,8 @@ from agentmux.core.names import layout
 from agentmux.core.names.conversations import conversation, which_conversation
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import Group, age, status_colour, status_group
-from agentmux.core.terminal.colours import CODES
-from agentmux.core.terminal.picker import Choice, begin, press, tell
+from agentmux.core.terminal.keys.picker import Choice, begin, press, tell
+from agentmux.core.terminal.text.colours import CODES
 from agentmux.desk.list.listing import DeskRow, Heading, Listing, row_line, search, with_rows
 from agentmux.desk.session.overview import Facts, overview_lines
 from agentmux.desk.styled import plain

@@ -20,7 +20,7 @@ from textual.pilot import Pilot
 from agentmux.adapters.system.processes.command_runs import CommandRuns
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names.phase import Phase
-from agentmux.core.terminal.desk_keys import DESK_KEYS, TABS
+from agentmux.core.terminal.keys.desk_keys import DESK_KEYS, TABS
 from agentmux.desk.app import DeskApp
 from agentmux.desk.list.listing import DeskRow
 from agentmux.desk.list.reading import SessionReader

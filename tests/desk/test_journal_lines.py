@@ -12,7 +12,7 @@ from agentmux.core.journal.events import (
     Event,
     Fact,
 )
-from agentmux.core.terminal.text_width import width
+from agentmux.core.terminal.text.text_width import width
 from agentmux.desk.session.journal_lines import journal_lines, whole_lines
 from agentmux.desk.styled import plain
 from tests.desk.builders import NOW

@@ -17,7 +17,7 @@ from agentmux.core.names.status_labels import (
     status_label,
     status_mark,
 )
-from agentmux.core.terminal.text_width import width
+from agentmux.core.terminal.text.text_width import width
 from agentmux.desk.list.listing import (
     DeskRow,
     Heading,

@@ -15,7 +15,7 @@ from agentmux.core.journal.results import CheckResult, PhaseResult
 from agentmux.core.journal.state import Commit, Interruption, Seat, SessionState, encode
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import Safety, SessionStatus
-from agentmux.core.terminal.desk_keys import DeskWish
+from agentmux.core.terminal.keys.desk_keys import DeskWish
 from agentmux.desk.session.overview import Facts, offered, overview_lines
 from agentmux.desk.styled import plain
 from agentmux.ports.tmux.terminal import TmuxSession

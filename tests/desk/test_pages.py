@@ -8,7 +8,7 @@ import pytest
 
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names.status_labels import SessionStatus
-from agentmux.core.terminal import command_words
+from agentmux.core.terminal.text import command_words
 from agentmux.desk.list.reading import SessionReader
 from agentmux.desk.session.pages import Pages
 from agentmux.desk.styled import plain

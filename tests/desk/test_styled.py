@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core.terminal.text_width import clean, width
+from agentmux.core.terminal.text.text_width import clean, width
 from agentmux.desk.styled import BOLD, PLAIN, cut, fill, fitted, plain
 
 _COLS = st.integers(min_value=0, max_value=100)

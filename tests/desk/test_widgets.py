@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core.terminal.desk_keys import TABS, DeskWish
-from agentmux.core.terminal.text_width import width
+from agentmux.core.terminal.keys.desk_keys import TABS, DeskWish
+from agentmux.core.terminal.text.text_width import width
 from agentmux.desk.screens.widgets import _broken, foot_parts, tab_parts
 from agentmux.desk.styled import BOLD, PLAIN, plain
 

@@ -18,7 +18,7 @@ from typing import TextIO
 
 import pytest
 
-from agentmux.core.terminal.keys import Key, Pressed
+from agentmux.core.terminal.keys.keys import Key, Pressed
 from agentmux.monitor.screen import PlainDisplay, TerminalDisplay
 from agentmux.monitor.view import render
 from agentmux.ports.tmux.display import Display, Message

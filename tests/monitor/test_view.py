@@ -27,9 +27,9 @@ from agentmux.core.journal.state import (
     StepState,
 )
 from agentmux.core.names.phase import REVIEWERS, Phase
-from agentmux.core.terminal.console import Page
-from agentmux.core.terminal.monitor_keys import help_lines
-from agentmux.core.terminal.text_width import clean, spread, wrap
+from agentmux.core.terminal.keys.console import Page
+from agentmux.core.terminal.keys.monitor_keys import help_lines
+from agentmux.core.terminal.text.text_width import clean, spread, wrap
 from agentmux.monitor.reading import page_of
 from agentmux.monitor.screen import styled
 from agentmux.monitor.segments import Style, plain

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core.terminal.captured_screen import plain
+from agentmux.core.terminal.text.captured_screen import plain
 from agentmux.web.pages.markup import colour_rules, diff_class, markdown, screen
 
 EVIL = "<script>alert(1)</script>"

@@ -19,7 +19,7 @@ from agentmux.adapters.system.processes.child import Child, TooMuchOutputError, 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.forges import answers
 from agentmux.core.forges.spec import ForgeCommand, ForgeSpec, Place, filled, url_of, values_of
-from agentmux.core.terminal.text_width import clean
+from agentmux.core.terminal.text.text_width import clean
 from agentmux.ports.forge import (
     ForgeError,
     ForgeNotInstalledError,

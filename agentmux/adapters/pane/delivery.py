@@ -18,7 +18,7 @@ from typing import Final
 from agentmux.core.agents.screens import ScreenMark, command_in, read_screen, shows_limit_menu
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.core.terminal.sgr import SEQUENCE, Style
+from agentmux.core.terminal.text.sgr import SEQUENCE, Style
 from agentmux.ports.tmux.terminal import (
     LINE_MAX,
     NO_FIELD,

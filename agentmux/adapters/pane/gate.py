@@ -18,10 +18,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from agentmux.adapters.system import terminal
-from agentmux.core.terminal import sequences, text_width
-from agentmux.core.terminal.captured_screen import SNAPSHOT_MAX, paint, snapshot_screen
-from agentmux.core.terminal.keys import Key, Keys, Pressed
-from agentmux.core.terminal.text_width import cell_width, clean
+from agentmux.core.terminal.keys.keys import Key, Keys, Pressed
+from agentmux.core.terminal.text import sequences, text_width
+from agentmux.core.terminal.text.captured_screen import SNAPSHOT_MAX, paint, snapshot_screen
+from agentmux.core.terminal.text.text_width import cell_width, clean
 
 _ENTER: Final = sequences.ALTERNATE_ON + sequences.CURSOR_OFF + sequences.WRAP_OFF
 # The screen and the history are empty afterwards.

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Final
 
 from agentmux.core.codec.digests import screen_digest
-from agentmux.core.terminal.answer_keys import TEXT
+from agentmux.core.terminal.keys.answer_keys import TEXT
 from agentmux.ports.tmux.terminal import (
     Delivery,
     DeliveryResult,

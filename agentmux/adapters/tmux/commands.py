@@ -12,9 +12,9 @@ from typing import Final
 from agentmux.core.agents.environment import Change
 from agentmux.core.names import statuses
 from agentmux.core.names.status_labels import status_label
-from agentmux.core.terminal.captured_screen import line_drawing, trimmed, untabbed
-from agentmux.core.terminal.sgr import SEQUENCE
-from agentmux.core.terminal.text_width import cell_width, width
+from agentmux.core.terminal.text.captured_screen import line_drawing, trimmed, untabbed
+from agentmux.core.terminal.text.sgr import SEQUENCE
+from agentmux.core.terminal.text.text_width import cell_width, width
 from agentmux.ports.tmux.terminal import (
     Client,
     LeaveKeys,

@@ -19,7 +19,7 @@ from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
 from agentmux.core.pipeline.delivery import command_to_keep, is_on_no_branch
 from agentmux.core.pipeline.results import all_results, all_reviews, all_verdicts
 from agentmux.core.pipeline.verified import verified_lines
-from agentmux.core.terminal.markdown import rendered
+from agentmux.core.terminal.text.markdown import rendered
 from agentmux.errors import AgentmuxError, MissingError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.cli import render
 from agentmux.cli.ask.numbered_choice import ask_one
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.terminal.text_width import wrap
+from agentmux.core.terminal.text.text_width import wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable

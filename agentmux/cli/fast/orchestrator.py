@@ -50,7 +50,7 @@ from agentmux.core.fleet import lease
 from agentmux.core.names import layout
 from agentmux.core.names.version import VERSION
 from agentmux.core.pipeline.registry import FEATURE_PIPELINE, running
-from agentmux.core.terminal.colours import shows_colours
+from agentmux.core.terminal.text.colours import shows_colours
 from agentmux.errors import AgentmuxError, DataError, ExitCode
 from agentmux.ports.tmux.display import Display, Message
 from agentmux.ports.tmux.terminal import Target

@@ -27,9 +27,9 @@ from agentmux.cli import render
 from agentmux.cli.picker.view import KnownSession, PickerLine, Scene, draw, shown_names
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.names.status_labels import age, status_label
-from agentmux.core.terminal import sequences
-from agentmux.core.terminal.keys import Key, Keys, Pressed
-from agentmux.core.terminal.picker import Choice, Picker, begin, press, refuse, tell
+from agentmux.core.terminal.keys.keys import Key, Keys, Pressed
+from agentmux.core.terminal.keys.picker import Choice, Picker, begin, press, refuse, tell
+from agentmux.core.terminal.text import sequences
 
 if TYPE_CHECKING:
     from pathlib import Path

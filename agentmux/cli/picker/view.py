@@ -14,12 +14,12 @@ from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.times import time_of
 from agentmux.core.names.conversations import conversation, how_it_comes_back, which_conversation
 from agentmux.core.names.status_labels import NATIVE_MARK, age
-from agentmux.core.terminal.text_width import ELLIPSIS, clean, width, wrap
-from agentmux.core.terminal.text_width import cut as cut_clean
+from agentmux.core.terminal.text.text_width import ELLIPSIS, clean, width, wrap
+from agentmux.core.terminal.text.text_width import cut as cut_clean
 
 if TYPE_CHECKING:
     from agentmux.app.views.rows import SessionRow
-    from agentmux.core.terminal.picker import Choice, Picker
+    from agentmux.core.terminal.keys.picker import Choice, Picker
 
 # With fewer columns the list has no room for the phase; the details below show it.
 _ROOMY: Final = 60

@@ -8,7 +8,7 @@ from typing import Final
 from agentmux.core.decisions.attention import Notice
 from agentmux.core.names.listing import listed
 from agentmux.core.names.occasion import Occasion
-from agentmux.core.terminal.text_width import cell_width, clean, cut
+from agentmux.core.terminal.text.text_width import cell_width, clean, cut
 
 _LONGEST: Final = 100
 _WHAT: Final[Mapping[Occasion, tuple[str, str]]] = {

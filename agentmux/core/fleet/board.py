@@ -10,7 +10,7 @@ from agentmux.core.fleet.routing import HostFacts
 from agentmux.core.fleet.statuses import DEAD_LETTER, ENDED
 from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import Colour
-from agentmux.core.terminal.text_width import printable
+from agentmux.core.terminal.text.text_width import printable
 
 COLOURS: Final[Mapping[str, Colour]] = {
     "waiting": Colour.YELLOW,

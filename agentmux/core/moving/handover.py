@@ -6,7 +6,7 @@ import json
 from typing import Any, Final
 
 from agentmux.core.names import layout
-from agentmux.core.terminal.captured_screen import SNAPSHOT_MAX, plain, snapshot_screen
+from agentmux.core.terminal.text.captured_screen import SNAPSHOT_MAX, plain, snapshot_screen
 
 DIFF: Final = f"{layout.HANDOVER}/diff.patch"
 """The difference between the commit on which the session began and the files as they arrived."""

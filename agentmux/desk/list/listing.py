@@ -18,8 +18,8 @@ from agentmux.core.names.status_labels import (
     status_colour,
     status_label,
 )
-from agentmux.core.terminal.search import matches
-from agentmux.core.terminal.text_width import clean, width
+from agentmux.core.terminal.text.search import matches
+from agentmux.core.terminal.text.text_width import clean, width
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, cut, fill, fitted
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Static, TextArea
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.terminal.text_width import printable
+from agentmux.core.terminal.text.text_width import printable
 
 _SHOWN: Final = 5
 """How many choices are shown at once below a text: more would leave no room for it."""

@@ -28,9 +28,9 @@ from agentmux.core.fleet.board import (
     host_words,
 )
 from agentmux.core.names.status_labels import Colour
-from agentmux.core.terminal import command_words
-from agentmux.core.terminal.fleet_keys import FLEET_KEYS
-from agentmux.core.terminal.text_width import clean, width
+from agentmux.core.terminal.keys.fleet_keys import FLEET_KEYS
+from agentmux.core.terminal.text import command_words
+from agentmux.core.terminal.text.text_width import clean, width
 from agentmux.desk.list.listing import SELECTED
 from agentmux.desk.screens.dialogs import Failure, Reading, Writing
 from agentmux.desk.screens.widgets import OneLine
@@ -40,7 +40,7 @@ from agentmux.threads import in_daemon_thread
 
 if TYPE_CHECKING:
     from agentmux.core.fleet.routing import HostFacts
-    from agentmux.core.terminal.command_words import Words
+    from agentmux.core.terminal.text.command_words import Words
     from agentmux.desk.tools import DeskTools
     from agentmux.ports.fleet import Fleet
 

@@ -18,7 +18,7 @@ from textual.widget import Widget
 from textual.widgets import Static, TextArea
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.terminal.text_width import clean, printable
+from agentmux.core.terminal.text.text_width import clean, printable
 from agentmux.desk.screens.dialogs import WrittenText
 from agentmux.desk.screens.widgets import strip_of
 from agentmux.desk.styled import BOLD, DIM, PLAIN

@@ -21,8 +21,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from agentmux.core.terminal.desk_keys import TABS, DeskWish, key_of
-from agentmux.core.terminal.text_width import printable, width, wrap
+from agentmux.core.terminal.keys.desk_keys import TABS, DeskWish, key_of
+from agentmux.core.terminal.text.text_width import printable, width, wrap
 from agentmux.desk.list.listing import DeskRow, Heading, Listing, heading_line, row_line
 from agentmux.desk.session.pages import Page
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, Part, fitted, line

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.views.session.journal_rows import EventRow, journal_rows
-from agentmux.core.terminal.text_width import width
+from agentmux.core.terminal.text.text_width import width
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, fill
 
 if TYPE_CHECKING:

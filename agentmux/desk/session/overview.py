@@ -27,8 +27,8 @@ from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.names.conversations import needs_reason, which_conversation
 from agentmux.core.names.phase import ENDS
 from agentmux.core.names.status_labels import Colour, Group, SessionStatus, age, status_colour
-from agentmux.core.terminal.desk_keys import DeskWish, key_of
-from agentmux.core.terminal.text_width import width
+from agentmux.core.terminal.keys.desk_keys import DeskWish, key_of
+from agentmux.core.terminal.text.text_width import width
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, fill, line
 from agentmux.errors import AgentmuxError
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.core.fleet.wish import from_fields, session_slug
-from agentmux.core.terminal import command_words
+from agentmux.core.terminal.text import command_words
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine.tables import FEATURES
 from agentmux.fleet.host.host import Host

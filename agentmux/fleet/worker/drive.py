@@ -18,7 +18,7 @@ from agentmux.core.fleet.repositories import is_allowed
 from agentmux.core.fleet.statuses import DEAD_LETTER, FleetStatus, Outcome, is_dead, outcome
 from agentmux.core.fleet.wish import Wish, from_fields, session_slug
 from agentmux.core.names.status_labels import SessionStatus
-from agentmux.core.terminal import command_words
+from agentmux.core.terminal.text import command_words
 from agentmux.errors import AgentmuxError, DataError, ExitCode, UsageError
 from agentmux.fleet.decisions.abandoned import stop_if_lost
 from agentmux.fleet.decisions.ending import Ended, finish, still_ours

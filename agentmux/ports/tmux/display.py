@@ -10,8 +10,8 @@ from agentmux.core.codec.frozen import dataclass, field
 
 if TYPE_CHECKING:  # who only needs tmux must not import the core
     from agentmux.core.journal.state import SessionState
-    from agentmux.core.terminal.console import Page
-    from agentmux.core.terminal.keys import Pressed
+    from agentmux.core.terminal.keys.console import Page
+    from agentmux.core.terminal.keys.keys import Pressed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -16,14 +16,14 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import shown
 from agentmux.core.decisions.workplace import workplace_choices
 from agentmux.core.names.agent_names import SHELL, is_for_tests
-from agentmux.core.terminal import command_words
+from agentmux.core.terminal.text import command_words
 from agentmux.web.pages.messages import Message
 from agentmux.wiring import machine
 
 if TYPE_CHECKING:
     from agentmux.adapters.system.processes.command_runs import CommandRuns
     from agentmux.app.world import World
-    from agentmux.core.terminal.command_words import Words
+    from agentmux.core.terminal.text.command_words import Words
 
 _PLACES: Final = frozenset({"worktree", "no-worktree"})
 

@@ -10,9 +10,9 @@ from urllib.parse import quote
 from starlette.responses import Response
 
 from agentmux.core.documents.diff_comments import LineComment
-from agentmux.core.terminal import command_words
-from agentmux.core.terminal.answer_keys import is_key
-from agentmux.core.terminal.text_width import clean, printable
+from agentmux.core.terminal.keys.answer_keys import is_key
+from agentmux.core.terminal.text import command_words
+from agentmux.core.terminal.text.text_width import clean, printable
 from agentmux.errors import AgentmuxError
 from agentmux.web.pages.beginning import begin
 from agentmux.web.pages.messages import Message, Messages
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
 
     from agentmux.adapters.system.processes.command_runs import CommandRuns
-    from agentmux.core.terminal.command_words import Words
+    from agentmux.core.terminal.text.command_words import Words
     from agentmux.ports.fleet import Fleet
     from agentmux.web.guard import Place as Address
     from agentmux.web.pages.comments import Comments

@@ -9,8 +9,8 @@ from typing import Any, Final
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
-from agentmux.core.terminal.captured_screen import Piece, styled
-from agentmux.core.terminal.sgr import Colour, Look
+from agentmux.core.terminal.text.captured_screen import Piece, styled
+from agentmux.core.terminal.text.sgr import Colour, Look
 
 _REVERSE: Final = 7
 _MARKS: Final = {3: "italic", 4: "under", 8: "hidden", 9: "strike", 53: "over"}

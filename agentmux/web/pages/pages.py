@@ -35,8 +35,8 @@ from agentmux.core.names.conversations import needs_reason, which_conversation
 from agentmux.core.names.status_labels import Colour, SessionStatus, age, status_colour
 from agentmux.core.names.statuses import PARKED, WAITING
 from agentmux.core.names.version import VERSION
-from agentmux.core.terminal.text_width import clean, printable
-from agentmux.core.terminal.visible_text import visible
+from agentmux.core.terminal.text.text_width import clean, printable
+from agentmux.core.terminal.text.visible_text import visible
 from agentmux.errors import AgentmuxError, ExitCode, NotFoundError, of_system
 from agentmux.web.pages import markup
 from agentmux.web.pages.beginning import Offer, offer

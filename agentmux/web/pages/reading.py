@@ -20,7 +20,7 @@ from agentmux.app.world import Site, World, as_if_trusted
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.status_labels import Group, status_colour
-from agentmux.core.terminal.search import matches
+from agentmux.core.terminal.text.search import matches
 from agentmux.errors import AgentmuxError, NotFoundError
 
 if TYPE_CHECKING:

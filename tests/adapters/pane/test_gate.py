@@ -13,7 +13,7 @@ import pytest
 
 from agentmux.adapters.pane.gate import GateLine, overlay
 from agentmux.adapters.system.processes.processes import is_alive
-from agentmux.core.terminal.captured_screen import plain
+from agentmux.core.terminal.text.captured_screen import plain
 from agentmux.ports.tmux.terminal import NewPane
 from tests.conftest import WRAPPER, WaitUntil
 from tests.fakes.bench import Bench as TmuxTerminal

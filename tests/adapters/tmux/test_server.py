@@ -18,7 +18,7 @@ import pytest
 from agentmux.adapters.system.processes.processes import is_alive
 from agentmux.adapters.tmux import commands
 from agentmux.adapters.tmux.server import MINIMUM_VERSION, socket_path, version
-from agentmux.core.terminal.captured_screen import paint, plain
+from agentmux.core.terminal.text.captured_screen import paint, plain
 from agentmux.errors import MissingError
 from agentmux.ports.tmux.terminal import (
     CreatedSession,

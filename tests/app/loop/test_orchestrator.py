@@ -53,8 +53,8 @@ from agentmux.core.journal.events import Approved, ChangesRequested
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
-from agentmux.core.terminal.console import ANSWER_S, READ_S, REST_S, Page
-from agentmux.core.terminal.keys import Key, Pressed
+from agentmux.core.terminal.keys.console import ANSWER_S, READ_S, REST_S, Page
+from agentmux.core.terminal.keys.keys import Key, Pressed
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, MissingError
 from agentmux.ports.git.repository import ChangeRange, Head
 from agentmux.ports.tmux.display import Picture

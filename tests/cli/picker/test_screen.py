@@ -32,9 +32,9 @@ from agentmux.cli.picker.screen import Looker, select_session
 from agentmux.cli.picker.view import KnownSession, Look, Scene, cut, draw, shown_names
 from agentmux.core.journal.state import Base
 from agentmux.core.names.status_labels import SessionStatus, status_group, status_label
-from agentmux.core.terminal.keys import Key
-from agentmux.core.terminal.picker import Choice, begin, press
-from agentmux.core.terminal.text_width import width
+from agentmux.core.terminal.keys.keys import Key
+from agentmux.core.terminal.keys.picker import Choice, begin, press
+from agentmux.core.terminal.text.text_width import width
 from agentmux.errors import ExitCode, NotFoundError
 from agentmux.wiring import build
 from tests.app.driver import git, make_project

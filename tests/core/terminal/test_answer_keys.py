@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentmux.core.terminal.answer_keys import is_key, read_keys, shown_keys
+from agentmux.core.terminal.keys.answer_keys import is_key, read_keys, shown_keys
 from agentmux.errors import UsageError
 
 

@@ -7,8 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from wcwidth import wcwidth
 
-from agentmux.core.terminal.captured_screen import paint, plain, snapshot_screen, trimmed
-from agentmux.core.terminal.text_width import Cells, cell_width
+from agentmux.core.terminal.text.captured_screen import paint, plain, snapshot_screen, trimmed
+from agentmux.core.terminal.text.text_width import Cells, cell_width
 
 SGR = re.compile(r"\x1b\[0(?:;2)?(?:;\d{1,3})*m")
 RESET = "\x1b[0m"

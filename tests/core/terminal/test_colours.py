@@ -3,7 +3,7 @@
 import pytest
 
 from agentmux.core.names.status_labels import Colour
-from agentmux.core.terminal.colours import painted, shows_colours
+from agentmux.core.terminal.text.colours import painted, shows_colours
 
 TERM = {"TERM": "xterm-256color"}
 

@@ -6,9 +6,9 @@ import pytest
 
 from agentmux.core.config.settings import WorktreeMode
 from agentmux.core.decisions.workplace import workplace_choices
-from agentmux.core.terminal import command_words
-from agentmux.core.terminal.command_words import Words
-from agentmux.core.terminal.desk_keys import DESK_KEYS
+from agentmux.core.terminal.keys.desk_keys import DESK_KEYS
+from agentmux.core.terminal.text import command_words
+from agentmux.core.terminal.text.command_words import Words
 from tests.cli.fast.test_commands_data import parse
 
 NAME = "20260101-101500-add-auth"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core.terminal.console import (
+from agentmux.core.terminal.keys.console import (
     ANSWER_S,
     DRAFT_MAX,
     READ_S,
@@ -19,8 +19,15 @@ from agentmux.core.terminal.console import (
     ask,
     press,
 )
-from agentmux.core.terminal.keys import Key, Pressed
-from agentmux.core.terminal.monitor_keys import CONFIRMED, MONITOR_KEYS, YES, When, Wish, help_lines
+from agentmux.core.terminal.keys.keys import Key, Pressed
+from agentmux.core.terminal.keys.monitor_keys import (
+    CONFIRMED,
+    MONITOR_KEYS,
+    YES,
+    When,
+    Wish,
+    help_lines,
+)
 
 NOW = 100.0
 PAGE = Page(rows=10, last=95)

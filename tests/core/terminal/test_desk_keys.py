@@ -3,14 +3,14 @@
 from pathlib import Path
 
 from agentmux.cli.command_table import GROUPS
-from agentmux.core.terminal.desk_keys import (
+from agentmux.core.terminal.keys.desk_keys import (
     DESK_KEYS,
     TABS,
     DeskWish,
     help_lines,
     key_of,
 )
-from agentmux.core.terminal.fleet_keys import FLEET_KEYS
+from agentmux.core.terminal.keys.fleet_keys import FLEET_KEYS
 
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "desk.md"
 

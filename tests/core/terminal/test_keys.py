@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core.terminal.keys import Key, Keys, Pressed
+from agentmux.core.terminal.keys.keys import Key, Keys, Pressed
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core.terminal.markdown import rendered
+from agentmux.core.terminal.text.markdown import rendered
 
 
 @pytest.mark.parametrize(

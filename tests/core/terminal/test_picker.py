@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core.terminal.keys import Key, Pressed
-from agentmux.core.terminal.picker import Choice, Picker, begin, press, refuse, tell
+from agentmux.core.terminal.keys.keys import Key, Pressed
+from agentmux.core.terminal.keys.picker import Choice, Picker, begin, press, refuse, tell
 
 NAMES = ("beta", "alpha", "gamma", "delta")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentmux.core.terminal.search import matches
+from agentmux.core.terminal.text.search import matches
 
 TEXT = "add-2fa Log people in with a code shop implementing waiting for you"
 

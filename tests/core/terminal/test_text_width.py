@@ -6,7 +6,7 @@ import sys
 import pytest
 from wcwidth import wcwidth
 
-from agentmux.core.terminal.text_width import ONE_CELL, cut
+from agentmux.core.terminal.text.text_width import ONE_CELL, cut
 
 
 def test_the_blocks_that_are_measured_without_the_library_are_as_it_says() -> None:
@@ -18,7 +18,7 @@ def test_the_blocks_that_are_measured_without_the_library_are_as_it_says() -> No
 def test_our_own_signs_and_latin_letters_do_not_load_the_library() -> None:
     code = (
         "import sys\n"
-        "from agentmux.core.terminal.text_width import width\n"
+        "from agentmux.core.terminal.text.text_width import width\n"
         "signs = 'Grüße · … ─│┌┘ → ↻ ◆ █'\n"
         "assert width(signs) == len(signs)\n"
         "assert 'wcwidth' not in sys.modules\n"

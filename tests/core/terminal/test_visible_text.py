@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from agentmux.core.terminal.visible_text import ODD, visible
+from agentmux.core.terminal.text.visible_text import ODD, visible
 
 
 def test_every_character_that_acts_is_replaced() -> None:

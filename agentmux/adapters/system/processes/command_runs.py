@@ -13,8 +13,8 @@ from typing import Final
 from agentmux.adapters.system.processes.child import Child, Keep, end, whole
 from agentmux.adapters.system.python.installation import require_installed
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.terminal.command_words import Words
-from agentmux.core.terminal.text_width import clean
+from agentmux.core.terminal.text.command_words import Words
+from agentmux.core.terminal.text.text_width import clean
 from agentmux.errors import InstallationGoneError
 from agentmux.threads import in_daemon_thread
 

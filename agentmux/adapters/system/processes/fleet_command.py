@@ -15,9 +15,9 @@ from typing import Any, Final, TypeVar
 
 from agentmux.adapters.system.processes.command_runs import CommandRuns
 from agentmux.core.fleet.board import FleetBoard, FleetQuestion, board_of, question_of
-from agentmux.core.terminal import command_words
-from agentmux.core.terminal.command_words import Words
-from agentmux.core.terminal.text_width import clean
+from agentmux.core.terminal.text import command_words
+from agentmux.core.terminal.text.command_words import Words
+from agentmux.core.terminal.text.text_width import clean
 from agentmux.errors import AgentmuxError, DataError, ExitCode, NotFoundError
 
 T = TypeVar("T")

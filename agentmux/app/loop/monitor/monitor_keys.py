@@ -35,9 +35,9 @@ from agentmux.core.names import statuses
 from agentmux.core.names.listing import listed
 from agentmux.core.pipeline.beginnings import beginning_choices
 from agentmux.core.pipeline.registry import pipeline_of, working_phase
-from agentmux.core.terminal.console import ANSWER_S, READ_S, REST_S, Console, ask, press
-from agentmux.core.terminal.keys import Pressed
-from agentmux.core.terminal.monitor_keys import DETACH, Wish, help_lines
+from agentmux.core.terminal.keys.console import ANSWER_S, READ_S, REST_S, Console, ask, press
+from agentmux.core.terminal.keys.keys import Pressed
+from agentmux.core.terminal.keys.monitor_keys import DETACH, Wish, help_lines
 from agentmux.ports.session.session_files import SessionFiles
 from agentmux.ports.tmux.display import Picture, Reading, ResultView
 from agentmux.threads import in_daemon_thread

@@ -16,7 +16,7 @@ from agentmux.core.names import statuses
 from agentmux.core.names.phase import ENDS
 from agentmux.core.names.status_labels import status_label
 from agentmux.core.pipeline.registry import working_phase
-from agentmux.core.terminal.text_width import clean, cut
+from agentmux.core.terminal.text.text_width import clean, cut
 from agentmux.ports.tmux.display import SeatStatus
 from agentmux.ports.tmux.terminal import OwnSession, StatusOption
 

@@ -16,7 +16,7 @@ from agentmux.app.session.writer import Session
 from agentmux.core.journal.events import InputEnded, InputStarted
 from agentmux.core.journal.state import Input
 from agentmux.core.names.statuses import LAUNCHED, WAITING
-from agentmux.core.terminal.answer_keys import shown_keys
+from agentmux.core.terminal.keys.answer_keys import shown_keys
 from agentmux.ports.tmux.terminal import Delivery, DeliveryResult
 
 _RECOGNISED: Final = 40

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentmux.core.moving.manifest import INSIDE_MAX
-from agentmux.core.terminal.text_width import printable
+from agentmux.core.terminal.text.text_width import printable
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site, World

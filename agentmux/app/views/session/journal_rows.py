@@ -11,7 +11,7 @@ from agentmux.core.codec.records import to_fields
 from agentmux.core.codec.times import time_of
 from agentmux.core.fold.signals.table import words_for
 from agentmux.core.names.status_labels import clock_label
-from agentmux.core.terminal.text_width import clean
+from agentmux.core.terminal.text.text_width import clean
 
 if TYPE_CHECKING:
     from agentmux.core.journal.events import Event

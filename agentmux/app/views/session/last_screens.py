@@ -15,8 +15,8 @@ from agentmux.core.names import layout
 from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import ROLES
 from agentmux.core.names.status_labels import age
-from agentmux.core.terminal.captured_screen import SNAPSHOT_MAX, paint, plain, snapshot_screen
-from agentmux.core.terminal.text_width import Cells, cell_width
+from agentmux.core.terminal.text.captured_screen import SNAPSHOT_MAX, paint, plain, snapshot_screen
+from agentmux.core.terminal.text.text_width import Cells, cell_width
 from agentmux.errors import NotFoundError
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from agentmux.cli.commands.fleet.place import IdArg, engine_of
 from agentmux.cli.commands.group import GroupJsonOpt
 from agentmux.cli.commands.run.start import read_text
 from agentmux.core.names.statuses import KEEP, MERGE, PR, PUSH
-from agentmux.core.terminal.text_width import printable
+from agentmux.core.terminal.text.text_width import printable
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from agentmux.core.fleet.board import COLOURS, SHORT_ID, about, host_words, list
 from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import Colour
-from agentmux.core.terminal.text_width import cut, printable
+from agentmux.core.terminal.text.text_width import cut, printable
 
 if TYPE_CHECKING:
     from agentmux.fleet.queue.listing import FleetView

@@ -16,7 +16,7 @@ from agentmux.cli import render
 from agentmux.cli.commands.look.sessions import JsonOpt
 from agentmux.core.config.settings import BELL, TMUX, Address, Places, Settings
 from agentmux.core.names.occasion import Occasion
-from agentmux.core.terminal.sequences import BELL as RING
+from agentmux.core.terminal.text.sequences import BELL as RING
 from agentmux.errors import ExitCode
 from agentmux.wiring.machine import config_dir
 

@@ -28,7 +28,7 @@ from agentmux.cli.commands.run.start import read_text
 from agentmux.cli.face import Face, monotonic
 from agentmux.core.documents.review import seat_named
 from agentmux.core.journal.events import InputEnded, SeatAnswered, SeatTold
-from agentmux.core.terminal.answer_keys import is_key, read_keys, shown_keys
+from agentmux.core.terminal.keys.answer_keys import is_key, read_keys, shown_keys
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, UsageError
 from agentmux.ports.tmux.terminal import DeliveryResult
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.core.terminal.keys import Key, Pressed
-from agentmux.core.terminal.search import matches
+from agentmux.core.terminal.keys.keys import Key, Pressed
+from agentmux.core.terminal.text.search import matches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.core.terminal.keys import Pressed
-from agentmux.core.terminal.monitor_keys import (
+from agentmux.core.terminal.keys.keys import Pressed
+from agentmux.core.terminal.keys.monitor_keys import (
     CONFIRMED,
     MOVES,
     READS,

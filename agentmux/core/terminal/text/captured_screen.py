@@ -13,8 +13,8 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Final, TypeAlias
 
-from agentmux.core.terminal.sgr import SEQUENCE, Colour, Look, Style
-from agentmux.core.terminal.text_width import Cells, cell_width, width
+from agentmux.core.terminal.text.sgr import SEQUENCE, Colour, Look, Style
+from agentmux.core.terminal.text.text_width import Cells, cell_width, width
 
 _JOINER: Final = "\u200d"
 _TAB_COLS: Final = 8

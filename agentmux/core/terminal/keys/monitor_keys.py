@@ -11,7 +11,7 @@ from enum import Enum
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.terminal.keys import Key, Pressed
+from agentmux.core.terminal.keys.keys import Key, Pressed
 
 
 class Wish(Enum):

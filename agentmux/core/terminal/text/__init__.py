@@ -1,0 +1,1 @@
+"""Text and screens for a terminal."""
