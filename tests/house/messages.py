@@ -27,7 +27,7 @@ PASSED_OVER: Final = (
     "core/definitions/",
     "demo/",  # works in a folder of its own, which it deletes
     "demo_agent/",
-    "adapters/git/submodules.py",  # a script that git runs, not a message
+    "adapters/git/lost_work/submodules.py",  # a script that git runs, not a message
 )
 """Files whose texts are no messages to a person about what to type next."""
 

@@ -17,7 +17,8 @@ from typing import Final
 
 from agentmux.adapters.disk.scratch import scratch_folder
 from agentmux.adapters.git.clean_protection import protect_from_clean
-from agentmux.adapters.git.left_commits import left_commits
+from agentmux.adapters.git.lost_work.left_commits import left_commits
+from agentmux.adapters.git.lost_work.submodules import modules_with_work
 from agentmux.adapters.git.program import (
     LOG,
     PATIENT,
@@ -31,7 +32,6 @@ from agentmux.adapters.git.program import (
     split,
 )
 from agentmux.adapters.git.session_objects import places, reading, writing
-from agentmux.adapters.git.submodules import modules_with_work
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.adapters.system.processes.child import end, start
 from agentmux.core.names import layout

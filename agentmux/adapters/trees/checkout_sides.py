@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
-from agentmux.adapters.git.file_hashes import file_hashes
+from agentmux.adapters.git.lost_work.file_hashes import file_hashes
 from agentmux.adapters.git.program import GitProgram, decoded, encoded, refused, split
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.counts import some

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.git.inherited_lock import inherited_lock
+from agentmux.adapters.git.lost_work.submodules import actual_top
 from agentmux.adapters.git.program import (
     MERGE_TREE,
     GitProgram,
@@ -22,7 +23,6 @@ from agentmux.adapters.git.program import (
     refused,
 )
 from agentmux.adapters.git.repository import HEADS, in_progress, require_identity, with_trailer
-from agentmux.adapters.git.submodules import actual_top
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.adapters.trees.checkout_sides import CheckoutSides, undone
 from agentmux.adapters.trees.checkpoints import GitCheckpoints

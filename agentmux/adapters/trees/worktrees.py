@@ -21,9 +21,10 @@ from typing import IO, Final
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.disk.removal import delete_tree
-from agentmux.adapters.git.hidden_changes import hidden_changes
 from agentmux.adapters.git.inherited_lock import inherited_lock
-from agentmux.adapters.git.nested_repositories import repositories_with_work
+from agentmux.adapters.git.lost_work.hidden_changes import hidden_changes
+from agentmux.adapters.git.lost_work.nested_repositories import repositories_with_work
+from agentmux.adapters.git.lost_work.submodules import actual_top, modules_with_work, superproject
 from agentmux.adapters.git.program import (
     LOG,
     GitProgram,
@@ -35,7 +36,6 @@ from agentmux.adapters.git.program import (
     split,
 )
 from agentmux.adapters.git.repository import Git
-from agentmux.adapters.git.submodules import actual_top, modules_with_work, superproject
 from agentmux.adapters.git.work_tree import (
     GITDIR,
     MARKER,

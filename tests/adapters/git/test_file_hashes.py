@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from agentmux.adapters.git.file_hashes import file_hashes
+from agentmux.adapters.git.lost_work.file_hashes import file_hashes
 from agentmux.adapters.git.program import GitProgram
 from tests.app.driver import git, make_project
 

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.git.file_hashes import file_hashes
+from agentmux.adapters.git.lost_work.file_hashes import file_hashes
 from agentmux.adapters.git.program import GitProgram, split
 
 _SHOWN: Final = frozenset("HMRCK?U")

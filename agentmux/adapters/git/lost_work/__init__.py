@@ -1,0 +1,1 @@
+"""What only a work tree has, and git does not show."""
