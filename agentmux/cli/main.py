@@ -14,7 +14,7 @@ from agentmux.app.result import envelope, problem_of
 from agentmux.cli import render
 from agentmux.cli.face import Face, face_of
 from agentmux.core.codec.frozen import replace
-from agentmux.core.names.nearest import meant
+from agentmux.core.names.words.nearest import meant
 from agentmux.errors import (
     AgentmuxError,
     DataError,

@@ -15,7 +15,7 @@ from typing import Final
 from agentmux.adapters.disk import files
 from agentmux.adapters.git.work_tree import is_top, marker_of, work_tree
 from agentmux.core.names import layout
-from agentmux.core.names.located_commands import at_project
+from agentmux.core.names.words.located_commands import at_project
 from agentmux.errors import ConfigError, UsageError, of_system
 
 PACKAGE: Final = Path(__file__).resolve().parent.parent

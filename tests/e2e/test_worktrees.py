@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentmux.adapters.system.processes.processes import is_alive
-from agentmux.core.names import git_commands
+from agentmux.core.names.words import git_commands
 from tests.conftest import trust
 from tests.e2e.conftest import Project, Session, older_git
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.disk.session.session_folders import BURIED
-from agentmux.core.names import git_commands
+from agentmux.core.names.words import git_commands
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import Project, Session, bare
 from tests.hints.following import Work, follow, shown, went_well

@@ -34,9 +34,9 @@ def test_no_command_of_git_writes_over_files_that_git_ignores() -> None:
         f"{name}:{line}: {words}"
         for name, line, text in texts()
         for words in _BARE.findall(text)
-        if name != "core/names/git_commands.py"
+        if name != "core/names/words/git_commands.py"
     ]
-    assert not bare, "write them by core/names/git_commands.py"
+    assert not bare, "write them by core/names/words/git_commands.py"
     seen = "git switch x; git -C … merge y && … switch --detach x, … checkout -b z"
     assert len(_BARE.findall(seen)) == 4
     safe = "git merge --continue, git switch --detach, git merge --ff-only --no-overwrite-ignore x"

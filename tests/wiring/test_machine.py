@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.cli.fast import commands
-from agentmux.core.names.located_commands import ANYWHERE
+from agentmux.core.names.words.located_commands import ANYWHERE
 from agentmux.errors import UsageError
 from agentmux.wiring import machine
 

@@ -41,7 +41,7 @@ from agentmux.core.agents.spec import (
 )
 from agentmux.core.codec.frozen import replace
 from agentmux.core.config.settings import Settings
-from agentmux.core.names.nearest import meant
+from agentmux.core.names.words.nearest import meant
 from agentmux.errors import ConfigError
 
 BUILT_IN: Final = Path(__file__).parent.parent.parent / "agents.yaml"

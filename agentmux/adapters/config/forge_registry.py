@@ -12,7 +12,7 @@ from typing import Any, Final
 from agentmux.adapters.config.layers import merge, read_text
 from agentmux.adapters.yaml import schema
 from agentmux.core.forges.spec import PLACES, ForgeCommand, ForgeSpec
-from agentmux.core.names.nearest import meant
+from agentmux.core.names.words.nearest import meant
 from agentmux.errors import ConfigError
 
 BUILT_IN: Final = Path(__file__).parent.parent.parent / "forges.yaml"

@@ -8,8 +8,8 @@ from typing import Final
 
 from agentmux.adapters.yaml import schema
 from agentmux.core.config.settings import OWN_ADDRESSES, Address, NotifyRule
-from agentmux.core.names.nearest import meant
 from agentmux.core.names.occasion import Occasion
+from agentmux.core.names.words.nearest import meant
 
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\x00-\x20\x7f]+")
 _KEYS: Final = ("on", "to")

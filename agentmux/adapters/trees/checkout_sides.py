@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from agentmux.adapters.git.lost_work.file_hashes import file_hashes
 from agentmux.adapters.git.program import GitProgram, decoded, encoded, refused, split
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.names.counts import some
+from agentmux.core.names.words.counts import some
 
 
 class Entry(NamedTuple):

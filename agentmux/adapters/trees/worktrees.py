@@ -61,7 +61,7 @@ from agentmux.adapters.trees.restoration import (
 )
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names import layout
-from agentmux.core.names.counts import counted, some
+from agentmux.core.names.words.counts import counted, some
 from agentmux.errors import AgentmuxError, BlockedError
 from agentmux.ports.git.repository import GitError
 from agentmux.ports.git.worktrees import (

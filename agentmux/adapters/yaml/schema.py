@@ -17,7 +17,7 @@ import yaml
 from agentmux.adapters.yaml.walker import Builder, Limits, walk
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import kind_of
-from agentmux.core.names.nearest import meant, mistyped
+from agentmux.core.names.words.nearest import meant, mistyped
 from agentmux.errors import ConfigError
 
 _LIMITS: Final = Limits(depth=17)

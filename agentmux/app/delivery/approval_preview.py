@@ -11,10 +11,10 @@ from agentmux.app.delivery.ways import goes
 from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.app.session.workplace.changes import changes_of
 from agentmux.core.documents.review import label
-from agentmux.core.names.counts import counted
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import brought_back_label, left_behind_label, left_out_label
 from agentmux.core.names.statuses import CAPPED, MERGE
+from agentmux.core.names.words.counts import counted
 from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
 from agentmux.core.pipeline.delivery import command_to_keep, is_on_no_branch
 from agentmux.core.pipeline.results import all_results, all_reviews, all_verdicts

@@ -14,9 +14,9 @@ from agentmux.app.delivery.deliverable import Deliverable, decision_digest, deli
 from agentmux.app.delivery.ways import way_of
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal.events import Approved
-from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import left_behind_label, left_out_label
 from agentmux.core.names.statuses import MERGE
+from agentmux.core.names.words.counts import counted
 from agentmux.core.pipeline.registry import working_phase
 from agentmux.errors import AgentmuxError, BlockedError
 

@@ -16,7 +16,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.workplace import kept_name, ways_back
 from agentmux.core.documents.trailer import TRAILER
 from agentmux.core.journal.state import SessionState
-from agentmux.core.names.counts import some
+from agentmux.core.names.words.counts import some
 from agentmux.core.pipeline.delivery import approve_again
 from agentmux.core.pipeline.result_text import message
 from agentmux.errors import AgentmuxError, of_system

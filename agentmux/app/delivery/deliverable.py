@@ -16,7 +16,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.decisions.workplace import commit_first
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.results import results_fields
-from agentmux.core.names import git_commands
+from agentmux.core.names.words import git_commands
 from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
 from agentmux.core.pipeline.registry import working_phase
 from agentmux.core.pipeline.result_text import message

@@ -10,10 +10,10 @@ from agentmux.app.delivery.merge import brought_back
 from agentmux.app.delivery.steps import TAKEN_BY
 from agentmux.app.session.workplace.workplace import is_away
 from agentmux.core.fold.apply import fold
-from agentmux.core.names import git_commands
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import brought_back_label
 from agentmux.core.names.statuses import DONE
+from agentmux.core.names.words import git_commands
 from agentmux.core.pipeline.delivery import command_to_keep, is_on_no_branch, kept_commands
 from agentmux.errors import AgentmuxError
 from agentmux.ports.git.remotes import NoRemoteError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux.core.names import git_commands
 from agentmux.core.names.statuses import MERGE
+from agentmux.core.names.words import git_commands
 from agentmux.core.pipeline.delivery import failed_step
 from agentmux.errors import UsageError
 

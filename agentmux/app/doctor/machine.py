@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.doctor.finding import Finding, fine, problem, warning
-from agentmux.core.names.counts import some
+from agentmux.core.names.words.counts import some
 
 if TYPE_CHECKING:
     from agentmux.ports.health import DiskFacts, HostFacts, TerminalFacts, TmuxFacts

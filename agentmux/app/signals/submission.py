@@ -34,9 +34,9 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
-from agentmux.core.names.counts import counted
 from agentmux.core.names.statuses import RESEARCHED
 from agentmux.core.names.turn import Turn
+from agentmux.core.names.words.counts import counted
 from agentmux.core.pipeline.work import is_under_way
 from agentmux.errors import UsageError
 

@@ -9,8 +9,8 @@ from agentmux.app.session.search.lookup import SessionEntry, entry_at
 from agentmux.app.views.status import wants_decision
 from agentmux.core.codec.records import Json
 from agentmux.core.definitions.definition import Kind
-from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import Phase
+from agentmux.core.names.words.nearest import meant
 from agentmux.core.pipeline.registry import PIPELINE
 from agentmux.errors import AgentmuxError, DataError, NotFoundError, TimedOutError, UsageError
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from agentmux.cli import render
 from agentmux.cli.fast.commands import Command, Parameter, found, load
-from agentmux.core.names.nearest import meant
+from agentmux.core.names.words.nearest import meant
 from agentmux.errors import ExitCode, UsageError
 
 _NARROW: Final = 40

@@ -22,7 +22,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fold.signals.description import SignalDescription, Submission
 from agentmux.core.fold.signals.research import QUESTION_MAX
 from agentmux.core.fold.signals.table import DESCRIPTIONS
-from agentmux.core.names.nearest import suggestion
+from agentmux.core.names.words.nearest import suggestion
 from agentmux.core.terminal.text.visible_text import visible
 from agentmux.errors import AgentmuxError, ExitCode, UsageError, of_system
 

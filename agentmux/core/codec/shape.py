@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Final, TypeVar
 
-from agentmux.core.names.nearest import suggestion
+from agentmux.core.names.words.nearest import suggestion
 
 LARGEST: Final = 10**6
 _SHOWN: Final = 60

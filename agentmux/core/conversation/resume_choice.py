@@ -28,7 +28,7 @@ from agentmux.core.conversation.resume_record import (
 )
 from agentmux.core.conversation.seat_history import SeatHistory
 from agentmux.core.names.conversations import NO_EARLIER
-from agentmux.core.names.counts import counted
+from agentmux.core.names.words.counts import counted
 
 # Most of an id that still tells conversations apart in a line of text.
 _SHORT: Final = 8

@@ -10,9 +10,9 @@ from agentmux.core.decisions.drafts import without_drafts
 from agentmux.core.definitions.definition import Kind, When
 from agentmux.core.documents.review import Verdict, outcome
 from agentmux.core.journal.state import SessionState
-from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.statuses import CAPPED, PASSED
+from agentmux.core.names.words.nearest import meant
 from agentmux.core.pipeline.artifacts import (
     Artifacts,
     done_marker,

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from agentmux.core.decisions.attention import Notice
-from agentmux.core.names.listing import listed
 from agentmux.core.names.occasion import Occasion
+from agentmux.core.names.words.listing import listed
 from agentmux.core.terminal.text.text_width import cell_width, clean, cut
 
 _LONGEST: Final = 100

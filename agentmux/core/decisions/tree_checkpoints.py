@@ -19,7 +19,7 @@ from agentmux.core.journal.events import (
     ResearchTold,
 )
 from agentmux.core.journal.state import SessionState, TreeCheckpoint
-from agentmux.core.names.nearest import meant
+from agentmux.core.names.words.nearest import meant
 from agentmux.core.pipeline.registry import TERMINAL, pipeline_of, working_phase
 from agentmux.errors import NotFoundError
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.config.settings import WorktreeMode
-from agentmux.core.names import git_commands
+from agentmux.core.names.words import git_commands
 
 if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState

@@ -15,7 +15,7 @@ from agentmux.core.codec.shape import shown
 from agentmux.core.definitions.definition import Kind, PhaseDefinition, When
 from agentmux.core.definitions.kinds import FORMS, KEYS
 from agentmux.core.names import layout
-from agentmux.core.names.nearest import suggestion
+from agentmux.core.names.words.nearest import suggestion
 
 _VARIABLE = re.compile(r"\{\{([^{}\n]*)\}\}")
 _VARIABLES_SHOWN: Final = 5

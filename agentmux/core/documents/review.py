@@ -9,8 +9,8 @@ from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import Fields, Shape, hanging, spell
-from agentmux.core.names.nearest import suggestion
 from agentmux.core.names.phase import REVIEWER_LOGIC, REVIEWERS
+from agentmux.core.names.words.nearest import suggestion
 from agentmux.errors import UsageError
 
 PREFIX: Final = "reviewer_"

@@ -8,8 +8,8 @@ from typing import Any, Final
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fleet.routing import HostFacts
 from agentmux.core.fleet.statuses import DEAD_LETTER, ENDED
-from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import Colour
+from agentmux.core.names.words.counts import counted
 from agentmux.core.terminal.text.text_width import printable
 
 COLOURS: Final[Mapping[str, Colour]] = {

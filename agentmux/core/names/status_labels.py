@@ -8,8 +8,8 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from agentmux.core.names import statuses
-from agentmux.core.names.counts import counted, some
 from agentmux.core.names.occasion import Occasion
+from agentmux.core.names.words.counts import counted, some
 
 NATIVE_MARK: Final = "↻"
 """The sign for a conversation that comes back, and for an agent that can resume conversations."""

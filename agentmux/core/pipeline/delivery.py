@@ -13,8 +13,9 @@ from typing import Final
 
 from agentmux.core.codec.frozen import replace
 from agentmux.core.journal.state import Delivery, Request, SessionState, StepState
-from agentmux.core.names import git_commands, layout
+from agentmux.core.names import layout
 from agentmux.core.names.statuses import DONE, FAILED, KEEP, MERGE, PR, PUSH, REQUEST, RUNNING
+from agentmux.core.names.words import git_commands
 
 COMMIT: Final = "commit"
 

@@ -19,8 +19,8 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.config.settings import FleetSettings
 from agentmux.core.fleet.routing import HEARTBEAT_S
 from agentmux.core.fleet.statuses import AT_REST, ENDED, FleetStatus, outcome
-from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import SessionStatus
+from agentmux.core.names.words.counts import counted
 from agentmux.errors import AgentmuxError, ExitCode
 from agentmux.fleet.decisions.abandoned import stop_abandoned
 from agentmux.fleet.decisions.moves import Moves

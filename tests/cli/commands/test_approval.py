@@ -16,8 +16,8 @@ from agentmux.cli.main import main
 from agentmux.core.journal.events import Approved, ChangesRequested
 from agentmux.core.journal.results import PhaseResult
 from agentmux.core.journal.state import Base, Commit, Options
-from agentmux.core.names import git_commands
 from agentmux.core.names.phase import Phase
+from agentmux.core.names.words import git_commands
 from agentmux.errors import ExitCode
 from tests.app.driver import git, make_project
 from tests.app.on_disk import OnDisk

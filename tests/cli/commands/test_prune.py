@@ -13,8 +13,8 @@ from agentmux.adapters.trees.worktrees import LinkedWorktrees
 from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.cli.main import main
 from agentmux.core.journal.state import Base, Commit, Options
-from agentmux.core.names import git_commands
 from agentmux.core.names.phase import Phase
+from agentmux.core.names.words import git_commands
 from agentmux.ports.git.worktrees import WorktreeSpec
 from tests.app.driver import git, make_project
 from tests.app.on_disk import SESSION_ID, OnDisk

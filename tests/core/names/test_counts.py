@@ -1,6 +1,6 @@
 """Numbers in words."""
 
-from agentmux.core.names.counts import counted
+from agentmux.core.names.words.counts import counted
 
 
 def test_one_is_said_in_the_singular() -> None:

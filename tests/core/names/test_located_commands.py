@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from agentmux.cli.command_table import GROUPS
-from agentmux.core.names.located_commands import ANYWHERE, at_project
+from agentmux.core.names.words.located_commands import ANYWHERE, at_project
 from tests.house.messages import HOLE, commands_of, messages
 
 P = Path("/a b/p")

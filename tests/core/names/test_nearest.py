@@ -2,8 +2,8 @@
 
 import pytest
 
-from agentmux.core.names.nearest import meant, nearest, nearest_of
 from agentmux.core.names.phase import ROLES
+from agentmux.core.names.words.nearest import meant, nearest, nearest_of
 
 
 @pytest.mark.parametrize(

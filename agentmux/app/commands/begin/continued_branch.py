@@ -11,7 +11,7 @@ from agentmux.app.session.workplace.workplace import has_repository
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.forges.spec import Place, read_url
 from agentmux.core.journal.state import Request
-from agentmux.core.names import git_commands
+from agentmux.core.names.words import git_commands
 from agentmux.errors import BlockedError, NotFoundError, UsageError
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from agentmux.core.codec.shape import writable
 from agentmux.core.documents.outside_text import issue_text, title_line
 from agentmux.core.forges.spec import Place, read_url
 from agentmux.core.journal.state import Issue
-from agentmux.core.names.counts import counted
+from agentmux.core.names.words.counts import counted
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:

@@ -58,9 +58,9 @@ from agentmux.core.journal.state import (
 )
 from agentmux.core.names import layout
 from agentmux.core.names.agent_names import is_for_tests
-from agentmux.core.names.counts import counted
-from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import CODER, ROLES, Phase
+from agentmux.core.names.words.counts import counted
+from agentmux.core.names.words.nearest import meant
 from agentmux.core.pipeline.delivery import is_on_no_branch
 from agentmux.core.pipeline.registry import TERMINAL
 from agentmux.core.pipeline.setup import new_setup

@@ -18,7 +18,7 @@ from agentmux.core.decisions.workplace import (
     in_the_way_of,
     why_worktree,
 )
-from agentmux.core.names.counts import counted
+from agentmux.core.names.words.counts import counted
 from agentmux.errors import AgentmuxError, MissingError, NotInstalledError, UsageError
 from agentmux.ports.git.worktrees import BaseCommit, WorktreeRoom
 

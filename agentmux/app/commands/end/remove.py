@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.search.lookup import Liveness, SessionEntry, live, own_tmux, sessions_dir
 from agentmux.core.codec.frozen import replace
-from agentmux.core.names import git_commands
-from agentmux.core.names.counts import counted, some
 from agentmux.core.names.status_labels import brought_back_label
 from agentmux.core.names.statuses import DONE
+from agentmux.core.names.words import git_commands
+from agentmux.core.names.words.counts import counted, some
 from agentmux.errors import AgentmuxError, BlockedError, DataError
 from agentmux.ports.processes import LOCK_WAIT_S
 

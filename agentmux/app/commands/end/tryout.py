@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from agentmux.app.session.workplace.checkout import require_free, trial_in_the_way
 from agentmux.app.session.workplace.own_worktree import placed, worktree_of
-from agentmux.core.names import git_commands
 from agentmux.core.names.phase import Phase
+from agentmux.core.names.words import git_commands
 from agentmux.errors import BlockedError, NotFoundError, UsageError
 from agentmux.ports.git.repository import finish_it
 from agentmux.ports.git.trials import Trial

@@ -26,7 +26,7 @@ from agentmux.core.agents.spec import (
 )
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.names import layout
-from agentmux.core.names.nearest import meant
+from agentmux.core.names.words.nearest import meant
 from agentmux.core.prompts.prompt import launch_line
 from agentmux.errors import ExitCode
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.config.settings import BELL, TMUX, Address
-from agentmux.core.names.counts import counted
+from agentmux.core.names.words.counts import counted
 from agentmux.errors import AgentmuxError
 from agentmux.ports.notifier import Message, Notifier
 

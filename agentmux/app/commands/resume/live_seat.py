@@ -9,8 +9,8 @@ from agentmux.app.session.writer import stamp
 from agentmux.core.fold.acceptance import takes_decision
 from agentmux.core.journal.events import CheckSkipped, Event, SeatAnswered, SeatRestarted, SeatTold
 from agentmux.core.journal.state import AGENT_MODES, Seat, SessionState
-from agentmux.core.names.nearest import meant
 from agentmux.core.names.statuses import LAUNCHED
+from agentmux.core.names.words.nearest import meant
 from agentmux.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:

@@ -65,8 +65,8 @@ from agentmux.core.fold.repinned import with_pipeline
 from agentmux.core.journal.events import ORCHESTRATOR, Event, Fact, PhaseSettled, Resumed
 from agentmux.core.journal.state import SessionState
 from agentmux.core.launch.plan import LaunchPlan
-from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import Phase
+from agentmux.core.names.words.nearest import meant
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.check_phase import commands_ahead
 from agentmux.core.pipeline.work import agents_work

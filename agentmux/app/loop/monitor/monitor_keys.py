@@ -32,7 +32,7 @@ from agentmux.core.journal.events import Approved, ChangesRequested, UserDecisio
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.launch.writing import RESUME_KEY
 from agentmux.core.names import statuses
-from agentmux.core.names.listing import listed
+from agentmux.core.names.words.listing import listed
 from agentmux.core.pipeline.beginnings import beginning_choices
 from agentmux.core.pipeline.registry import pipeline_of, working_phase
 from agentmux.core.terminal.keys.console import ANSWER_S, READ_S, REST_S, Console, ask, press

@@ -22,8 +22,8 @@ from agentmux.core.definitions.located import Problem
 from agentmux.core.definitions.rules import Surroundings
 from agentmux.core.definitions.source import Origin, Source, check_source, is_name, resolved
 from agentmux.core.names import layout
-from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import RESEARCHERS, ROLES
+from agentmux.core.names.words.nearest import meant
 from agentmux.core.pipeline.registry import pipeline_of, running
 from agentmux.core.pipeline.setup import recorded_steps
 from agentmux.core.pipeline.verify_commands import recorded_commands

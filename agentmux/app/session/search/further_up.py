@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentmux.core.names import layout
-from agentmux.core.names.counts import counted
+from agentmux.core.names.words.counts import counted
 from agentmux.errors import DataError
 
 if TYPE_CHECKING:

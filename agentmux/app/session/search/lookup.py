@@ -24,8 +24,8 @@ from agentmux.app.session.search.orchestrator_version import other_version
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.times import time_of
 from agentmux.core.names import layout
-from agentmux.core.names.nearest import nearest_of
 from agentmux.core.names.statuses import DONE
+from agentmux.core.names.words.nearest import nearest_of
 from agentmux.errors import (
     NAME_TAKEN,
     AgentmuxError,

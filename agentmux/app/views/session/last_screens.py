@@ -12,9 +12,9 @@ from agentmux.core.codec.digests import screen_digest
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.times import time_of
 from agentmux.core.names import layout
-from agentmux.core.names.nearest import meant
 from agentmux.core.names.phase import ROLES
 from agentmux.core.names.status_labels import age
+from agentmux.core.names.words.nearest import meant
 from agentmux.core.terminal.text.captured_screen import SNAPSHOT_MAX, paint, plain, snapshot_screen
 from agentmux.core.terminal.text.text_width import Cells, cell_width
 from agentmux.errors import NotFoundError

@@ -51,13 +51,13 @@ from agentmux.core.definitions.definition import Kind
 from agentmux.core.fold.acceptance import Answer, takes_approval, takes_decision
 from agentmux.core.journal.events import Approved, ChangesRequested, UserDecision
 from agentmux.core.journal.state import SessionState, encode
-from agentmux.core.names import nearest
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import (
     left_behind_label,
     left_out_label,
 )
 from agentmux.core.names.statuses import KEEP, MERGE, PR, PUSH
+from agentmux.core.names.words import nearest
 from agentmux.core.pipeline.delivery import approve_again
 from agentmux.core.pipeline.registry import beginnings, pipeline_of, working_phase
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, RefusedError, UsageError

@@ -16,7 +16,7 @@ from agentmux.cli.commands.group import GroupJsonOpt
 from agentmux.cli.face import Face, absolute
 from agentmux.cli.fast.given_text import given_text
 from agentmux.core.fleet.wish import Wish, require_wish
-from agentmux.core.names.counts import counted
+from agentmux.core.names.words.counts import counted
 from agentmux.errors import UsageError
 from agentmux.wiring import machine
 

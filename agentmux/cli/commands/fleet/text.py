@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 from agentmux.cli import render
 from agentmux.core.fleet.board import COLOURS, SHORT_ID, about, host_words, listed_phase
 from agentmux.core.fleet.statuses import FleetStatus
-from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import Colour
+from agentmux.core.names.words.counts import counted
 from agentmux.core.terminal.text.text_width import cut, printable
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from agentmux.cli.commands.group import GroupJsonOpt, group
 from agentmux.cli.commands.project.agents_text import list_lines, probe_lines, show_lines
 from agentmux.cli.commands.project.trust import TrustOpt, trusted_world
 from agentmux.core.names.agent_names import is_for_tests
-from agentmux.core.names.nearest import meant
 from agentmux.core.names.status_labels import NATIVE_MARK
+from agentmux.core.names.words.nearest import meant
 from agentmux.errors import ConfigError
 
 if TYPE_CHECKING:

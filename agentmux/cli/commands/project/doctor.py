@@ -16,8 +16,8 @@ from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.commands.look.orphan_agents import how_to_end, left_behind, listed
-from agentmux.core.names.counts import counted
 from agentmux.core.names.status_labels import SessionStatus
+from agentmux.core.names.words.counts import counted
 from agentmux.errors import ExitCode, UsageError
 from agentmux.wiring import doctor as ward
 

@@ -13,7 +13,7 @@ from agentmux.app.session.configuration.pipeline_choice import PipelineError
 from agentmux.cli import render
 from agentmux.cli.commands.group import GroupJsonOpt, group
 from agentmux.core.definitions.drawing import WIDTH, drawn
-from agentmux.core.names.counts import counted
+from agentmux.core.names.words.counts import counted
 from agentmux.errors import ExitCode
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from agentmux.cli import render
 from agentmux.cli.ask.consent import require_consent
 from agentmux.cli.ask.session_argument import unfinished_sessions
 from agentmux.cli.commands.run.start import begun_fields, doing
-from agentmux.core.names.counts import counted
+from agentmux.core.names.words.counts import counted
 from agentmux.errors import AgentmuxError, NotFoundError, UsageError, of_system
 
 if TYPE_CHECKING:

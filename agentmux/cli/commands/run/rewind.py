@@ -14,7 +14,7 @@ from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.commands.look.sessions import SessionArg, one
 from agentmux.core.decisions.tree_checkpoints import checkpoint_words, checkpoints_label
-from agentmux.core.names.counts import counted
+from agentmux.core.names.words.counts import counted
 from agentmux.errors import BlockedError, UsageError
 
 if TYPE_CHECKING:

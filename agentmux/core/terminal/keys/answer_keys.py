@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from agentmux.core.names.nearest import meant, mistyped
+from agentmux.core.names.words.nearest import meant, mistyped
 from agentmux.errors import UsageError
 
 TEXT: Final = "text:"

@@ -1,0 +1,1 @@
+"""Words and commands in sentences for people."""
