@@ -10,7 +10,7 @@ from typing import NamedTuple
 from agentmux.adapters.disk.session.session_files import FileSession
 from agentmux.core.fold.acceptance import Answer, is_judged, judge
 from agentmux.core.fold.apply import advance
-from agentmux.core.fold.parking import BUSY
+from agentmux.core.fold.parts.parking import BUSY
 from agentmux.core.journal.events import AgentLaunched, AgentWoken, Event, Resumed, Rewound
 from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.names.phase import Phase

@@ -42,7 +42,7 @@ from agentmux.core.documents.review import review_file
 from agentmux.core.fold.acceptance import Answer, is_judged, judge
 from agentmux.core.fold.apply import advance, fold
 from agentmux.core.fold.implied import implied
-from agentmux.core.fold.parking import BUSY, LAUNCH, TOLD
+from agentmux.core.fold.parts.parking import BUSY, LAUNCH, TOLD
 from agentmux.core.journal.events import (
     AgentExited,
     AgentLaunched,

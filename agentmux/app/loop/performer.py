@@ -60,7 +60,7 @@ from agentmux.core.decisions.next_actions import (
     Tell,
     Wake,
 )
-from agentmux.core.fold.parking import BUSY, LAUNCH, TOLD
+from agentmux.core.fold.parts.parking import BUSY, LAUNCH, TOLD
 from agentmux.core.journal.events import (
     AgentExited,
     AgentWoken,

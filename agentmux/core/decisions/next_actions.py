@@ -24,7 +24,7 @@ from agentmux.core.decisions.drafts import without_drafts
 from agentmux.core.decisions.inference import is_decided
 from agentmux.core.decisions.limits import is_parked
 from agentmux.core.definitions.definition import Kind
-from agentmux.core.fold.parking import BUSY, LAUNCH, TOLD
+from agentmux.core.fold.parts.parking import BUSY, LAUNCH, TOLD
 from agentmux.core.journal.events import LaunchChosen
 from agentmux.core.journal.state import AGENT_MODES, NATIVE, Seat, SessionState
 from agentmux.core.names.phase import BASE, CHECK, COMMANDS, SETUP, ResearchKind

@@ -13,9 +13,9 @@ from typing import Any, Final
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import Json, from_fields, to_fields
 from agentmux.core.definitions.definition import Kind, definition_from
-from agentmux.core.fold import inputs, moving, parking
 from agentmux.core.fold.acceptance import Answer, is_judged, judge
-from agentmux.core.fold.checks import (
+from agentmux.core.fold.parts import inputs, moving, parking
+from agentmux.core.fold.parts.checks import (
     base_checked,
     base_done,
     base_made,
@@ -24,8 +24,8 @@ from agentmux.core.fold.checks import (
     check_skipped,
     checks_began,
 )
+from agentmux.core.fold.parts.seats import seat_of, with_conversation, with_reached, with_seat
 from agentmux.core.fold.repinned import with_pipeline
-from agentmux.core.fold.seats import seat_of, with_conversation, with_reached, with_seat
 from agentmux.core.fold.signals.description import FoldStep
 from agentmux.core.fold.signals.table import JUDGED
 from agentmux.core.fold.transitions import (

@@ -12,7 +12,7 @@ from agentmux.core.agents.reset_times import reset_time
 from agentmux.core.agents.screens import Reading, read_since
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.decisions.limits import is_parked, parked_until, says_later, to_wake
-from agentmux.core.fold.parking import ANSWERED, BUSY
+from agentmux.core.fold.parts.parking import ANSWERED, BUSY
 from agentmux.core.journal.events import AgentParked, AgentWoken
 from agentmux.core.journal.state import Parked, Seat
 from agentmux.core.names.statuses import IDLE

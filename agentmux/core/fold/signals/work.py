@@ -9,7 +9,7 @@ from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.review import DEFAULT_NOMINATIONS, check_review, full, review_files
 from agentmux.core.documents.review import long as long_role
 from agentmux.core.fold.implied_file import Implied
-from agentmux.core.fold.seats import with_conversation, with_reached
+from agentmux.core.fold.parts.seats import with_conversation, with_reached
 from agentmux.core.fold.signals.description import (
     Argument,
     Contents,
