@@ -26,7 +26,7 @@ from agentmux.threads import in_daemon_thread
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from agentmux.app.delivery.approval_question import ApprovalQuestion
+    from agentmux.app.delivery.approval.approval_question import ApprovalQuestion
     from agentmux.app.views.session.last_screens import LastScreen
     from agentmux.desk.list.listing import DeskRow, Listing
     from agentmux.desk.screens.widgets import PageView
@@ -182,7 +182,7 @@ class Actions:
                 await self._run(row.project, words, "approving")
 
     def _question(self, row: DeskRow) -> ApprovalQuestion | str | None:
-        from agentmux.app.delivery.approval_question import question_or_obstacle  # noqa: PLC0415 (as above)
+        from agentmux.app.delivery.approval.approval_question import question_or_obstacle  # noqa: PLC0415 (as above)
         from agentmux.core.fold.acceptance import takes_approval  # noqa: PLC0415 (as above)
 
         world, state = self._app.tools.reader.placed(row)
@@ -206,7 +206,7 @@ class Actions:
                 self._app.comments.pop(row.path, None)
 
     def _changes(self, row: DeskRow) -> _Changes | None:
-        from agentmux.app.delivery.result_view import digest_now  # noqa: PLC0415 (as above)
+        from agentmux.app.delivery.approval.result_view import digest_now  # noqa: PLC0415 (as above)
         from agentmux.core.fold.acceptance import takes_decision  # noqa: PLC0415 (as above)
         from agentmux.core.pipeline.beginnings import beginning_choices  # noqa: PLC0415 (as above)
 

@@ -30,8 +30,8 @@ from agentmux.app.commands.resume.orchestrator_request import (
 )
 from agentmux.app.commands.resume.orchestrator_start import OrchestratorStart
 from agentmux.app.commands.resume.resume import plan_resume, resume
-from agentmux.app.delivery.approval_question import approval_of
-from agentmux.app.delivery.deliverable import deliverable
+from agentmux.app.delivery.approval.approval_question import approval_of
+from agentmux.app.delivery.approval.deliverable import deliverable
 from agentmux.app.loop.dependencies import Tools
 from agentmux.app.loop.process import drive
 from agentmux.app.session.workplace.own_worktree import placed

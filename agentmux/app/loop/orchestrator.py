@@ -18,7 +18,7 @@ from functools import partial
 from typing import Final
 
 from agentmux.app.commands.end.stop import STOPPED_BY_USER
-from agentmux.app.delivery.outcome import LOST
+from agentmux.app.delivery.steps.outcome import LOST
 from agentmux.app.launch.stopped_pane import PaneManner
 from agentmux.app.loop.background_tasks import AGAIN_S, TRIES, give_way, in_words
 from agentmux.app.loop.dependencies import Tools

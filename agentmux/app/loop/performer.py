@@ -10,10 +10,10 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeAlias
 
-from agentmux.app.delivery.commit import left_out, moved, reason
-from agentmux.app.delivery.deliverable import left_behind
-from agentmux.app.delivery.merge import brought_back, merge_base
-from agentmux.app.delivery.ways import way_of
+from agentmux.app.delivery.approval.deliverable import left_behind
+from agentmux.app.delivery.steps.commit import left_out, moved, reason
+from agentmux.app.delivery.steps.merge import brought_back, merge_base
+from agentmux.app.delivery.steps.ways import way_of
 from agentmux.app.launch.launcher import Launcher, PreparedLaunch, PreparedStep
 from agentmux.app.launch.stopped_pane import PaneManner
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop

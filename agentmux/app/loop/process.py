@@ -19,7 +19,7 @@ from agentmux.app.commands.resume.orchestrator_request import (
     SessionDoneError,
 )
 from agentmux.app.commands.resume.resume import settled_state
-from agentmux.app.delivery.outcome import last_words
+from agentmux.app.delivery.steps.outcome import last_words
 from agentmux.app.launch.stopped_pane import PaneManner, unheard
 from agentmux.app.loop.dependencies import SessionGoneError, Tools
 from agentmux.app.loop.orchestrator import Orchestrator

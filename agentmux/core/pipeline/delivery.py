@@ -1,7 +1,7 @@
 """The delivery of an approved result: its steps, and how they change the state; pure.
 
 `STEPS` says which steps each way has. A step after the commit also needs an entry in
-``app/delivery/steps.py``, which says how it is taken.
+``app/delivery/steps/steps.py``, which says how it is taken.
 """
 
 from __future__ import annotations

@@ -180,7 +180,7 @@ class Pages:
     # -- diff --------------------------------------------------------------------------------
 
     def _diff(self, row: DeskRow, *_: object) -> Page:
-        from agentmux.app.delivery.result_view import every_change  # noqa: PLC0415 (as above)
+        from agentmux.app.delivery.approval.result_view import every_change  # noqa: PLC0415 (as above)
 
         world, state = self._reader.placed(row)
         lines = every_change(world, world.files(row.path), state)

@@ -61,7 +61,7 @@ class Sessions:
 
     def question(self, path: Path) -> Mapping[str, object] | None:
         """Return what a person has to decide: cycle, digest and the lines to read first."""
-        from agentmux.app.delivery.approval_question import question_or_obstacle  # noqa: PLC0415 (reads git)
+        from agentmux.app.delivery.approval.approval_question import question_or_obstacle  # noqa: PLC0415 (reads git)
         from agentmux.app.session.workplace.own_worktree import placed  # noqa: PLC0415 (as above)
         from agentmux.core.fold.acceptance import takes_decision  # noqa: PLC0415 (as above)
 

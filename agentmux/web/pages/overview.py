@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.delivery.approval_preview import verdict_lines
-from agentmux.app.delivery.approval_question import question_or_obstacle
-from agentmux.app.delivery.result_view import digest_now
-from agentmux.app.delivery.ways import possible_ways
-from agentmux.app.delivery.wish import has_conflict
+from agentmux.app.delivery.approval.approval_preview import verdict_lines
+from agentmux.app.delivery.approval.approval_question import question_or_obstacle
+from agentmux.app.delivery.approval.conflict_request import has_conflict
+from agentmux.app.delivery.approval.result_view import digest_now
+from agentmux.app.delivery.steps.ways import possible_ways
 from agentmux.app.views.session.timeline import (
     CURRENT,
     DONE,

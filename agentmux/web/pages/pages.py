@@ -332,7 +332,7 @@ class Pages:
 
     def diff(self, request: Request) -> Response:
         """Show every change of a session."""
-        from agentmux.app.delivery.result_view import every_change  # noqa: PLC0415 (when it is shown)
+        from agentmux.app.delivery.approval.result_view import every_change  # noqa: PLC0415 (when it is shown)
 
         place = self._place(request)
         loaded = self._sessions.loaded(place)

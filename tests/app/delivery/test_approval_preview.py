@@ -9,9 +9,9 @@ from typing import cast
 import pytest
 
 from agentmux.adapters.git.work_tree import MARKER
-from agentmux.app.delivery.approval_preview import destination
-from agentmux.app.delivery.approval_question import approval_question
-from agentmux.app.delivery.deliverable import deliverable
+from agentmux.app.delivery.approval.approval_preview import destination
+from agentmux.app.delivery.approval.approval_question import approval_question
+from agentmux.app.delivery.approval.deliverable import deliverable
 from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.app.session.workplace.changes import changes_of
 from agentmux.app.session.workplace.own_worktree import placed

@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from agentmux.app.delivery.approval_question import approval_of
-from agentmux.app.delivery.deliverable import deliverable
+from agentmux.app.delivery.approval.approval_question import approval_of
+from agentmux.app.delivery.approval.deliverable import deliverable
 from agentmux.app.signals.submission import decide
 from agentmux.core.journal.events import CommitFailed
 from agentmux.core.names.phase import Phase

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.git.repository import Git
-from agentmux.app.delivery.commit import commit, moved, reason
-from agentmux.app.delivery.deliverable import deliverable
+from agentmux.app.delivery.approval.deliverable import deliverable
+from agentmux.app.delivery.steps.commit import commit, moved, reason
 from agentmux.app.session.workplace.own_worktree import placed
 from agentmux.app.world import World
 from agentmux.core.documents.trailer import TRAILER

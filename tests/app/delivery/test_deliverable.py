@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.app.delivery.deliverable import decision_digest, deliverable
+from agentmux.app.delivery.approval.deliverable import decision_digest, deliverable
 from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.core.journal.results import PhaseResult
 from agentmux.core.journal.state import Options, SessionState

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.app.delivery.commit import moved
-from agentmux.app.delivery.deliverable import deliverable, ways_along
+from agentmux.app.delivery.approval.deliverable import deliverable, ways_along
+from agentmux.app.delivery.steps.commit import moved
 from agentmux.app.session.workplace.own_worktree import placed
 from agentmux.app.world import World
 from agentmux.core.journal.state import Base, Options, SessionState, TreeCheckpoint

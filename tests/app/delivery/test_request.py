@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from agentmux.adapters.forge import command_line
-from agentmux.app.delivery.request import RequestStep
-from agentmux.app.delivery.ways import goes, way_of
-from agentmux.app.delivery.work import StepWork
+from agentmux.app.delivery.steps.request import RequestStep
+from agentmux.app.delivery.steps.ways import goes, way_of
+from agentmux.app.delivery.steps.work import StepWork
 from agentmux.core.journal.results import PhaseResult
 from agentmux.core.journal.state import (
     Base,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.app.delivery.result_view import digest_now, every_change, result_view
+from agentmux.app.delivery.approval.result_view import digest_now, every_change, result_view
 from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.core.checks.report import NOTHING
 from agentmux.core.journal.results import PhaseResult

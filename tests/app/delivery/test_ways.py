@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.app.delivery.ways import goes, way_of
-from agentmux.app.delivery.wish import wish
+from agentmux.app.delivery.approval.conflict_request import wish
+from agentmux.app.delivery.steps.ways import goes, way_of
 from agentmux.app.world import World
 from agentmux.core.journal.state import Base, Delivery, Options, SessionState, StepState
 from agentmux.core.names.phase import Phase

@@ -12,10 +12,10 @@ from functools import partial
 from typing import Final, Protocol, TypeVar
 
 from agentmux.app.commands.resume.restart import restart, skip
-from agentmux.app.delivery.approval_preview import summary_lines
-from agentmux.app.delivery.approval_question import question_or_obstacle
-from agentmux.app.delivery.result_view import digest_now, every_change, result_view
-from agentmux.app.delivery.wish import wish as with_conflicts
+from agentmux.app.delivery.approval.approval_preview import summary_lines
+from agentmux.app.delivery.approval.approval_question import question_or_obstacle
+from agentmux.app.delivery.approval.conflict_request import wish as with_conflicts
+from agentmux.app.delivery.approval.result_view import digest_now, every_change, result_view
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
 from agentmux.app.loop.dependencies import Tools
 from agentmux.app.loop.monitor.tmux_options import waits

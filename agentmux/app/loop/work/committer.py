@@ -6,7 +6,7 @@ import asyncio
 from functools import partial
 from typing import TYPE_CHECKING
 
-from agentmux.app.delivery.commit import commit, reason
+from agentmux.app.delivery.steps.commit import commit, reason
 from agentmux.app.loop.work.delivery_worker import DeliveryWorker
 from agentmux.app.loop.work.failures import record_failure, unexpected
 from agentmux.core.codec.frozen import replace

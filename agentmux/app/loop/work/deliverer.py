@@ -7,9 +7,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeVar
 
-from agentmux.app.delivery.commit import reason
-from agentmux.app.delivery.steps import TAKEN_BY
-from agentmux.app.delivery.work import OvertakenError, Record, Step, StepError, StepWork
+from agentmux.app.delivery.steps.commit import reason
+from agentmux.app.delivery.steps.steps import TAKEN_BY
+from agentmux.app.delivery.steps.work import OvertakenError, Record, Step, StepError, StepWork
 from agentmux.app.loop.work.delivery_worker import DeliveryWorker
 from agentmux.app.loop.work.failures import record_failure, unexpected
 from agentmux.core.decisions.next_actions import TakeStep

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux.app.delivery.deliverable import digest_of
+from agentmux.app.delivery.approval.deliverable import digest_of
 from agentmux.app.session.workplace.own_worktree import placed
 from agentmux.core.codec.frozen import replace
 from agentmux.errors import AgentmuxError

@@ -12,18 +12,18 @@ import typer
 
 from agentmux.adapters.disk.session.handover import leave_environment, take_approvers
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.delivery.approval_question import ApprovalQuestion, approval_question
-from agentmux.app.delivery.commit import reason
-from agentmux.app.delivery.deliverable import Deliverable, digest_of, ways_along
-from agentmux.app.delivery.merge import require_agreed
-from agentmux.app.delivery.outcome import (
+from agentmux.app.delivery.approval.approval_question import ApprovalQuestion, approval_question
+from agentmux.app.delivery.approval.conflict_request import wish
+from agentmux.app.delivery.approval.deliverable import Deliverable, digest_of, ways_along
+from agentmux.app.delivery.steps.commit import reason
+from agentmux.app.delivery.steps.merge import require_agreed
+from agentmux.app.delivery.steps.outcome import (
     commit_without_branch,
     delivered_lines,
     is_kept,
     ways_to_get,
 )
-from agentmux.app.delivery.ways import way_of
-from agentmux.app.delivery.wish import wish
+from agentmux.app.delivery.steps.ways import way_of
 from agentmux.app.session.search.lookup import (
     SessionEntry,
     entry_at,

@@ -16,7 +16,7 @@ import typer
 from agentmux.adapters.system.processes import foreground
 from agentmux.adapters.system.processes.processes import is_alive, left_after
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.delivery.outcome import kept_ways
+from agentmux.app.delivery.steps.outcome import kept_ways
 from agentmux.app.session.search.lookup import Liveness, SessionEntry, entry_at, live, own_tmux
 from agentmux.app.views.session_words import standing
 from agentmux.app.views.status import look

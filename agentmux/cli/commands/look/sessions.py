@@ -15,7 +15,7 @@ import typer
 from agentmux.adapters.disk import files
 from agentmux.adapters.disk.session.log_file import LogFile
 from agentmux.adapters.system.processes.lost_work import lost_work
-from agentmux.app.delivery.outcome import kept_ways
+from agentmux.app.delivery.steps.outcome import kept_ways
 from agentmux.app.session.search.lookup import (
     STATUS,
     SessionEntry,

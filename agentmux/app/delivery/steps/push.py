@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux.app.delivery.work import Record, StepWork
+from agentmux.app.delivery.steps.work import Record, StepWork
 from agentmux.errors import AgentmuxError
 from agentmux.ports.git.repository import GitError
 

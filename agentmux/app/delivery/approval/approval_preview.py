@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.delivery.commit import reason
-from agentmux.app.delivery.merge import merge_base, merge_obstacle
-from agentmux.app.delivery.ways import goes
+from agentmux.app.delivery.steps.commit import reason
+from agentmux.app.delivery.steps.merge import merge_base, merge_obstacle
+from agentmux.app.delivery.steps.ways import goes
 from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.app.session.workplace.changes import changes_of
 from agentmux.core.documents.review import label
@@ -23,7 +23,7 @@ from agentmux.core.terminal.text.markdown import rendered
 from agentmux.errors import AgentmuxError, MissingError
 
 if TYPE_CHECKING:
-    from agentmux.app.delivery.deliverable import Deliverable
+    from agentmux.app.delivery.approval.deliverable import Deliverable
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
     from agentmux.ports.session.session_files import SessionFiles

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.delivery.approval_preview import summary_lines, verdict_lines
-from agentmux.app.delivery.commit import reason
-from agentmux.app.delivery.deliverable import digest_of
+from agentmux.app.delivery.approval.approval_preview import summary_lines, verdict_lines
+from agentmux.app.delivery.approval.deliverable import digest_of
+from agentmux.app.delivery.steps.commit import reason
 from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
 from agentmux.app.session.workplace.changes import changes_of
 from agentmux.core.pipeline.verified import verified_lines

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.delivery.push import push_target
-from agentmux.app.delivery.work import Record, StepWork
+from agentmux.app.delivery.steps.push import push_target
+from agentmux.app.delivery.steps.work import Record, StepWork
 from agentmux.app.session.configuration.forge_place import forge_places, target
 from agentmux.core.documents.secret_values import secrets_of, without
 from agentmux.core.forges.spec import Place, read_url

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.delivery.work import OvertakenError, Record, StepError, StepWork
+from agentmux.app.delivery.steps.work import OvertakenError, Record, StepError, StepWork
 from agentmux.app.session.workplace.checkout import merges_there, undecided_in, works_in
 from agentmux.core.documents.trailer import TRAILER
 from agentmux.core.names.status_labels import brought_back_label

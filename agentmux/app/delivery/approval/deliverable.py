@@ -7,8 +7,8 @@ import shlex
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
-from agentmux.app.delivery.commit import is_elsewhere
-from agentmux.app.delivery.merge import brought_back
+from agentmux.app.delivery.steps.commit import is_elsewhere
+from agentmux.app.delivery.steps.merge import brought_back
 from agentmux.app.session.workplace.branch_mismatch import is_changed
 from agentmux.app.session.workplace.changes import held_by_base, result_base
 from agentmux.core.codec.digests import sha256

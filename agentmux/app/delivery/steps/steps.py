@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from agentmux.app.delivery.merge import MergeStep
-from agentmux.app.delivery.push import PushStep
-from agentmux.app.delivery.request import RequestStep
-from agentmux.app.delivery.work import Step
+from agentmux.app.delivery.steps.merge import MergeStep
+from agentmux.app.delivery.steps.push import PushStep
+from agentmux.app.delivery.steps.request import RequestStep
+from agentmux.app.delivery.steps.work import Step
 from agentmux.core.names.statuses import MERGE, PUSH, REQUEST
 
 TAKEN_BY: Final[Mapping[str, Step]] = {

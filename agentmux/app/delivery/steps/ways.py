@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from agentmux.app.delivery.merge import merge_base
-from agentmux.app.delivery.push import push_target
-from agentmux.app.delivery.request import request_target
+from agentmux.app.delivery.steps.merge import merge_base
+from agentmux.app.delivery.steps.push import push_target
+from agentmux.app.delivery.steps.request import request_target
 from agentmux.core.names.statuses import KEEP, MERGE, PR, PUSH
 from agentmux.errors import AgentmuxError, MissingError, UsageError
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.delivery.approval_preview import (
+from agentmux.app.delivery.approval.approval_preview import (
     destination,
     outcome_lines,
     summary_preview,
 )
-from agentmux.app.delivery.commit import moved, reason
-from agentmux.app.delivery.deliverable import Deliverable, decision_digest, deliverable
-from agentmux.app.delivery.ways import way_of
+from agentmux.app.delivery.approval.deliverable import Deliverable, decision_digest, deliverable
+from agentmux.app.delivery.steps.commit import moved, reason
+from agentmux.app.delivery.steps.ways import way_of
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal.events import Approved
 from agentmux.core.names.status_labels import left_behind_label, left_out_label

@@ -6,8 +6,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.delivery.merge import brought_back
-from agentmux.app.delivery.steps import TAKEN_BY
+from agentmux.app.delivery.steps.merge import brought_back
+from agentmux.app.delivery.steps.steps import TAKEN_BY
 from agentmux.app.session.workplace.workplace import is_away
 from agentmux.core.fold.apply import fold
 from agentmux.core.names.phase import Phase

@@ -1,0 +1,1 @@
+"""What a user is shown before an approval."""

@@ -1,0 +1,1 @@
+"""The commit and the steps after it."""
