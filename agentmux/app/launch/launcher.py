@@ -28,10 +28,10 @@ from agentmux.core.names.conversations import pane_label
 from agentmux.core.names.phase import BASE, CHECK, SETUP
 from agentmux.core.names.statuses import LAUNCHED, STOPPED
 from agentmux.core.pipeline.artifacts import Artifacts
-from agentmux.core.pipeline.base_run import base_command
 from agentmux.core.pipeline.check_phase import command_of
+from agentmux.core.pipeline.checks.base_run import base_command
+from agentmux.core.pipeline.checks.setup import recorded_step
 from agentmux.core.pipeline.registry import pipeline_of, working_phase
-from agentmux.core.pipeline.setup import recorded_step
 from agentmux.core.pipeline.work import Work
 from agentmux.errors import DataError
 from agentmux.ports.session.session_files import SessionFiles

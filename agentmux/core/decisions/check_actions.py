@@ -5,7 +5,6 @@ from __future__ import annotations
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.state import SessionState
-from agentmux.core.pipeline.base_run import is_base_checked, is_base_open
 from agentmux.core.pipeline.check_phase import (
     check_seat,
     result_of,
@@ -13,6 +12,7 @@ from agentmux.core.pipeline.check_phase import (
     verdict_of,
     waiting_for_user,
 )
+from agentmux.core.pipeline.checks.base_run import is_base_checked, is_base_open
 from agentmux.core.pipeline.registry import kind_of
 from agentmux.core.pipeline.work import is_setting_up
 

@@ -117,11 +117,11 @@ from agentmux.core.names.statuses import (
 )
 from agentmux.core.pipeline import delivery
 from agentmux.core.pipeline.check_phase import tried_again
+from agentmux.core.pipeline.checks.setup import repinned
 from agentmux.core.pipeline.delivery import COMMIT, open_step
 from agentmux.core.pipeline.on_disk import StateFromDisk
 from agentmux.core.pipeline.registry import kind_of, pipeline_of, working_phase
 from agentmux.core.pipeline.results import result_of
-from agentmux.core.pipeline.setup import repinned
 from agentmux.core.pipeline.work import wanted
 from agentmux.errors import AgentmuxError
 

@@ -15,9 +15,9 @@ from agentmux.core.names import layout
 from agentmux.core.names.statuses import FAILED
 from agentmux.core.pipeline.artifacts import RESULTS, REVIEW_FILE, fix_request, kept_fix_request
 from agentmux.core.pipeline.check_phase import red_before
+from agentmux.core.pipeline.checks.verify_commands import frozen_commands
 from agentmux.core.pipeline.kinds import PhaseDescriptor
 from agentmux.core.pipeline.registry import pipeline_of
-from agentmux.core.pipeline.verify_commands import frozen_commands
 
 
 def of_results(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:

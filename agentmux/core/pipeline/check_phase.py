@@ -10,8 +10,8 @@ from agentmux.core.journal.results import CheckResult, PhaseResult
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import CHECK
 from agentmux.core.names.statuses import BROKEN, FAILED
+from agentmux.core.pipeline.checks.verify_commands import frozen_commands
 from agentmux.core.pipeline.results import with_result
-from agentmux.core.pipeline.verify_commands import frozen_commands
 
 
 def check_seat(name: str) -> str:

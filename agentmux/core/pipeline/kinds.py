@@ -29,7 +29,6 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase
-from agentmux.core.pipeline import kind_checks
 from agentmux.core.pipeline.artifacts import (
     OUTPUT,
     PLAN_FILE,
@@ -42,8 +41,9 @@ from agentmux.core.pipeline.artifacts import (
     nominations,
     reviewing,
 )
-from agentmux.core.pipeline.kind_checks import Check, is_under_way, optional
-from agentmux.core.pipeline.verify_commands import check_commands
+from agentmux.core.pipeline.checks import kind_checks
+from agentmux.core.pipeline.checks.kind_checks import Check, is_under_way, optional
+from agentmux.core.pipeline.checks.verify_commands import check_commands
 
 TakesPart: TypeAlias = Callable[[SessionState], bool | None]
 

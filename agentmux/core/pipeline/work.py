@@ -9,8 +9,8 @@ from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import BASE, CHECK, SETUP, ResearchKind, researcher
 from agentmux.core.names.statuses import DISPATCHED, LEFT
-from agentmux.core.pipeline.base_run import base_seat, is_base_open, next_on_base, next_step
 from agentmux.core.pipeline.check_phase import check_seat, next_command
+from agentmux.core.pipeline.checks.base_run import base_seat, is_base_open, next_on_base, next_step
 from agentmux.core.pipeline.kinds import KINDS
 from agentmux.core.pipeline.registry import pipeline_of
 

@@ -19,7 +19,7 @@ from agentmux.core.config.settings import GitSettings, Settings
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import SETUP, Phase
-from agentmux.core.pipeline.setup import new_setup
+from agentmux.core.pipeline.checks.setup import new_setup
 from tests.app.on_disk import OnDisk
 
 OLD = (SetupStep(name="a", run=("a",)), SetupStep(name="b", run=("b",)))

@@ -24,7 +24,12 @@ from agentmux.core.journal.events import AgentExited, Repinned, SetupDone, Workt
 from agentmux.core.journal.state import Options, decode, encode
 from agentmux.core.names import layout
 from agentmux.core.pipeline.artifacts import Artifacts
-from agentmux.core.pipeline.setup import names_ahead, new_setup, recorded_step, recorded_steps
+from agentmux.core.pipeline.checks.setup import (
+    names_ahead,
+    new_setup,
+    recorded_step,
+    recorded_steps,
+)
 from agentmux.core.pipeline.work import agents_work, is_setting_up, wanted
 from agentmux.errors import DataError
 from tests.core.builders import Session

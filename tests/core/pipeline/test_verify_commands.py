@@ -3,7 +3,7 @@
 from agentmux.core.config.commands import VerifyCommand
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase
-from agentmux.core.pipeline.verify_commands import frozen_commands, recorded_commands
+from agentmux.core.pipeline.checks.verify_commands import frozen_commands, recorded_commands
 
 
 def test_commands_come_back_as_they_were() -> None:

@@ -61,9 +61,9 @@ from agentmux.core.names.agent_names import is_for_tests
 from agentmux.core.names.phase import CODER, ROLES, Phase
 from agentmux.core.names.words.counts import counted
 from agentmux.core.names.words.nearest import meant
+from agentmux.core.pipeline.checks.setup import new_setup
 from agentmux.core.pipeline.delivery import is_on_no_branch
 from agentmux.core.pipeline.registry import TERMINAL
-from agentmux.core.pipeline.setup import new_setup
 from agentmux.errors import (
     NAME_TAKEN,
     BlockedError,

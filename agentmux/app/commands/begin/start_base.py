@@ -9,7 +9,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import Expect, Kind
 from agentmux.core.journal.results import BaseChecks
 from agentmux.core.names import layout
-from agentmux.core.pipeline.setup import recorded_steps
+from agentmux.core.pipeline.checks.setup import recorded_steps
 from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:

@@ -57,7 +57,7 @@ from agentmux.core.moving.manifest import (
 )
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
-from agentmux.core.pipeline.setup import new_setup
+from agentmux.core.pipeline.checks.setup import new_setup
 from agentmux.errors import (
     NAME_TAKEN,
     BlockedError,

@@ -21,7 +21,7 @@ from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.definitions.source import resolved
 from agentmux.core.journal.events import Repinned
 from agentmux.core.names import layout
-from agentmux.core.pipeline.setup import names_ahead, recorded_steps, repinned
+from agentmux.core.pipeline.checks.setup import names_ahead, recorded_steps, repinned
 from agentmux.errors import AgentmuxError, DataError
 
 if TYPE_CHECKING:

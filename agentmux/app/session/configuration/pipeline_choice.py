@@ -24,9 +24,9 @@ from agentmux.core.definitions.source import Origin, Source, check_source, is_na
 from agentmux.core.names import layout
 from agentmux.core.names.phase import RESEARCHERS, ROLES
 from agentmux.core.names.words.nearest import meant
+from agentmux.core.pipeline.checks.setup import recorded_steps
+from agentmux.core.pipeline.checks.verify_commands import recorded_commands
 from agentmux.core.pipeline.registry import pipeline_of, running
-from agentmux.core.pipeline.setup import recorded_steps
-from agentmux.core.pipeline.verify_commands import recorded_commands
 from agentmux.core.prompts.prompt import MAY_ASK
 from agentmux.core.prompts.variables import VARIABLES
 from agentmux.errors import ConfigError, DataError, UsageError

@@ -12,8 +12,8 @@ from agentmux.core.fold.phase_times import blank_before, phase_times
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import ENDS, Phase
 from agentmux.core.names.statuses import CAPPED, DELAYED, MERGE, PUSH
-from agentmux.core.pipeline.base_run import is_base_open
 from agentmux.core.pipeline.check_phase import check_commands
+from agentmux.core.pipeline.checks.base_run import is_base_open
 from agentmux.core.pipeline.delivery import failed_step, open_step
 from agentmux.core.pipeline.registry import kind_of, pipeline_of, working_phase
 from agentmux.core.pipeline.results import fixes, result_of, reviewers

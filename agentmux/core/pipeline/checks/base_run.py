@@ -6,8 +6,8 @@ from agentmux.core.config.commands import SetupStep, VerifyCommand
 from agentmux.core.journal.results import BaseChecks
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import BASE
-from agentmux.core.pipeline.setup import step_from
-from agentmux.core.pipeline.verify_commands import frozen_commands
+from agentmux.core.pipeline.checks.setup import step_from
+from agentmux.core.pipeline.checks.verify_commands import frozen_commands
 
 
 def base_seat(name: str) -> str:

@@ -1,0 +1,1 @@
+"""The checks of a session, and when a phase is complete."""
