@@ -18,8 +18,8 @@ from typing import Final, NamedTuple, Self
 
 import sqlalchemy as sa
 
+from agentmux.core.fleet.fleet_request import Wish
 from agentmux.core.fleet.statuses import FleetStatus
-from agentmux.core.fleet.wish import Wish
 from agentmux.fleet.engine.database import engine_for
 from agentmux.fleet.engine.fleet_home import place_of
 from agentmux.fleet.engine.tables import FEATURES

@@ -8,11 +8,10 @@ import uuid
 import pytest
 import sqlalchemy as sa
 
+from agentmux.core.fleet.fleet_request import Wish
 from agentmux.core.fleet.statuses import AT_REST, ENDED, FleetStatus
-from agentmux.core.fleet.wish import Wish
 from agentmux.errors import BlockedError, NotFoundError
-from agentmux.fleet.decisions import deciding
-from agentmux.fleet.decisions import drain as giving_up
+from agentmux.fleet.decisions import deciding, drain
 from agentmux.fleet.decisions.deciding import Given
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine.database import now_s
@@ -140,7 +139,7 @@ def test_who_sees_an_older_drive_or_epoch_changes_nothing(
 ) -> None:
     seen = _row(engine, feature, **WAITING)
     now = _row(engine, feature, **newer)
-    for change in (deciding.cancel, giving_up.abandon):
+    for change in (deciding.cancel, drain.abandon):
         with pytest.raises(BlockedError, match="has changed meanwhile"):
             change(engine, seen)
     assert _row(engine, feature) == now
@@ -150,7 +149,7 @@ def test_a_host_that_may_still_act_is_not_abandoned(engine: sa.Engine, feature: 
     _host(engine, age_s=70)
     row = _row(engine, feature, **WAITING)
     with pytest.raises(BlockedError, match="may act for another"):
-        giving_up.abandon(engine, row)
+        drain.abandon(engine, row)
 
 
 def test_an_abandoned_feature_begins_anew_from_what_was_pushed(
@@ -158,24 +157,24 @@ def test_an_abandoned_feature_begins_anew_from_what_was_pushed(
 ) -> None:
     _host(engine, age_s=100)
     row = _row(engine, feature, **WAITING, pushed="agentmux/x", phase="completing")
-    lost = giving_up.abandon(engine, row)
+    lost = drain.abandon(engine, row)
     assert "branch agentmux/x" in lost[0]
     assert "session s on box" in lost[1]
     after = _row(engine, feature)
     assert (after.status, after.epoch, after.host, after.session) == ("queued", 2, None, "")
     assert after.wish["base"] == "agentmux/x"
     with pytest.raises(BlockedError, match="no host to abandon"):
-        giving_up.abandon(engine, after)
+        drain.abandon(engine, after)
 
 
 def test_a_drained_host_says_what_has_begun_there(engine: sa.Engine, feature: str) -> None:
     _host(engine, age_s=1)
     _row(engine, feature, **WAITING)
-    assert giving_up.drain(engine, "box") == 1
+    assert drain.drain(engine, "box") == 1
     with engine.connect() as connection:
         assert rows.hosts(connection)["h1"].free == 0
     with pytest.raises(NotFoundError, match="no host of the fleet"):
-        giving_up.drain(engine, "bax")
+        drain.drain(engine, "bax")
 
 
 def test_what_there_is_one_of_is_said_in_the_singular(host: FleetHost, engine: sa.Engine) -> None:
@@ -370,7 +369,7 @@ def test_every_host_that_was_abandoned_is_known(feature: str, engine: sa.Engine)
         with engine.connect() as connection:
             row = rows.feature(connection, feature)
         assert row is not None
-        giving_up.abandon(engine, row)
+        drain.abandon(engine, row)
     with engine.connect() as connection:
         row = rows.feature(connection, feature)
     assert row is not None

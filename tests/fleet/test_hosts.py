@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from agentmux.core.fleet.wish import Wish
+from agentmux.core.fleet.fleet_request import Wish
 from agentmux.fleet.engine.database import engine_for
 from agentmux.fleet.engine.tables import CONTRACTS, HOSTS
 from agentmux.fleet.queue.submission import submit

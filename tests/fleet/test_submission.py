@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from agentmux.core.fleet.wish import Wish
+from agentmux.core.fleet.fleet_request import Wish
 from agentmux.errors import ConfigError, NotFoundError, UsageError
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine.database import now_s

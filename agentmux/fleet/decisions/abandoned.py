@@ -6,7 +6,7 @@ import logging
 from pathlib import Path
 from typing import Final
 
-from agentmux.core.fleet.wish import from_fields, session_slug
+from agentmux.core.fleet.fleet_request import from_fields, session_slug
 from agentmux.core.terminal.text import command_words
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine.tables import FEATURES

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from agentmux.adapters.system.processes import foreground
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.fleet.wish import from_fields, session_slug
+from agentmux.core.fleet.fleet_request import from_fields, session_slug
 from agentmux.core.names import layout
 from agentmux.errors import DataError, NotFoundError
 from agentmux.fleet.engine.database import explained

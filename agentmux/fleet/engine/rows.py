@@ -12,9 +12,9 @@ import sqlalchemy as sa
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
 from agentmux.core.codec.shape import writable
+from agentmux.core.fleet.fleet_request import NORMAL, PRIORITIES
 from agentmux.core.fleet.routing import HostFacts
 from agentmux.core.fleet.statuses import FleetStatus
-from agentmux.core.fleet.wish import NORMAL, PRIORITIES
 from agentmux.errors import NotFoundError
 from agentmux.fleet.engine.database import now_s
 from agentmux.fleet.engine.tables import DECISIONS, FEATURES, HOST_REPOS, HOSTS

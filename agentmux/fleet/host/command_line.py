@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from agentmux.core.fleet.wish import Wish
+from agentmux.core.fleet.fleet_request import Wish
 from agentmux.core.terminal.text import command_words
 from agentmux.fleet.engine.rows import APPROVE, Decision
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.app.session.search.lookup import sessions_dir
+from agentmux.core.fleet.fleet_request import FEATURE_MAX, from_fields, session_slug
 from agentmux.core.fleet.repositories import is_allowed
-from agentmux.core.fleet.wish import FEATURE_MAX, from_fields, session_slug
 from agentmux.core.names import layout
 from agentmux.core.names.statuses import WAYS
 from agentmux.errors import DataError, UsageError

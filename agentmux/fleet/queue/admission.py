@@ -14,10 +14,10 @@ from typing import Final
 
 import sqlalchemy as sa
 
+from agentmux.core.fleet.fleet_request import from_fields
 from agentmux.core.fleet.repositories import is_allowed
 from agentmux.core.fleet.routing import host_with_room
 from agentmux.core.fleet.statuses import FleetStatus
-from agentmux.core.fleet.wish import from_fields
 from agentmux.errors import UsageError
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine.jobs import next_job

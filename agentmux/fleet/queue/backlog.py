@@ -9,7 +9,7 @@ from typing import Any, Final
 from agentmux.adapters.config.layers import read_text
 from agentmux.adapters.yaml import schema
 from agentmux.core.codec.frozen import replace
-from agentmux.core.fleet.wish import PRIORITIES, Wish, require_wish
+from agentmux.core.fleet.fleet_request import PRIORITIES, Wish, require_wish
 from agentmux.core.names.statuses import WAYS
 from agentmux.errors import ConfigError, UsageError
 from agentmux.fleet.host.repository import named_repository

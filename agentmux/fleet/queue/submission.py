@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from agentmux.core.codec.frozen import dataclass
+from agentmux.core.fleet.fleet_request import Wish, difference, from_fields, require_wish, to_fields
 from agentmux.core.fleet.statuses import FleetStatus
-from agentmux.core.fleet.wish import Wish, difference, from_fields, require_wish, to_fields
 from agentmux.errors import UsageError
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine.database import explained, now_s

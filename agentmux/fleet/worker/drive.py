@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 import sqlalchemy as sa
 
+from agentmux.core.fleet.fleet_request import Wish, from_fields, session_slug
 from agentmux.core.fleet.repositories import is_allowed
 from agentmux.core.fleet.statuses import DEAD_LETTER, FleetStatus, Outcome, is_dead, outcome
-from agentmux.core.fleet.wish import Wish, from_fields, session_slug
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.core.terminal.text import command_words
 from agentmux.errors import AgentmuxError, DataError, ExitCode, UsageError

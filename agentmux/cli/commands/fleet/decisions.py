@@ -143,18 +143,20 @@ def retry(
     face: Face = ctx.obj
     require_person(face, "fleet retry")
     engine = engine_of(ctx)
-    from agentmux.fleet.decisions import deciding  # noqa: PLC0415 (an extra)
-    from agentmux.fleet.decisions import drain as giving_up
+    from agentmux.fleet.decisions import (
+        deciding,  # noqa: PLC0415 (an extra)
+        drain,
+    )
     from agentmux.fleet.queue import listing  # noqa: PLC0415 (an extra)
 
     row = listing.find(engine, feature)
     if not abandon:
         return _done(row, _by_host(engine, row, deciding.retry(engine, row)), json=json)
-    giving_up.require_begun(row)
+    drain.require_begun(row)
     require_consent(
         face, f"Begin `{row.title}` anew? What its host has of it is lost.", yes=yes or json
     )
-    lost = giving_up.abandon(engine, row)
+    lost = drain.abandon(engine, row)
     return _done(row, "\n".join(("queued anew", *lost)), json=json, more={"lost": [*lost]})
 
 

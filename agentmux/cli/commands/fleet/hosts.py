@@ -15,7 +15,7 @@ from agentmux.cli.commands.fleet.place import anywhere, engine_of, place_of_flee
 from agentmux.cli.commands.group import GroupJsonOpt
 from agentmux.cli.face import Face, absolute
 from agentmux.cli.fast.given_text import given_text
-from agentmux.core.fleet.wish import Wish, require_wish
+from agentmux.core.fleet.fleet_request import Wish, require_wish
 from agentmux.core.names.words.counts import counted
 from agentmux.errors import UsageError
 from agentmux.wiring import machine
@@ -115,9 +115,9 @@ def drain(
     face: Face = ctx.obj
     require_person(face, "fleet drain")
     engine = engine_of(ctx)
-    from agentmux.fleet.decisions import drain as giving_up  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.decisions import drain  # noqa: PLC0415 (an extra)
 
-    begun = giving_up.drain(engine, host)
+    begun = drain.drain(engine, host)
     if json:
         render.as_json({"schema": SCHEMA, "host": host, "begun": begun})
         return 0

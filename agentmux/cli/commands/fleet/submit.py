@@ -13,8 +13,8 @@ from agentmux.cli.commands.fleet.place import anywhere, engine_of
 from agentmux.cli.commands.group import GroupJsonOpt
 from agentmux.cli.commands.run.start import read_roles, read_text
 from agentmux.cli.face import Face, absolute, cwd
+from agentmux.core.fleet.fleet_request import NORMAL, Wish
 from agentmux.core.fleet.repositories import is_allowed, is_url
-from agentmux.core.fleet.wish import NORMAL, Wish
 from agentmux.errors import ConfigError, NotFoundError, UsageError
 from agentmux.wiring import machine
 

@@ -6,8 +6,8 @@ So it was after a crash of PostgreSQL: the server had committed the taking, and 
 import pytest
 import sqlalchemy as sa
 
+from agentmux.core.fleet.fleet_request import Wish
 from agentmux.core.fleet.statuses import FleetStatus
-from agentmux.core.fleet.wish import Wish
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine.workflows import DRIVE, Enqueuer, Job
 from agentmux.fleet.queue.submission import submit

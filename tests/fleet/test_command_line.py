@@ -1,6 +1,6 @@
 """The commands of a drive are those that a person would type."""
 
-from agentmux.core.fleet.wish import Wish
+from agentmux.core.fleet.fleet_request import Wish
 from agentmux.fleet.engine.rows import Decision
 from agentmux.fleet.host.command_line import decision_words, start_words
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from agentmux.core.config.settings import FleetSettings
+from agentmux.core.fleet.fleet_request import NORMAL, from_fields, session_slug
 from agentmux.core.fleet.statuses import FleetStatus
-from agentmux.core.fleet.wish import NORMAL, from_fields, session_slug
 from agentmux.core.names import layout
 from agentmux.errors import DataError
 from agentmux.fleet.engine import rows

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agentmux.core.fleet.wish import (
+from agentmux.core.fleet.fleet_request import (
     FEATURE_MAX,
     Wish,
     difference,
