@@ -89,7 +89,7 @@ class SimPane:
 
 
 class SimTerminal:
-    """`agentmux.ports.tmux.terminal.Terminal` without processes: opening a pane only calls ``begin``."""
+    """`ports.tmux.terminal.Terminal` without processes: opening a pane only calls ``begin``."""
 
     socket = "/nowhere/sim"
 

@@ -48,7 +48,7 @@ _ELSEWHERE = re.compile(rf"{say.ELSEWHERE}-(\d+)")
 
 
 class OwnTmux:
-    """One tmux session of ours, as `agentmux.ports.tmux.terminal.OwnSession` on a real tmux server."""
+    """One tmux session of ours, as `ports.tmux.terminal.OwnSession` on a real tmux server."""
 
     def __init__(self, client: TmuxClient, target: Target) -> None:
         self._client = client

@@ -30,8 +30,8 @@ def test_it_means_what_yaml_says(text: str) -> None:
 @pytest.mark.parametrize(("head", "loads"), [("[logic, quality]", False), ("[null]", True)])
 def test_yaml_is_loaded_only_for_what_needs_it(head: str, loads: bool) -> None:
     program = (
-        "import sys; from agentmux.adapters.disk.session.front_matter import read_front_matter as read;"
-        f"read('---\\nreviewers: {head}\\n---\\n'); print('yaml' in sys.modules)"
+        "import sys; from agentmux.adapters.disk.session import front_matter;"
+        f"front_matter.read_front_matter('---\\nreviewers: {head}\\n---\\n'); print('yaml' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True

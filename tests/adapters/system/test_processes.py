@@ -168,7 +168,10 @@ def test_survivors_are_found_by_their_environment(
 def test_who_looks_is_no_survivor_nor_what_started_it(
     started: list[subprocess.Popen[bytes]],
 ) -> None:
-    program = "from agentmux.adapters.system.processes.processes import survivors; print(len(survivors(%r)))"
+    program = (
+        "from agentmux.adapters.system.processes.processes import survivors;"
+        " print(len(survivors(%r)))"
+    )
     done = subprocess.run(
         ["sh", "-c", f'python -c "{program % SESSION}"; :'],
         env=os.environ | {"AGENTMUX_SESSION_ID": SESSION},

@@ -41,7 +41,8 @@ def test_a_command_that_takes_too_long_is_ended_with_all_of_its_group(
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_it_ends_with_us(number: int, tmp_path: Path, wait_until: WaitUntil) -> None:
     code = (
-        "import os, pathlib; from agentmux.adapters.system.processes.tried_command import try_command;"
+        "import os, pathlib;"
+        "from agentmux.adapters.system.processes.tried_command import try_command;"
         "try_command(('sh', '-c', 'sleep 1000 & echo $! > new; mv new child; wait'),"
         " pathlib.Path(), os.environ, limit_s=1000)"
     )
@@ -62,7 +63,8 @@ def test_it_ends_with_us(number: int, tmp_path: Path, wait_until: WaitUntil) -> 
 
 def test_it_ends_with_us_even_while_it_is_started(tmp_path: Path, wait_until: WaitUntil) -> None:
     code = (
-        "import os, pathlib; from agentmux.adapters.system.processes.tried_command import try_command;"
+        "import os, pathlib;"
+        "from agentmux.adapters.system.processes.tried_command import try_command;"
         "try_command(('sh', '-c', 'echo $$ > child; kill -HUP $PPID; exec sleep 1000'),"
         " pathlib.Path(), os.environ, limit_s=1000)"
     )

@@ -223,7 +223,7 @@ def test_nothing_is_deleted_behind_a_link_out_of_the_work_tree(
 
 
 def rewound(top: Path, home: Path, to: str, **more: Any) -> tuple[SavedTree, tuple[str, ...]]:
-    """Rewind as `app.commands.resume.rewind` does; return what was saved before, and what stayed."""
+    """Rewind as `app.commands.resume.rewind` does; return what was saved, and what stayed."""
     store = checkpoints(top, home, **more)
     expected = set(store.changed_since(to))
     before = store.take("before", limit_s=60, replaced_by=to)

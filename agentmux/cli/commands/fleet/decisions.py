@@ -143,10 +143,7 @@ def retry(
     face: Face = ctx.obj
     require_person(face, "fleet retry")
     engine = engine_of(ctx)
-    from agentmux.fleet.decisions import (
-        deciding,  # noqa: PLC0415 (an extra)
-        drain,
-    )
+    from agentmux.fleet.decisions import deciding, drain  # noqa: PLC0415 (an extra)
     from agentmux.fleet.queue import listing  # noqa: PLC0415 (an extra)
 
     row = listing.find(engine, feature)
