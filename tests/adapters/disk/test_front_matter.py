@@ -31,7 +31,8 @@ def test_it_means_what_yaml_says(text: str) -> None:
 def test_yaml_is_loaded_only_for_what_needs_it(head: str, loads: bool) -> None:
     program = (
         "import sys; from agentmux.adapters.disk.session import front_matter;"
-        f"front_matter.read_front_matter('---\\nreviewers: {head}\\n---\\n'); print('yaml' in sys.modules)"
+        f"front_matter.read_front_matter('---\\nreviewers: {head}\\n---\\n');"
+        "print('yaml' in sys.modules)"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
