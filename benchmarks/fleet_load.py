@@ -18,7 +18,7 @@ from typing import Final, NamedTuple, Self
 
 import sqlalchemy as sa
 
-from agentmux.core.fleet.fleet_request import Wish
+from agentmux.core.fleet.fleet_request import FleetRequest
 from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.fleet.engine.database import engine_for
 from agentmux.fleet.engine.fleet_home import place_of
@@ -156,7 +156,7 @@ class Fleet:
 
     def submit(self, count: int) -> list[str]:
         """Submit so many features, in one transaction; return their ids."""
-        wishes = [Wish(repo=_REPO, feature=f"feature {number}") for number in range(count)]
+        wishes = [FleetRequest(repo=_REPO, feature=f"feature {number}") for number in range(count)]
         return [each.id for each in submit(self.engine, wishes)]
 
     def done(self, *where: sa.ColumnElement[bool]) -> list[float]:

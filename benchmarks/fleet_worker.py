@@ -20,7 +20,7 @@ from sqlalchemy import event
 
 from agentmux.cli.main import main
 from agentmux.core.fleet.statuses import FleetStatus, Outcome
-from agentmux.fleet.decisions.ending import Ended
+from agentmux.fleet.decisions.ending import DriveEnd
 from agentmux.fleet.engine.rows import Feature
 from agentmux.fleet.host.host import Host
 from agentmux.fleet.worker import drive
@@ -52,10 +52,10 @@ def run() -> int:
     counts, step_s, *words = sys.argv[1:]
     Counts(Path(counts))
 
-    def step(host: Host, row: Feature) -> Ended:
+    def step(host: Host, row: Feature) -> DriveEnd:
         del host, row
         time.sleep(float(step_s))
-        return Ended(Outcome(status=FleetStatus.DONE))
+        return DriveEnd(Outcome(status=FleetStatus.DONE))
 
     drive._ended = step  # noqa: SLF001 (everything around the session stays as it is)
     return main(words, os.environ)

@@ -22,7 +22,7 @@ _WORST_FIRST: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Problem:
+class SessionProblem:
     """Something that went wrong with one session, while work on the others went on.
 
     Attributes:
@@ -53,13 +53,13 @@ class OperationResult(Generic[T]):
     """The data of an operation, what went wrong, and the exit code of its command."""
 
     data: T
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[SessionProblem, ...] = ()
     exit_code: ExitCode = ExitCode.OK
 
 
-def problem_of(session: str, error: AgentmuxError) -> Problem:
+def problem_of(session: str, error: AgentmuxError) -> SessionProblem:
     """Return an error as the problem of one session."""
-    return Problem(
+    return SessionProblem(
         session=session,
         code=error.exit_code,
         message=error.message,
@@ -79,7 +79,7 @@ def worst(codes: Iterable[ExitCode]) -> ExitCode:
     return next(ranked, other)
 
 
-def envelope(sessions: Iterable[object], problems: Iterable[Problem]) -> dict[str, object]:
+def envelope(sessions: Iterable[object], problems: Iterable[SessionProblem]) -> dict[str, object]:
     """Return the JSON answer that every command that looks at sessions prints."""
     return {
         "schema": SCHEMA,

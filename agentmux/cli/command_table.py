@@ -138,7 +138,7 @@ def _loaded(name: str) -> Any:  # noqa: ANN401 (as above)
     """Import the module of the command ``name``; return the click command."""
     module, _, function = _COMMANDS[name].partition(":")
     found = getattr(importlib.import_module(f"agentmux.cli.commands.{module}"), function)
-    holder = typer.Typer(**_MANNERS)
+    holder = typer.Typer(**_TYPER_OPTIONS)
     if isinstance(found, typer.Typer):
         first = found.registered_callback
         holder.add_typer(found, name=name, help=_help(first.callback if first else None))
@@ -154,14 +154,14 @@ def _help(function: Any) -> str:  # noqa: ANN401 (any function)
     return "\n".join([first.removesuffix("."), *rest])
 
 
-_MANNERS: Final[dict[str, Any]] = {
+_TYPER_OPTIONS: Final[dict[str, Any]] = {
     "add_completion": False,
     "pretty_exceptions_enable": False,
     "rich_markup_mode": None,
     "context_settings": {"help_option_names": ["-h", "--help"]},
 }
 
-app: Final = typer.Typer(name="agentmux", cls=_Commands, **_MANNERS)
+app: Final = typer.Typer(name="agentmux", cls=_Commands, **_TYPER_OPTIONS)
 
 _HELP: Final = """Run a feature through a pipeline of coding agents in tmux, and resume it
 

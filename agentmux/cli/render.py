@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.result import OperationResult, Problem, envelope
+from agentmux.app.result import OperationResult, SessionProblem, envelope
 from agentmux.core.names.status_labels import Colour, status_colour
 from agentmux.core.terminal.text.colours import CODES, painted, shows_colours
 from agentmux.core.terminal.text.visible_text import visible
@@ -133,7 +133,7 @@ def sessions_json(result: OperationResult[tuple[SessionView, ...]]) -> None:
     as_json(envelope((view.as_json() for view in result.data), result.problems))
 
 
-def show_problems(problems: Sequence[Problem]) -> None:
+def show_problems(problems: Sequence[SessionProblem]) -> None:
     """Write problems to stderr: for each one the name of its session, its message and its hints."""
     for problem in problems:
         name = f"{problem.session}: " if problem.session else ""

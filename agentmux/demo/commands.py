@@ -22,7 +22,7 @@ class DemoError(AgentmuxError):
     """A command of the demo failed, or the demo could not be cleaned up."""
 
 
-class Commands:
+class DemoCommands:
     """The commands of one home."""
 
     def __init__(

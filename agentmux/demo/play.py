@@ -25,7 +25,7 @@ from agentmux.core.names.conversations import how_it_comes_back
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.registry import kind_of
 from agentmux.demo.claims import FINISHED, INTERRUPTED, Claim, claims, read_trace
-from agentmux.demo.commands import DEADLINE_S, Commands, DemoError, argv
+from agentmux.demo.commands import DEADLINE_S, DemoCommands, DemoError, argv
 from agentmux.demo.follower import Follower
 from agentmux.demo.home import TRACE, Scene, git, run_tests
 from agentmux.demo.project import FEATURE, make_project
@@ -45,7 +45,7 @@ class Play:
     def __init__(self, demo: Scene, screen: DemoScreen) -> None:
         self._demo = demo
         self._screen = screen
-        self._commands = Commands(demo.homes[0], demo.project, screen)
+        self._commands = DemoCommands(demo.homes[0], demo.project, screen)
         self._socket = demo.homes[0].socket
 
     def all(self) -> bool:

@@ -14,12 +14,12 @@ from agentmux.adapters.system.processes.command_runs import CommandEnd
 from agentmux.app.session.search.lookup import entry_at
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.documents.diff_comments import LineComment, change_request
-from agentmux.core.names.status_labels import Colour, Group
+from agentmux.core.names.status_labels import Colour, StatusGroup
 from agentmux.core.terminal.keys.desk_keys import DeskWish
 from agentmux.core.terminal.text import command_words
 from agentmux.core.terminal.text.command_words import Words
-from agentmux.desk.screens.dialogs import Asking, Choosing, Failure, Reading, Writing
-from agentmux.desk.screens.new_session import Describing, Offer
+from agentmux.desk.screens.dialogs import Asking, Choosing, Failure, TextDialog, Writing
+from agentmux.desk.screens.new_session import Describing, NewSessionOffer
 from agentmux.errors import AgentmuxError, of_system
 from agentmux.threads import in_daemon_thread
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from agentmux.app.delivery.approval.approval_question import ApprovalQuestion
     from agentmux.app.views.session.last_screens import LastScreen
-    from agentmux.desk.list.listing import DeskRow, Listing
+    from agentmux.desk.list.listing import DeskRow, SessionListing
     from agentmux.desk.screens.widgets import PageView
     from agentmux.desk.tools import DeskTools
 
@@ -58,7 +58,7 @@ class Desk(Protocol):
         comments: The comments on lines of diffs: by session, then by place.
     """
 
-    listing: Listing
+    listing: SessionListing
     comments: dict[Path, dict[str, LineComment]]
     tab: str
     tools: DeskTools
@@ -177,7 +177,7 @@ class Actions:
             self._app.say(f"not approved: {asked}", Colour.RED)
         else:
             title = f"What an approval of {row.name} would do"
-            if await self._app.ask(Reading(title, asked.lines, f"{asked.does}?", key="a")):
+            if await self._app.ask(TextDialog(title, asked.lines, f"{asked.does}?", key="a")):
                 words = command_words.approve(row.name, asked.approval.digest)
                 await self._run(row.project, words, "approving")
 
@@ -328,7 +328,7 @@ class Actions:
             "A new orchestrator takes them over as they are: nothing is started again.",
             self._locate(f"The same as: agentmux resume --reattach {row.name}", row.project),
         )
-        asked = Reading(f"Reattach {row.name}", lines, "Start a new orchestrator for them?")
+        asked = TextDialog(f"Reattach {row.name}", lines, "Start a new orchestrator for them?")
         if not await self._app.ask(asked):
             return False
         words = command_words.resume(row.name, (), reattach=True)
@@ -351,7 +351,7 @@ class Actions:
             self._app.say("none of the marked sessions is at rest")
             return
         lines = [_row_words(each) for each in rows]
-        asked = Reading("Resume these sessions", lines, f"Resume {len(rows)}?")
+        asked = TextDialog("Resume these sessions", lines, f"Resume {len(rows)}?")
         if not await self._app.ask(asked):
             return
         failed: list[tuple[DeskRow, CommandEnd]] = []
@@ -364,7 +364,7 @@ class Actions:
         self._app.say(f"resumed {len(rows) - len(failed)} of {len(rows)}")
         if failed:
             told = [f"{row.name}: {said.words}" for row, said in failed]
-            await self._app.ask(Reading("Not resumed", told))
+            await self._app.ask(TextDialog("Not resumed", told))
 
     async def _restart(self, row: DeskRow) -> None:
         seats = await in_daemon_thread(partial(self._restartable, row))
@@ -386,14 +386,14 @@ class Actions:
         return restartable(self._app.tools.reader.placed(row)[1])
 
     async def _unpark(self, row: DeskRow) -> None:
-        if row.row.group is not Group.PARKED:
+        if row.row.group is not StatusGroup.PARKED:
             self._app.say("no agent of this session waits for a usage limit")
             return
         lines = (
             "Its agents wait until their usage limits end.",
             "Do this if you know that a limit is over: agents of one account go on one by one.",
         )
-        if await self._app.ask(Reading(f"Unpark {row.name}", lines, "Let them go on now?")):
+        if await self._app.ask(TextDialog(f"Unpark {row.name}", lines, "Let them go on now?")):
             await self._run(row.project, command_words.unpark(row.name), "unparking")
 
     async def _stop(self, row: DeskRow) -> None:
@@ -404,7 +404,7 @@ class Actions:
             "Its last screens are kept, its agents are ended, and its tmux session is killed.",
             "A resume brings it back.",
         )
-        asked = Reading(f"Stop {row.name}", lines, "Stop it?")
+        asked = TextDialog(f"Stop {row.name}", lines, "Stop it?")
         if await self._app.ask(asked):
             await self._run(row.project, command_words.stop(row.name), "stopping")
 
@@ -415,7 +415,7 @@ class Actions:
             "A worktree of its own goes too, unless it has work that is nowhere else;",
             "files that git ignores, such as .env, count as none, and go with it.",
         )
-        asked = Reading(f"Remove {row.name}", lines, "Remove it for good?")
+        asked = TextDialog(f"Remove {row.name}", lines, "Remove it for good?")
         if await self._app.ask(asked):
             await self._run(row.project, command_words.remove(row.name), "removing")
 
@@ -436,7 +436,7 @@ class Actions:
                 words = command_words.start(str(path), pipeline=made.pipeline, place=made.place)
                 self._here(made.project, words)
 
-    def _offer(self, project: Path) -> Offer:
+    def _offer(self, project: Path) -> NewSessionOffer:
         """Return what a start in a project can take; as configured where nobody can tell."""
         from agentmux.app.commands.look.pipelines import usable_pipelines  # noqa: PLC0415 (as above)
         from agentmux.core.decisions.workplace import workplace_choices  # noqa: PLC0415 (as above)
@@ -445,9 +445,9 @@ class Actions:
             world = self._app.tools.reader.world(project)
             pipelines = usable_pipelines(world)
         except (AgentmuxError, OSError):  # the start says what is wrong
-            return Offer()
+            return NewSessionOffer()
         places = workplace_choices(world.settings.git.worktree)
-        return Offer(pipelines=pipelines or Offer().pipelines, places=places)
+        return NewSessionOffer(pipelines=pipelines or NewSessionOffer().pipelines, places=places)
 
 
 def _row_words(row: DeskRow) -> str:

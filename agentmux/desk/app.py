@@ -16,7 +16,7 @@ from textual.events import DescendantFocus, Event, Key, Paste
 from textual.worker import WorkerFailed
 
 from agentmux.core.names import layout
-from agentmux.core.names.status_labels import Colour, Group
+from agentmux.core.names.status_labels import Colour, StatusGroup
 from agentmux.core.terminal.keys.desk_keys import (
     DESK_KEYS,
     TABS,
@@ -28,11 +28,11 @@ from agentmux.core.terminal.keys.fleet_keys import OPEN_KEY, OPEN_SAYS, fleet_he
 from agentmux.core.terminal.text.command_words import Words
 from agentmux.desk.actions import Actions
 from agentmux.desk.list import listing as lists
-from agentmux.desk.list.listing import DeskRow, Listing
-from agentmux.desk.screens.dialogs import Reading
+from agentmux.desk.list.listing import DeskRow, SessionListing
+from agentmux.desk.screens.dialogs import TextDialog
 from agentmux.desk.screens.widgets import OneLine, PageView, SessionList, foot_parts, tab_parts
 from agentmux.desk.session.overview import offered, wish_words
-from agentmux.desk.session.pages import Page, Pages
+from agentmux.desk.session.pages import SessionPage, SessionPages
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Part
 from agentmux.desk.tools import DeskTools
 from agentmux.threads import in_daemon_thread
@@ -85,7 +85,7 @@ _ACTING: Final = frozenset({*Actions.WISHES})
 _ALWAYS_SHOWN: Final = (DeskWish.KEYS, DeskWish.QUIT)
 """What the last line of the screen shows first of all, at its end."""
 
-_WELCOME: Final = Page(
+_WELCOME: Final = SessionPage(
     markdown="""AgentMux takes a feature through a team of coding agents in tmux: architecture,
 plan, code, review. You watch, answer their questions, and approve the result.
 
@@ -113,10 +113,10 @@ class DeskApp(App[int]):
         self.tools = tools
         if tools.fleet is not None:
             self.bind(OPEN_KEY, "fleet", description=OPEN_SAYS, show=False)
-        self.pages = Pages(tools.reader, tools.commands.locate)
+        self.pages = SessionPages(tools.reader, tools.commands.locate)
         self.sessions, self.view = SessionList(tools.now), PageView()
         self._lines = {name: OneLine(name) for name in ("head", "tabs", "note", "said", "foot")}
-        self.listing = Listing()
+        self.listing = SessionListing()
         self.searching = False
         self.on_page = False
         self.is_widened = False
@@ -224,7 +224,7 @@ class DeskApp(App[int]):
         """
         selected = self.listing.selected
         known = self.listing.shown if selected is None else (selected, *self.listing.shown)
-        resting = (each for each in known if each.row.group is Group.INTERRUPTED)
+        resting = (each for each in known if each.row.group is StatusGroup.INTERRUPTED)
         unknown = (e for e in resting if e.safety is None or e.path in self._stale)
         yield from {each.path: each for each in unknown}.values()
 
@@ -244,12 +244,12 @@ class DeskApp(App[int]):
 
     def _show_head(self) -> None:
         shown = self.listing.rows.values()
-        counts = {group: sum(each.row.group is group for each in shown) for group in Group}
+        counts = {group: sum(each.row.group is group for each in shown) for group in StatusGroup}
         parts: list[Part] = [("agentmux  ", BOLD)]
         for group, count in counts.items():
             if count:
-                style = Colour.YELLOW.value if group is Group.NEEDS_YOU else PLAIN
-                several = group is Group.NEEDS_YOU and count > 1
+                style = Colour.YELLOW.value if group is StatusGroup.NEEDS_YOU else PLAIN
+                several = group is StatusGroup.NEEDS_YOU and count > 1
                 parts.append((f"{count} {'need you' if several else group.value}  ", style))
         if not shown:
             reading = not self.tools.feed.is_complete
@@ -328,17 +328,17 @@ class DeskApp(App[int]):
         row, tab, part = self.listing.selected, self.tab, self.part
         if row is None:
             is_empty = self.tools.feed.is_complete and not self.listing.rows
-            self.view.show(_WELCOME if is_empty else Page(), keeps_place=False)
-            self._show_tabs(Page())
+            self.view.show(_WELCOME if is_empty else SessionPage(), keeps_place=False)
+            self._show_tabs(SessionPage())
             return
-        shown = self.view.page if self._shown == (row.path, tab, part) else Page()
+        shown = self.view.page if self._shown == (row.path, tab, part) else SessionPage()
         name = shown.parts[shown.at] if shown.parts else ""
         turns = self._turns
         page = await in_daemon_thread(partial(self.pages.page, row, tab, part, name))
         if turns == self._turns:  # else a key has asked for another part, maybe of the same number
             self.show_page(row, tab, part, page)
 
-    def show_page(self, row: DeskRow, tab: str, part: int, page: Page) -> None:
+    def show_page(self, row: DeskRow, tab: str, part: int, page: SessionPage) -> None:
         """Show a page, unless another one is wanted by now."""
         selected = self.listing.selected
         if selected is None or (selected.path, self.tab, self.part) != (row.path, tab, part):
@@ -349,7 +349,7 @@ class DeskApp(App[int]):
         self._shown = key
         self._show_tabs(page)
 
-    def _show_tabs(self, page: Page) -> None:
+    def _show_tabs(self, page: SessionPage) -> None:
         parts, names = tab_parts(self.tab, self._line("tabs").size.width)
         self._line("tabs").show(parts, names)
         several = f"{page.at + 1} of {len(page.parts)} (. next)  " * (len(page.parts) > 1)
@@ -382,7 +382,7 @@ class DeskApp(App[int]):
             in_daemon_thread(self.pages.end_live)
         self._turns += 1
         self.tab, self.part, self._shown = tab, part, (None, "", 0)
-        self._show_tabs(Page())
+        self._show_tabs(SessionPage())
         self._load_soon()
 
     # -- keys ----------------------------------------------------------------------------------
@@ -524,12 +524,12 @@ class DeskApp(App[int]):
     def _go_to_needy(self) -> None:
         self.listing = lists.next_in_need(self.listing)
         selected = self.listing.selected
-        if selected is None or selected.row.group is not Group.NEEDS_YOU:
+        if selected is None or selected.row.group is not StatusGroup.NEEDS_YOU:
             self.say("no session needs you")
 
     def _show_keys(self) -> None:
         fleet = fleet_help() if self.tools.fleet is not None else ()
-        self.push_screen(Reading("All keys of the desk", (*help_lines(), *fleet)))
+        self.push_screen(TextDialog("All keys of the desk", (*help_lines(), *fleet)))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Yield what the palette offers: the keys of what is shown, by their words."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.core.terminal.text.text_width import cut, printable
 from agentmux.monitor.reading import wrapped
-from agentmux.monitor.segments import MonitorLine, Segment, Style
+from agentmux.monitor.segments import MonitorLine, Segment, SegmentStyle
 
 if TYPE_CHECKING:
     from agentmux.ports.tmux.display import ResultView
@@ -53,7 +53,7 @@ def draw_result(
         drawn += [()] if drawn and spaced else []
         if headed:
             is_said = lines[0].rstrip(":") == heading
-            drawn += [] if is_said else [(Segment(cut(heading, cols), Style.HEADER),)]
+            drawn += [] if is_said else [(Segment(cut(heading, cols), SegmentStyle.HEADER),)]
         drawn += _part(more if writes else f"{more}: press {key}", lines, share, cols)
     return tuple(drawn[:rows])
 
@@ -63,7 +63,7 @@ def _part(more: str, lines: Sequence[str], share: int, cols: int) -> list[Monito
     body: list[MonitorLine] = [(Segment(line),) for line in shown]
     if len(shown) < len(lines) and share > 0:
         left = cut(more.format(len(lines) - len(shown)), cols)
-        body.append((Segment(left, Style.DIM),))
+        body.append((Segment(left, SegmentStyle.DIM),))
     return body
 
 

@@ -6,12 +6,12 @@ import functools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from agentmux.core.terminal.keys.console import Page
+from agentmux.core.terminal.keys.console import TextPage
 from agentmux.core.terminal.text.text_width import clean, cut, printable, spread, width, wrap
-from agentmux.monitor.segments import WIDEST, MonitorLine, Segment, Style
+from agentmux.monitor.segments import WIDEST, MonitorLine, Segment, SegmentStyle
 
 if TYPE_CHECKING:
-    from agentmux.ports.tmux.display import Picture, Reading
+    from agentmux.ports.tmux.display import DisplayedText, Picture
 
 _QUESTION_LINES: Final = 8
 _TEXT_LINES: Final = 40
@@ -29,22 +29,22 @@ _MOVES: Final = (
 )
 # The first match counts.
 _DIFF_STYLES: Final = (
-    (("diff ", "+++", "---"), Style.HEADER),
-    (("index ", "new file", "deleted file", "similarity", "rename"), Style.DIM),
-    (("old mode", "new mode", "copy "), Style.DIM),
-    (("@@",), Style.PLACE),
-    (("+",), Style.GOOD),
-    (("-",), Style.BAD),
+    (("diff ", "+++", "---"), SegmentStyle.HEADER),
+    (("index ", "new file", "deleted file", "similarity", "rename"), SegmentStyle.DIM),
+    (("old mode", "new mode", "copy "), SegmentStyle.DIM),
+    (("@@",), SegmentStyle.PLACE),
+    (("+",), SegmentStyle.GOOD),
+    (("-",), SegmentStyle.BAD),
 )  # fmt: skip
 
 
-def page_of(picture: Picture, cols: int, rows: int) -> Page:
+def page_of(picture: Picture, cols: int, rows: int) -> TextPage:
     """Return how much of the text that is read would be on the screen."""
     reading = picture.reading
     if reading is None:
-        return Page()
+        return TextPage()
     room = rows - 1 - len(_below(picture, cols))
-    return Page(rows=max(room, 1), last=max(len(_body(reading, cols)) - room, 0))
+    return TextPage(rows=max(room, 1), last=max(len(_body(reading, cols)) - room, 0))
 
 
 def draw_reading(picture: Picture, cols: int, rows: int) -> tuple[MonitorLine, ...]:
@@ -60,29 +60,29 @@ def draw_reading(picture: Picture, cols: int, rows: int) -> tuple[MonitorLine, .
     where = f"lines {top + 1}-{top + len(shown)} of {len(body)}" if page.last else ""
     left, right = spread(clean(reading.title), where, min(cols, WIDEST), least=cols // 4)
     blank: list[MonitorLine] = [()] * (page.rows - len(shown))
-    title = (Segment(left, Style.HEADER), Segment(right, Style.DIM))
+    title = (Segment(left, SegmentStyle.HEADER), Segment(right, SegmentStyle.DIM))
     return (title, *shown, *blank, *_below(picture, cols))
 
 
 def _below(picture: Picture, cols: int) -> tuple[MonitorLine, ...]:
     wide = min(cols, WIDEST)
-    note = [(Segment(line, Style.DIM),) for line in wrap(clean(picture.note), wide, 2)]
+    note = [(Segment(line, SegmentStyle.DIM),) for line in wrap(clean(picture.note), wide, 2)]
     if not picture.question:
         return (*note, _keys(_HINTS, wide))
     asked = wrap(f"! {clean(picture.question)}", wide, _QUESTION_LINES)
     return (
         *note,
         _keys(_MOVES, wide),
-        *((Segment(line, Style.ATTENTION),) for line in asked),
+        *((Segment(line, SegmentStyle.ATTENTION),) for line in asked),
     )
 
 
 def _keys(hints: tuple[str, ...], wide: int) -> MonitorLine:
     fits = next((each for each in hints if width(each) <= wide), hints[-1])
-    return (Segment(cut(fits, wide), Style.DIM),)
+    return (Segment(cut(fits, wide), SegmentStyle.DIM),)
 
 
-def _body(reading: Reading, cols: int) -> tuple[MonitorLine, ...]:
+def _body(reading: DisplayedText, cols: int) -> tuple[MonitorLine, ...]:
     return _lines(reading.lines, cols if reading.is_diff else min(cols, WIDEST), reading.is_diff)
 
 
@@ -94,7 +94,9 @@ def _lines(lines: tuple[str, ...], cols: int, is_diff: bool) -> tuple[MonitorLin
 
 
 def _diff_line(text: str, cols: int) -> Iterator[MonitorLine]:
-    style = next((style for starts, style in _DIFF_STYLES if text.startswith(starts)), Style.PLAIN)
+    style = next(
+        (style for starts, style in _DIFF_STYLES if text.startswith(starts)), SegmentStyle.PLAIN
+    )
     sign, rest = text[:1], text[1:].expandtabs(_TAB)
     for line in wrapped(sign + rest, cols):
         yield (Segment(line, style),)

@@ -12,14 +12,14 @@ from threading import Lock
 from typing import Final, TextIO
 
 from agentmux.adapters.system import terminal
-from agentmux.core.terminal.keys.console import Page
+from agentmux.core.terminal.keys.console import TextPage
 from agentmux.core.terminal.keys.keys import Keys, Pressed
 from agentmux.core.terminal.text import sequences
 from agentmux.core.terminal.text.text_width import clean
 from agentmux.monitor.reading import page_of
-from agentmux.monitor.segments import MonitorLine, Style
+from agentmux.monitor.segments import MonitorLine, SegmentStyle
 from agentmux.monitor.view import draw
-from agentmux.ports.tmux.display import Message, Picture
+from agentmux.ports.tmux.display import MonitorMessage, Picture
 
 # If the terminal accepts nothing for so long (a server that hangs), the picture is drawn later.
 _PATIENCE_S: Final = 0.1
@@ -28,23 +28,23 @@ _ESCAPE_S: Final = 0.03
 
 _BEGIN: Final = sequences.CURSOR_OFF + sequences.WRAP_OFF + sequences.PASTE_MARKED
 _END: Final = sequences.PLAIN + sequences.PASTE_PLAIN + sequences.WRAP_ON + sequences.CURSOR_ON
-_COLOURED: Final[Mapping[Style, str]] = {
-    Style.PLAIN: "",
-    Style.HEADER: "1",
-    Style.DIM: "2",
-    Style.ATTENTION: "1;33",
-    Style.PROBLEM: "1;31",
-    Style.GOOD: "32",
-    Style.BAD: "31",
-    Style.PLACE: "36",
+_COLOURED: Final[Mapping[SegmentStyle, str]] = {
+    SegmentStyle.PLAIN: "",
+    SegmentStyle.HEADER: "1",
+    SegmentStyle.DIM: "2",
+    SegmentStyle.ATTENTION: "1;33",
+    SegmentStyle.PROBLEM: "1;31",
+    SegmentStyle.GOOD: "32",
+    SegmentStyle.BAD: "31",
+    SegmentStyle.PLACE: "36",
 }
-_UNCOLOURED: Final[Mapping[Style, str]] = {
+_UNCOLOURED: Final[Mapping[SegmentStyle, str]] = {
     **_COLOURED,
-    Style.ATTENTION: "1",
-    Style.PROBLEM: "1",
-    Style.GOOD: "",
-    Style.BAD: "",
-    Style.PLACE: "2",
+    SegmentStyle.ATTENTION: "1",
+    SegmentStyle.PROBLEM: "1",
+    SegmentStyle.GOOD: "",
+    SegmentStyle.BAD: "",
+    SegmentStyle.PLACE: "2",
 }
 
 
@@ -98,9 +98,9 @@ class TerminalDisplay:
             if self._fd >= 0:
                 self._send(sequences.BELL)
 
-    def page(self) -> Page:
+    def page(self) -> TextPage:
         if self._picture is None or self._fd < 0:
-            return Page()
+            return TextPage()
         return page_of(self._picture, *self._size())
 
     def resized(self) -> None:
@@ -177,7 +177,7 @@ class PlainDisplay:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._said: tuple[Message, ...] = ()
+        self._said: tuple[MonitorMessage, ...] = ()
 
     def show(self, picture: Picture) -> None:
         """Print the messages that were not in the last picture; never raise."""
@@ -195,9 +195,9 @@ class PlainDisplay:
     def ring(self) -> None:
         """Do nothing: there is no terminal."""
 
-    def page(self) -> Page:
+    def page(self) -> TextPage:
         """Return a page of nothing: there is no screen."""
-        return Page()
+        return TextPage()
 
     def fits(self, cols: int, rows: int) -> None:
         """Do nothing: printed lines do not depend on a size."""
@@ -216,7 +216,9 @@ class PlainDisplay:
         """Do nothing: the stream belongs to the caller."""
 
 
-def _new(before: tuple[Message, ...], now: tuple[Message, ...]) -> tuple[Message, ...]:
+def _new(
+    before: tuple[MonitorMessage, ...], now: tuple[MonitorMessage, ...]
+) -> tuple[MonitorMessage, ...]:
     """Return the messages in ``now`` that are not in ``before``.
 
     ``now`` may lack old messages at the beginning of ``before``; new ones are at the end.

@@ -11,7 +11,7 @@ WIDEST: Final = 100
 """The greatest width of a text, in cells: longer lines are hard to read."""
 
 
-class Style(StrEnum):
+class SegmentStyle(StrEnum):
     """How a segment is shown. The text says everything without its style, too."""
 
     PLAIN = "plain"
@@ -32,7 +32,7 @@ class Segment:
     """A part of a line that has one style."""
 
     text: str
-    style: Style = Style.PLAIN
+    style: SegmentStyle = SegmentStyle.PLAIN
 
 
 MonitorLine = tuple[Segment, ...]

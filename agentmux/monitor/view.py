@@ -48,8 +48,8 @@ from agentmux.core.terminal.keys.monitor_keys import DETACH
 from agentmux.core.terminal.text.text_width import NARROW, clean, cut, spread, width, wrap
 from agentmux.monitor.decision import draw_result
 from agentmux.monitor.reading import draw_reading
-from agentmux.monitor.segments import WIDEST, MonitorLine, Segment, Style, plain
-from agentmux.ports.tmux.display import Message, Picture, SeatStatus
+from agentmux.monitor.segments import WIDEST, MonitorLine, Segment, SegmentStyle, plain
+from agentmux.ports.tmux.display import MonitorMessage, Picture, SeatStatus
 
 ATTENTION: Final = "!"
 
@@ -155,7 +155,7 @@ def _fit(body: Sequence[_Ranked], bottom: Sequence[_Ranked], rows: int) -> tuple
 def _text(
     text: str,
     cols: int,
-    style: Style = Style.PLAIN,
+    style: SegmentStyle = SegmentStyle.PLAIN,
     *,
     ranks: tuple[int, int],
     lines: int = _TEXT_LINES,
@@ -179,7 +179,7 @@ def _text(
 
 
 def _heading(text: str, cols: int) -> _Ranked:
-    return _Rank.HEADING, (Segment(cut(text, cols), Style.HEADER),)
+    return _Rank.HEADING, (Segment(cut(text, cols), SegmentStyle.HEADER),)
 
 
 # -- the feature ---------------------------------------------------------------------------------
@@ -188,18 +188,18 @@ def _heading(text: str, cols: int) -> _Ranked:
 def _header(picture: Picture, cols: int) -> Iterator[_Ranked]:
     state = picture.state
     feature = (_Rank.FEATURE, _Rank.HEADING)
-    yield from _text(state.subject, cols, Style.HEADER, ranks=feature, lines=2)
+    yield from _text(state.subject, cols, SegmentStyle.HEADER, ranks=feature, lines=2)
     heading = (_Rank.HEADING, _Rank.WHY)
-    yield from _text(_name(state), cols, Style.DIM, ranks=heading, lines=2)
+    yield from _text(_name(state), cols, SegmentStyle.DIM, ranks=heading, lines=2)
     if state.worktree:
         place = f"{state.branch} in {state.worktree}" if state.branch else f"in {state.worktree}"
-        yield from _text(place, cols, Style.DIM, ranks=(_Rank.DETAIL, _Rank.WHY), lines=2)
+        yield from _text(place, cols, SegmentStyle.DIM, ranks=(_Rank.DETAIL, _Rank.WHY), lines=2)
     if state.cycle > 1:
         yield from _text(f"cycle {state.cycle}", cols, ranks=heading, lines=1)
     if state.interruption is not None and state.phase != Phase.FAILED:
         ago = _age(state.interruption.at, picture.now)
         said = f"interrupted{f' {ago} ago' if ago else ''}: {state.interruption.cause}"
-        yield from _text(said, cols, Style.DIM, ranks=heading, lines=2)
+        yield from _text(said, cols, SegmentStyle.DIM, ranks=heading, lines=2)
 
 
 def _name(state: SessionState) -> str:
@@ -226,13 +226,13 @@ def _phase_line(state: SessionState, cols: int) -> Iterator[_Ranked]:
     whole = "  ".join(shown)
     if width(whole) > cols:
         whole = f"{phase_mark(state, here, here)} {here.replace('_', ' ')}"
-    yield _Rank.CURRENT, (Segment(cut(whole, cols), Style.HEADER),)
+    yield _Rank.CURRENT, (Segment(cut(whole, cols), SegmentStyle.HEADER),)
 
 
 def _phases(picture: Picture, cols: int) -> Iterator[_Ranked]:
     for each in phase_lines(picture.state, picture.spent_s):
         if each.phase in ENDS:
-            style = Style.GOOD if each.mark == DONE else Style.BAD
+            style = SegmentStyle.GOOD if each.mark == DONE else SegmentStyle.BAD
             yield _Rank.CURRENT, (Segment(cut(f" {each.mark} {each.name}", cols), style),)
         else:
             yield _phase(each, cols)
@@ -246,15 +246,15 @@ def _phase(here: PhaseLine, cols: int) -> _Ranked:
     both = "  ".join(filter(None, (says, took)))
     says = both if width(name) + 1 + width(both) <= cols else says  # the time is left out first
     left, right = spread(name, says, cols, least=cols // 2)
-    return rank, (Segment(left, style), Segment(right, Style.DIM))
+    return rank, (Segment(left, style), Segment(right, SegmentStyle.DIM))
 
 
 _MINUTE: Final = 60.0
 _PHASE_STYLES: Final = {
-    LATER: (Style.PLAIN, _Rank.PHASE),
-    DONE: (Style.DIM, _Rank.PHASE),
-    CURRENT: (Style.HEADER, _Rank.CURRENT),
-    FAILED: (Style.BAD, _Rank.CURRENT),
+    LATER: (SegmentStyle.PLAIN, _Rank.PHASE),
+    DONE: (SegmentStyle.DIM, _Rank.PHASE),
+    CURRENT: (SegmentStyle.HEADER, _Rank.CURRENT),
+    FAILED: (SegmentStyle.BAD, _Rank.CURRENT),
 }
 
 
@@ -287,22 +287,24 @@ def _seat(picture: Picture, number: int, name: str, seat: Seat, cols: int) -> It
         says = clean(_says(status, picture.now, since=False))
     is_short = width(called) <= cols * 2 // 3  # it stays whole, since commands take the name
     left, right = spread(called, says, cols, least=cols if is_short else cols // 4)
-    style = Style.ATTENTION if attention else Style.PLAIN
-    said = _COLOURED.get(status_colour(status.status), Style.PLAIN)
+    style = SegmentStyle.ATTENTION if attention else SegmentStyle.PLAIN
+    said = _COLOURED.get(status_colour(status.status), SegmentStyle.PLAIN)
     yield _Rank.SEAT, (Segment(left, style), Segment(right, said))
     why = (_Rank.WHY, _Rank.WHY)
     about = _about(picture, name, seat)
     detail = (_Rank.DETAIL, _Rank.WHY)
-    yield from _text(about, cols, Style.DIM, ranks=detail, lines=2, indent="    ")
+    yield from _text(about, cols, SegmentStyle.DIM, ranks=detail, lines=2, indent="    ")
     if status.resets and not status.until:
         yield from _text(f"resets {status.resets}", cols, ranks=why, lines=1, indent="    ")
     if status.trouble:
-        yield from _text(status.trouble, cols, Style.PROBLEM, ranks=why, lines=2, indent="    ")
+        yield from _text(
+            status.trouble, cols, SegmentStyle.PROBLEM, ranks=why, lines=2, indent="    "
+        )
     if status.unsent:
         no_prompt = f"its prompt has not arrived: {status.unsent}"
-        yield from _text(no_prompt, cols, Style.PROBLEM, ranks=why, lines=2, indent="    ")
+        yield from _text(no_prompt, cols, SegmentStyle.PROBLEM, ranks=why, lines=2, indent="    ")
     if needs_reason(seat.mode, seat.reason):
-        yield from _text(seat.reason, cols, Style.DIM, ranks=why, lines=2, indent="    ")
+        yield from _text(seat.reason, cols, SegmentStyle.DIM, ranks=why, lines=2, indent="    ")
     # Of an agent that has ended it would be a question that nobody can answer any more.
     last = "" if seat.status in _ENDED else picture.last_lines.get(name, "")
     yield from _text(last, cols, ranks=why, lines=1, indent=_LAST_LINE)
@@ -311,7 +313,11 @@ def _seat(picture: Picture, number: int, name: str, seat: Seat, cols: int) -> It
 _NUMBERED: Final = 9
 _ENDED: Final = statuses.LEFT | {statuses.CRASHED, statuses.REJECTED}
 # What is yours is marked by a sign already.
-_COLOURED: Final = {Colour.RED: Style.BAD, Colour.GREEN: Style.GOOD, Colour.DIM: Style.DIM}
+_COLOURED: Final = {
+    Colour.RED: SegmentStyle.BAD,
+    Colour.GREEN: SegmentStyle.GOOD,
+    Colour.DIM: SegmentStyle.DIM,
+}
 _LAST_LINE: Final = "    > "
 
 
@@ -403,12 +409,12 @@ def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
     if picture.question:
         ranks = (_Rank.TURN, _Rank.MORE)
         said = f"{ATTENTION} {picture.question}"
-        yield from _text(said, cols, Style.ATTENTION, ranks=ranks, lines=_QUESTION_LINES)
+        yield from _text(said, cols, SegmentStyle.ATTENTION, ranks=ranks, lines=_QUESTION_LINES)
     if picture.draft is not None:
         return
     for what, *hints in turns:
         first = (_Rank.TURN, _Rank.MORE)
-        yield from _text(f"{ATTENTION} {what}", cols, Style.ATTENTION, ranks=first)
+        yield from _text(f"{ATTENTION} {what}", cols, SegmentStyle.ATTENTION, ranks=first)
         for hint in hints:
             yield from _text(hint, cols, ranks=(_Rank.MORE, _Rank.MORE), indent="  ")
 
@@ -417,7 +423,7 @@ def _failed(picture: Picture, cols: int) -> Iterator[_Ranked]:
     """Yield what has failed, without keys: nobody answers them any more."""
     for what, *_ in _failure(picture):
         first = (_Rank.TURN, _Rank.MORE)
-        yield from _text(f"{ATTENTION} {what}", cols, Style.ATTENTION, ranks=first)
+        yield from _text(f"{ATTENTION} {what}", cols, SegmentStyle.ATTENTION, ranks=first)
 
 
 def _writing(picture: Picture, cols: int) -> Iterator[_Ranked]:
@@ -426,13 +432,13 @@ def _writing(picture: Picture, cols: int) -> Iterator[_Ranked]:
     First comes an instruction, then the text so far; if that is long, only its end.
     """
     ranks, draft = (_Rank.TURN, _Rank.MORE), picture.draft or ""
-    yield from _text(f"{ATTENTION} {_WRITE}", cols, Style.ATTENTION, ranks=ranks)
+    yield from _text(f"{ATTENTION} {_WRITE}", cols, SegmentStyle.ATTENTION, ranks=ranks)
     *before, last = wrap(f"> {clean(draft)}{_CURSOR}", cols, len(draft) + 1)[-_TEXT_LINES:]
     for line in before:
         yield _Rank.MORE, (Segment(line),)
     yield _Rank.TURN, (Segment(last),)
     more = (_Rank.MORE, _Rank.MORE)
-    yield from _text(picture.begins, cols, Style.DIM, ranks=more, lines=2, indent="  ")
+    yield from _text(picture.begins, cols, SegmentStyle.DIM, ranks=more, lines=2, indent="  ")
 
 
 def _failure(picture: Picture) -> Iterator[tuple[str, ...]]:
@@ -502,7 +508,7 @@ def _problem(picture: Picture, cols: int) -> Iterator[_Ranked]:
     left = f"warning: {picture.left_branch}" if picture.left_branch else ""
     for said in filter(None, (problem, left)):
         ranks = (_Rank.PROBLEM, _Rank.MORE)
-        yield from _text(said, cols, Style.PROBLEM, ranks=ranks, lines=_PROBLEM_LINES)
+        yield from _text(said, cols, SegmentStyle.PROBLEM, ranks=ranks, lines=_PROBLEM_LINES)
 
 
 def _messages(picture: Picture, rows: int, cols: int) -> Iterator[_Ranked]:
@@ -516,7 +522,7 @@ def _messages(picture: Picture, rows: int, cols: int) -> Iterator[_Ranked]:
         yield from _text(said, cols, ranks=(rank, rank), lines=3)
 
 
-def _clock(message: Message, now: datetime) -> str:
+def _clock(message: MonitorMessage, now: datetime) -> str:
     """Return when a message came, as ``10:27 ``, with its day if that is not today."""
     if message.at is None:
         return ""
@@ -527,7 +533,9 @@ def _bottom(picture: Picture, cols: int, *, ended: bool) -> Iterator[_Ranked]:
     ranks = (_Rank.BOTTOM, _Rank.BOTTOM)
     if ended and picture.state.phase != Phase.DONE:
         way = f". {picture.leave}; then type:" if picture.leave else "; in a shell:"
-        yield from _text(f"the orchestrator has ended{way}", cols, Style.ATTENTION, ranks=ranks)
+        yield from _text(
+            f"the orchestrator has ended{way}", cols, SegmentStyle.ATTENTION, ranks=ranks
+        )
         again = f"agentmux resume --reattach {_typed(picture)}"
         yield from _text(again, cols, ranks=ranks, indent="  ")
     elif not ended:
@@ -537,4 +545,4 @@ def _bottom(picture: Picture, cols: int, *, ended: bool) -> Iterator[_Ranked]:
         foot = f"{'' if writes else keys}{picture.leave or DETACH}"
         if len(foot) > cols:
             foot = _WHERE.sub("", foot)
-        yield from _text(foot, cols, Style.DIM, ranks=ranks, lines=1)
+        yield from _text(foot, cols, SegmentStyle.DIM, ranks=ranks, lines=1)

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.forges.remote_urls import Remote
-from agentmux.core.forges.spec import ForgeSpec, Place
+from agentmux.core.forges.spec import ForgeSpec, RepoRef
 from agentmux.errors import MissingError, NotInstalledError
 
 
@@ -36,7 +36,7 @@ class IssueText:
         left_out: How many other comments there are.
     """
 
-    place: Place
+    place: RepoRef
     number: int
     url: str
     title: str
@@ -78,8 +78,8 @@ class NewRequest:
         is_draft: Whether it is opened as a draft.
     """
 
-    place: Place
-    source: Place
+    place: RepoRef
+    source: RepoRef
     branch: str
     base: str
     title: str
@@ -98,42 +98,42 @@ class Forge(Protocol):
             ConfigError: The user's file of forges is wrong.
         """
 
-    def require_program(self, place: Place) -> None:
+    def require_program(self, place: RepoRef) -> None:
         """Check that the forge's program is installed.
 
         Raises:
             ForgeError: It is not.
         """
 
-    def issue(self, place: Place, number: int, *, comments: bool) -> IssueText:
+    def issue(self, place: RepoRef, number: int, *, comments: bool) -> IssueText:
         """Read an issue.
 
         Raises:
             ForgeError: The forge's program does not tell.
         """
 
-    def identity(self, place: Place) -> str:
+    def identity(self, place: RepoRef) -> str:
         """Return the name by which requests of this repository are known.
 
         Raises:
             ForgeError: The forge's program does not tell.
         """
 
-    def requests(self, place: Place, branch: str) -> tuple[ForgeRequest, ...]:
+    def requests(self, place: RepoRef, branch: str) -> tuple[ForgeRequest, ...]:
         """Return the open requests for a branch of this name, from whatever repository.
 
         Raises:
             ForgeError: The forge's program does not tell.
         """
 
-    def request(self, place: Place, number: int) -> ForgeRequest:
+    def request(self, place: RepoRef, number: int) -> ForgeRequest:
         """Return a request, also one that is closed.
 
         Raises:
             ForgeError: The forge's program does not tell.
         """
 
-    def settled(self, place: Place, number: int, commit: str) -> ForgeRequest:
+    def settled(self, place: RepoRef, number: int, commit: str) -> ForgeRequest:
         """Return a request once it is at ``commit``; after some seconds, as it is.
 
         A forge takes a moment to see what was pushed.

@@ -46,7 +46,7 @@ class TerminalFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class HostFacts:
+class SystemFacts:
     """What the system allows.
 
     Attributes:

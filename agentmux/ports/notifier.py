@@ -10,7 +10,7 @@ from agentmux.core.config.settings import Address
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class Notification:
     """The text of a notification: a title on one line, and a body of a few lines."""
 
     title: str
@@ -18,7 +18,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
+class SendResult:
     """What happened to a message at one address.
 
     Attributes:
@@ -34,10 +34,10 @@ class Notifier(Protocol):
 
     def send(
         self,
-        message: Message,
+        message: Notification,
         addresses: Sequence[Address],
         handed_over: Callable[[], None] = lambda: None,
-    ) -> tuple[Sent, ...]:
+    ) -> tuple[SendResult, ...]:
         """Send ``message`` to each address, and wait for the results; never raises.
 
         It returns within a time limit, whatever the addresses do.

@@ -11,11 +11,11 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from agentmux.web.guard import Guard, Place
+from agentmux.web.guard import PageAddress, RequestGuard
 from agentmux.web.pages.comments import Comments
 from agentmux.web.pages.forms import FLEET_FORMS, FORMS, Forms
 from agentmux.web.pages.messages import Messages
-from agentmux.web.pages.pages import HERE, Pages, guarded
+from agentmux.web.pages.pages import HERE, WebPages, guarded
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -23,22 +23,22 @@ if TYPE_CHECKING:
     from agentmux.adapters.system.processes.command_runs import CommandRuns
     from agentmux.ports.fleet import Fleet
     from agentmux.web.events import Events
-    from agentmux.web.pages.reading import Sessions
-    from agentmux.web.pages.screens import LiveScreens
+    from agentmux.web.pages.reading import ProjectSessions
+    from agentmux.web.pages.screens import PageScreens
     from agentmux.web.sign_in import SignIn
 
 _PARTS = ("screens", "documents", "diff", "why", "journal")
 
 
 def application(  # noqa: PLR0913 (the parts that the server makes)
-    sessions: Sessions,
+    sessions: ProjectSessions,
     *,
-    place: Place,
+    place: PageAddress,
     sign_in: SignIn,
     commands: CommandRuns,
     secret: Callable[[], str],
     events: Events,
-    screens: LiveScreens,
+    screens: PageScreens,
     fleet: Fleet,
     static: Path = HERE / "static",
 ) -> ASGIApp:
@@ -57,7 +57,7 @@ def application(  # noqa: PLR0913 (the parts that the server makes)
     """
     session = "/sessions/{name}"
     messages, comments = Messages(secret), Comments(events.tell_from_thread)
-    pages = Pages(
+    pages = WebPages(
         sessions,
         address=place,
         sign_in=sign_in,
@@ -108,4 +108,4 @@ def application(  # noqa: PLR0913 (the parts that the server makes)
         *(Route(f"{session}/{name}", forms.of_session(name), methods=["POST"]) for name in FORMS),
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: pages.no_page})
-    return Guard(app, place=place, sign_in=sign_in, refused=pages.refused)
+    return RequestGuard(app, place=place, sign_in=sign_in, refused=pages.refused)

@@ -16,7 +16,7 @@ from agentmux.web.session_watch import SessionWatch
 if TYPE_CHECKING:
     from starlette.requests import Request
 
-    from agentmux.web.pages.reading import Sessions
+    from agentmux.web.pages.reading import ProjectSessions
 
 _PING_S: Final = 15.0
 """How often a silent stream says that it is there: proxies end those that never do."""
@@ -32,7 +32,7 @@ Told = frozenset[str] | None
 class Events:
     """The browsers that listen; sessions are watched only while there is one."""
 
-    def __init__(self, sessions: Sessions, homes: Callable[[], Iterable[Path]]) -> None:
+    def __init__(self, sessions: ProjectSessions, homes: Callable[[], Iterable[Path]]) -> None:
         """Take the sessions, and what returns more folders in which changes concern the list."""
         self._sessions, self._homes = sessions, homes
         self._queues: set[asyncio.Queue[Told]] = set()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from agentmux.web.sign_in import SignIn, Visit
+    from agentmux.web.sign_in import SignedInBrowser, SignIn
 
 BODY_MAX: Final = 1 << 18
 """The most bytes of a form: a message of 32 KiB with each byte escaped, and the rest."""
@@ -48,7 +48,7 @@ _FRESH: Final = "no-store"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class PageAddress:
     """Where browsers find the page.
 
     Attributes:
@@ -78,7 +78,7 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class PageRequest:
     """One request, as far as the checks look at it.
 
     Attributes:
@@ -87,13 +87,13 @@ class Asked:
         form: The fields of a POST; empty for others.
     """
 
-    place: Place
+    place: PageAddress
     method: str
     path: str
     host: str
     origin: str
     cookies: tuple[str, ...]
-    visit: Visit | None
+    visit: SignedInBrowser | None
     form: Mapping[str, str]
 
     @property
@@ -110,28 +110,28 @@ class Asked:
 Refusal = tuple[HTTPStatus, str]
 
 
-def check_host(asked: Asked) -> Refusal | None:
+def check_host(asked: PageRequest) -> Refusal | None:
     """Refuse other host names: a name of somebody else may lead here, too (DNS rebinding)."""
     if asked.host == asked.place.host:
         return None
     return HTTPStatus.MISDIRECTED_REQUEST, f"this page is at {asked.place.origin}"
 
 
-def check_visit(asked: Asked) -> Refusal | None:
+def check_visit(asked: PageRequest) -> Refusal | None:
     """Refuse browsers that are not logged in."""
     if asked.is_public or asked.visit is not None:
         return None
     return HTTPStatus.UNAUTHORIZED, "this browser is not logged in"
 
 
-def check_origin(asked: Asked) -> Refusal | None:
+def check_origin(asked: PageRequest) -> Refusal | None:
     """Refuse forms of other sites, and of pages that do not say where they are from."""
     if not asked.is_post or asked.origin == asked.place.origin:
         return None
     return HTTPStatus.FORBIDDEN, "this form was sent by another site"
 
 
-def check_token(asked: Asked) -> Refusal | None:
+def check_token(asked: PageRequest) -> Refusal | None:
     """Refuse forms that no page of this browser has made."""
     if not asked.is_post or asked.is_public:
         return None
@@ -142,21 +142,21 @@ def check_token(asked: Asked) -> Refusal | None:
     return HTTPStatus.FORBIDDEN, "this form is not one of this page: load the page again"
 
 
-def check_read_only(asked: Asked) -> Refusal | None:
+def check_read_only(asked: PageRequest) -> Refusal | None:
     """Refuse changes where only reading is allowed."""
     if not asked.is_post or asked.is_public or not asked.place.read_only:
         return None
     return HTTPStatus.FORBIDDEN, "this page is read-only"
 
 
-def check_path(asked: Asked) -> Refusal | None:
+def check_path(asked: PageRequest) -> Refusal | None:
     """Refuse a zero byte: neither a path nor a word of a command can have one."""
     if "\0" not in asked.path:
         return None
     return HTTPStatus.NOT_FOUND, "there is no such page (not found)"
 
 
-CHECKS: Final[tuple[Callable[[Asked], Refusal | None], ...]] = (
+CHECKS: Final[tuple[Callable[[PageRequest], Refusal | None], ...]] = (
     check_host,
     check_visit,
     check_origin,
@@ -166,14 +166,14 @@ CHECKS: Final[tuple[Callable[[Asked], Refusal | None], ...]] = (
 )
 
 
-class Guard:
+class RequestGuard:
     """Runs the checks in front of an application, and adds the headers to its answers."""
 
     def __init__(
         self,
         app: ASGIApp,
         *,
-        place: Place,
+        place: PageAddress,
         sign_in: SignIn,
         refused: Callable[[Request, HTTPStatus, str], Response],
     ) -> None:
@@ -206,9 +206,9 @@ class Guard:
         else:
             await self._app(scope, receive, answer)
 
-    async def _asked(self, request: Request) -> Asked:
+    async def _asked(self, request: Request) -> PageRequest:
         cookies = tuple(_cookies(request, self._place.cookie))
-        return Asked(
+        return PageRequest(
             place=self._place,
             method=request.method,
             path=request.scope["path"],

@@ -24,9 +24,9 @@ from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.errors import BlockedError, UsageError, of_system
 from agentmux.web.application import application
 from agentmux.web.events import Events
-from agentmux.web.guard import Place
-from agentmux.web.pages.reading import Sessions
-from agentmux.web.pages.screens import LiveScreens
+from agentmux.web.guard import PageAddress
+from agentmux.web.pages.reading import ProjectSessions
+from agentmux.web.pages.screens import PageScreens
 from agentmux.web.sign_in import SignIn
 from agentmux.wiring import build, machine
 from agentmux.wiring.fleet import fleet_of
@@ -46,7 +46,7 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Options:
+class ServingOptions:
     """What the command line says.
 
     Attributes:
@@ -114,7 +114,7 @@ class Ready:
         exposed: What it exposes to others; empty for nothing.
     """
 
-    place: Place
+    place: PageAddress
     link: str
     exposed: str
 
@@ -176,7 +176,7 @@ def _has_ipv6() -> bool:
     return True
 
 
-def place_of(options: Options, port: int) -> Place:
+def place_of(options: ServingOptions, port: int) -> PageAddress:
     """Return where browsers find a server that listens at this port."""
     secure = options.behind_proxy or options.cert is not None
     name = options.name
@@ -187,10 +187,10 @@ def place_of(options: Options, port: int) -> Place:
     implied = options.behind_proxy or (secure and port == 443)
     host = name if implied or ":" in name.rpartition("]")[2] else f"{name}:{port}"
     scheme = "https" if secure else "http"
-    return Place(scheme=scheme, host=host.lower(), read_only=options.read_only)
+    return PageAddress(scheme=scheme, host=host.lower(), read_only=options.read_only)
 
 
-def exposure(options: Options, place: Place) -> str:
+def exposure(options: ServingOptions, place: PageAddress) -> str:
     """Return what others can do, in words; empty where nobody else can connect."""
     may = "read" if options.read_only else "read and decide on"
     if options.behind_proxy:
@@ -200,7 +200,7 @@ def exposure(options: Options, place: Place) -> str:
     return ""
 
 
-class Server(uvicorn.Server):
+class PageServer(uvicorn.Server):
     """uvicorn's server, which ends its streams when it is asked to end."""
 
     def __init__(self, config: uvicorn.Config, closing: Callable[[], None]) -> None:
@@ -227,8 +227,8 @@ class Server(uvicorn.Server):
 
 
 def made_application(
-    options: Options, place: Place, sign_in: SignIn
-) -> tuple[ASGIApp, Events, LiveScreens]:
+    options: ServingOptions, place: PageAddress, sign_in: SignIn
+) -> tuple[ASGIApp, Events, PageScreens]:
     """Return the application for these options, its events, and what captures screens."""
     register = machine.project_register(options.environ)
 
@@ -241,7 +241,7 @@ def made_application(
         made = build.site(project, config=options.config, environ=options.environ)
         return replace(made, terminal=lambda socket: screens.terminal(made.terminal(socket)))
 
-    sessions = Sessions(
+    sessions = ProjectSessions(
         projects,
         site,
         functools.partial(
@@ -249,7 +249,7 @@ def made_application(
         ),
     )
     events = Events(sessions, lambda: (register.parent,))
-    screens = LiveScreens(events.tell_from_thread)
+    screens = PageScreens(events.tell_from_thread)
     commands = CommandRuns(
         program=machine.program(),
         environ=options.environ,
@@ -274,7 +274,7 @@ def new_secret() -> str:
     return secrets.token_urlsafe(_SECRET_BYTES)
 
 
-def serve(options: Options, ready: Callable[[Ready], None], folder: Path) -> None:
+def serve(options: ServingOptions, ready: Callable[[Ready], None], folder: Path) -> None:
     """Serve the page until the process is asked to end.
 
     Args:
@@ -311,7 +311,7 @@ def serve(options: Options, ready: Callable[[Ready], None], folder: Path) -> Non
     with _ended_by_signals():
         try:
             ready(Ready(place=place, link=link, exposed=exposure(options, place)))
-            Server(config, events.close).run(sockets=list(sockets))
+            PageServer(config, events.close).run(sockets=list(sockets))
         finally:
             _page_in(folder, urlsplit(link).port or 443).unlink(missing_ok=True)
             screens.close()

@@ -12,14 +12,14 @@ from agentmux.adapters.system.processes.processes import PidWatch
 from agentmux.adapters.wake.flat_watch import SET_UP_S, FlatWatch
 from agentmux.app.session.search.lookup import entry_at, live, sessions_dir
 from agentmux.app.session.search.watched_files import ENDED_S, NEWS, changed_ns, home_of
-from agentmux.app.views.cached_listings import AskedOnce
+from agentmux.app.views.cached_listings import CachedListings
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError
 from agentmux.threads import in_daemon_thread
 
 if TYPE_CHECKING:
-    from agentmux.web.pages.reading import Sessions
+    from agentmux.web.pages.reading import ProjectSessions
 
 STEP_MS: Final = 50
 
@@ -49,7 +49,7 @@ class SessionWatch:
 
     def __init__(
         self,
-        sessions: Sessions,
+        sessions: ProjectSessions,
         homes: Callable[[], Iterable[Path]],
         told: Callable[[frozenset[str]], object],
     ) -> None:
@@ -120,7 +120,7 @@ class SessionWatch:
         homes = {each for each in self._homes() if each.is_dir()}
         pids: dict[str, int] = {}
         seen_ns = {each: changed_ns(each) for each in homes}
-        asked = AskedOnce()
+        asked = CachedListings()
         for site in self._sessions.sites():
             home, place = sessions_dir(site.project), home_of(site.project)
             homes.add(place)

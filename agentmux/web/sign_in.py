@@ -19,7 +19,7 @@ VISIT_S: Final = 30 * 86_400.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Visit:
+class SignedInBrowser:
     """A browser that is logged in.
 
     Attributes:
@@ -38,7 +38,7 @@ class SignIn:
         """Take a clock in seconds that never goes back, and what makes unguessable texts."""
         self._clock, self._secret = clock, secret
         self._links: dict[str, float] = {}
-        self._visits: dict[str, Visit] = {}
+        self._visits: dict[str, SignedInBrowser] = {}
 
     def link(self) -> str:
         """Return the secret of a new login link."""
@@ -56,10 +56,10 @@ class SignIn:
             return None
         del self._links[_hash(link)]
         cookie, until = self._secret(), self._clock() + VISIT_S
-        self._visits[_hash(cookie)] = Visit(token=self._secret(), until=until)
+        self._visits[_hash(cookie)] = SignedInBrowser(token=self._secret(), until=until)
         return cookie
 
-    def visit(self, cookies: tuple[str, ...]) -> Visit | None:
+    def visit(self, cookies: tuple[str, ...]) -> SignedInBrowser | None:
         """Return the browser that has one of these cookies; None if none of them is ours."""
         known = (self._visits.get(_hash(each)) for each in cookies)
         return next((each for each in known if each and self._clock() < each.until), None)

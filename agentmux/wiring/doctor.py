@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.doctor import machine as say
 from agentmux.app.doctor import project as says
 from agentmux.app.doctor.examination import Check
-from agentmux.app.doctor.finding import Finding, Repair, fine, warning
+from agentmux.app.doctor.finding import DoctorFinding, Repair, fine, warning
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 from agentmux.core.names.version import VERSION
@@ -62,7 +62,7 @@ def checks(patient: Patient) -> Mapping[str, Check]:
     }
 
 
-def _installation(patient: Patient) -> Iterator[Finding]:
+def _installation(patient: Patient) -> Iterator[DoctorFinding]:
     from agentmux.adapters.system.python.distributions import require_own_package  # noqa: PLC0415 (the doctor's)
 
     yield fine("installation", f"agentmux {VERSION} in {machine.PACKAGE}")
@@ -77,31 +77,31 @@ def _installation(patient: Patient) -> Iterator[Finding]:
     require_own_package()
 
 
-def _tmux(patient: Patient) -> Iterable[Finding]:
+def _tmux(patient: Patient) -> Iterable[DoctorFinding]:
     from agentmux.adapters.tmux.health import tmux_facts  # noqa: PLC0415 (the doctor's)
 
     return say.tmux_findings(tmux_facts(patient.site().terminal(None).socket))
 
 
-def _terminal(patient: Patient) -> Iterable[Finding]:
+def _terminal(patient: Patient) -> Iterable[DoctorFinding]:
     from agentmux.adapters.system.host_facts import terminal_facts  # noqa: PLC0415 (the doctor's)
 
     return say.terminal_findings(terminal_facts(patient.environ))
 
 
-def _system() -> Iterable[Finding]:
+def _system() -> Iterable[DoctorFinding]:
     from agentmux.adapters.system.host_facts import host_facts  # noqa: PLC0415 (the doctor's)
 
     return say.host_findings(host_facts())
 
 
-def _disk(patient: Patient) -> Iterable[Finding]:
+def _disk(patient: Patient) -> Iterable[DoctorFinding]:
     from agentmux.adapters.system.host_facts import disk_facts  # noqa: PLC0415 (the doctor's)
 
     return say.disk_findings(disk_facts(patient.project / layout.SESSIONS_DIR))
 
 
-def _git(patient: Patient) -> Iterator[Finding]:
+def _git(patient: Patient) -> Iterator[DoctorFinding]:
     from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (the doctor's)
     from agentmux.adapters.git.repository import require_identity  # noqa: PLC0415 (as above)
     from agentmux.adapters.trees.absent_folder import staged_for  # noqa: PLC0415 (as above)
@@ -121,7 +121,7 @@ def _lines(git: GitProgram, *words: str) -> list[str]:
     return git.read(*words).out.decode(errors="replace").splitlines()
 
 
-def _forges(patient: Patient) -> Iterator[Finding]:
+def _forges(patient: Patient) -> Iterator[DoctorFinding]:
     from agentmux.adapters.config.forge_registry import load_forges  # noqa: PLC0415 (reads yaml)
     from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (the doctor's)
 
@@ -138,7 +138,7 @@ def _forges(patient: Patient) -> Iterator[Finding]:
             yield fine("forges", f"{name}: {forge.program} is not installed, and not needed here")
 
 
-def _configuration(patient: Patient) -> Iterator[Finding]:
+def _configuration(patient: Patient) -> Iterator[DoctorFinding]:
     from agentmux.adapters.config.agent_registry import load_registry  # noqa: PLC0415 (reads yaml)
     from agentmux.adapters.config.config_schema import config_schema_text, schema_path  # noqa: PLC0415 (as above)
 
@@ -152,14 +152,14 @@ def _configuration(patient: Patient) -> Iterator[Finding]:
         yield warning("configuration", text, mend, Repair.SCHEMA)
 
 
-def _agents(patient: Patient) -> Iterable[Finding]:
+def _agents(patient: Patient) -> Iterable[DoctorFinding]:
     from agentmux.adapters.config.agent_registry import load_registry  # noqa: PLC0415 (reads yaml)
 
     world = patient.world()
     return says.agent_findings(world, load_registry(world.settings))
 
 
-def _notify(patient: Patient) -> Iterable[Finding]:
+def _notify(patient: Patient) -> Iterable[DoctorFinding]:
     from agentmux.adapters.system.python import extras  # noqa: PLC0415 (the doctor's)
 
     missing = "" if extras.has_modules("apprise") else extras.install_command(extras.APPRISE)

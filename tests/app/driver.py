@@ -32,7 +32,7 @@ from agentmux.app.commands.resume.orchestrator_start import OrchestratorStart
 from agentmux.app.commands.resume.resume import plan_resume, resume
 from agentmux.app.delivery.approval.approval_question import approval_of
 from agentmux.app.delivery.approval.deliverable import deliverable
-from agentmux.app.loop.dependencies import Tools
+from agentmux.app.loop.dependencies import LoopDependencies
 from agentmux.app.loop.process import drive
 from agentmux.app.session.workplace.own_worktree import placed
 from agentmux.app.signals.submission import SubmitAnswer, decide, identity_from, submit
@@ -45,7 +45,7 @@ from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import COMMANDS, SETUP, Phase
 from agentmux.core.pipeline.delivery import failure
-from agentmux.core.terminal.keys.console import Page
+from agentmux.core.terminal.keys.console import TextPage
 from agentmux.core.terminal.keys.keys import Pressed
 from agentmux.errors import ExitCode
 from agentmux.ports.git.repository import ChangeRange, Head, LeftCommits, ResultChangedError
@@ -54,18 +54,18 @@ from agentmux.ports.tmux.terminal import (
     Arranged,
     Client,
     CreatedSession,
-    Delivery,
     DeliveryResult,
     LeaveKeys,
-    Listing,
     NewPane,
     Pane,
     Panes,
     Screen,
     Server,
+    ServerListing,
     Target,
     TerminalGoneError,
     TmuxSession,
+    TypingResult,
 )
 from agentmux.wiring import build
 from tests.fakes.notifier import Postbox
@@ -110,8 +110,8 @@ class SimTerminal:
     def sessions(self) -> tuple[TmuxSession, ...]:
         return () if self.session is None else (self.session,)
 
-    def listing(self) -> Listing:
-        return Listing(server=self.server(), sessions=self.sessions())
+    def listing(self) -> ServerListing:
+        return ServerListing(server=self.server(), sessions=self.sessions())
 
     def own(self, target: Target) -> SimTerminal:
         assert self.target == target
@@ -265,8 +265,8 @@ class _User:
             self.asked.add(what)
             asyncio.get_running_loop().call_soon(self._decide, state.cycle)
 
-    def page(self) -> Page:
-        return Page()
+    def page(self) -> TextPage:
+        return TextPage()
 
     def _decide(self, cycle: int) -> None:
         files = self.studio.world.files(self.studio.session)
@@ -397,7 +397,7 @@ class Studio:
                 self._later(pane)
         wake = WakeFifo(self.session)
 
-        tools = Tools(
+        tools = LoopDependencies(
             terminal=self.terminal,
             lock=self.world.locks.session(self.session),
             wake=wake,
@@ -483,23 +483,23 @@ class Studio:
         once: bool = False,
         begins: Callable[[], object] | None = None,
         hands: asyncio.Lock | None = None,
-    ) -> Delivery:
+    ) -> TypingResult:
         found = self.terminal.found.get(pane)
         if found is None:
-            return Delivery(result=DeliveryResult.PANE_GONE, evidence="no pane")
+            return TypingResult(result=DeliveryResult.PANE_GONE, evidence="no pane")
         if begins is not None:
             begins()
         self._note_typed(found, text)
         if found.step == "waiting":
             found.step = "told"
             self._later(found)
-        return Delivery(result=DeliveryResult.SUBMITTED, evidence="simulated")
+        return TypingResult(result=DeliveryResult.SUBMITTED, evidence="simulated")
 
     async def _press(
         self, panes: Panes, pane: str, keys: Sequence[str], *, screen: str
-    ) -> Delivery:
+    ) -> TypingResult:
         self._note_typed(self.terminal.found[pane], " ".join(keys))
-        return Delivery(result=DeliveryResult.SENT, evidence="simulated")
+        return TypingResult(result=DeliveryResult.SENT, evidence="simulated")
 
     def _note_typed(self, pane: SimPane, text: str) -> None:
         pane.typed += (text,)

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from agentmux.app.loop.monitor.tmux_options import session_options
-from agentmux.app.result import Problem
+from agentmux.app.result import SessionProblem
 from agentmux.app.session.search.lookup import Liveness, SessionEntry
-from agentmux.app.views.project_summary import Standing
+from agentmux.app.views.project_summary import ProjectSummary
 from agentmux.app.views.rows import SessionRow, session_row
 from agentmux.app.views.session.last_screens import LastScreen, heading
 from agentmux.app.views.session.session_view import SessionView
@@ -20,7 +20,7 @@ from agentmux.app.views.session_words import also_where, label, next_step, where
 from agentmux.app.views.status import session_view
 from agentmux.cli.commands.look.show import how_to_answer
 from agentmux.cli.fast import standing
-from agentmux.cli.picker.view import KnownSession, Scene, draw
+from agentmux.cli.picker.view import KnownSession, PickerScene, draw
 from agentmux.cli.session_text import session_list, status_lines
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.attention import attention
@@ -28,18 +28,18 @@ from agentmux.core.journal.state import Interruption, Parked, Seat, SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.conversations import conversation, which_conversation
 from agentmux.core.names.phase import Phase
-from agentmux.core.names.status_labels import Group, age, status_colour, status_group
+from agentmux.core.names.status_labels import StatusGroup, age, status_colour, status_group
 from agentmux.core.terminal.keys.picker import Choice, begin, press, tell
 from agentmux.core.terminal.text.colours import CODES
-from agentmux.desk.list.listing import DeskRow, Heading, Listing, row_line, search, with_rows
-from agentmux.desk.session.overview import Facts, overview_lines
+from agentmux.desk.list.listing import DeskRow, Heading, SessionListing, row_line, search, with_rows
+from agentmux.desk.session.overview import OverviewFacts, overview_lines
 from agentmux.desk.styled import plain
 from agentmux.errors import ExitCode
 from agentmux.monitor.view import render
 from agentmux.ports.tmux.display import Picture, SeatStatus
 from agentmux.ports.tmux.terminal import StatusOption, TerminalUnreachableError, TmuxSession
 from agentmux.web.pages.pages import templates
-from agentmux.web.pages.reading import ListedGroup, ListedSession, Place, SessionList
+from agentmux.web.pages.reading import ListedGroup, ListedSession, ListedSessions, SessionRef
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 NAME = "20260101-101500-add-auth"
@@ -54,7 +54,7 @@ AT_WORK = Liveness(
 GONE = Liveness(live=False, because="no tmux session")
 SOON = Liveness(live=False, because="no tmux session", starter=7)
 SILENT = Liveness(live=None, because="silence", error=TerminalUnreachableError("silence"))
-UNREADABLE = Problem(session=NAME, code=ExitCode.DATA, message="not readable", hints=())
+UNREADABLE = SessionProblem(session=NAME, code=ExitCode.DATA, message="not readable", hints=())
 
 
 def seat(**values: Any) -> Seat:
@@ -130,7 +130,7 @@ def picked(row: SessionRow, sought: str, cols: int = 100) -> str:
     for key in f"/{sought}":
         picker = press(picker, key)
     known = KnownSession(phase=row.phase, updated=NOW - timedelta(minutes=5), title="")
-    scene = Scene(picker=picker, known={NAME: known}, outlooks={}, now=NOW, rows={NAME: row})
+    scene = PickerScene(picker=picker, known={NAME: known}, outlooks={}, now=NOW, rows={NAME: row})
     return next((line.text for line in draw(scene, cols, 24)[1:2] if NAME in line.text), "")
 
 
@@ -151,7 +151,7 @@ def desk_row(status: str) -> DeskRow:
 @pytest.mark.parametrize("status", CASES)
 def test_the_desk_says_the_same_of_a_session_as_list_and_status(status: str) -> None:
     view, row = shown(status), desk_row(status)
-    listing = with_rows(Listing(), [row])
+    listing = with_rows(SessionListing(), [row])
     heading, line = listing.lines
     assert isinstance(heading, Heading)
     assert (heading.group, line) == (view.group, row)
@@ -163,7 +163,9 @@ def test_the_desk_says_the_same_of_a_session_as_list_and_status(status: str) -> 
     narrow = plain(row_line(listing, row, 40, NOW)).split()
     said = row.row.label.removeprefix(f"{view.group} ")
     assert narrow[2:-1] in ([MARKED.get(status, "")], row.row.label.split(), said.split())
-    page = map(plain, overview_lines(Facts(view=view, title="", project=PROJECT, row=row, now=NOW)))
+    page = map(
+        plain, overview_lines(OverviewFacts(view=view, title="", project=PROJECT, row=row, now=NOW))
+    )
     text = "\n".join(page)
     place = "" if row.row.phase == row.row.label else f"{row.row.phase}, "
     assert f"{row.row.label}, {place}updated 5m ago" in text
@@ -184,11 +186,11 @@ def test_the_page_says_the_same_of_a_session_as_list_and_status(status: str) -> 
     view = shown(status)
     row = session_row(replace(view, title="Log people in"))
     site: Any = SimpleNamespace(project=PROJECT)
-    place = Place(site=site, path=PROJECT / layout.SESSIONS_DIR / NAME)
+    place = SessionRef(site=site, path=PROJECT / layout.SESSIONS_DIR / NAME)
     listed = ListedSession(place=place, row=row, view=view)
     assert listed.colour == status_colour(row.status).value
     groups = (ListedGroup(group=view.group, shown=(listed,), older=0),)
-    found = SessionList(groups=groups, problems=(), needs=0, of_several=False)
+    found = ListedSessions(groups=groups, problems=(), needs=0, of_several=False)
     text = on_page("sessions.html", found=found, sought="")
     phase = "" if row.phase == row.label else f"{row.phase} "
     assert f"{view.group.value} 1 Log people in {row.label} {phase}5m ago" in text
@@ -224,7 +226,7 @@ def test_all_faces_say_the_same_of_a_session(status: str) -> None:
     (_, listed) = session_list([row], cols=None, colours=False)
     assert listed.split() == f"{NAME} {row.phase} {row.label} 5m ago Log people in".split()
     assert f"  status        {row.label}, updated 5m ago" in status_lines(view, colours=False)
-    alone = Standing(
+    alone = ProjectSummary(
         names={},
         sessions={view.group: (replace(view, title="Log people in"),)},
         done=0,
@@ -240,8 +242,8 @@ def test_all_faces_say_the_same_of_a_session(status: str) -> None:
 
 def test_a_session_that_was_stopped_at_its_decision_needs_its_user_in_every_list() -> None:
     view = replace(shown("stopped"), decision=True)
-    assert session_row(view).group is Group.NEEDS_YOU
-    assert session_row(replace(view, decision=False)).group is Group.INTERRUPTED
+    assert session_row(view).group is StatusGroup.NEEDS_YOU
+    assert session_row(replace(view, decision=False)).group is StatusGroup.INTERRUPTED
 
 
 @pytest.mark.parametrize("status", [each for each in CASES if CASES[each][1] is AT_WORK])
@@ -251,7 +253,7 @@ def test_tmux_says_the_same_of_a_session_as_list(status: str) -> None:
     options = session_options(state, wanted)
     without_time = shown(status).label.partition(" until ")[0]
     assert options[StatusOption.STATUS] == without_time
-    needs_you = status_group(status) is Group.NEEDS_YOU
+    needs_you = status_group(status) is StatusGroup.NEEDS_YOU
     assert bool(options[StatusOption.NEEDS_YOU]) is needs_you
 
 
@@ -306,7 +308,7 @@ def test_what_is_not_known_is_never_said_to_run_or_to_rest(status: str) -> None:
             problem=UNREADABLE,
         )
         view = session_view(entry, liveness, {}, project=PROJECT, now=NOW)
-    assert (view.status, session_row(view).group) == (status, Group.NEEDS_YOU)
+    assert (view.status, session_row(view).group) == (status, StatusGroup.NEEDS_YOU)
     text = "\n".join(status_lines(view, colours=False))
     assert f"status        {status}" in text
 

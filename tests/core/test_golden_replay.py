@@ -37,7 +37,7 @@ from agentmux.core.journal.events import (
     SummaryDone,
     parse,
 )
-from agentmux.core.journal.state import Archive, SessionState
+from agentmux.core.journal.state import ArchivedArtifacts, SessionState
 from agentmux.core.names.phase import Phase
 from tests.core.builders import artifacts
 
@@ -162,7 +162,7 @@ def _add(files: dict[str, str], each: Implied) -> None:
         files[each.path] = each.text or ""
 
 
-def _move(files: dict[str, str], archives: tuple[Archive, ...]) -> None:
+def _move(files: dict[str, str], archives: tuple[ArchivedArtifacts, ...]) -> None:
     for archive in archives:
         for path in [path for path in files if archive.takes(path)]:
             files[f"{archive.to}/{path}"] = files.pop(path)

@@ -25,7 +25,7 @@ from agentmux.desk.app import DeskApp
 from agentmux.desk.list.listing import DeskRow
 from agentmux.desk.list.reading import SessionReader
 from agentmux.desk.list.session_feed import SessionFeed
-from agentmux.desk.session.pages import Page, Pages
+from agentmux.desk.session.pages import SessionPage, SessionPages
 from agentmux.desk.tools import DeskTools
 from agentmux.wiring import build, machine
 from tests.cli.picker.picker_lab import AT, make_session
@@ -253,7 +253,7 @@ def test_what_is_read_stays_when_something_newer_is_written(project: Path) -> No
     asyncio.run(look())
 
 
-class HeldPages(Pages):
+class HeldPages(SessionPages):
     """Pages of which one can be held back until the test lets it go."""
 
     def __init__(self, tools: DeskTools) -> None:
@@ -262,7 +262,7 @@ class HeldPages(Pages):
 
     def page(  # type: ignore[explicit-override]  # typing has it from Python 3.12 on
         self, row: DeskRow, tab: str, at: int = 0, name: str = ""
-    ) -> Page:
+    ) -> SessionPage:
         page = super().page(row, tab, at, name)
         if self.holds:
             self.holds = False

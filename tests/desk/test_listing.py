@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from agentmux.app.views.rows import SessionRow
 from agentmux.core.names.status_labels import (
-    Group,
     Safety,
     SessionStatus,
+    StatusGroup,
     status_group,
     status_label,
     status_mark,
@@ -21,7 +21,7 @@ from agentmux.core.terminal.text.text_width import width
 from agentmux.desk.list.listing import (
     DeskRow,
     Heading,
-    Listing,
+    SessionListing,
     heading_line,
     kept_safety,
     mark,
@@ -82,21 +82,21 @@ ROWS = (
 )
 
 
-def names(listing: Listing) -> list[str]:
+def names(listing: SessionListing) -> list[str]:
     return [each.row.title for each in listing.shown]
 
 
 def test_sessions_stand_below_what_they_need_and_safe_ones_before_others() -> None:
-    listing = with_rows(Listing(), ROWS)
+    listing = with_rows(SessionListing(), ROWS)
     assert names(listing) == ["asks", "works", "rests", "lost", "parks", "done-one"]
     headings = [each.group for each in listing.lines if isinstance(each, Heading)]
-    assert headings == list(Group)
+    assert headings == list(StatusGroup)
     assert listing.selected is not None
     assert listing.selected.row.title == "asks"
 
 
 def test_a_search_looks_in_words_status_and_safety() -> None:
-    listing = with_rows(Listing(), ROWS)
+    listing = with_rows(SessionListing(), ROWS)
     assert names(search(listing, "calc unsafe")) == ["lost"]
     assert names(search(listing, "waiting")) == ["asks"]
     assert names(search(listing, "wks")) == ["works"]
@@ -106,10 +106,10 @@ def test_a_search_looks_in_words_status_and_safety() -> None:
 
 
 def test_the_selection_stays_with_its_session_and_moves_on_when_that_goes() -> None:
-    listing = move(with_rows(Listing(), ROWS), 1)
+    listing = move(with_rows(SessionListing(), ROWS), 1)
     works = listing.selected
     assert works is not None
-    now = replace(works, row=replace(works.row, group=Group.DONE))
+    now = replace(works, row=replace(works.row, group=StatusGroup.DONE))
     listing = with_rows(listing, [now])
     assert listing.at == works.path
     listing = with_rows(listing, (), [works.path])
@@ -119,7 +119,7 @@ def test_the_selection_stays_with_its_session_and_moves_on_when_that_goes() -> N
 
 
 def test_moving_ends_at_both_ends_and_needy_ones_come_round() -> None:
-    listing = with_rows(Listing(), [*ROWS, row("fails", SessionStatus.FAILED)])
+    listing = with_rows(SessionListing(), [*ROWS, row("fails", SessionStatus.FAILED)])
     assert move(listing, -9).at == listing.at
     assert move(move(listing, 99), 99).selected == ROWS[0]
     first = next_in_need(listing)
@@ -130,7 +130,7 @@ def test_moving_ends_at_both_ends_and_needy_ones_come_round() -> None:
 
 
 def test_marks_are_taken_back_and_go_with_their_sessions() -> None:
-    listing = mark(with_rows(Listing(), ROWS))
+    listing = mark(with_rows(SessionListing(), ROWS))
     assert [each.row.title for each in listing.chosen] == ["asks"]
     assert mark(listing).marked == frozenset()
     assert unmark(listing).marked == frozenset()
@@ -140,7 +140,7 @@ def test_marks_are_taken_back_and_go_with_their_sessions() -> None:
 
 def test_what_a_resume_would_do_counts_only_while_nothing_has_changed() -> None:
     fresh = row("rests", SessionStatus.STOPPED)
-    listing = with_rows(Listing(), [fresh])
+    listing = with_rows(SessionListing(), [fresh])
     known = replace(fresh, safety=Safety.CHOICE, warned="coder-1 begins anew")
     listing = with_examined(listing, [known, row("unknown", SessionStatus.STOPPED)])
     assert listing.rows[fresh.path].safety is Safety.CHOICE
@@ -154,7 +154,7 @@ def test_what_a_resume_would_do_counts_only_while_nothing_has_changed() -> None:
 
 @pytest.mark.parametrize("cols", [34, 50, 80])
 def test_a_line_says_name_state_and_age(cols: int) -> None:
-    listing = mark(with_rows(Listing(), [*ROWS, row("far", project="/p/other")]))
+    listing = mark(with_rows(SessionListing(), [*ROWS, row("far", project="/p/other")]))
     said = plain(row_line(listing, ROWS[1], cols, NOW))
     assert said.startswith(">*asks")
     assert said.endswith("5m")
@@ -162,22 +162,22 @@ def test_a_line_says_name_state_and_age(cols: int) -> None:
     assert ("implementing" in said) is (cols >= 64)
     safe = plain(row_line(listing, ROWS[4], cols, NOW))
     assert ("safe to resume" if cols >= 44 else "safe") in safe
-    assert plain(heading_line(Heading(Group.NEEDS_YOU, 2), cols)) == "needs you 2"
+    assert plain(heading_line(Heading(StatusGroup.NEEDS_YOU, 2), cols)) == "needs you 2"
 
 
 @given(st.text(max_size=60), st.integers(min_value=1, max_value=90), st.sampled_from(ROWS))
 def test_a_line_fits_at_every_width(name: str, cols: int, each: DeskRow) -> None:
     strange = replace(each, path=each.path.with_name("x" + name.replace("/", "").replace("\0", "")))
-    listing = with_rows(Listing(), [*ROWS, row("far", project=f"/p/{name.strip('/')}x")])
+    listing = with_rows(SessionListing(), [*ROWS, row("far", project=f"/p/{name.strip('/')}x")])
     assert width(plain(row_line(listing, strange, cols, NOW))) <= cols
-    assert width(plain(heading_line(Heading(Group.DONE, 10**6), cols))) <= cols
+    assert width(plain(heading_line(Heading(StatusGroup.DONE, 10**6), cols))) <= cols
 
 
 @pytest.mark.parametrize("cols", [32, 48, 80])
 @pytest.mark.parametrize("status", list(SessionStatus))
 def test_every_line_says_the_state_in_a_whole_word(cols: int, status: SessionStatus) -> None:
     one = row("one", status)
-    shown = plain(row_line(with_rows(Listing(), [one]), one, cols, NOW))
+    shown = plain(row_line(with_rows(SessionListing(), [one]), one, cols, NOW))
     words = {status_label(status), status_mark(status) or status_label(status)}
     assert any(word in shown for word in words), shown
 
@@ -187,7 +187,7 @@ def test_a_decision_on_what_failed_a_check_says_so_and_is_found(cols: int, word:
     decided = row("one", SessionStatus.DECISION)
     shown = replace(decided.row, label="decide: check failed", doubt="check")
     failed = replace(decided, row=shown)
-    listing = with_rows(Listing(), [failed, row("other", SessionStatus.DECISION)])
+    listing = with_rows(SessionListing(), [failed, row("other", SessionStatus.DECISION)])
     assert word in plain(row_line(listing, failed, cols, NOW))
     assert search(listing, "failed").shown == (failed,)
 
@@ -196,7 +196,7 @@ def test_a_decision_on_what_failed_a_check_says_so_and_is_found(cols: int, word:
 def test_a_session_whose_orchestrator_is_gone_says_what_to_do(cols: int, word: str) -> None:
     lost = replace(row("one", SessionStatus.INTERRUPTED), live=True)
     assert lost.is_lost
-    assert word in plain(row_line(with_rows(Listing(), [lost]), lost, cols, NOW))
+    assert word in plain(row_line(with_rows(SessionListing(), [lost]), lost, cols, NOW))
     assert not replace(lost, orchestrator=1).is_lost
     assert not replace(lost, live=False).is_lost
     assert not replace(lost, live=None).is_lost
@@ -205,20 +205,20 @@ def test_a_session_whose_orchestrator_is_gone_says_what_to_do(cols: int, word: s
 def test_what_is_done_is_not_said_twice() -> None:
     done = row("one", SessionStatus.DONE)
     done = replace(done, row=replace(done.row, phase="done, cycle 2"))
-    shown = plain(row_line(with_rows(Listing(), [done]), done, 80, NOW))
+    shown = plain(row_line(with_rows(SessionListing(), [done]), done, 80, NOW))
     assert shown.count("done") == 1
     assert "cycle 2" in shown
 
 
 def test_an_age_needs_no_redrawing_each_second() -> None:
     one = replace(row("one"), updated=NOW - timedelta(seconds=44))
-    assert plain(row_line(Listing(), one, 48, NOW)).endswith(" <1m")
+    assert plain(row_line(SessionListing(), one, 48, NOW)).endswith(" <1m")
 
 
 def test_a_search_finds_no_time() -> None:
     parked = row("one", SessionStatus.PARKED)
     until = replace(parked.row, label="parked until Jan 2, 13:10")
-    listing = with_rows(Listing(), [replace(parked, row=until)])
+    listing = with_rows(SessionListing(), [replace(parked, row=until)])
     assert search(listing, "parked").shown
     for sought in ("2026", "13:10", "jan", "until"):
         assert not search(listing, sought).shown

@@ -16,7 +16,7 @@ from agentmux.core.journal.state import Commit, Interruption, Seat, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import Safety, SessionStatus
 from agentmux.core.terminal.keys.desk_keys import DeskWish
-from agentmux.desk.session.overview import Facts, offered, overview_lines
+from agentmux.desk.session.overview import OverviewFacts, offered, overview_lines
 from agentmux.desk.styled import plain
 from agentmux.ports.tmux.terminal import TmuxSession
 from tests.desk.builders import NOW, SHOP, row
@@ -36,7 +36,7 @@ CHECKED = PipelineDefinition(
 GONE = Liveness(live=False, because="no tmux session")
 
 
-def facts(state: SessionState, liveness: Liveness = LIVE, **values: Any) -> Facts:
+def facts(state: SessionState, liveness: Liveness = LIVE, **values: Any) -> OverviewFacts:
     known = row("add-auth")
     entry = SessionEntry(
         name=known.name, path=known.path, fields=encode(state), source="state.json",
@@ -47,10 +47,12 @@ def facts(state: SessionState, liveness: Liveness = LIVE, **values: Any) -> Fact
     known = replace(
         known, row=shown, live=liveness.live, orchestrator=liveness.orchestrator, **values
     )
-    return Facts(view=view, title="Log people in", project=SHOP, row=known, now=NOW, state=state)
+    return OverviewFacts(
+        view=view, title="Log people in", project=SHOP, row=known, now=NOW, state=state
+    )
 
 
-def text(found: Facts) -> list[str]:
+def text(found: OverviewFacts) -> list[str]:
     return [plain(each).rstrip() for each in overview_lines(found)]
 
 

@@ -10,7 +10,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.core.terminal.text import command_words
 from agentmux.desk.list.reading import SessionReader
-from agentmux.desk.session.pages import Pages
+from agentmux.desk.session.pages import SessionPages
 from agentmux.desk.styled import plain
 from agentmux.wiring import build
 from tests.cli.picker.picker_lab import make_session
@@ -43,6 +43,6 @@ def test_commands_in_messages_are_completed_for_who_reads_them(
         partial(build.site, config=None, environ=environ),
         partial(build.world, config=None, environ=environ, read_only=True),
     )
-    pages = Pages(reader, lambda said, project: said.replace(text, f"in {project}: {text}"))
+    pages = SessionPages(reader, lambda said, project: said.replace(text, f"in {project}: {text}"))
     page = pages.page(replace(row("fix-crash"), path=path, project=tmp_path), tab)
     assert f"in {tmp_path}: {text}" in "\n".join(map(plain, page.lines))

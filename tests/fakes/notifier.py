@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from agentmux.core.config.settings import Address
-from agentmux.ports.notifier import Message, Sent
+from agentmux.ports.notifier import Notification, SendResult
 
 
 class Postbox:
@@ -18,18 +18,18 @@ class Postbox:
     """
 
     def __init__(self) -> None:
-        self.sent: list[tuple[Message, tuple[str, ...]]] = []
+        self.sent: list[tuple[Notification, tuple[str, ...]]] = []
         self.problem = ""
         self.before: Callable[[], object] = lambda: None
 
     def send(
         self,
-        message: Message,
+        message: Notification,
         addresses: Sequence[Address],
         handed_over: Callable[[], None] = lambda: None,
-    ) -> tuple[Sent, ...]:
+    ) -> tuple[SendResult, ...]:
         """Keep the message."""
         self.before()
         self.sent.append((message, tuple(each.value for each in addresses)))
         handed_over()
-        return tuple(Sent(address=address, problem=self.problem) for address in addresses)
+        return tuple(SendResult(address=address, problem=self.problem) for address in addresses)

@@ -27,11 +27,11 @@ from agentmux.ports.tmux.terminal import (
     CreatedSession,
     HiddenServerError,
     LeaveKeys,
-    Listing,
     NewPane,
     Pane,
     Screen,
     Server,
+    ServerListing,
     Target,
     TerminalError,
     TerminalGoneError,
@@ -180,8 +180,8 @@ class FakeTerminal:
         self._answer()
         return tuple(session.facts for session in self._sessions.values())
 
-    def listing(self) -> Listing:
-        return Listing(server=self.server(), sessions=self.sessions())
+    def listing(self) -> ServerListing:
+        return ServerListing(server=self.server(), sessions=self.sessions())
 
     def own(self, target: Target) -> FakeOwn:
         return FakeOwn(self, target)

@@ -24,7 +24,7 @@ import sqlalchemy as sa
 from agentmux.cli.main import main
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine.database import engine_for
-from agentmux.fleet.engine.fleet_home import Place, place_of
+from agentmux.fleet.engine.fleet_home import FleetHome, place_of
 from tests.conftest import _wait_until
 from tests.e2e.conftest import Project, Said, Session, make_root
 from tests.fleet.postgres import PROGRAMS, Postgres
@@ -38,7 +38,7 @@ LOOK_S = 0.2
 SERVER = WorkerServer()
 
 
-def init_fleet(home: Path, url: str | None) -> Place:
+def init_fleet(home: Path, url: str | None) -> FleetHome:
     """Set a fleet up with the command, in a process of its own."""
     env = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
     words = ["fleet", "init", *(["--url-file", "-"] if url else [])]

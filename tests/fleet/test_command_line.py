@@ -1,19 +1,21 @@
 """The commands of a drive are those that a person would type."""
 
-from agentmux.core.fleet.fleet_request import Wish
-from agentmux.fleet.engine.rows import Decision
+from agentmux.core.fleet.fleet_request import FleetRequest
+from agentmux.fleet.engine.rows import FeatureDecision
 from agentmux.fleet.host.command_line import decision_words, start_words
 
 ID = "01234567-89ab-cdef-0123-456789abcdef"
 
 
-def _decision(kind: str, **more: str) -> Decision:
+def _decision(kind: str, **more: str) -> FeatureDecision:
     values = {"digest": "abc", "then": "", "begins": "", "text": "x", "by": "", "answer": ""}
-    return Decision(id=ID, feature=ID, kind=kind, cycle=1, status="open", **{**values, **more})
+    return FeatureDecision(
+        id=ID, feature=ID, kind=kind, cycle=1, status="open", **{**values, **more}
+    )
 
 
 def test_a_start_takes_what_was_submitted() -> None:
-    wish = Wish(
+    wish = FleetRequest(
         repo="/r", feature="-x", issue="7", pipeline="quick", agent="codex",
         roles=("coder=claude",), comments=True, product_manager=True,
     )  # fmt: skip
@@ -22,7 +24,7 @@ def test_a_start_takes_what_was_submitted() -> None:
         *("--pipeline", "quick", "--agent", "codex", "--base", "main", "--issue", "7"),
         *("--role", "coder=claude", "--comments", "--product-manager", "-"),
     )
-    alone = start_words(Wish(repo="/r", issue="7"), "issue-7-01234567", "")
+    alone = start_words(FleetRequest(repo="/r", issue="7"), "issue-7-01234567", "")
     assert alone[-2:] == ("--issue", "7")
 
 

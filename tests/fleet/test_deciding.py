@@ -8,11 +8,11 @@ import uuid
 import pytest
 import sqlalchemy as sa
 
-from agentmux.core.fleet.fleet_request import Wish
+from agentmux.core.fleet.fleet_request import FleetRequest
 from agentmux.core.fleet.statuses import AT_REST, ENDED, FleetStatus
 from agentmux.errors import BlockedError, NotFoundError
 from agentmux.fleet.decisions import deciding, drain
-from agentmux.fleet.decisions.deciding import Given
+from agentmux.fleet.decisions.deciding import GivenDecision
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine.database import now_s
 from agentmux.fleet.engine.tables import HOSTS
@@ -27,7 +27,7 @@ WAITING = {"status": FleetStatus.WAITING, "host": "h1", "session": "s", "questio
 
 @pytest.fixture
 def feature(engine: sa.Engine) -> str:
-    (made,) = submit(engine, [Wish(repo="/r", feature="x", key="one", then="merge")])
+    (made,) = submit(engine, [FleetRequest(repo="/r", feature="x", key="one", then="merge")])
     return made.id
 
 
@@ -64,7 +64,7 @@ def test_an_approval_takes_what_was_shown_and_goes_where_it_was_submitted_to_go(
     engine: sa.Engine, feature: str
 ) -> None:
     row = _row(engine, feature, **WAITING)
-    deciding.decide(engine, row, Given(kind=rows.APPROVE, digest="abc", by="me"))
+    deciding.decide(engine, row, GivenDecision(kind=rows.APPROVE, digest="abc", by="me"))
     after = _row(engine, feature)
     assert (after.status, after.drive, after.question) == (FleetStatus.RUNNING, 2, None)
     with engine.connect() as connection:
@@ -77,19 +77,19 @@ def test_a_decision_on_something_else_is_refused(engine: sa.Engine, feature: str
     for digest in ("older", "", "a", "ab", "abcd", "ABC"):
         for kind in (rows.APPROVE, rows.CHANGES):
             with pytest.raises(BlockedError, match="not what was shown"):
-                deciding.decide(engine, row, Given(kind=kind, digest=digest))
+                deciding.decide(engine, row, GivenDecision(kind=kind, digest=digest))
     assert _row(engine, feature) == row
     blocked = {**QUESTION, "digest": "", "obstacle": "HEAD has moved"}
     row = _row(engine, feature, question=blocked)
     with pytest.raises(BlockedError, match="cannot be approved now: HEAD has moved"):
-        deciding.decide(engine, row, Given(kind=rows.APPROVE, digest=""))
+        deciding.decide(engine, row, GivenDecision(kind=rows.APPROVE, digest=""))
 
 
 def test_only_one_of_two_decisions_counts(engine: sa.Engine, feature: str) -> None:
     row = _row(engine, feature, **WAITING)
-    deciding.decide(engine, row, Given(kind=rows.APPROVE, digest="abc"))
+    deciding.decide(engine, row, GivenDecision(kind=rows.APPROVE, digest="abc"))
     with pytest.raises(BlockedError, match="nothing is to be decided"):
-        deciding.decide(engine, row, Given(kind=rows.CHANGES, digest="abc", text="no"))
+        deciding.decide(engine, row, GivenDecision(kind=rows.CHANGES, digest="abc", text="no"))
 
 
 def test_a_queued_feature_is_cancelled_at_once_and_can_be_tried_again(

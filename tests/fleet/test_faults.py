@@ -17,7 +17,7 @@ from agentmux.core.fleet.routing import host_with_room
 from agentmux.errors import DataError
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine.database import now_s
-from agentmux.fleet.engine.rows import Decision, Feature
+from agentmux.fleet.engine.rows import Feature, FeatureDecision
 from agentmux.fleet.engine.tables import DECISIONS, FEATURES, HOSTS
 from agentmux.fleet.engine.workflows import DRIVE, Enqueuer, Job
 from agentmux.fleet.host.leases import Leases
@@ -116,7 +116,7 @@ def test_texts_that_are_no_texts_hide_nothing(host: FleetHost, engine: sa.Engine
 
 def test_a_decision_needs_words(engine: sa.Engine) -> None:
     words = dict.fromkeys(("feature", "by", "status", "answer", "then", "digest", "begins"), "")
-    sound = Decision(id=str(uuid.uuid4()), kind="approve", cycle=1, text="", **words)
+    sound = FeatureDecision(id=str(uuid.uuid4()), kind="approve", cycle=1, text="", **words)
     assert require_decision(sound) is sound
     for name in ("digest", "begins", "text", "then", "kind"):
         strange: dict[str, Any] = {name: b"x"}

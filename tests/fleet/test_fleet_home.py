@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.fleet.engine.fleet_home import Place, is_private
+from agentmux.fleet.engine.fleet_home import FleetHome, is_private
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o610, 0o601, 0o620, 0o777])
@@ -27,7 +27,7 @@ def test_a_file_of_somebody_else_is_not_private(tmp_path: Path) -> None:
 
 
 def test_the_url_of_the_database_is_kept_for_the_user_alone(tmp_path: Path) -> None:
-    place, before = Place(tmp_path / "fleet"), os.umask(0)
+    place, before = FleetHome(tmp_path / "fleet"), os.umask(0)
     place.keep_url("postgresql://me:secret@host/fleet")
     os.umask(before)
     assert is_private(tmp_path / "fleet" / "url")

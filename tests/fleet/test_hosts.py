@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from agentmux.core.fleet.fleet_request import Wish
+from agentmux.core.fleet.fleet_request import FleetRequest
 from agentmux.fleet.engine.database import engine_for
 from agentmux.fleet.engine.tables import CONTRACTS, HOSTS
 from agentmux.fleet.queue.submission import submit
@@ -13,7 +13,7 @@ from tests.conftest import WaitUntil
 from tests.fleet.conftest import FleetHost, Worker
 
 
-def _submit(host: FleetHost, wish: Wish) -> str:
+def _submit(host: FleetHost, wish: FleetRequest) -> str:
     engine = engine_for(host.database)
     (made,) = submit(engine, [wish])
     engine.dispose()
@@ -24,9 +24,9 @@ def _submit(host: FleetHost, wish: Wish) -> str:
 def test_features_that_cannot_start_here_end_with_the_reason(host: FleetHost) -> None:
     missing = host.submit(agent="no-such-agent")
     unknown = host.submit("--pipeline", "no-such-pipeline")
-    foreign = _submit(host, Wish(repo=str(host.project.root), feature="x"))
-    nowhere = _submit(host, Wish(repo=f"{host.project.path}/gone", feature="x"))
-    injected = _submit(host, Wish(repo=str(host.project.path), feature="x"))
+    foreign = _submit(host, FleetRequest(repo=str(host.project.root), feature="x"))
+    nowhere = _submit(host, FleetRequest(repo=f"{host.project.path}/gone", feature="x"))
+    injected = _submit(host, FleetRequest(repo=str(host.project.path), feature="x"))
     host.change(injected, wish={"repo": str(host.project.path), "feature": "x", "argv": ["sh"]})
     host.allow(str(host.project.path), f"{host.project.path}/*")
     host.worker()
@@ -140,7 +140,7 @@ def test_a_host_that_may_not_run_a_repository_passes_it_on(database: str) -> Non
         other.worker()
         one.allow(f"{one.project.path}/*")
         one.worker()
-        feature = _submit(one, Wish(repo=f"{one.project.path}/gone", feature="x"))
+        feature = _submit(one, FleetRequest(repo=f"{one.project.path}/gone", feature="x"))
         found = one.until(feature, "failed")
         assert (found["host"], "does not exist" in found["reason"]) == ("a", True)
     finally:

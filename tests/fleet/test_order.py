@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from agentmux.core.config.settings import FleetSettings
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine.workflows import Enqueuer
-from agentmux.fleet.host.commands import Commands
+from agentmux.fleet.host.commands import HostCommands
 from agentmux.fleet.host.host import Host, Order
 from agentmux.fleet.host.leases import Leases
 from agentmux.fleet.host.slots import Slots
@@ -31,7 +31,7 @@ def alone(host: FleetHost, engine: sa.Engine) -> Host:
         place=host.place,
         engine=engine,
         enqueuer=Enqueuer(engine),
-        commands=Commands(environ=host.project.env, locks=host.place.drives),
+        commands=HostCommands(environ=host.project.env, locks=host.place.drives),
         settings=FleetSettings(repos=repos),
         slots=Slots(1),
         leases=Leases(60),

@@ -6,7 +6,7 @@ So it was after a crash of PostgreSQL: the server had committed the taking, and 
 import pytest
 import sqlalchemy as sa
 
-from agentmux.core.fleet.fleet_request import Wish
+from agentmux.core.fleet.fleet_request import FleetRequest
 from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine.workflows import DRIVE, Enqueuer, Job
@@ -29,7 +29,11 @@ def _take(connection: sa.Connection, workflow: str, host: str) -> None:
 def test_what_was_taken_and_never_run_is_run_again(host: FleetHost, engine: sa.Engine) -> None:
     host.allow("/nowhere", lease_s=3)
     admitted, driven = submit(
-        engine, [Wish(repo="/nowhere", feature="one"), Wish(repo="/nowhere", feature="other")]
+        engine,
+        [
+            FleetRequest(repo="/nowhere", feature="one"),
+            FleetRequest(repo="/nowhere", feature="other"),
+        ],
     )
     identity = host.place.identity()
     with engine.begin() as connection:  # they are another host's until this one runs

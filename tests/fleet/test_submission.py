@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from agentmux.core.fleet.fleet_request import Wish
+from agentmux.core.fleet.fleet_request import FleetRequest
 from agentmux.errors import ConfigError, NotFoundError, UsageError
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine.database import now_s
@@ -15,7 +15,7 @@ from agentmux.fleet.queue.backlog import read_backlog
 from agentmux.fleet.queue.submission import submit
 from tests.fleet.conftest import FleetHost
 
-WISH = Wish(repo="/r", feature="add a greeting", key="one")
+WISH = FleetRequest(repo="/r", feature="add a greeting", key="one")
 
 
 def _all(engine: sa.Engine) -> tuple[rows.Feature, ...]:
@@ -41,7 +41,7 @@ def test_the_same_key_is_submitted_once(engine: sa.Engine) -> None:
 
 def test_the_same_key_with_other_words_is_refused_and_says_what_differs(engine: sa.Engine) -> None:
     submit(engine, [WISH])
-    other = Wish(repo="/r", feature="add two greetings", key="one", priority=1)
+    other = FleetRequest(repo="/r", feature="add two greetings", key="one", priority=1)
     with pytest.raises(UsageError, match="with other arguments: ") as caught:
         submit(engine, [other])
     assert "`add a greeting` before, `add two greetings` now" in caught.value.message
@@ -50,7 +50,7 @@ def test_the_same_key_with_other_words_is_refused_and_says_what_differs(engine: 
 
 
 def test_a_backlog_with_one_mistake_submits_nothing(engine: sa.Engine) -> None:
-    wrong = Wish(repo="/r", feature="y", key="two", host="nobody")
+    wrong = FleetRequest(repo="/r", feature="y", key="two", host="nobody")
     with pytest.raises(NotFoundError, match="no host of the fleet is named `nobody`"):
         submit(engine, [WISH, wrong])
     assert _all(engine) == ()
@@ -58,12 +58,14 @@ def test_a_backlog_with_one_mistake_submits_nothing(engine: sa.Engine) -> None:
 
 
 def test_a_backlog_is_listed_in_its_order(engine: sa.Engine) -> None:
-    made = submit(engine, [Wish(repo="/r", feature=f"feature {number}") for number in range(8)])
+    made = submit(
+        engine, [FleetRequest(repo="/r", feature=f"feature {number}") for number in range(8)]
+    )
     assert [each.id for each in _all(engine)] == [each.id for each in made]
 
 
 def test_features_without_a_key_are_different_ones(engine: sa.Engine) -> None:
-    one = Wish(repo="/r", feature="x")
+    one = FleetRequest(repo="/r", feature="x")
     assert len({each.id for each in submit(engine, [one, one])}) == 2
 
 
@@ -83,8 +85,8 @@ def test_a_backlog_is_a_list_of_features(backlog: Callable[[str], Path], tmp_pat
         "- {key: a, feature: 'one', priority: 5, then: merge}\n"
         "- {key: b, issue: 7, repo: repo, agent: codex}\n"
     )
-    first, second = read_backlog(path, Wish(repo="/r", agent="demo", pipeline="quick"), {})
-    assert first == Wish(
+    first, second = read_backlog(path, FleetRequest(repo="/r", agent="demo", pipeline="quick"), {})
+    assert first == FleetRequest(
         repo="/r", feature="one", key="a", priority=5, then="merge", agent="demo", pipeline="quick"
     )
     assert second.repo == str(tmp_path / "repo")
@@ -110,12 +112,12 @@ def test_a_mistake_in_a_backlog_names_its_line(
     backlog: Callable[[str], Path], text: str, said: str
 ) -> None:
     with pytest.raises(ConfigError, match=said):
-        read_backlog(backlog(text), Wish(repo="/r"), {})
+        read_backlog(backlog(text), FleetRequest(repo="/r"), {})
 
 
 def test_a_backlog_is_a_file() -> None:
     with pytest.raises(UsageError, match="is not a file"):
-        read_backlog(Path("/nonexistent/backlog.yaml"), Wish(repo="/r"), {})
+        read_backlog(Path("/nonexistent/backlog.yaml"), FleetRequest(repo="/r"), {})
 
 
 def test_the_commands_submit_list_and_show(host: FleetHost) -> None:

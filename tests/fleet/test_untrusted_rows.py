@@ -16,8 +16,8 @@ from agentmux.errors import DataError
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine import workflows as dbos
 from agentmux.fleet.engine.database import engine_for
-from agentmux.fleet.engine.fleet_home import Place
-from agentmux.fleet.host.commands import Commands
+from agentmux.fleet.engine.fleet_home import FleetHome
+from agentmux.fleet.host.commands import HostCommands
 from agentmux.fleet.host.host import Host
 from agentmux.fleet.host.leases import Leases
 from agentmux.fleet.host.slots import Slots
@@ -37,14 +37,14 @@ def project(tmp_path: Path) -> Path:
 @pytest.fixture
 def host(project: Path, tmp_path: Path) -> Host:
     """A host that may run the project alone, and that never connects to its database."""
-    place, engine = Place(tmp_path / "state"), engine_for(f"sqlite:///{tmp_path / 'none'}")
+    place, engine = FleetHome(tmp_path / "state"), engine_for(f"sqlite:///{tmp_path / 'none'}")
     return Host(
         id=str(uuid.uuid4()),
         name="a",
         place=place,
         engine=engine,
         enqueuer=dbos.Enqueuer(engine),
-        commands=Commands(environ=os.environ, locks=place.drives, config=None),
+        commands=HostCommands(environ=os.environ, locks=place.drives, config=None),
         settings=FleetSettings(repos=(str(project),)),
         slots=Slots(1),
         leases=Leases(60.0),
@@ -116,7 +116,7 @@ def test_a_repository_that_this_host_does_not_allow_has_no_session(
     assert session_of(refusing, replace(row, path=path)) is None
 
 
-GOOD = rows.Decision(
+GOOD = rows.FeatureDecision(
     id=str(uuid.uuid4()), feature="f", kind=rows.APPROVE, cycle=1, digest="a1B2", then="merge",
     begins="fixing", text="well done", by="me", status=rows.OPEN, answer="",
 )  # fmt: skip

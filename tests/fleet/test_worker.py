@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from agentmux.core.fleet.lease import LAPSED, decode
 from agentmux.core.fleet.routing import HEARTBEAT_S
 from agentmux.fleet.decisions import deciding
-from agentmux.fleet.decisions.deciding import Given
+from agentmux.fleet.decisions.deciding import GivenDecision
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine.database import engine_for
 from agentmux.fleet.engine.tables import HOSTS
@@ -223,7 +223,9 @@ def test_changes_requested_elsewhere_begin_another_cycle(host: FleetHost) -> Non
     shown = host.until(feature, "waiting")
     worker.kill()
     engine = engine_for(host.database)
-    given = Given(kind=rows.CHANGES, digest=shown["question"]["digest"], text="say it louder")
+    given = GivenDecision(
+        kind=rows.CHANGES, digest=shown["question"]["digest"], text="say it louder"
+    )
     deciding.decide(engine, listing.find(engine, feature), given)
     engine.dispose()
     host.worker()

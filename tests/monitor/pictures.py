@@ -8,7 +8,7 @@ from typing import Any
 
 from agentmux.core.journal.state import Seat
 from agentmux.core.names.phase import Phase
-from agentmux.ports.tmux.display import Message, Picture, SeatStatus
+from agentmux.ports.tmux.display import MonitorMessage, Picture, SeatStatus
 from tests.core.builders import state_of
 
 NOW = datetime(2026, 1, 1, 10, 30, tzinfo=UTC)
@@ -41,7 +41,7 @@ def picture(
         state=state,
         statuses=statuses or {},
         problem=problem,
-        messages=tuple(map(Message, messages)),
+        messages=tuple(map(MonitorMessage, messages)),
         now=NOW,
         name=SLUG,
     )

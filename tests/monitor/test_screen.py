@@ -21,7 +21,7 @@ import pytest
 from agentmux.core.terminal.keys.keys import Key, Pressed
 from agentmux.monitor.screen import PlainDisplay, TerminalDisplay
 from agentmux.monitor.view import render
-from agentmux.ports.tmux.display import Display, Message
+from agentmux.ports.tmux.display import Display, MonitorMessage
 from tests.fakes.bench import Bench as TmuxTerminal
 from tests.monitor.pictures import picture, seat, seen
 
@@ -30,7 +30,7 @@ SHOWN = picture(
     seats={"coder-1": seat()},
     statuses={"coder-1": seen("waiting_for_user")},
 )
-OTHER = replace(SHOWN, messages=(Message("something happened"),))
+OTHER = replace(SHOWN, messages=(MonitorMessage("something happened"),))
 
 _ROW = re.compile(r"\x1b\[(\d+);1H\x1b\[K")
 _STYLE = re.compile(r"\x1b\[[0-9;]*m|\x1b\[\?\d+[hl]|\a")
@@ -252,7 +252,7 @@ def test_a_terminal_that_takes_nothing_does_not_block(
     screen: Pty, display: TerminalDisplay
 ) -> None:
     screen.resize(200, 60)
-    shown = replace(SHOWN, messages=(Message("y" * 600),) * 20)
+    shown = replace(SHOWN, messages=(MonitorMessage("y" * 600),) * 20)
     for number in range(200):  # a picture has more than 10 kB, of which a pty buffers a few
         display.show(replace(shown, problem=f"number {number}"))
         if not select.select([], [screen.slave], [], 0)[1]:

@@ -27,14 +27,20 @@ from agentmux.core.journal.state import (
     StepState,
 )
 from agentmux.core.names.phase import REVIEWERS, Phase
-from agentmux.core.terminal.keys.console import Page
+from agentmux.core.terminal.keys.console import TextPage
 from agentmux.core.terminal.keys.monitor_keys import help_lines
 from agentmux.core.terminal.text.text_width import clean, spread, wrap
 from agentmux.monitor.reading import page_of
 from agentmux.monitor.screen import styled
-from agentmux.monitor.segments import Style, plain
+from agentmux.monitor.segments import SegmentStyle, plain
 from agentmux.monitor.view import draw, render
-from agentmux.ports.tmux.display import Message, Picture, Reading, ResultView, SeatStatus
+from agentmux.ports.tmux.display import (
+    DisplayedText,
+    MonitorMessage,
+    Picture,
+    ResultView,
+    SeatStatus,
+)
 from tests.monitor.pictures import NOW, SLUG, picture, seat, seen
 
 MONITOR = (44, 60)
@@ -80,8 +86,8 @@ AT_WORK = picture(
 AT_WORK = replace(
     AT_WORK,
     messages=(
-        Message("coder-3: crashed (exit 3)", NOW - timedelta(minutes=3)),
-        Message(
+        MonitorMessage("coder-3: crashed (exit 3)", NOW - timedelta(minutes=3)),
+        MonitorMessage(
             "coder-3: reminded, since it had gone quiet", datetime(2025, 12, 31, 23, 58, tzinfo=UTC)
         ),
     ),
@@ -514,7 +520,7 @@ def test_a_question_stands_below_what_it_is_about() -> None:
 REVIEWED = replace(
     DECIDING,
     question="press a again within 60 s to commit 40 files, then merged into main",
-    reading=Reading(
+    reading=DisplayedText(
         title="What an approval would do",
         lines=(
             "What changed:",
@@ -538,7 +544,7 @@ def test_what_would_be_delivered_is_read_page_by_page_above_the_question() -> No
     assert first[-2] == "↓ ↑ PgDn PgUp move, Esc takes the question back"
     assert first[-1] == f"! {REVIEWED.question}"
     page = page_of(REVIEWED, 80, 24)
-    assert page == Page(rows=21, last=22)
+    assert page == TextPage(rows=21, last=22)
     assert render(at(REVIEWED, 21), 80, 24)[1] == "  src/part_19.py | 19 +++"
     last = render(at(REVIEWED, page.last), 80, 24)
     assert last[-3] == "the end"
@@ -564,7 +570,7 @@ def test_a_phase_that_is_still_to_come_shows_no_time_of_an_earlier_cycle() -> No
 
 
 def test_a_short_text_has_no_pages() -> None:
-    shown = replace(picture(), reading=Reading(title="All keys", lines=help_lines("")))
+    shown = replace(picture(), reading=DisplayedText(title="All keys", lines=help_lines("")))
     text = render(shown, 80, 60)
     assert text[0] == "All keys"
     assert [line for line in text if line.startswith("  d ")]
@@ -582,13 +588,18 @@ def test_a_diff_has_its_colours_and_keeps_its_indentation() -> None:
         "+    two  two",
         " z",
     )
-    text = Reading(title="Every change so far", lines=lines, is_diff=True)
+    text = DisplayedText(title="Every change so far", lines=lines, is_diff=True)
     shown = replace(picture(), reading=text)
     drawn = draw(shown, 80, 24)[1:8]
     assert [plain(line) for line in drawn][3:] == ["@@ -1 +1 @@", "-    one", "+    two  two", " z"]
     styles = [line[0].style for line in drawn]
-    assert styles[:3] == [Style.HEADER] * 3
-    assert styles[3:] == [Style.PLACE, Style.BAD, Style.GOOD, Style.PLAIN]
+    assert styles[:3] == [SegmentStyle.HEADER] * 3
+    assert styles[3:] == [
+        SegmentStyle.PLACE,
+        SegmentStyle.BAD,
+        SegmentStyle.GOOD,
+        SegmentStyle.PLAIN,
+    ]
 
 
 def test_a_pane_too_small_for_a_text_shows_the_question_alone() -> None:
@@ -764,9 +775,9 @@ def test_styles_never_carry_meaning_alone() -> None:
     shown = replace(FAILED, problem="no space left", statuses={"coder-2": seen("stalled")})
     for line in draw(shown, *MONITOR):
         for segment in line:
-            if segment.style is Style.ATTENTION:
+            if segment.style is SegmentStyle.ATTENTION:
                 assert segment.text.lstrip().startswith(("!", "pane"))
-            if segment.style is Style.PROBLEM:
+            if segment.style is SegmentStyle.PROBLEM:
                 assert segment.text.startswith("problem: ")
 
 
@@ -839,14 +850,16 @@ PICTURES = st.builds(
     state=STATES,
     statuses=st.dictionaries(SEAT_NAMES, STATUSES, max_size=6),
     problem=st.none() | TEXTS,
-    messages=st.lists(st.builds(Message, TEXTS), max_size=20).map(tuple),
+    messages=st.lists(st.builds(MonitorMessage, TEXTS), max_size=20).map(tuple),
     now=st.just(NOW) | st.datetimes(timezones=st.just(UTC)),
     draft=st.none() | TEXTS,
     question=TEXTS,
     note=TEXTS,
     begins=TEXTS,
     reading=st.none()
-    | st.builds(Reading, title=TEXTS, lines=LINES, top=st.integers(0, 60), is_diff=st.booleans()),
+    | st.builds(
+        DisplayedText, title=TEXTS, lines=LINES, top=st.integers(0, 60), is_diff=st.booleans()
+    ),
     result=st.none()
     | st.builds(ResultView, summary=LINES, checks=LINES, verdicts=LINES, changes=LINES),
     last_lines=st.dictionaries(SEAT_NAMES, TEXTS, max_size=3),

@@ -11,14 +11,14 @@ import pytest
 
 from agentmux.adapters.config.forge_registry import load_forges
 from agentmux.adapters.forge.command_line import ForgeCommandLine
-from agentmux.core.forges.spec import Place
+from agentmux.core.forges.spec import RepoRef
 from agentmux.ports.forge import ForgeError, IssueComment, NewRequest
 from tests.real.conftest import FOUND
 from tests.real.forge_server import TOKEN, ForgeServer
 
 HOST = ForgeServer.host
-PLACE = Place(forge="ours", host=HOST, repo="o/r")
-FORK = Place(forge="ours", host=HOST, repo="me/r")
+PLACE = RepoRef(forge="ours", host=HOST, repo="o/r")
+FORK = RepoRef(forge="ours", host=HOST, repo="me/r")
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_an_issue_and_the_comments_of_those_who_may_write(
 
 @pytest.mark.parametrize("source", [PLACE, FORK], ids=["own", "fork"])
 def test_a_request_is_opened_found_and_looked_at(
-    forge: ForgeServer, gh: ForgeCommandLine, source: Place
+    forge: ForgeServer, gh: ForgeCommandLine, source: RepoRef
 ) -> None:
     forge.tips["agentmux/x"] = "c" * 40
     new = NewRequest(

@@ -14,7 +14,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from agentmux.web import serving
-from agentmux.web.guard import Place
+from agentmux.web.guard import PageAddress
 from agentmux.web.sign_in import SignIn
 from tests.e2e.conftest import Project, make_root
 from tests.e2e.conftest import project as project  # noqa: PLC0414 (the fixture, for this folder)
@@ -40,7 +40,7 @@ class Page:
         self.project = project
         self.clock = Clock()
         self.sign_in = SignIn(self.clock, serving.new_secret)
-        options = serving.Options(
+        options = serving.ServingOptions(
             host="127.0.0.1",
             port=0,
             name="",
@@ -52,7 +52,7 @@ class Page:
             config=None,
             environ=project.env,
         )
-        place = Place(scheme="http", host=HOST, read_only=read_only)
+        place = PageAddress(scheme="http", host=HOST, read_only=read_only)
         self.app, self.events, self.screens = serving.made_application(options, place, self.sign_in)
         self.browser = self.new_browser()
 

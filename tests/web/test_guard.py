@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentmux.web.guard import Asked, Place, check_token, check_visit
+from agentmux.web.guard import PageAddress, PageRequest, check_token, check_visit
 from tests.e2e.conftest import Project
 from tests.web.conftest import HOST, ORIGIN, Page
 
@@ -101,8 +101,8 @@ def test_a_form_without_our_token_does_nothing(lone: Page, token: str | None) ->
 
 def test_without_a_login_no_token_is_right() -> None:
     """Not even that of a browser that has none."""
-    asked = Asked(
-        place=Place(scheme="http", host=HOST), method="POST", path="/start", host=HOST,
+    asked = PageRequest(
+        place=PageAddress(scheme="http", host=HOST), method="POST", path="/start", host=HOST,
         origin=ORIGIN, cookies=(), visit=None, form={"token": ""},
     )  # fmt: skip
     assert check_token(asked) is not None

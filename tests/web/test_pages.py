@@ -13,7 +13,7 @@ from agentmux.core.codec.digests import screen_digest
 from agentmux.core.names.layout import COMPLETION
 from agentmux.errors import NotFoundError
 from agentmux.web.pages.pages import diff_lines
-from agentmux.web.pages.reading import Sessions
+from agentmux.web.pages.reading import ProjectSessions
 from agentmux.wiring import build
 from tests.conftest import WaitUntil
 from tests.e2e.conftest import QUICK, Project, Session
@@ -410,7 +410,7 @@ def test_a_name_leads_to_no_other_folder(lone: Page, name: str) -> None:
     for folder in (home, home.parent, home.parent / "x"):
         folder.mkdir(exist_ok=True)
         (folder / "state.json").touch()
-    sessions = Sessions(
+    sessions = ProjectSessions(
         lambda: (lone.project.path,),
         lambda path: build.site(path, config=None, environ=lone.project.env),
         lambda path: build.world(path, environ=lone.project.env),

@@ -179,7 +179,7 @@ def test_options_that_expose_it_unsafely_are_refused(
     ],
 )
 def test_what_others_can_do_is_said(given: dict[str, Any], says: str) -> None:
-    loopback = serving.Options(
+    loopback = serving.ServingOptions(
         host="127.0.0.1",
         port=0,
         name="",

@@ -8,7 +8,7 @@ from pathlib import Path
 from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.app.world import Site
 from agentmux.core.names.phase import Phase
-from agentmux.web.pages.reading import Sessions
+from agentmux.web.pages.reading import ProjectSessions
 from agentmux.web.session_watch import LIST, SessionWatch
 from agentmux.wiring import build
 from tests.app.driver import make_project
@@ -17,7 +17,7 @@ from tests.app.on_disk import OnDisk
 FIRST, SECOND = "20260101-101500-add-login", "20260101-101501-add-logout"
 
 
-class Sudden(Sessions):
+class Sudden(ProjectSessions):
     """Sessions that change right after they were looked at, before anything is watched."""
 
     project: Path

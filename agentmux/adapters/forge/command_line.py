@@ -18,7 +18,7 @@ from typing import Final
 from agentmux.adapters.system.processes.child import Child, TooMuchOutputError, whole
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.forges import answers
-from agentmux.core.forges.spec import ForgeCommand, ForgeSpec, Place, filled, url_of, values_of
+from agentmux.core.forges.spec import ForgeCommand, ForgeSpec, RepoRef, filled, url_of, values_of
 from agentmux.core.terminal.text.text_width import clean
 from agentmux.ports.forge import (
     ForgeError,
@@ -72,10 +72,10 @@ class ForgeCommandLine:
     def specs(self) -> Mapping[str, ForgeSpec]:
         return self._load()
 
-    def require_program(self, place: Place) -> None:
+    def require_program(self, place: RepoRef) -> None:
         self._program(self.specs[place.forge], place)
 
-    def issue(self, place: Place, number: int, *, comments: bool) -> IssueText:
+    def issue(self, place: RepoRef, number: int, *, comments: bool) -> IssueText:
         """Read an issue, and the comments of those who may write to the repository."""
         spec = self.specs[place.forge]
         values = values_of(place, number=str(number))
@@ -91,13 +91,13 @@ class ForgeCommandLine:
             left_out=left_out,
         )
 
-    def identity(self, place: Place) -> str:
+    def identity(self, place: RepoRef) -> str:
         spec = self.specs[place.forge]
         if "identity" not in spec.commands:
             return place.repo
         return self._record(spec, place, "identity", values_of(place))["answer"]
 
-    def requests(self, place: Place, branch: str) -> tuple[ForgeRequest, ...]:
+    def requests(self, place: RepoRef, branch: str) -> tuple[ForgeRequest, ...]:
         spec = self.specs[place.forge]
         command = self._command(spec, "find")
         answer = self._answer(spec, place, command, values_of(place, branch=branch))
@@ -108,12 +108,12 @@ class ForgeCommandLine:
         made = (_request(spec, place, command, each) for each in found)
         return tuple(each for each in made if each.is_open and each.branch == branch)
 
-    def request(self, place: Place, number: int) -> ForgeRequest:
+    def request(self, place: RepoRef, number: int) -> ForgeRequest:
         spec = self.specs[place.forge]
         found = self._record(spec, place, "look", values_of(place, number=str(number)))
         return _request(spec, place, spec.commands["look"], found)
 
-    def settled(self, place: Place, number: int, commit: str) -> ForgeRequest:
+    def settled(self, place: RepoRef, number: int, commit: str) -> ForgeRequest:
         deadline = time.monotonic() + SETTLES_S
         while True:
             found = self.request(place, number)
@@ -145,7 +145,7 @@ class ForgeCommandLine:
     # -- inside ------------------------------------------------------------------------------
 
     def _comments(
-        self, spec: ForgeSpec, place: Place, values: Mapping[str, str]
+        self, spec: ForgeSpec, place: RepoRef, values: Mapping[str, str]
     ) -> tuple[tuple[IssueComment, ...], int]:
         """Return the comments whose authors may write, and how many others there are."""
         command = self._command(spec, "comments")
@@ -162,7 +162,7 @@ class ForgeCommandLine:
         return kept, len(found) - len(kept)
 
     def _writers(
-        self, spec: ForgeSpec, place: Place, found: Iterable[Mapping[str, str]]
+        self, spec: ForgeSpec, place: RepoRef, found: Iterable[Mapping[str, str]]
     ) -> frozenset[str]:
         """Return the authors of whom the forge says that they may write.
 
@@ -180,7 +180,7 @@ class ForgeCommandLine:
         )
 
     def _accepts(
-        self, spec: ForgeSpec, place: Place, command: ForgeCommand, values: Mapping[str, str]
+        self, spec: ForgeSpec, place: RepoRef, command: ForgeCommand, values: Mapping[str, str]
     ) -> bool:
         said = self._run(spec, place, command, values)
         if said.status != 0:
@@ -200,7 +200,7 @@ class ForgeCommandLine:
         return command
 
     def _record(
-        self, spec: ForgeSpec, place: Place, name: str, values: Mapping[str, str]
+        self, spec: ForgeSpec, place: RepoRef, name: str, values: Mapping[str, str]
     ) -> dict[str, str]:
         command = self._command(spec, name)
         try:
@@ -209,7 +209,7 @@ class ForgeCommandLine:
             raise _strange(spec, command, error) from None
 
     def _answer(
-        self, spec: ForgeSpec, place: Place, command: ForgeCommand, values: Mapping[str, str]
+        self, spec: ForgeSpec, place: RepoRef, command: ForgeCommand, values: Mapping[str, str]
     ) -> object:
         """Return the JSON that a command prints.
 
@@ -225,7 +225,7 @@ class ForgeCommandLine:
     def _run(
         self,
         spec: ForgeSpec,
-        place: Place,
+        place: RepoRef,
         command: ForgeCommand,
         values: Mapping[str, str],
         *,
@@ -247,7 +247,7 @@ class ForgeCommandLine:
         except OSError as error:
             raise ForgeError(f"`{program}` cannot be run: {error.strerror}") from None
 
-    def _program(self, spec: ForgeSpec, place: Place) -> str:
+    def _program(self, spec: ForgeSpec, place: RepoRef) -> str:
         program = shutil.which(spec.program, path=self._environment.get("PATH"))
         if program is None:
             raise ForgeNotInstalledError(
@@ -257,7 +257,7 @@ class ForgeCommandLine:
         return program
 
     def _failure(
-        self, spec: ForgeSpec, place: Place, command: ForgeCommand, said: _Said
+        self, spec: ForgeSpec, place: RepoRef, command: ForgeCommand, said: _Said
     ) -> ForgeError:
         """Return the error for a program that failed, in its own words."""
         words = " ".join(clean(said.err or said.out).split())[:_WORDS_MAX]
@@ -303,7 +303,7 @@ def _strange(spec: ForgeSpec, command: ForgeCommand, error: answers.AnswerError)
 
 
 def _request(
-    spec: ForgeSpec, place: Place, command: ForgeCommand, found: Mapping[str, str]
+    spec: ForgeSpec, place: RepoRef, command: ForgeCommand, found: Mapping[str, str]
 ) -> ForgeRequest:
     try:
         number = int(found["number"])

@@ -12,7 +12,7 @@ from threading import Timer
 from typing import IO, Final
 
 from agentmux.core.config.settings import Address
-from agentmux.ports.notifier import Message, Sent
+from agentmux.ports.notifier import Notification, SendResult
 
 HELPER: Final = (sys.executable, "-P", "-m", "agentmux.adapters.notify.helper")
 LIMIT_S: Final = 15.0
@@ -44,10 +44,10 @@ class HelperProcess:
 
     def send(
         self,
-        message: Message,
+        message: Notification,
         addresses: Sequence[Address],
         handed_over: Callable[[], None] = lambda: None,
-    ) -> tuple[Sent, ...]:
+    ) -> tuple[SendResult, ...]:
         """Send ``message`` to each address, as `Notifier.send` says."""
         request = {
             **asdict(message),
@@ -61,7 +61,7 @@ class HelperProcess:
         finally:
             handed_over()
         found = zip(addresses, problems, strict=True)
-        return tuple(Sent(address=address, problem=problem) for address, problem in found)
+        return tuple(SendResult(address=address, problem=problem) for address, problem in found)
 
     def _problems(
         self, request: bytes, number: int, handed_over: Callable[[], None]

@@ -22,12 +22,12 @@ from agentmux.core.terminal.text.sgr import SEQUENCE, Style
 from agentmux.ports.tmux.terminal import (
     LINE_MAX,
     NO_FIELD,
-    Delivery,
     DeliveryResult,
     Panes,
     Screen,
     TerminalError,
     TerminalUnreachableError,
+    TypingResult,
 )
 
 _TAIL: Final = 40
@@ -238,14 +238,14 @@ class _Typing:
         if free:
             await self.take_hands()
 
-    async def run(self) -> Delivery:
+    async def run(self) -> TypingResult:
         try:
             await self.take_hands()
             return replace(await self.type(), typed=self.typed)
         finally:
             self.free_hands()
 
-    async def type(self) -> Delivery:
+    async def type(self) -> TypingResult:
         refusal = await self.wait_for_room()
         if refusal is not None:
             return refusal
@@ -262,7 +262,7 @@ class _Typing:
         self.panes.press_enter(self.pane)
         return await self.see_submitted()
 
-    async def wait_for_room(self) -> Delivery | None:
+    async def wait_for_room(self) -> TypingResult | None:
         """Wait until two screens in a row show an empty composer, and return None.
 
         With ``once``, a composer that has our text already will do. If the text must not be typed,
@@ -334,7 +334,7 @@ class _Typing:
             self.left_menu = True
             self.panes.press_enter(self.pane)
 
-    async def see_text(self) -> Delivery | None:
+    async def see_text(self) -> TypingResult | None:
         """Wait until the composer shows the pasted text, and return None.
 
         If it is not seen in time, or the pane ends, return the result.
@@ -350,7 +350,7 @@ class _Typing:
                 return _said(DeliveryResult.UNKNOWN, "pasted, but not seen in the composer")
             await self.rest(free=composer is None)
 
-    async def see_submitted(self) -> Delivery:
+    async def see_submitted(self) -> TypingResult:
         """Wait for an empty composer and a sign that the agent works; return the result.
 
         Press Enter at most once more meanwhile.
@@ -390,7 +390,7 @@ class _Typing:
             self.pressed_again = True
             self.panes.press_enter(self.pane)
 
-    def proof(self, screen: Screen, composer: Composer, emptied: int) -> Delivery | None:
+    def proof(self, screen: Screen, composer: Composer, emptied: int) -> TypingResult | None:
         """Return the result if the screen, with an empty composer, proves that Enter sent the text.
 
         Return None if it proves nothing yet. ``emptied`` is the number of screens in a row
@@ -409,7 +409,7 @@ class _Typing:
             return _gone_from(self.spec)
         return None
 
-    async def unproved(self, screen: Screen, *, holds: bool) -> Delivery:
+    async def unproved(self, screen: Screen, *, holds: bool) -> TypingResult:
         if not holds:
             mark = self.mark(screen)
             return _said(DeliveryResult.UNKNOWN, f"Enter was sent; the screen shows {mark}")
@@ -444,7 +444,7 @@ class _Typing:
         return False
 
 
-def _gone_from(spec: AgentSpec) -> Delivery:
+def _gone_from(spec: AgentSpec) -> TypingResult:
     """Return what it means that the text is not where it was typed, and the agent shows no work."""
     if spec.blind:
         return _said(DeliveryResult.UNKNOWN, "it was typed; nothing on the screen can prove more")
@@ -456,8 +456,8 @@ _NO_PATTERN: Final = "its input field is not known (no `agents.{}.ready` in the 
 _BEGUN: Final = "the text is in the composer already"
 
 
-def _said(result: DeliveryResult, evidence: str) -> Delivery:
-    return Delivery(result=result, evidence=evidence)
+def _said(result: DeliveryResult, evidence: str) -> TypingResult:
+    return TypingResult(result=result, evidence=evidence)
 
 
 async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
@@ -472,7 +472,7 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
     hands: asyncio.Lock | None = None,
     clock: Callable[[], float] = time.monotonic,
     pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
-) -> Delivery:
+) -> TypingResult:
     """Type ``text`` into a pane, submit it with Enter, and return the result with its evidence.
 
     This never presses Escape and never types the text twice. A text that stays in the input field
@@ -500,7 +500,7 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
     command = command_in(spec, text)
     if command:
         evidence = f"`{command}` at its beginning is a command to {spec.name}; nothing was typed"
-        return Delivery(result=DeliveryResult.REFUSED_COMMAND, evidence=evidence, typed=False)
+        return TypingResult(result=DeliveryResult.REFUSED_COMMAND, evidence=evidence, typed=False)
     if not text or max(len(line.encode()) for line in text.split("\n")) > LINE_MAX:
         raise ValueError(f"a text to type must not be empty, nor have a line over {LINE_MAX} bytes")
     typing = _Typing(
@@ -525,6 +525,6 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
         return _failed(typing, result, error)
 
 
-def _failed(typing: _Typing, result: DeliveryResult, error: TerminalError) -> Delivery:
+def _failed(typing: _Typing, result: DeliveryResult, error: TerminalError) -> TypingResult:
     what = "the text may have been typed" if typing.typed else "nothing was typed"
-    return Delivery(result=result, evidence=f"{error.message}; {what}", typed=typing.typed)
+    return TypingResult(result=result, evidence=f"{error.message}; {what}", typed=typing.typed)

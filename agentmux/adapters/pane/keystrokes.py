@@ -14,11 +14,11 @@ from typing import Final
 from agentmux.core.codec.digests import screen_digest
 from agentmux.core.terminal.keys.answer_keys import TEXT
 from agentmux.ports.tmux.terminal import (
-    Delivery,
     DeliveryResult,
     Panes,
     TerminalError,
     TerminalUnreachableError,
+    TypingResult,
 )
 
 _POLL_S: Final = 0.04
@@ -49,7 +49,7 @@ async def press(
     screen: str,
     clock: Clock = time.monotonic,
     pause: Pause = asyncio.sleep,
-) -> Delivery:
+) -> TypingResult:
     """Press the keys once, if the pane shows the screen with this digest; see `ports.Presser`.
 
     The result is ``sent``, also if the screen hardly changes afterwards, which the evidence says;
@@ -59,7 +59,7 @@ async def press(
     pressed = 0
     try:
         shown = await _shown(panes, pane, screen, clock=clock, pause=pause)
-        if isinstance(shown, Delivery):
+        if isinstance(shown, TypingResult):
             return shown
         seen = shown
         for number, key in enumerate(keys):
@@ -86,7 +86,7 @@ def _send(panes: Panes, pane: str, key: str) -> None:
 
 async def _shown(
     panes: Panes, pane: str, screen: str, *, clock: Clock, pause: Pause
-) -> str | Delivery:
+) -> str | TypingResult:
     """Return the screen with this digest as soon as the pane shows it, else why no key is due."""
     end = clock() + _AGAIN_S
     while True:
@@ -138,12 +138,12 @@ async def _changes(panes: Panes, pane: str, before: str, *, clock: Clock, pause:
     return False
 
 
-def _failed(error: TerminalError, pressed: int, *, gone: bool) -> Delivery:
+def _failed(error: TerminalError, pressed: int, *, gone: bool) -> TypingResult:
     if pressed:
         return _said(DeliveryResult.UNKNOWN, f"{error.message}; keys may have been pressed")
     result = DeliveryResult.PANE_GONE if gone else DeliveryResult.UNKNOWN
     return _said(result, f"{error.message}; no key was pressed")
 
 
-def _said(result: DeliveryResult, evidence: str) -> Delivery:
-    return Delivery(result=result, evidence=evidence)
+def _said(result: DeliveryResult, evidence: str) -> TypingResult:
+    return TypingResult(result=result, evidence=evidence)

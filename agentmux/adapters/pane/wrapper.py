@@ -169,7 +169,7 @@ class Wrapper:
             EndedEarly: HUP or TERM came before the user chose.
         """
         sys.path.append(os.path.realpath(f"{__file__}/../../../.."))  # the folder of `agentmux`
-        from agentmux.adapters.pane.gate import Ended, hold  # noqa: PLC0415 (only for stopped panes)
+        from agentmux.adapters.pane.gate import GateClosed, hold  # noqa: PLC0415 (only for stopped panes)
 
         self.leave("stopped", _now() + "\n")
 
@@ -184,7 +184,7 @@ class Wrapper:
 
         try:
             return {**launch, **gate["choices"][hold(gate, commit)]}
-        except Ended as ended:
+        except GateClosed as ended:
             raise EndedEarly(ended.number) from None
 
     def take_claim(self, path: str | None) -> None:

@@ -14,7 +14,7 @@ from typing import Final
 
 from agentmux.adapters.system.processes import kernel
 from agentmux.adapters.system.processes.mounts import network_type
-from agentmux.ports.health import DiskFacts, HostFacts, TerminalFacts
+from agentmux.ports.health import DiskFacts, SystemFacts, TerminalFacts
 
 _INOTIFY: Final = Path("/proc/sys/fs/inotify")
 _LOGIND: Final = (
@@ -41,14 +41,14 @@ def terminal_facts(environ: Mapping[str, str]) -> TerminalFacts:
     )
 
 
-def host_facts(root: Path = Path("/")) -> HostFacts:
+def host_facts(root: Path = Path("/")) -> SystemFacts:
     """Return what the system allows; ``root`` is where its files are."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):  # a container's user without a name
         user = str(os.getuid())
     booted = (root / "run/systemd/system").is_dir()
-    return HostFacts(
+    return SystemFacts(
         user=user,
         kills_at_logout=booted and _kills_at_logout(root),
         lingers=(root / "var/lib/systemd/linger" / user).exists(),

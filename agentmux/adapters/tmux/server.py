@@ -29,8 +29,8 @@ from agentmux.adapters.tmux.own_session import OwnTmux
 from agentmux.errors import NAME_TAKEN, BlockedError, NotInstalledError
 from agentmux.ports.tmux.terminal import (
     CreatedSession,
-    Listing,
     Server,
+    ServerListing,
     Target,
     TerminalError,
     TerminalGoneError,
@@ -119,12 +119,12 @@ class TmuxTerminal:
         """Return every session of the server, also the user's; empty if no server runs."""
         return self.listing().sessions
 
-    def listing(self) -> Listing:
+    def listing(self) -> ServerListing:
         """Return the server (pid 0 if none runs) and all its sessions, in one call of tmux."""
         reply = self._ask(*say.join(say.LISTING))
         with self._client.parsing():
             pid, sessions = say.parse_listing(reply.stdout) if reply else (0, ())
-        return Listing(server=self._server(pid), sessions=sessions)
+        return ServerListing(server=self._server(pid), sessions=sessions)
 
     def own(self, target: Target) -> OwnTmux:
         return OwnTmux(self._client, target)

@@ -19,7 +19,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.words.counts import some
 
 
-class Entry(NamedTuple):
+class StoredFile(NamedTuple):
     """A file as git stores it: its mode and the id of its content."""
 
     mode: str
@@ -30,15 +30,15 @@ class Entry(NamedTuple):
 class Sides:
     """A path in both commits; None where it does not exist."""
 
-    old: Entry | None
-    new: Entry | None
+    old: StoredFile | None
+    new: StoredFile | None
 
 
 _LINK: Final = "120000"
 _FILE: Final = "100644"
 _PROGRAM: Final = "100755"
 _MODULE: Final = "160000"
-_UNKNOWN: Final = Entry("", "")
+_UNKNOWN: Final = StoredFile("", "")
 """What is on the disk is neither a file nor a link."""
 
 
@@ -69,7 +69,7 @@ class CheckoutSides:
         return tuple(entry[3:] for entry in split(reply.out))
 
     @cached_property
-    def _there(self) -> Mapping[str, Entry | None]:
+    def _there(self) -> Mapping[str, StoredFile | None]:
         """What is on the disk at each path where it may matter; None for nothing."""
         added = (path for path, each in self._sides.items() if each.old is None)
         asked = dict.fromkeys((*(p for p in self._changed if p in self._sides), *added))
@@ -115,16 +115,16 @@ class CheckoutSides:
         return reply.text != "false"
 
     @cached_property
-    def _staged(self) -> Mapping[str, Entry]:
+    def _staged(self) -> Mapping[str, StoredFile]:
         """The index at the paths that differ from HEAD there."""
         reply = self._git.must_read("read the index", "ls-files", "-z", "--stage")
         wanted = {path for path in self._changed if path in self._sides}
-        found: dict[str, Entry] = {}
+        found: dict[str, StoredFile] = {}
         for each in split(reply.out) if wanted else ():
             about, _, path = each.partition("\t")
             mode, blob, stage = about.split(" ")
             if path in wanted:
-                found[path] = Entry(mode, blob) if stage == "0" else _UNKNOWN
+                found[path] = StoredFile(mode, blob) if stage == "0" else _UNKNOWN
         return found
 
     def _is_staged_well(self, path: str) -> bool:
@@ -167,27 +167,27 @@ class CheckoutSides:
         words = ("read-tree", "-m", "-u", self._new, self._old)
         return () if self._git.run(*words).status == 0 else left
 
-    def _is_written(self, path: str, entry: Entry | None) -> bool:
+    def _is_written(self, path: str, entry: StoredFile | None) -> bool:
         new = self._sides[path].new
         return (entry is not None or path in self._changed) and _is_same(
             entry, new, modes=self._has_modes
         )
 
-    def _on_disk(self, paths: Iterable[str]) -> dict[str, Entry | None]:
-        found: dict[str, Entry | None] = {}
+    def _on_disk(self, paths: Iterable[str]) -> dict[str, StoredFile | None]:
+        found: dict[str, StoredFile | None] = {}
         plain: dict[str, str] = {}
         for path in paths:
             place = self._git.root() / path
             entry = self._kind(place, path)
             found[path] = entry
             if entry is not None and entry.mode == _LINK:
-                found[path] = Entry(_LINK, self._hash(os.fsencode(place.readlink())))
+                found[path] = StoredFile(_LINK, self._hash(os.fsencode(place.readlink())))
             elif entry is not None and entry.mode in {_FILE, _PROGRAM}:
                 plain[path] = entry.mode
         blobs = file_hashes(self._git, plain)
-        return {**found, **{path: Entry(mode, blobs[path]) for path, mode in plain.items()}}
+        return {**found, **{path: StoredFile(mode, blobs[path]) for path, mode in plain.items()}}
 
-    def _kind(self, place: Path, path: str) -> Entry | None:
+    def _kind(self, place: Path, path: str) -> StoredFile | None:
         """Return what is at a path, without its content; None for nothing.
 
         A directory counts as nothing if all its files give way to the new commit, and so does a
@@ -201,9 +201,9 @@ class CheckoutSides:
             above = (str(each) for each in PurePosixPath(path).parents)
             return None if any(map(self._gives_way, above)) else _UNKNOWN
         if stat.S_ISLNK(mode):
-            return Entry(_LINK, "")
+            return StoredFile(_LINK, "")
         if stat.S_ISREG(mode):
-            return Entry(_PROGRAM if mode & stat.S_IXUSR else _FILE, "")
+            return StoredFile(_PROGRAM if mode & stat.S_IXUSR else _FILE, "")
         below = place.rglob("*") if stat.S_ISDIR(mode) else (place,)
         files = (each for each in below if each.is_symlink() or not each.is_dir())
         root = self._git.root()
@@ -225,15 +225,15 @@ def undone(sides: CheckoutSides) -> str:
     return f"; what it wrote stays there, uncommitted: {some(left)}" if left else ""
 
 
-def _entry(mode: str, blob: str) -> Entry | None:
-    return None if mode == "000000" else Entry(mode, blob)
+def _entry(mode: str, blob: str) -> StoredFile | None:
+    return None if mode == "000000" else StoredFile(mode, blob)
 
 
-def _is_side(entry: Entry | None, sides: Sides, *, modes: bool) -> bool:
+def _is_side(entry: StoredFile | None, sides: Sides, *, modes: bool) -> bool:
     return any(_is_same(entry, each, modes=modes) for each in (sides.old, sides.new))
 
 
-def _is_same(entry: Entry | None, side: Entry | None, *, modes: bool) -> bool:
+def _is_same(entry: StoredFile | None, side: StoredFile | None, *, modes: bool) -> bool:
     """Return whether a file on the disk is as in a commit; with ``modes`` its mode, too."""
     if side is not None and side.mode == _MODULE:
         return True  # git does not touch the files of a submodule here

@@ -39,18 +39,18 @@ class Node:
     """A value of a YAML file, and its place in the file.
 
     Attributes:
-        value: A text, a list of nodes, or a dict of `Entry`.
+        value: A text, a list of nodes, or a dict of `StoredFile`.
         at: ``file:line``; lines count from 1.
         tag: The type that YAML gives a text (``tag:yaml.org,2002:int``); empty for lists and dicts.
     """
 
-    value: str | list[Node] | dict[str, Entry]
+    value: str | list[Node] | dict[str, SchemaEntry]
     at: str
     tag: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class SchemaEntry:
     """The value of a key in a mapping, and the place ``file:line`` of the key."""
 
     at: str
@@ -165,7 +165,7 @@ class _Nodes:
         return Node(items, self._at(line))
 
     def mapping(self, entries: Mapping[str, tuple[int, Node]], line: int) -> Node:
-        found = {key: Entry(self._at(where), node) for key, (where, node) in entries.items()}
+        found = {key: SchemaEntry(self._at(where), node) for key, (where, node) in entries.items()}
         return Node(found, self._at(line))
 
 
@@ -219,7 +219,7 @@ def _join(path: str, key: str) -> str:
     return f"{path}.{key}" if path else key
 
 
-def _items(node: Node, schema: Nested, path: str) -> Iterator[tuple[str, str, Entry, Schema]]:
+def _items(node: Node, schema: Nested, path: str) -> Iterator[tuple[str, str, SchemaEntry, Schema]]:
     if _is_null(node):
         return
     if not isinstance(node.value, dict):
@@ -233,7 +233,7 @@ def _items(node: Node, schema: Nested, path: str) -> Iterator[tuple[str, str, En
         yield key, _join(path, key), entry, inner
 
 
-def _field(written: str, entry: Entry, schema: Nested, path: str) -> tuple[str, Schema]:
+def _field(written: str, entry: SchemaEntry, schema: Nested, path: str) -> tuple[str, Schema]:
     if isinstance(schema, Each):
         if not re.fullmatch(schema.pattern, written):
             fail(entry.at, f"`{written}` cannot be a key of {_what(path)}")

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from threading import Thread
 
-from agentmux.app.doctor.finding import Finding, failed, problem
+from agentmux.app.doctor.finding import DoctorFinding, failed, problem
 from agentmux.errors import AgentmuxError, of_system
 
-Check = Callable[[], Iterable[Finding]]
+Check = Callable[[], Iterable[DoctorFinding]]
 """Returns the findings of one check; an `AgentmuxError` that it raises is its last finding."""
 
 
-def examine(checks: Mapping[str, Check], limit_s: float) -> tuple[Finding, ...]:
+def examine(checks: Mapping[str, Check], limit_s: float) -> tuple[DoctorFinding, ...]:
     """Run all checks at the same time; return their findings in the order of the checks.
 
     A check that takes longer than ``limit_s`` is a problem, and is left alone: its thread keeps
@@ -29,8 +29,8 @@ def examine(checks: Mapping[str, Check], limit_s: float) -> tuple[Finding, ...]:
     )
 
 
-def _begun(name: str, check: Check) -> Future[tuple[Finding, ...]]:
-    made: Future[tuple[Finding, ...]] = Future()
+def _begun(name: str, check: Check) -> Future[tuple[DoctorFinding, ...]]:
+    made: Future[tuple[DoctorFinding, ...]] = Future()
 
     def run() -> None:
         try:
@@ -42,7 +42,7 @@ def _begun(name: str, check: Check) -> Future[tuple[Finding, ...]]:
     return made
 
 
-def _found(name: str, check: Check) -> Iterator[Finding]:
+def _found(name: str, check: Check) -> Iterator[DoctorFinding]:
     try:
         yield from check()
     except AgentmuxError as error:

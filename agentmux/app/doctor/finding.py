@@ -26,7 +26,7 @@ class Repair(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class DoctorFinding:
     """One sentence about one thing.
 
     Attributes:
@@ -53,21 +53,21 @@ class Finding:
         }
 
 
-def fine(check: str, text: str) -> Finding:
+def fine(check: str, text: str) -> DoctorFinding:
     """Return a finding that nothing is wrong."""
-    return Finding(check=check, level=Level.OK, text=text)
+    return DoctorFinding(check=check, level=Level.OK, text=text)
 
 
-def warning(check: str, text: str, mend: str = "", repair: Repair | None = None) -> Finding:
+def warning(check: str, text: str, mend: str = "", repair: Repair | None = None) -> DoctorFinding:
     """Return a finding that something is not as good as it could be."""
-    return Finding(check=check, level=Level.WARNING, text=text, mend=mend, repair=repair)
+    return DoctorFinding(check=check, level=Level.WARNING, text=text, mend=mend, repair=repair)
 
 
-def problem(check: str, text: str, mend: str = "") -> Finding:
+def problem(check: str, text: str, mend: str = "") -> DoctorFinding:
     """Return a finding that keeps AgentMux from working."""
-    return Finding(check=check, level=Level.PROBLEM, text=text, mend=mend)
+    return DoctorFinding(check=check, level=Level.PROBLEM, text=text, mend=mend)
 
 
-def failed(check: str, error: AgentmuxError) -> Finding:
+def failed(check: str, error: AgentmuxError) -> DoctorFinding:
     """Return an error, which a check met, as its finding."""
     return problem(check, error.message, next(iter(error.hints), ""))

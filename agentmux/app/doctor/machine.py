@@ -6,11 +6,11 @@ import shlex
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.doctor.finding import Finding, fine, problem, warning
+from agentmux.app.doctor.finding import DoctorFinding, fine, problem, warning
 from agentmux.core.names.words.counts import some
 
 if TYPE_CHECKING:
-    from agentmux.ports.health import DiskFacts, HostFacts, TerminalFacts, TmuxFacts
+    from agentmux.ports.health import DiskFacts, SystemFacts, TerminalFacts, TmuxFacts
 
 _SLOW_MS: Final = 500
 """The ``escape-time`` of older tmux versions; with more, the Esc key seems not to work."""
@@ -22,7 +22,7 @@ _COLUMNS, _ROWS = 80, 23  # a terminal of 24 rows, and a status line of tmux
 _ENDING: Final = ("kill-", "respawn-", "detach-client")
 
 
-def tmux_findings(facts: TmuxFacts) -> Iterator[Finding]:
+def tmux_findings(facts: TmuxFacts) -> Iterator[DoctorFinding]:
     """Yield what is to be said of tmux: its server, and the user's settings that do harm.
 
     AgentMux works under nearly all settings (its tests set dozens of odd ones at once); these are
@@ -49,7 +49,7 @@ def tmux_findings(facts: TmuxFacts) -> Iterator[Finding]:
     yield from _in_the_way(facts, server)
 
 
-def _in_the_way(facts: TmuxFacts, server: str) -> Iterator[Finding]:
+def _in_the_way(facts: TmuxFacts, server: str) -> Iterator[DoctorFinding]:
     """Yield the hooks and the keys that reach into the panes of agents."""
     for name, command in facts.hooks:
         if command.startswith(_ENDING):
@@ -64,7 +64,7 @@ def _number(text: str | None) -> int:
     return int(text) if text is not None and text.isdecimal() else -1
 
 
-def terminal_findings(facts: TerminalFacts) -> Iterator[Finding]:
+def terminal_findings(facts: TerminalFacts) -> Iterator[DoctorFinding]:
     """Yield what is to be said of the terminal of this command; nothing if it has none."""
     if facts.size is None:
         yield fine("terminal", "this command has no terminal, which is enough for scripts and CI")
@@ -84,7 +84,7 @@ def terminal_findings(facts: TerminalFacts) -> Iterator[Finding]:
         yield warning("terminal", f"the monitor needs {_COLUMNS} columns and {_ROWS} rows")
 
 
-def host_findings(facts: HostFacts) -> Iterator[Finding]:
+def host_findings(facts: SystemFacts) -> Iterator[DoctorFinding]:
     """Yield what is to be said of logging out, and of watching files."""
     if facts.kills_at_logout and not facts.lingers:
         text = "logging out ends tmux and every agent (KillUserProcesses=yes, and no lingering)"
@@ -102,7 +102,7 @@ def host_findings(facts: HostFacts) -> Iterator[Finding]:
         yield warning("system", text, "sudo sysctl fs.inotify.max_user_watches=65536")
 
 
-def disk_findings(facts: DiskFacts) -> Iterator[Finding]:
+def disk_findings(facts: DiskFacts) -> Iterator[DoctorFinding]:
     """Yield what is to be said of the file system of the sessions."""
     if not facts.is_writable:
         yield problem("disk", f"{facts.path} cannot be written: no session can be kept there")
@@ -129,7 +129,7 @@ def _size(facts: DiskFacts) -> str:
 
 def lost_worktrees(
     listed: str, staged: Callable[[str], tuple[str, ...]] = lambda _: ()
-) -> Iterator[Finding]:
+) -> Iterator[DoctorFinding]:
     """Yield a finding for the worktrees that are not where git looks for them.
 
     A commit on no branch would be gone with its entry, so that comes first.

@@ -14,7 +14,7 @@ from agentmux.app.commands.end.remove import (
     ways_to_keep,
 )
 from agentmux.app.commands.look.agents import AgentReport, list_agents
-from agentmux.app.doctor.finding import Finding, Repair, failed, fine, problem, warning
+from agentmux.app.doctor.finding import DoctorFinding, Repair, failed, fine, problem, warning
 from agentmux.app.session.search.lookup import (
     Liveness,
     SessionEntry,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from agentmux.app.world import Site, World
 
 
-def agent_findings(world: World, registry: Registry) -> Iterator[Finding]:
+def agent_findings(world: World, registry: Registry) -> Iterator[DoctorFinding]:
     """Yield what is to be said of each agent: is it there, does it answer, does it ask."""
     used = {world.agents.spec(world.settings.played(role, {}, {}).agent).name for role in ROLES}
     absent = []
@@ -55,7 +55,7 @@ def agent_findings(world: World, registry: Registry) -> Iterator[Finding]:
         yield fine("agents", f"not installed: {', '.join(absent)}")
 
 
-def _there(report: AgentReport, *, is_used: bool) -> Finding:
+def _there(report: AgentReport, *, is_used: bool) -> DoctorFinding:
     name, spec = report.spec.name, report.spec
     if report.probe.problem:
         say = problem if is_used else warning
@@ -75,7 +75,7 @@ def _there(report: AgentReport, *, is_used: bool) -> Finding:
     return fine("agents", f"{name} {report.version}".strip() + f": {mark}{comes}{asks}")
 
 
-def trust_findings(world: World) -> Iterator[Finding]:
+def trust_findings(world: World) -> Iterator[DoctorFinding]:
     """Yield what of the project's files has no effect, as the user has not trusted it."""
     parts = world.consent.trust.parts()
     there = trusted(parts, world.consent.trust.known())
@@ -88,13 +88,13 @@ def trust_findings(world: World) -> Iterator[Finding]:
         yield fine("trust", says if parts else "the project says nothing about what runs here")
 
 
-def claim_findings(world: World) -> Iterator[Finding]:
+def claim_findings(world: World) -> Iterator[DoctorFinding]:
     """Yield whether launches can claim their conversations."""
     world.agents.claims.require_writable()
     yield fine("claims", "conversations can be claimed")
 
 
-def session_findings(site: Site) -> Iterator[Finding]:
+def session_findings(site: Site) -> Iterator[DoctorFinding]:
     """Yield what sessions have left, and which of them need their user."""
     entries = list_sessions(site)
     alive = live(site, entries)
@@ -113,7 +113,7 @@ def session_findings(site: Site) -> Iterator[Finding]:
     yield from _strangers(site)
 
 
-def worktree_findings(world: World) -> Iterator[Finding]:
+def worktree_findings(world: World) -> Iterator[DoctorFinding]:
     """Yield which finished sessions have a worktree or a branch still, and what keeps it."""
     free = []
     for entry in list_sessions(world):
@@ -133,7 +133,7 @@ def worktree_findings(world: World) -> Iterator[Finding]:
         yield warning("leftovers", text, "agentmux prune")
 
 
-def _session(site: Site, entry: SessionEntry, found: Liveness) -> Iterator[Finding]:
+def _session(site: Site, entry: SessionEntry, found: Liveness) -> Iterator[DoctorFinding]:
     if found.error is not None:
         yield failed("sessions", found.error)
     elif found.way_back:
@@ -150,7 +150,7 @@ def _session(site: Site, entry: SessionEntry, found: Liveness) -> Iterator[Findi
         yield warning("leftovers", text, "agentmux doctor --fix", Repair.PIPES)
 
 
-def _halves(site: Site) -> Iterator[Finding]:
+def _halves(site: Site) -> Iterator[DoctorFinding]:
     folder = sessions_dir(site.project)
     for path in site.folders.leftovers(folder):
         text = f"{path} is what an interrupted removal has left"
@@ -160,7 +160,7 @@ def _halves(site: Site) -> Iterator[Finding]:
         yield warning("leftovers", text, "agentmux doctor --fix", Repair.HALF_MADE)
 
 
-def _strangers(site: Site) -> Iterator[Finding]:
+def _strangers(site: Site) -> Iterator[DoctorFinding]:
     """Yield the tmux sessions of ours whose directory is gone."""
     terminal = site.terminal(None)
     try:
@@ -174,12 +174,12 @@ def _strangers(site: Site) -> Iterator[Finding]:
             yield warning("leftovers", text, f"{server} kill-session -t {shlex.quote(each.id)}")
 
 
-def repairs_of(findings: Iterable[Finding]) -> tuple[Repair, ...]:
+def repairs_of(findings: Iterable[DoctorFinding]) -> tuple[Repair, ...]:
     """Return what ``--fix`` would do about these findings, each once."""
     return tuple(dict.fromkeys(each.repair for each in findings if each.repair is not None))
 
 
-def notify_findings(settings: Settings, install: str) -> Iterator[Finding]:
+def notify_findings(settings: Settings, install: str) -> Iterator[DoctorFinding]:
     """Say where the user is notified.
 
     Args:

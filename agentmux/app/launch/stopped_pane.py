@@ -12,7 +12,7 @@ from agentmux.ports.session.session_files import SessionFiles
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PaneManner:
+class LaunchPolicy:
     """How the panes of a session come up.
 
     Attributes:

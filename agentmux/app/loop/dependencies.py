@@ -10,12 +10,12 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import AgentmuxError
 from agentmux.ports.notifier import Notifier
 from agentmux.ports.processes import Lock, ProcessWatch, WakePipe
-from agentmux.ports.tmux.display import Display, Message
-from agentmux.ports.tmux.terminal import OwnSession, Presser, Typist
+from agentmux.ports.tmux.display import Display, MonitorMessage
+from agentmux.ports.tmux.terminal import KeySender, OwnSession, TextSender
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tools:
+class LoopDependencies:
     """The parts of the outside world that only the loop needs.
 
     Attributes:
@@ -41,15 +41,15 @@ class Tools:
     lock: Lock
     wake: WakePipe
     deaths: ProcessWatch
-    type_into: Typist
-    press: Presser
+    type_into: TextSender
+    press: KeySender
     end: Callable[[Sequence[tuple[int, int]]], object]
     display: Display
     hints: Callable[[asyncio.Event], AsyncIterator[None]]
     gone: Callable[[Path], Awaitable[None]]
     notifier: Notifier
     index_wait_s: float = 30.0
-    past: tuple[Message, ...] = ()
+    past: tuple[MonitorMessage, ...] = ()
     approver: Callable[[str], Mapping[str, str] | None] = lambda _: None
     require_lease: Callable[[], None] = lambda: None
     require_installed: Callable[[str], None] = lambda _: None

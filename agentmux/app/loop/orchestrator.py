@@ -19,10 +19,10 @@ from typing import Final
 
 from agentmux.app.commands.end.stop import STOPPED_BY_USER
 from agentmux.app.delivery.steps.outcome import LOST
-from agentmux.app.launch.stopped_pane import PaneManner
+from agentmux.app.launch.stopped_pane import LaunchPolicy
 from agentmux.app.loop.background_tasks import AGAIN_S, TRIES, give_way, in_words
-from agentmux.app.loop.dependencies import Tools
-from agentmux.app.loop.monitor.detach_hint import WayOut
+from agentmux.app.loop.dependencies import LoopDependencies
+from agentmux.app.loop.monitor.detach_hint import DetachHint
 from agentmux.app.loop.monitor.monitor_keys import MonitorKeys
 from agentmux.app.loop.monitor.monitor_thread import MonitorThread
 from agentmux.app.loop.monitor.notices import Notices
@@ -51,7 +51,7 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, DataError, InstallationGoneError, SupersededError
-from agentmux.ports.tmux.display import Message, Picture
+from agentmux.ports.tmux.display import MonitorMessage, Picture
 from agentmux.ports.tmux.terminal import (
     HiddenServerError,
     ScreensUnreadableError,
@@ -74,7 +74,7 @@ _MESSAGES: Final = 200
 SAYS: Final = __name__
 """The name of the logger whose messages of level INFO are those that the monitor showed."""
 _SERVER_GONE: Final = "the tmux server is gone"
-_ORDINARY: Final = PaneManner()
+_ORDINARY: Final = LaunchPolicy()
 
 
 class Orchestrator:
@@ -84,9 +84,9 @@ class Orchestrator:
         self,
         world: World,
         session: Session,
-        tools: Tools,
+        tools: LoopDependencies,
         watcher: Watcher,
-        manner: PaneManner = _ORDINARY,
+        manner: LaunchPolicy = _ORDINARY,
     ) -> None:
         self._world = world
         self._session = session
@@ -112,7 +112,7 @@ class Orchestrator:
         self._alarm: asyncio.TimerHandle | None = None
         self._watcher = watcher
         self._options = TmuxOptions(tools.terminal)
-        self._way_out = WayOut(tools.terminal, session.state.session_name)
+        self._way_out = DetachHint(tools.terminal, session.state.session_name)
         self._notices = Notices(world, session, tools, self)
         self._saver = TreeSaver(world, session, self, tools.lock.still_mine)
         self._performer = Performer(world, session, tools, watcher, manner, self)
@@ -147,7 +147,9 @@ class Orchestrator:
     def say(self, message: str) -> None:
         """Show the user a message at the monitor, and log it."""
         logger.info("%s", message, extra={"phase": self._session.state.phase})
-        made = Message(text=message, at=self._world.now().astimezone(self._world.machine.zones("")))
+        made = MonitorMessage(
+            text=message, at=self._world.now().astimezone(self._world.machine.zones(""))
+        )
         self._messages = [*self._messages[-_MESSAGES:], made]
 
     @property

@@ -15,9 +15,9 @@ from agentmux.app.delivery.steps.commit import left_out, moved, reason
 from agentmux.app.delivery.steps.merge import brought_back, merge_base
 from agentmux.app.delivery.steps.ways import way_of
 from agentmux.app.launch.launcher import Launcher, PreparedLaunch, PreparedStep
-from agentmux.app.launch.stopped_pane import PaneManner
+from agentmux.app.launch.stopped_pane import LaunchPolicy
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
-from agentmux.app.loop.dependencies import Tools
+from agentmux.app.loop.dependencies import LoopDependencies
 from agentmux.app.loop.panes.agent_probes import AgentProbes
 from agentmux.app.loop.panes.input_sender import InputSender
 from agentmux.app.loop.panes.messenger import Messenger
@@ -95,7 +95,7 @@ logger = logging.getLogger(__name__)
 # At most this many agents are shown beside the monitor; eight would have only six rows each.
 VISIBLE_MAX: Final = 4
 _END_S: Final = 5.0
-_ORDINARY: Final = PaneManner()
+_ORDINARY: Final = LaunchPolicy()
 _BEGAN: Final[Mapping[str, str]] = {
     Rung.NATIVE: "{} resumed its conversation",
     Rung.FRESH: "{} began a new conversation",
@@ -149,9 +149,9 @@ class Performer:
         self,
         world: World,
         session: Session,
-        tools: Tools,
+        tools: LoopDependencies,
         watcher: Watcher,
-        manner: PaneManner,
+        manner: LaunchPolicy,
         loop: PerformerLoop,
     ) -> None:
         self._world = world

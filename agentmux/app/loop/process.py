@@ -20,8 +20,8 @@ from agentmux.app.commands.resume.orchestrator_request import (
 )
 from agentmux.app.commands.resume.resume import settled_state
 from agentmux.app.delivery.steps.outcome import last_words
-from agentmux.app.launch.stopped_pane import PaneManner, unheard
-from agentmux.app.loop.dependencies import SessionGoneError, Tools
+from agentmux.app.launch.stopped_pane import LaunchPolicy, unheard
+from agentmux.app.loop.dependencies import LoopDependencies, SessionGoneError
 from agentmux.app.loop.orchestrator import Orchestrator
 from agentmux.app.loop.panes.watcher import Watcher
 from agentmux.app.session.check_record import adopt_checks
@@ -61,7 +61,7 @@ async def drive(
     world: World,
     files: SessionFiles,
     request: OrchestratorRequest,
-    tools: Tools,
+    tools: LoopDependencies,
     *,
     identity: Json,
     report: Callable[[OrchestratorReport], None],
@@ -95,7 +95,7 @@ async def drive(
         for fact in made:
             session.record(fact)
         watcher = Watcher(world, session, tools, identity=identity)
-        manner = PaneManner(
+        manner = LaunchPolicy(
             fresh=frozenset(request.fresh), stopped=request.policy == Policy.CONFIRM
         )
         orchestrator = Orchestrator(world, session, tools, watcher, manner)
@@ -124,7 +124,7 @@ async def drive(
     return ExitCode.OK if orchestrator.cause == "done" else ExitCode.FAILED
 
 
-def _end_lost_work(session: Session, tools: Tools) -> tuple[str, ...]:
+def _end_lost_work(session: Session, tools: LoopDependencies) -> tuple[str, ...]:
     """End what an orchestrator that was killed has left at work, which could act at any time.
 
     Return warnings that name it.
@@ -171,7 +171,7 @@ def _announce(session: Session, orchestrator: Orchestrator) -> None:
         warn(warning)
 
 
-def _note_what_stays(tools: Tools, watcher: Watcher) -> None:
+def _note_what_stays(tools: LoopDependencies, watcher: Watcher) -> None:
     """Leave the user a note if the tmux session cannot be killed: its server lost its socket.
 
     The agents have ended by then; the tmux session stays on that server, empty.
@@ -186,7 +186,7 @@ def _note_what_stays(tools: Tools, watcher: Watcher) -> None:
         return
 
 
-def _require_own(tools: Tools, session: Session) -> None:
+def _require_own(tools: LoopDependencies, session: Session) -> None:
     """Check that the tmux session around this process has the session's uuid.
 
     Raises:

@@ -36,7 +36,7 @@ CHANGES_MAX: Final = 1 << 17
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class CheckedSubmission:
     """A submission after its check.
 
     Attributes:
@@ -103,7 +103,7 @@ class _Reader:
         return value, self._files.schema_problems(schema, value)
 
 
-def check(files: SignalFiles, identity: Identity, submission: Submission) -> Checked:
+def check(files: SignalFiles, identity: Identity, submission: Submission) -> CheckedSubmission:
     """Read the artifact of ``submission``, and check every rule.
 
     Raises:
@@ -120,7 +120,7 @@ def check(files: SignalFiles, identity: Identity, submission: Submission) -> Che
     places = tuple(_first_of(files, each.paths) for each in read)
     contents = _Reader(files).contents(read, places)
     fact, problems = signal.made(handed, contents)
-    return Checked(
+    return CheckedSubmission(
         fact=fact,
         about=str((getattr(fact, signal.about) if signal.about else "") or ""),
         sha256=contents.sha256,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.signals.checks import Checked, check, check_changes
+from agentmux.app.signals.checks import CheckedSubmission, check, check_changes
 from agentmux.core.codec.digests import named_uuid
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.shape import writable
@@ -244,7 +244,7 @@ def note_turn(files: SignalFiles, identity: Identity, turn: Turn, *, known: bool
     files.note_turn(identity.launch, turn)
 
 
-def event_id(session_id: str, launch: str, checked: Checked) -> str:
+def event_id(session_id: str, launch: str, checked: CheckedSubmission) -> str:
     """Return the id of a signal; the same launch and the same work give the same id."""
     name = f"{launch}\n{checked.fact.kind}\n{checked.about}\n{checked.sha256}"
     return named_uuid(session_id, name)
@@ -262,7 +262,7 @@ def _check_session(state: SessionState, identity: Identity, path: Path) -> None:
         )
 
 
-def _refusal(checked: Checked, path: Path) -> SubmitAnswer:
+def _refusal(checked: CheckedSubmission, path: Path) -> SubmitAnswer:
     what = counted(len(checked.problems), "problem")
     where = f" in `{path / checked.place}`" if checked.place else ""
     return SubmitAnswer(

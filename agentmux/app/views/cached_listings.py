@@ -9,12 +9,12 @@ from agentmux.errors import AgentmuxError
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site
-    from agentmux.ports.tmux.terminal import Listing, Terminal
+    from agentmux.ports.tmux.terminal import ServerListing, Terminal
 
 S = TypeVar("S", bound="Site")
 
 
-class AskedOnce:
+class CachedListings:
     """Lets several sites ask each tmux server only once."""
 
     def __init__(self) -> None:
@@ -36,13 +36,13 @@ class _Listed:
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal
-        self._said: Listing | AgentmuxError | None = None
+        self._said: ServerListing | AgentmuxError | None = None
 
     @property
     def socket(self) -> str:
         return self._terminal.socket
 
-    def listing(self) -> Listing:
+    def listing(self) -> ServerListing:
         if self._said is None:
             try:
                 self._said = self._terminal.listing()

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from agentmux.ports.programs import Programs
 
 
-class LookedUpOnce:
+class CachedPrograms:
     """`Programs` that look each program up only once, however many sessions ask."""
 
     def __init__(self, programs: Programs) -> None:

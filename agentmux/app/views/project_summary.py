@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from agentmux.app.result import Problem
+from agentmux.app.result import SessionProblem
 from agentmux.app.session.search.lookup import list_sessions, short_names
 from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.names.status_labels import Group
+from agentmux.core.names.status_labels import StatusGroup
 from agentmux.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class ProjectSummary:
     """Where a project stands.
 
     Attributes:
@@ -30,20 +30,22 @@ class Standing:
         exit_code: Of the worst problem.
     """
 
-    sessions: Mapping[Group, tuple[SessionView, ...]]
+    sessions: Mapping[StatusGroup, tuple[SessionView, ...]]
     names: Mapping[str, str]
     done: int
-    problems: tuple[Problem, ...]
+    problems: tuple[SessionProblem, ...]
     exit_code: ExitCode
 
 
-def standing(site: Site) -> Standing:
+def standing(site: Site) -> ProjectSummary:
     """Return where the project stands; looks only at sessions that are not done."""
     entries = list_sessions(site)
     open_ = tuple(entry for entry in entries if not entry.is_done)
     result = look(site, open_)
-    found = {group: tuple(each for each in result.data if each.group is group) for group in Group}
-    return Standing(
+    found = {
+        group: tuple(each for each in result.data if each.group is group) for group in StatusGroup
+    }
+    return ProjectSummary(
         sessions={group: held for group, held in found.items() if held},
         names=short_names([entry.name for entry in entries]),
         done=len(entries) - len(open_),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from agentmux.app.views.session_words import doubt, label, where
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.names.status_labels import Group, SessionStatus, age, status_mark
+from agentmux.core.names.status_labels import SessionStatus, StatusGroup, age, status_mark
 
 if TYPE_CHECKING:
     from agentmux.app.session.search.lookup import SessionEntry
@@ -31,7 +31,7 @@ class SessionRow:
 
     session: str
     short: str
-    group: Group
+    group: StatusGroup
     phase: str
     status: SessionStatus
     label: str

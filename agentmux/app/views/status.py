@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.result import OperationResult, Problem, problem_of, worst
+from agentmux.app.result import OperationResult, SessionProblem, problem_of, worst
 from agentmux.app.session.search.lookup import Liveness, SessionEntry, live, shown_path
 from agentmux.app.session.search.orchestrator_version import other_version_label
 from agentmux.app.session.workplace.workplace import is_away, workplace
@@ -72,7 +72,7 @@ def look(
     now, nested = site.now(), cache(site.repositories.nested)
     found = live(site, entries)
     views: list[SessionView] = []
-    problems: list[Problem] = []
+    problems: list[SessionProblem] = []
     for entry in entries:
         liveness = found[entry.path]
         noted = site.folders.runtime(entry.path) if liveness.locked else NOTHING
@@ -98,7 +98,7 @@ def look(
     )
 
 
-def _grave(entry: SessionEntry, liveness: Liveness) -> Iterator[Problem]:
+def _grave(entry: SessionEntry, liveness: Liveness) -> Iterator[SessionProblem]:
     if entry.problem is not None:
         yield entry.problem
     # Where tmux is not installed, nothing is live: the view says so, but it is no problem.

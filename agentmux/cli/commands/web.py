@@ -56,7 +56,7 @@ def web(  # noqa: PLR0913, PLR0917 (typer)
     from agentmux.wiring import machine  # noqa: PLC0415 (as above)
 
     at, port = _address(listen)
-    options = serving.Options(
+    options = serving.ServingOptions(
         host=at,
         port=port,
         name=host,

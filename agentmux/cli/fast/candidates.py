@@ -48,7 +48,7 @@ _AGENTS_FILE: Final = "agents.yaml"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class CompletionContext:
     """Where the command line is typed, and what it says already.
 
     Attributes:
@@ -76,7 +76,7 @@ class Place:
         return self.project_dir() / layout.SESSIONS_DIR
 
 
-def sessions(place: Place) -> Iterator[Candidate]:
+def sessions(place: CompletionContext) -> Iterator[Candidate]:
     """Yield the sessions, newest first: by slug, or by whole name if a digit was typed.
 
     Of the newest, those that are done are left out where the command takes none of them.
@@ -99,26 +99,26 @@ def _is_done(session: Path) -> bool:
     return bool(_DONE.search(_text(session / layout.STATE, _STATE_MAX)))
 
 
-def seats(place: Place) -> Iterator[Candidate]:
+def seats(place: CompletionContext) -> Iterator[Candidate]:
     """Yield the seats of the session given; without one, those of the newest sessions."""
     yield from _of_states(place, lambda state: _keys(state.get("seats")))
 
 
-def phases(place: Place) -> Iterator[Candidate]:
+def phases(place: CompletionContext) -> Iterator[Candidate]:
     """Yield the phases of the session given, else those of the built-in pipeline."""
     of_session = tuple(_of_states(place, _phases)) if place.session else ()
     ends = {str(Phase.DONE), str(Phase.FAILED)}
     yield from of_session or ((each, "") for each in Phase if each not in ends)
 
 
-def points(place: Place) -> Iterator[Candidate]:
+def points(place: CompletionContext) -> Iterator[Candidate]:
     """Yield the phases, and the numbers of the work-tree checkpoints of the session given."""
     yield from phases(place)
     if place.session:
         yield from _of_states(place, _checkpoints)
 
 
-def beginnings(place: Place) -> Iterator[Candidate]:
+def beginnings(place: CompletionContext) -> Iterator[Candidate]:
     """Yield the phases in which the next cycle of the session given can begin.
 
     Without a session these are the phases of the newest one that waits for a decision, as
@@ -139,20 +139,20 @@ def beginnings(place: Place) -> Iterator[Candidate]:
             return
 
 
-def moments(place: Place) -> Iterator[Candidate]:
+def moments(place: CompletionContext) -> Iterator[Candidate]:
     """Yield what ``wait`` can wait for: phases, ends and the user's decision."""
     yield from phases(place)
     yield from ((each, "") for each in ("decision", Phase.DONE, Phase.FAILED))
 
 
-def agents(place: Place) -> Iterator[Candidate]:
+def agents(place: CompletionContext) -> Iterator[Candidate]:
     """Yield the agents: built in, and of the configuration."""
     built_in = _top_keys(PACKAGE / _AGENTS_FILE)
     yield from ((name, "") for name in built_in if not is_for_tests(name))
     yield from ((name, "configured") for name in _configured(place, "agents"))
 
 
-def role_agents(place: Place) -> Iterator[Candidate]:
+def role_agents(place: CompletionContext) -> Iterator[Candidate]:
     """Yield ``ROLE=``, and after it ``ROLE=AGENT``."""
     role, equals, _ = place.word.partition("=")
     if equals:
@@ -161,7 +161,7 @@ def role_agents(place: Place) -> Iterator[Candidate]:
         yield from ((f"{each}=", "") for each in (*ROLES, *_configured(place, "roles")))
 
 
-def pipelines(place: Place) -> Iterator[Candidate]:
+def pipelines(place: CompletionContext) -> Iterator[Candidate]:
     """Yield the pipelines: built in, of the project and of the user."""
     project = place.project_dir() / layout.PROJECT_FOLDER
     for folder, says in (
@@ -178,7 +178,7 @@ def pipelines(place: Place) -> Iterator[Candidate]:
                 yield name.removesuffix(".yaml"), says
 
 
-SOURCES: Final[Mapping[str, Callable[[Place], Iterable[Candidate]]]] = {
+SOURCES: Final[Mapping[str, Callable[[CompletionContext], Iterable[Candidate]]]] = {
     "session": sessions,
     "seat": seats,
     "phase": phases,
@@ -213,7 +213,7 @@ def _began(name: str) -> str:
     return f"{name[:4]}-{name[4:6]}-{name[6:8]} {name[9:11]}:{name[11:13]}"
 
 
-def _newest(place: Place) -> list[str]:
+def _newest(place: CompletionContext) -> list[str]:
     """Return the folders of sessions, newest first; none is looked into."""
     try:
         with os.scandir(place.sessions_dir()) as entries:
@@ -223,7 +223,7 @@ def _newest(place: Place) -> list[str]:
     return sorted((name for name in found if not name.startswith(".")), reverse=True)
 
 
-def _meant(place: Place) -> list[str]:
+def _meant(place: CompletionContext) -> list[str]:
     """Return the sessions that the session given can mean; the newest few without one."""
     found = _newest(place)
     word = Path(place.session).name
@@ -238,7 +238,7 @@ def _begins(name: str, word: str) -> bool:
 
 
 def _of_states(
-    place: Place, part: Callable[[Mapping[str, Any]], Iterable[str]]
+    place: CompletionContext, part: Callable[[Mapping[str, Any]], Iterable[str]]
 ) -> Iterator[Candidate]:
     folder = place.sessions_dir()
     found = (part(_state(folder / name)) for name in _meant(place))
@@ -272,7 +272,7 @@ def _checkpoints(state: Mapping[str, Any]) -> Iterable[str]:
     return [str(each.get("number", "")) for each in _items(state, "tree_checkpoints")]
 
 
-def _configured(place: Place, section: str) -> Iterator[str]:
+def _configured(place: CompletionContext, section: str) -> Iterator[str]:
     """Yield the keys below ``section:`` in the configuration files, as its lines show them."""
     try:
         project = place.project_dir() / layout.PROJECT_CONFIG

@@ -100,7 +100,7 @@ class Line:
 
 def read(program: Command, words: Sequence[str]) -> Line:
     """Return what the words say; unknown options count as flags."""
-    reader = _Reader(program)
+    reader = _LineReader(program)
     for word in words:
         reader.take(word)
     return Line(
@@ -114,7 +114,7 @@ def read(program: Command, words: Sequence[str]) -> Line:
     )
 
 
-class _Reader:
+class _LineReader:
     """Takes a command line word by word; its attributes are those of `Line`."""
 
     def __init__(self, program: Command) -> None:
@@ -207,12 +207,12 @@ def _values(
         return [f":{parameter.kind}"]
     if parameter.kind == COMMAND:
         return _matching(_named(program, line), word)
-    from agentmux.cli.fast.candidates import SOURCES, Place  # noqa: PLC0415 (a third of a Tab)
+    from agentmux.cli.fast.candidates import SOURCES, CompletionContext  # noqa: PLC0415 (a third of a Tab)
 
     source = SOURCES.get(parameter.kind)
     if source is None:
         return []
-    place = Place(
+    place = CompletionContext(
         environ=environ,
         project=os.path.expanduser(line.texts.get("--project", ".")),  # noqa: PTH111 (pathlib raises where no home is known)
         config=line.texts.get("--config", ""),

@@ -38,7 +38,7 @@ from agentmux.app.commands.resume.orchestrator_request import (
     decode_request,
     failure,
 )
-from agentmux.app.loop.dependencies import SessionGoneError, Tools
+from agentmux.app.loop.dependencies import LoopDependencies, SessionGoneError
 from agentmux.app.loop.orchestrator import SAYS
 from agentmux.app.loop.process import drive
 from agentmux.app.world import World
@@ -52,7 +52,7 @@ from agentmux.core.names.version import VERSION
 from agentmux.core.pipeline.registry import FEATURE_PIPELINE, running
 from agentmux.core.terminal.text.colours import shows_colours
 from agentmux.errors import AgentmuxError, DataError, ExitCode
-from agentmux.ports.tmux.display import Display, Message
+from agentmux.ports.tmux.display import Display, MonitorMessage
 from agentmux.ports.tmux.terminal import Target
 from agentmux.wiring import build
 from agentmux.wiring.machine import project_register
@@ -202,7 +202,7 @@ async def _drive(
     def hints(stop: asyncio.Event) -> AsyncIterator[None]:
         return changes((session,), stop)
 
-    tools = Tools(
+    tools = LoopDependencies(
         terminal=own,
         lock=world.locks.session(session),
         wake=WakeFifo(session),
@@ -234,7 +234,7 @@ async def _drive(
 
 
 def _require_installed(session: str) -> None:
-    """Check that agents and deliveries can be started; see `Tools.require_installed`."""
+    """Check that agents and deliveries can be started; see `LoopDependencies.require_installed`."""
     require_installed(way_on=f"agentmux stop {session}, then agentmux resume {session}")
 
 
@@ -317,18 +317,18 @@ def _display(*, colour: bool) -> Display:
     return PlainDisplay(sys.stdout)
 
 
-def _said_before(log: Path) -> tuple[Message, ...]:
+def _said_before(log: Path) -> tuple[MonitorMessage, ...]:
     """Return the last messages of the monitor, from the session's log; empty if it is damaged."""
     with suppress(AgentmuxError, OSError):
         return tuple(filter(None, map(_message, LogFile(log).last(_SAID_LINES))))
     return ()
 
 
-def _message(line: str) -> Message | None:
+def _message(line: str) -> MonitorMessage | None:
     try:
         fields = json.loads(line)
         said = fields["logger"] == SAYS and fields["level"] == "info"
-        return Message(str(fields["message"]), time_of(fields["at"])) if said else None
+        return MonitorMessage(str(fields["message"]), time_of(fields["at"])) if said else None
     except (ValueError, TypeError, LookupError, RecursionError):
         return None
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.result import envelope
 from agentmux.app.session.search.further_up import listed_further_up
 from agentmux.app.session.search.lost_sessions import lost_lines
-from agentmux.app.views.project_summary import Standing, standing
+from agentmux.app.views.project_summary import ProjectSummary, standing
 from agentmux.app.views.rows import session_row
 from agentmux.app.views.session_words import next_step
 from agentmux.cli import render, session_text
 from agentmux.core.names import layout
-from agentmux.core.names.status_labels import Group
+from agentmux.core.names.status_labels import StatusGroup
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from agentmux.cli.face import Face
 
 _TITLES: Final = {
-    Group.NEEDS_YOU: "Needs you",
-    Group.RUNNING: "Running",
-    Group.PARKED: "Parked until a usage limit ends",
-    Group.INTERRUPTED: "Interrupted",
-    Group.DONE: "Done",
+    StatusGroup.NEEDS_YOU: "Needs you",
+    StatusGroup.RUNNING: "Running",
+    StatusGroup.PARKED: "Parked until a usage limit ends",
+    StatusGroup.INTERRUPTED: "Interrupted",
+    StatusGroup.DONE: "Done",
 }
 _COUNTED: Final = {
-    Group.NEEDS_YOU: "{count} need{s} you",
-    Group.RUNNING: "{count} running",
-    Group.PARKED: "{count} parked",
-    Group.INTERRUPTED: "{count} interrupted",
-    Group.DONE: "{count} done",
+    StatusGroup.NEEDS_YOU: "{count} need{s} you",
+    StatusGroup.RUNNING: "{count} running",
+    StatusGroup.PARKED: "{count} parked",
+    StatusGroup.INTERRUPTED: "{count} interrupted",
+    StatusGroup.DONE: "{count} done",
 }
 _SHOWN: Final = 5
 """How many sessions of a group are shown; ``agentmux list`` has them all."""
@@ -62,7 +62,9 @@ def run(face: Face, *, json: bool) -> int:
     return found.exit_code
 
 
-def lines(found: Standing, project: Path, *, cols: int | None, colours: bool) -> Iterator[str]:
+def lines(
+    found: ProjectSummary, project: Path, *, cols: int | None, colours: bool
+) -> Iterator[str]:
     """Yield what a person reads.
 
     Args:
@@ -84,7 +86,7 @@ def lines(found: Standing, project: Path, *, cols: int | None, colours: bool) ->
             yield f"{_INDENT * 3}{next_command(view)}"
         if len(held) > _SHOWN:
             yield f"{_INDENT}and {len(held) - _SHOWN} more: agentmux list"
-        if group is Group.INTERRUPTED and len(held) > 1:
+        if group is StatusGroup.INTERRUPTED and len(held) > 1:
             yield f"{_INDENT}all of them: agentmux resume --all"
 
 
@@ -94,7 +96,7 @@ def next_command(view: SessionView) -> str:
     return next_step(view) or f"agentmux {look} {view.session}"
 
 
-def _rows(found: Standing, *, cols: int | None, colours: bool) -> list[str]:
+def _rows(found: ProjectSummary, *, cols: int | None, colours: bool) -> list[str]:
     """Return the row of each session that is shown, as ``agentmux list`` has it."""
     shown = [
         session_row(view, found.names.get(view.session, ""))
@@ -105,10 +107,10 @@ def _rows(found: Standing, *, cols: int | None, colours: bool) -> list[str]:
     return session_text.session_list(shown, cols=width, colours=colours)[1:]
 
 
-def _counts(found: Standing) -> str:
+def _counts(found: ProjectSummary) -> str:
     counts = {group: len(held) for group, held in found.sessions.items()}
     if found.done:
-        counts[Group.DONE] = found.done
+        counts[StatusGroup.DONE] = found.done
     words = (
         _COUNTED[group].format(count=count, s="s" if count == 1 else "")
         for group, count in counts.items()
@@ -116,7 +118,7 @@ def _counts(found: Standing) -> str:
     return ", ".join(words)
 
 
-def _nothing_open(found: Standing, project: Path) -> Iterator[str]:
+def _nothing_open(found: ProjectSummary, project: Path) -> Iterator[str]:
     """Yield how to begin."""
     if found.done:
         many = f"all {found.done} sessions are" if found.done > 1 else "the only session is"
@@ -134,7 +136,7 @@ def _nothing_open(found: Standing, project: Path) -> Iterator[str]:
     yield "  agentmux help        all commands"
 
 
-def _answer(found: Standing, project: Path) -> dict[str, object]:
+def _answer(found: ProjectSummary, project: Path) -> dict[str, object]:
     sessions = [
         {**view.as_json(), "group": group.replace(" ", "_"), "next": next_command(view)}
         for group, held in found.sessions.items()

@@ -24,7 +24,7 @@ from agentmux.app.views.outlook import Outlook, outlook
 from agentmux.app.views.rows import SessionRow, search_words, session_row
 from agentmux.app.views.status import session_view
 from agentmux.cli import render
-from agentmux.cli.picker.view import KnownSession, PickerLine, Scene, draw, shown_names
+from agentmux.cli.picker.view import KnownSession, PickerLine, PickerScene, draw, shown_names
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.names.status_labels import age, status_label
 from agentmux.core.terminal.keys.keys import Key, Keys, Pressed
@@ -51,7 +51,7 @@ _ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Picked:
+class PickedSession:
     """The session that a person chose.
 
     Attributes:
@@ -74,7 +74,7 @@ def select_session(
     interactive: bool,
     fresh: bool = False,
     command: str = "resume SESSION",
-) -> Picked | None:
+) -> PickedSession | None:
     """Return the session to resume; None if the person left the picker without a choice.
 
     A single session is taken without asking, and named on stderr.
@@ -95,7 +95,7 @@ def select_session(
     entry = only_one(entries, command=command)
     ago = age(max(0.0, (world.now() - entry.updated).total_seconds()))
     render.note(f"session {entry.name}: {entry.phase or 'unreadable'}, {ago} ago")
-    return Picked(entry=entry, fresh=fresh)
+    return PickedSession(entry=entry, fresh=fresh)
 
 
 def can_draw(environ: Mapping[str, str]) -> bool:
@@ -105,7 +105,7 @@ def can_draw(environ: Mapping[str, str]) -> bool:
 
 def pick(
     world: World, entries: Sequence[SessionEntry], *, fresh: bool = False, attaches: bool = False
-) -> Picked | None:
+) -> PickedSession | None:
     """Let a person pick one of the sessions; None if the person left the picker without a choice.
 
     Args:
@@ -130,9 +130,9 @@ def pick(
     sight = _SessionLooks(world, entries)
     with contextlib.closing(Looker(sight)) as looker:
 
-        def scene(picker: Picker) -> Scene:
+        def scene(picker: Picker) -> PickerScene:
             found, now = looker.found(), world.now()
-            return Scene(picker=picker, known=known, outlooks=found, now=now, rows=sight.rows)
+            return PickerScene(picker=picker, known=known, outlooks=found, now=now, rows=sight.rows)
 
         choices = _choices(world.project.name, entries)
         picker = _run(begin(choices, fresh=fresh, attaches=attaches), scene, looker)
@@ -143,7 +143,7 @@ def pick(
         return None
     # If Enter came before the session was examined, examine it now.
     seen = known_by_now.get(picker.taken) or sight(picker.taken)
-    return Picked(
+    return PickedSession(
         entry=by_name[picker.taken],
         fresh=picker.fresh,
         live=seen.is_live,
@@ -279,7 +279,7 @@ class _EndedError(Exception):
         super().__init__(number)
 
 
-def _run(picker: Picker, scene: Callable[[Picker], Scene], looker: Looker) -> Picker:
+def _run(picker: Picker, scene: Callable[[Picker], PickerScene], looker: Looker) -> Picker:
     """Show the picker until the person has chosen a session or left.
 
     Args:
@@ -302,7 +302,7 @@ def _run(picker: Picker, scene: Callable[[Picker], Scene], looker: Looker) -> Pi
 
 
 def _turn(
-    picker: Picker, scene: Callable[[Picker], Scene], looker: Looker, screen: _Screen
+    picker: Picker, scene: Callable[[Picker], PickerScene], looker: Looker, screen: _Screen
 ) -> Picker:
     """Draw the picker, wait for keys, and return the state of the picker after these keys."""
     cols, rows = screen.size()

@@ -69,7 +69,7 @@ class KnownSession:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scene:
+class PickerScene:
     """Everything that the picker draws.
 
     Attributes:
@@ -104,7 +104,7 @@ def shown_names(picker: Picker, rows: int) -> tuple[str, ...]:
     return tuple(each.name for each in _window(picker, _list_rows(picker, rows)))
 
 
-def draw(scene: Scene, cols: int, rows: int) -> tuple[PickerLine, ...]:
+def draw(scene: PickerScene, cols: int, rows: int) -> tuple[PickerLine, ...]:
     """Return the lines of the whole screen: ``rows`` lines of at most ``cols`` cells."""
     listed = _list_rows(scene.picker, rows)
     room = rows - listed - 3
@@ -158,14 +158,14 @@ def _window(picker: Picker, size: int) -> tuple[Choice, ...]:
     return found[first : first + size]
 
 
-def _list(scene: Scene, cols: int, size: int) -> list[PickerLine]:
+def _list(scene: PickerScene, cols: int, size: int) -> list[PickerLine]:
     found = _window(scene.picker, size)
     if not found:
         return [PickerLine(cut("  no session matches", cols), Look.DIM)]
     return [_row(scene, each, cols) for each in found]
 
 
-def _row(scene: Scene, choice: Choice, cols: int) -> PickerLine:
+def _row(scene: PickerScene, choice: Choice, cols: int) -> PickerLine:
     known = scene.known[choice.name]
     outlook = scene.outlooks.get(choice.name)
     phase = (outlook.phase if outlook is not None else None) or known.phase
@@ -242,7 +242,7 @@ def _rule(name: str, cols: int) -> PickerLine:
     return PickerLine(text + "─" * (cols - width(text)), Look.DIM)
 
 
-def _detail(scene: Scene, cols: int, room: int) -> list[PickerLine]:
+def _detail(scene: PickerScene, cols: int, room: int) -> list[PickerLine]:
     """Return lines about the selected session, the most important ones first.
 
     Args:
@@ -302,7 +302,7 @@ def _seats(
 
 
 def _screen(
-    scene: Scene, screens: tuple[LastScreen, ...], cols: int, room: int
+    scene: PickerScene, screens: tuple[LastScreen, ...], cols: int, room: int
 ) -> Iterable[PickerLine]:
     """Yield a title and the end of one seat's last screen, at most ``room`` lines.
 
@@ -327,7 +327,7 @@ def _rows(screen: LastScreen) -> tuple[str, ...]:
     return screen.text()  # 10 ms for a large one, and every key draws the picker again
 
 
-def _footer(scene: Scene, cols: int) -> PickerLine:
+def _footer(scene: PickerScene, cols: int) -> PickerLine:
     picker = scene.picker
     if picker.says:
         return PickerLine(cut(picker.says, cols), Look.BOLD)

@@ -47,7 +47,7 @@ class ScreenMark(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class ScreenReading:
     """What one screen says about its agent.
 
     Attributes:
@@ -63,10 +63,10 @@ class Reading:
     needs_login: bool = False
 
 
-def read(spec: AgentSpec, text: str) -> Reading:
+def read(spec: AgentSpec, text: str) -> ScreenReading:
     """Return what the screen of the agent ``spec`` says; ``text`` is the screen as plain text."""
     mark, end = read_screen(spec, text), last_rows(text)
-    return Reading(
+    return ScreenReading(
         mark=mark,
         resets=_last(spec.limit, "resets", end) if mark is ScreenMark.LIMIT else "",
         trouble=_last(spec.trouble, "cause", end),
@@ -84,7 +84,7 @@ def _needs_login(spec: AgentSpec, text: str) -> bool:
     return bool(re.search(spec.login, cause)) and not _LOGGED_IN.search(since)
 
 
-def read_since(spec: AgentSpec, text: str, mark: str, *, unmarked: bool) -> Reading:
+def read_since(spec: AgentSpec, text: str, mark: str, *, unmarked: bool) -> ScreenReading:
     """Return what a screen says, as `read`; a usage limit counts only below the last prompt.
 
     A limit above it is over, or is part of a conversation that came back.

@@ -15,7 +15,7 @@ from agentmux.core.definitions.definition import Kind
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names.occasion import Occasion
 from agentmux.core.names.phase import RESEARCHERS, Phase
-from agentmux.core.names.status_labels import STATUS_TABLE, Group, SessionStatus, most_urgent
+from agentmux.core.names.status_labels import STATUS_TABLE, SessionStatus, StatusGroup, most_urgent
 from agentmux.core.names.statuses import (
     BROKEN,
     CRASHED,
@@ -75,7 +75,7 @@ class Attention:
     def needs_you(self) -> str:
         """The most urgent `Occasion` for which it waits for a person; empty for none."""
         row = STATUS_TABLE[self.status]
-        return row.occasion or "" if row.group is Group.NEEDS_YOU else ""
+        return row.occasion or "" if row.group is StatusGroup.NEEDS_YOU else ""
 
 
 def attention(

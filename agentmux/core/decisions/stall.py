@@ -14,7 +14,7 @@ The screen of an agent that runs a long command may look the same; a hook is cer
 """
 
 
-class Patience(StrEnum):
+class QuietResponse(StrEnum):
     """What to do about a quiet agent: nothing yet, remind it, or report it to the user."""
 
     WAIT = "wait"
@@ -42,7 +42,7 @@ def nudge_after(turn: Turn, *, turn_ended_after_s: float, nudge_after_s: float) 
 
 def patience(
     quiet_s: float, *, nudged: bool, stalled: bool, nudge_after_s: float, report_after_s: float
-) -> Patience:
+) -> QuietResponse:
     """Return what to do about a live agent that has shown no work for ``quiet_s`` seconds.
 
     An agent is reminded once and reported once.
@@ -56,9 +56,9 @@ def patience(
         report_after_s: The quiet time after which the agent is reported.
     """
     if stalled:
-        return Patience.WAIT
+        return QuietResponse.WAIT
     if quiet_s >= report_after_s and (nudged or nudge_after_s >= report_after_s):
-        return Patience.REPORT
+        return QuietResponse.REPORT
     if quiet_s >= nudge_after_s and not nudged:
-        return Patience.NUDGE
-    return Patience.WAIT
+        return QuietResponse.NUDGE
+    return QuietResponse.WAIT

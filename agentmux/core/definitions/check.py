@@ -24,7 +24,7 @@ from agentmux.core.definitions.definition import (
     definition_fields,
 )
 from agentmux.core.definitions.located import PROBLEMS_MAX, Located, Problem
-from agentmux.core.definitions.rules import Given, Surroundings, compare
+from agentmux.core.definitions.rules import PhaseEntry, Surroundings, compare
 
 PHASES_MAX: Final = 40
 BYTES_MAX: Final = 16_000
@@ -47,7 +47,7 @@ _PLACE_MAX: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
+class CheckedDefinition:
     """The result of a check: the pipeline, or None and all problems by line."""
 
     pipeline: PipelineDefinition | None
@@ -79,7 +79,7 @@ def role_names(item: Located | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(role for each in phases for role in each.roles))
 
 
-def check_definition(item: Located | None, around: Surroundings) -> Checked:
+def check_definition(item: Located | None, around: Surroundings) -> CheckedDefinition:
     """Check a definition as it was read from its file; never raises.
 
     Args:
@@ -87,7 +87,9 @@ def check_definition(item: Located | None, around: Surroundings) -> Checked:
         around: What exists beside the file.
     """
     if item is None:
-        return Checked(pipeline=None, problems=(Problem(line=1, what="the file is empty"),))
+        return CheckedDefinition(
+            pipeline=None, problems=(Problem(line=1, what="the file is empty"),)
+        )
     shape = Shape("the file")
     head, phases = _read(shape, item)
     pipeline = PipelineDefinition(
@@ -102,7 +104,7 @@ def check_definition(item: Located | None, around: Surroundings) -> Checked:
         dict.fromkeys((*noted, *compare(phases, around, line=item.line()))), key=_line
     )
     found = tuple(Problem(line=line, what=what) for line, what in problems[:PROBLEMS_MAX])
-    return Checked(pipeline=None if found else pipeline, problems=found)
+    return CheckedDefinition(pipeline=None if found else pipeline, problems=found)
 
 
 def _line(noted: tuple[int, str]) -> int:
@@ -115,7 +117,7 @@ class _Head:
     result: Result
 
 
-def _read(shape: Shape, item: Located) -> tuple[_Head, tuple[Given, ...]]:
+def _read(shape: Shape, item: Located) -> tuple[_Head, tuple[PhaseEntry, ...]]:
     top = shape.mapping(item.value, "", required=("name", "phases"), optional=("version", "result"))
     version = top.values.get("version")
     if type(version) is not int or version != VERSION:
@@ -129,7 +131,7 @@ def _read(shape: Shape, item: Located) -> tuple[_Head, tuple[Given, ...]]:
     return _Head(name=name, result=result), tuple(given)
 
 
-def _phase(shape: Shape, item: Located, value: object, place: str) -> Given:
+def _phase(shape: Shape, item: Located, value: object, place: str) -> PhaseEntry:
     fields = shape.mapping(value, place, required=("phase", "kind"), optional=_PHASE)
     name = fields.name("phase", _NAME, NAME_FORM)
     found = fields.choice("kind", Kind)
@@ -149,7 +151,7 @@ def _phase(shape: Shape, item: Located, value: object, place: str) -> Given:
         run=tuple(command for _, command in run),
         expect=fields.choice("expect", Expect) or Expect.PASS,
     )
-    return Given(phase=phase, kind=found, line=item.line(place), lines=lines)
+    return PhaseEntry(phase=phase, kind=found, line=item.line(place), lines=lines)
 
 
 def _texts(fields: Fields, key: str) -> tuple[tuple[str, str], ...]:

@@ -62,7 +62,7 @@ class Surroundings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class PhaseEntry:
     """A phase as a file has it.
 
     Attributes:
@@ -82,7 +82,7 @@ class Given:
         return self.lines.get(key, self.line)
 
 
-Phases = tuple[Given, ...]
+Phases = tuple[PhaseEntry, ...]
 
 
 def compare(phases: Phases, around: Surroundings, *, line: int) -> Iterator[tuple[int, str]]:
@@ -103,20 +103,20 @@ def compare(phases: Phases, around: Surroundings, *, line: int) -> Iterator[tupl
 Found = Iterator[tuple[str, str]]
 
 
-def _name(each: Given, _: Surroundings) -> Found:
+def _name(each: PhaseEntry, _: Surroundings) -> Found:
     if each.phase.phase in RESERVED:
         yield "phase", f"{shown(each.phase.phase)} is a name of AgentMux's own"
     if "folder" in each.lines and each.phase.folder in RESERVED:
         yield "folder", f"{shown(each.phase.folder)} is a name of AgentMux's own"
 
 
-def _keys(each: Given, _: Surroundings) -> Found:
+def _keys(each: PhaseEntry, _: Surroundings) -> Found:
     for key in KEYS:
         if key in each.lines and each.kind is not None and key not in FORMS[each.kind].keys:
             yield key, f"a {each.kind} has no `{key}`"
 
 
-def _roles(each: Given, around: Surroundings) -> Found:
+def _roles(each: PhaseEntry, around: Surroundings) -> Found:
     roles = each.phase.roles
     for role in roles:
         if role not in around.roles:
@@ -130,7 +130,7 @@ def _roles(each: Given, around: Surroundings) -> Found:
         yield "roles", f"a {each.kind} has one role, not {len(roles)}"
 
 
-def _prompt(each: Given, around: Surroundings) -> Found:
+def _prompt(each: PhaseEntry, around: Surroundings) -> Found:
     if each.kind is not None and "prompt" not in FORMS[each.kind].keys:
         return
     known = [role for role in each.phase.roles if role in around.roles]
@@ -155,7 +155,7 @@ def _variables(name: str, around: Surroundings) -> Found:
         yield "prompt", f"prompt {shown(name)}, line {line}: no variable {shown(match[0])}{near}"
 
 
-def _leaves(each: Given, around: Surroundings) -> Found:
+def _leaves(each: PhaseEntry, around: Surroundings) -> Found:
     has_leaves = each.kind is not None and "leaves" in FORMS[each.kind].keys
     if has_leaves and not each.phase.leaves:
         yield "leaves", f"a {each.kind} needs `leaves`: the files that its agent leaves"
@@ -168,20 +168,20 @@ def _leaves(each: Given, around: Surroundings) -> Found:
             yield "leaves", f"schema {shown(leaf.schema)}: {around.schemas[leaf.schema]}"
 
 
-def _when(each: Given, _: Surroundings) -> Found:
+def _when(each: PhaseEntry, _: Surroundings) -> Found:
     is_optional = each.kind is None or FORMS[each.kind].is_optional
     if each.phase.when is not When.ALWAYS and not is_optional:
         yield "when", f"a {each.kind} cannot be left out"
 
 
-def _run(each: Given, around: Surroundings) -> Found:
+def _run(each: PhaseEntry, around: Surroundings) -> Found:
     for command in each.phase.run:
         if command not in around.commands:
             near = suggestion(command[:60], around.commands)
             yield f"run {command}", f"`verify` has no command {shown(command)}{near}"
 
 
-_EACH: Final[tuple[Callable[[Given, Surroundings], Found], ...]] = (
+_EACH: Final[tuple[Callable[[PhaseEntry, Surroundings], Found], ...]] = (
     *(_name, _keys, _roles, _prompt),
     *(_leaves, _when, _run),
 )
@@ -192,8 +192,8 @@ Placed = Iterator[tuple[int, str]]
 
 
 def _different(phases: Phases, _: int) -> Placed:
-    names: dict[str, Given] = {}
-    folders: dict[str, Given] = {}
+    names: dict[str, PhaseEntry] = {}
+    folders: dict[str, PhaseEntry] = {}
     for each in phases:
         name, folder = each.phase.phase, each.phase.folder
         if name and name in names:

@@ -9,7 +9,7 @@ from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.codec.shape import shown
-from agentmux.core.definitions.check import Checked, check_definition
+from agentmux.core.definitions.check import CheckedDefinition, check_definition
 from agentmux.core.definitions.definition import Kind, PipelineDefinition
 from agentmux.core.definitions.located import Located, Problem
 from agentmux.core.definitions.rules import Surroundings
@@ -59,7 +59,7 @@ def is_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None
 
 
-def check_source(source: Source, around: Surroundings) -> Checked:
+def check_source(source: Source, around: Surroundings) -> CheckedDefinition:
     """Return the pipeline of a definition, or all its problems; never raises.
 
     Args:
@@ -67,7 +67,7 @@ def check_source(source: Source, around: Surroundings) -> Checked:
         around: What else exists; the prompts and schemas are taken from ``source``.
     """
     if source.problems:
-        return Checked(pipeline=None, problems=source.problems)
+        return CheckedDefinition(pipeline=None, problems=source.problems)
     beside = replace(
         around,
         # A built-in prompt has variables that only it may have.
@@ -78,7 +78,9 @@ def check_source(source: Source, around: Surroundings) -> Checked:
     found = check_definition(source.item, beside)
     other = _other_name(source)
     problems = sorted((*found.problems, *other), key=lambda each: each.line)
-    return Checked(pipeline=None if problems else found.pipeline, problems=tuple(problems))
+    return CheckedDefinition(
+        pipeline=None if problems else found.pipeline, problems=tuple(problems)
+    )
 
 
 def _other_name(source: Source) -> tuple[Problem, ...]:

@@ -39,7 +39,7 @@ _FORMS: Final[Mapping[str, tuple[re.Pattern[str], str]]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
+class FleetRequest:
     """One feature for the fleet.
 
     Attributes:
@@ -77,7 +77,7 @@ class Wish:
         return first or f"issue {self.issue}"
 
 
-def require_wish(wish: Wish) -> Wish:
+def require_wish(wish: FleetRequest) -> FleetRequest:
     """Return the wish if all of it has the right form.
 
     Raises:
@@ -90,7 +90,7 @@ def require_wish(wish: Wish) -> Wish:
     return wish
 
 
-def _text_problems(wish: Wish) -> Iterator[str]:
+def _text_problems(wish: FleetRequest) -> Iterator[str]:
     least, most = PRIORITIES
     if not wish.feature.strip() and not wish.issue:
         yield "say what to build: a feature, or an issue"
@@ -104,7 +104,7 @@ def _text_problems(wish: Wish) -> Iterator[str]:
         yield "--comments are those of an issue: it needs --issue"
 
 
-def _word_problems(wish: Wish) -> Iterator[str]:
+def _word_problems(wish: FleetRequest) -> Iterator[str]:
     for name, (form, what) in _FORMS.items():
         value = getattr(wish, name)
         if value and form.fullmatch(value) is None:
@@ -114,31 +114,31 @@ def _word_problems(wish: Wish) -> Iterator[str]:
             yield f"--role must be ROLE=AGENT[:MODEL], not `{each[:80]}`"
 
 
-def to_fields(wish: Wish) -> dict[str, object]:
+def to_fields(wish: FleetRequest) -> dict[str, object]:
     """Return a wish as plain values, without what is as usual."""
-    plain = {each.name: getattr(wish, each.name) for each in fields(Wish)}
+    plain = {each.name: getattr(wish, each.name) for each in fields(FleetRequest)}
     plain["roles"] = [*wish.roles]
     return {key: value for key, value in plain.items() if key == "repo" or value != _usual(key)}
 
 
 def _usual(name: str) -> object:
-    usual = getattr(Wish(repo=""), name)
+    usual = getattr(FleetRequest(repo=""), name)
     return [*usual] if isinstance(usual, tuple) else usual
 
 
-def from_fields(given: Json) -> Wish:
+def from_fields(given: Json) -> FleetRequest:
     """Return the wish that `to_fields` made plain values of, checked.
 
     Raises:
         UsageError: These values are no wish.
     """
-    known = {each.name for each in fields(Wish)}
+    known = {each.name for each in fields(FleetRequest)}
     unknown = sorted(set(given) - known)
     if unknown or not isinstance(given.get("repo"), str):
         raise UsageError(f"a feature of the fleet has unknown or missing fields: {unknown[:5]}")
     values: dict[str, object] = {}
     for name, value in given.items():
-        usual = getattr(Wish(repo=""), name)
+        usual = getattr(FleetRequest(repo=""), name)
         if isinstance(usual, tuple):
             good = isinstance(value, list) and all(isinstance(each, str) for each in value)
             values[name] = tuple(value) if good and isinstance(value, list) else None
@@ -147,13 +147,13 @@ def from_fields(given: Json) -> Wish:
             values[name] = value
         if not good:
             raise UsageError(f"the field `{name}` of a feature of the fleet is wrong")
-    return require_wish(Wish(**values))  # type: ignore[arg-type]  # checked above
+    return require_wish(FleetRequest(**values))  # type: ignore[arg-type]  # checked above
 
 
-def difference(old: Wish, new: Wish) -> tuple[str, ...]:
+def difference(old: FleetRequest, new: FleetRequest) -> tuple[str, ...]:
     """Return the names of what differs between two wishes, with both values, one text each."""
     found = []
-    for each in fields(Wish):
+    for each in fields(FleetRequest):
         before, after = getattr(old, each.name), getattr(new, each.name)
         if before != after:
             found.append(f"{each.name}: {_short(before)} before, {_short(after)} now")
@@ -167,7 +167,7 @@ def _short(value: object) -> str:
     return f"`{shown}`" if shown else "nothing"
 
 
-def session_slug(feature_id: str, wish: Wish, epoch: int) -> str:
+def session_slug(feature_id: str, wish: FleetRequest, epoch: int) -> str:
     """Return the name of a feature's session; it follows from the feature alone.
 
     So a worker that was killed while it started the session finds it again. A feature that begins

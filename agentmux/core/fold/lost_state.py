@@ -37,7 +37,7 @@ from agentmux.core.journal.events import (
     StepFailed,
     StepStarted,
 )
-from agentmux.core.journal.state import Archive, SessionState
+from agentmux.core.journal.state import ArchivedArtifacts, SessionState
 
 # The facts that are only appended under the session's lock.
 _OWN: Final[tuple[type[Fact], ...]] = (
@@ -75,7 +75,9 @@ def rebuild(
     return state, tuple(open_.values())
 
 
-def _moved(added: Mapping[str, Implied], archives: Iterable[Archive]) -> dict[str, Implied]:
+def _moved(
+    added: Mapping[str, Implied], archives: Iterable[ArchivedArtifacts]
+) -> dict[str, Implied]:
     made = dict(added)
     for archive in archives:
         for path in [path for path in made if archive.takes(path)]:

@@ -14,7 +14,7 @@ from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.plan import ExecutionPlan
 from agentmux.core.documents.review import Verdict, outcome
 from agentmux.core.journal.results import result_from
-from agentmux.core.journal.state import Archive, SessionState
+from agentmux.core.journal.state import ArchivedArtifacts, SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import CHECK, ENDS
 from agentmux.core.names.statuses import CAPPED, FAILED, PASSED
@@ -44,7 +44,7 @@ def enter(
     pipeline, place = pipeline_of(state), left or state
     if known_phase(state, phase) not in pipeline:
         return replace(state, phase=phase, seats={})
-    archive = Archive(
+    archive = ArchivedArtifacts(
         to=layout.history(place.cycle, place.iteration), paths=pipeline[over or phase].archives
     )
     researchers = {name: s for name, s in state.seats.items() if s.topic and s.role != CHECK}

@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.forges.spec import ForgeSpec, Place
+from agentmux.core.forges.spec import ForgeSpec, RepoRef
 
 _SCP_LIKE: Final = re.compile(r"(?:[^@/:\s]+@)?(?P<host>[^/:@\s]+):(?P<path>[^\s]+)")
 _FIRST: Final = ("upstream", "origin")
@@ -32,7 +32,7 @@ class RemotePlace:
     """A remote, and the repository on a forge that it is."""
 
     remote: str
-    place: Place
+    place: RepoRef
 
 
 def host_and_path(url: str) -> tuple[str, str] | None:
@@ -58,12 +58,12 @@ def _repository(path: str) -> str:
     return path.strip("/").removesuffix(".git").rstrip("/")
 
 
-def place_of(specs: Mapping[str, ForgeSpec], urls: Sequence[str]) -> Place | None:
+def place_of(specs: Mapping[str, ForgeSpec], urls: Sequence[str]) -> RepoRef | None:
     """Return the repository on a forge that a remote with one of these URLs is; None for none."""
     for host, path in filter(None, map(host_and_path, urls)):
         for spec in specs.values():
             if spec.knows(host) and re.fullmatch(spec.repository, path):
-                return Place(forge=spec.name, host=spec.aliases.get(host, host), repo=path)
+                return RepoRef(forge=spec.name, host=spec.aliases.get(host, host), repo=path)
     return None
 
 

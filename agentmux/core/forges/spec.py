@@ -98,14 +98,14 @@ class ForgeSpec:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class RepoRef:
     """A repository on a forge: the name of the forge, the host, and the path on it."""
 
     forge: str
     host: str
     repo: str
 
-    def is_same(self, other: Place) -> bool:
+    def is_same(self, other: RepoRef) -> bool:
         """Whether both are one repository; forges do not tell capital letters apart."""
         return (self.host, self.repo.casefold()) == (other.host, other.repo.casefold())
 
@@ -119,19 +119,19 @@ def filled(word: str, values: Mapping[str, str]) -> str:
     return _PLACE.sub(lambda found: values[found[1]], word)
 
 
-def values_of(place: Place, **more: str) -> dict[str, str]:
+def values_of(place: RepoRef, **more: str) -> dict[str, str]:
     """Return the values of the names in a command about ``place``; ``more`` has those beside it."""
     made = {"host": place.host, "repo": place.repo, **more}
     quoted = {f"{name}_quoted": quote(made.get(name, ""), safe="") for name in ("repo", "branch")}
     return {**made, **quoted}
 
 
-def url_of(template: str, place: Place, number: int) -> str:
+def url_of(template: str, place: RepoRef, number: int) -> str:
     """Return the URL of an issue or a request of a repository."""
     return filled(template, {"host": place.host, "repo": place.repo, "number": str(number)})
 
 
-def read_url(spec: ForgeSpec, template: str, url: str) -> tuple[Place, int] | None:
+def read_url(spec: ForgeSpec, template: str, url: str) -> tuple[RepoRef, int] | None:
     """Return the repository and the number that a URL of an issue or a request names.
 
     None if ``url`` does not have the form of ``template``, or its host is not the forge's.
@@ -144,5 +144,5 @@ def read_url(spec: ForgeSpec, template: str, url: str) -> tuple[Place, int] | No
     if found is None or not spec.knows(found["host"].lower()):
         return None
     host = found["host"].lower()
-    place = Place(forge=spec.name, host=spec.aliases.get(host, host), repo=found["repo"])
+    place = RepoRef(forge=spec.name, host=spec.aliases.get(host, host), repo=found["repo"])
     return place, int(found["number"])

@@ -97,7 +97,7 @@ class Interruption:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Archive:
+class ArchivedArtifacts:
     """Artifacts that no longer count: ``paths`` are to be moved into the folder ``to``."""
 
     to: str
@@ -479,7 +479,7 @@ class SessionState:
     arrived: Arrived | None = None
     agents: Mapping[str, Json] = field(default_factory=dict)
     signals: tuple[str, ...] = ()
-    pending_archive: tuple[Archive, ...] = ()
+    pending_archive: tuple[ArchivedArtifacts, ...] = ()
     options: Options = field(default_factory=Options)
     updated_at: str = ""
     updated_by: str = ""
@@ -611,7 +611,7 @@ _NESTED: Final[Mapping[str, tuple[Callable[[Any], object], Callable[[object, str
     "moved": _optional(Moved),
     "arrived": _optional(Arrived),
     "agents": (dict, _plain_mappings),
-    "pending_archive": _list_of(Archive),
+    "pending_archive": _list_of(ArchivedArtifacts),
     "options": _record(Options),
 }
 

@@ -17,7 +17,7 @@ from agentmux.core.pipeline.registry import kind_of, pipeline_of
 from agentmux.core.pipeline.verified import told_lines
 from agentmux.core.prompts import prompt
 from agentmux.core.prompts.progress import handed_in
-from agentmux.core.prompts.prompt import Asked, PromptInputs
+from agentmux.core.prompts.prompt import PromptInputs, ResearchRequest
 
 INSTRUCTIONS = "instructions.md"
 """The file in a launch's folder with the full prompt, where ``prompt.md`` is a short message."""
@@ -120,7 +120,7 @@ def _reviews(state: SessionState, role: str) -> tuple[str, ...]:
     return tuple(f"{folder}/{name}" for name in review_files(role, alone=alone))
 
 
-def _asked(state: SessionState, seat: str, session: str) -> Iterator[Asked]:
+def _asked(state: SessionState, seat: str, session: str) -> Iterator[ResearchRequest]:
     """Yield the research that this seat has asked for."""
     for kind in ResearchKind:
         for topic, status in state.tasks(kind).items():
@@ -128,7 +128,9 @@ def _asked(state: SessionState, seat: str, session: str) -> Iterator[Asked]:
             if asked is not None and seat in asked.owners:
                 folder = f"{session}/{layout.research(kind, topic)}"
                 answer = f"{folder}/summary.md" if status == RESEARCHED else ""
-                yield Asked(kind=kind, topic=topic, question=asked.question, answer=answer)
+                yield ResearchRequest(
+                    kind=kind, topic=topic, question=asked.question, answer=answer
+                )
 
 
 def _title(state: SessionState, index: int | None) -> str:

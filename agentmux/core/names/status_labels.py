@@ -43,7 +43,7 @@ class SessionStatus(StrEnum):
     UNREADABLE = statuses.UNREADABLE
 
 
-class Group(StrEnum):
+class StatusGroup(StrEnum):
     """The heading below which faces list a session, in the order of urgency."""
 
     NEEDS_YOU = "needs you"
@@ -86,34 +86,34 @@ class StatusRow(NamedTuple):
     """
 
     label: str
-    group: Group
+    group: StatusGroup
     colour: Colour = Colour.NONE
     occasion: Occasion | None = None
     mark: str = ""
 
 
 STATUS_TABLE: Final[Mapping[str, StatusRow]] = {
-    statuses.STARTING: StatusRow("starting", Group.RUNNING),
-    statuses.SETTING_UP: StatusRow("setting up", Group.RUNNING),
-    statuses.RUNNING: StatusRow("running", Group.RUNNING),
+    statuses.STARTING: StatusRow("starting", StatusGroup.RUNNING),
+    statuses.SETTING_UP: StatusRow("setting up", StatusGroup.RUNNING),
+    statuses.RUNNING: StatusRow("running", StatusGroup.RUNNING),
     statuses.WAITING: StatusRow(
-        "waiting for you", Group.NEEDS_YOU, Colour.YELLOW, Occasion.QUESTION, "waits"
+        "waiting for you", StatusGroup.NEEDS_YOU, Colour.YELLOW, Occasion.QUESTION, "waits"
     ),
     statuses.DECISION: StatusRow(
-        "yours to decide", Group.NEEDS_YOU, Colour.YELLOW, Occasion.DECISION, "decide"
+        "yours to decide", StatusGroup.NEEDS_YOU, Colour.YELLOW, Occasion.DECISION, "decide"
     ),
     statuses.STALLED: StatusRow(
-        "stalled", Group.NEEDS_YOU, Colour.RED, Occasion.STALLED, "stalled"
+        "stalled", StatusGroup.NEEDS_YOU, Colour.RED, Occasion.STALLED, "stalled"
     ),
-    statuses.FAILED: StatusRow("failed", Group.NEEDS_YOU, Colour.RED, Occasion.FAILED),
-    statuses.LIMIT: StatusRow("usage limit", Group.PARKED, Colour.YELLOW, Occasion.PARKED),
-    statuses.PARKED: StatusRow("parked", Group.PARKED, Colour.YELLOW, Occasion.PARKED),
-    statuses.STOPPED: StatusRow("stopped", Group.INTERRUPTED, Colour.DIM),
-    statuses.INTERRUPTED: StatusRow("interrupted", Group.INTERRUPTED, Colour.YELLOW),
-    statuses.DONE: StatusRow("done", Group.DONE, Colour.GREEN, Occasion.DONE),
-    statuses.MOVED: StatusRow("moved", Group.DONE, Colour.DIM),
-    statuses.UNKNOWN: StatusRow("unknown", Group.NEEDS_YOU, Colour.RED),
-    statuses.UNREADABLE: StatusRow("unreadable", Group.NEEDS_YOU, Colour.RED),
+    statuses.FAILED: StatusRow("failed", StatusGroup.NEEDS_YOU, Colour.RED, Occasion.FAILED),
+    statuses.LIMIT: StatusRow("usage limit", StatusGroup.PARKED, Colour.YELLOW, Occasion.PARKED),
+    statuses.PARKED: StatusRow("parked", StatusGroup.PARKED, Colour.YELLOW, Occasion.PARKED),
+    statuses.STOPPED: StatusRow("stopped", StatusGroup.INTERRUPTED, Colour.DIM),
+    statuses.INTERRUPTED: StatusRow("interrupted", StatusGroup.INTERRUPTED, Colour.YELLOW),
+    statuses.DONE: StatusRow("done", StatusGroup.DONE, Colour.GREEN, Occasion.DONE),
+    statuses.MOVED: StatusRow("moved", StatusGroup.DONE, Colour.DIM),
+    statuses.UNKNOWN: StatusRow("unknown", StatusGroup.NEEDS_YOU, Colour.RED),
+    statuses.UNREADABLE: StatusRow("unreadable", StatusGroup.NEEDS_YOU, Colour.RED),
 }
 """Each status of a session, once for all faces."""
 
@@ -224,10 +224,10 @@ def status_colour(status: str) -> Colour:
     return row.colour if row is not None else _SEAT_COLOURS.get(status, Colour.NONE)
 
 
-def status_group(status: str) -> Group:
+def status_group(status: str) -> StatusGroup:
     """Return the heading for a session; a status that is not in the table needs its user."""
     row = STATUS_TABLE.get(status)
-    return row.group if row is not None else Group.NEEDS_YOU
+    return row.group if row is not None else StatusGroup.NEEDS_YOU
 
 
 _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "m"))

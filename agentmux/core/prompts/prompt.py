@@ -77,7 +77,7 @@ _NAME = re.compile(r"^\{\{(?P<block>\w+)\}\}\n(?:\n|\Z)|\{\{(?P<word>\w+)\}\}", 
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class ResearchRequest:
     """Research that a seat asked for; ``answer`` is the path of its summary, empty if not done."""
 
     kind: str
@@ -145,7 +145,7 @@ class PromptInputs:
     submitted: tuple[str, ...] = ()
     open_items: tuple[str, ...] = ()
     drafts: tuple[str, ...] = ()
-    asked: tuple[Asked, ...] = ()
+    asked: tuple[ResearchRequest, ...] = ()
     moved_from: str = ""
     handover: tuple[str, ...] = ()
     instruction_file: str = ""
@@ -383,7 +383,7 @@ def _asked(inputs: PromptInputs) -> str:
     return f"Research that you have asked for; do not ask for it again:\n\n{lines}"
 
 
-def _asked_line(asked: Asked) -> str:
+def _asked_line(asked: ResearchRequest) -> str:
     question = _one_line(asked.question)
     short = question if len(question) <= QUESTION_SHOWN else question[:QUESTION_SHOWN] + " […]"
     became = f"answered in {code_span(asked.answer)}" if asked.answer else (

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from agentmux.adapters.wake import file_changes
 from agentmux.core.codec.frozen import dataclass
-from agentmux.demo.commands import Commands
+from agentmux.demo.commands import DemoCommands
 from agentmux.errors import AgentmuxError, TimedOutError
 
 _LOOK_S: Final = 0.5
@@ -21,7 +21,7 @@ _LONGEST_S: Final = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FleetFeature:
+class FollowedFeature:
     """A feature as ``agentmux fleet list --json`` has it.
 
     Attributes:
@@ -55,7 +55,7 @@ class FleetFollower:
     """
 
     def __init__(
-        self, commands: Commands, database: Path, tell: Callable[[FleetFeature], object]
+        self, commands: DemoCommands, database: Path, tell: Callable[[FollowedFeature], object]
     ) -> None:
         """Look at nothing yet.
 
@@ -64,7 +64,7 @@ class FleetFollower:
             database: The database, in a folder of its own.
             tell: Called with each feature when something that it says has changed.
         """
-        self.features: Mapping[str, FleetFeature] = {}
+        self.features: Mapping[str, FollowedFeature] = {}
         self._commands, self._database, self._tell = commands, database, tell
         self._looked = 0.0
 
@@ -120,8 +120,8 @@ class FleetFollower:
         return sorted((each.st_ino, each.st_size, each.st_mtime_ns) for each in found)
 
 
-def _feature(fields: Mapping[str, Any]) -> FleetFeature:
-    return FleetFeature(
+def _feature(fields: Mapping[str, Any]) -> FollowedFeature:
+    return FollowedFeature(
         key=fields["key"],
         status=fields["status"],
         phase=fields["phase"] or "",

@@ -13,8 +13,8 @@ from typing import Final
 from agentmux.adapters.disk.session import session_folders
 from agentmux.core.names import layout
 from agentmux.demo.claims import Claim
-from agentmux.demo.commands import Commands, DemoError
-from agentmux.demo.fleet.follower import FleetFeature, FleetFollower
+from agentmux.demo.commands import DemoCommands, DemoError
+from agentmux.demo.fleet.follower import FleetFollower, FollowedFeature
 from agentmux.demo.fleet.proof import LOG_FORMAT, claims, read_commits
 from agentmux.demo.fleet.scene import (
     CHANGE,
@@ -46,7 +46,7 @@ def run(*, keep: bool) -> ExitCode:
 class DemoWorker:
     """A worker of the fleet on one of the demo's hosts."""
 
-    def __init__(self, name: str, commands: Commands, screen: DemoScreen) -> None:
+    def __init__(self, name: str, commands: DemoCommands, screen: DemoScreen) -> None:
         """Start it."""
         self.name = name
         self._screen = screen
@@ -105,9 +105,9 @@ class FleetPlay:
     def __init__(self, scene: Scene, screen: DemoScreen) -> None:
         self._scene, self._screen = scene, screen
         me, *hosts = scene.homes
-        self._me = Commands(me, scene.project, screen, prompt="me")
+        self._me = DemoCommands(me, scene.project, screen, prompt="me")
         self._hosts = {
-            name: Commands(home, scene.root, screen, prompt=name)
+            name: DemoCommands(home, scene.root, screen, prompt=name)
             for name, home in zip(HOSTS, hosts, strict=True)
         }
         self._follower = FleetFollower(self._me, database(scene.root), self._tell)
@@ -183,7 +183,7 @@ class FleetPlay:
         """Return the keys of the features that ask for a decision."""
         return tuple(key for key, each in self._follower.features.items() if each.decision)
 
-    def _tell(self, feature: FleetFeature) -> None:
+    def _tell(self, feature: FollowedFeature) -> None:
         at = self._screen.since_began(time.time())
         where = f"on {feature.host}" if feature.host else ""
         self._screen.lines(f"{at}  {feature.key:<8} {where:<7} {feature.said}")

@@ -14,7 +14,7 @@ LOG_FORMAT: Final = "%H%x1f%P%x1f%s%x1f%(trailers:key=Agentmux-Event,valueonly,s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Commit:
+class CountedCommit:
     """A commit of the shared repository.
 
     Attributes:
@@ -30,20 +30,22 @@ class Commit:
     event: str
 
 
-def read_commits(log: str) -> tuple[Commit, ...]:
+def read_commits(log: str) -> tuple[CountedCommit, ...]:
     """Return the commits of a ``git log --format`` of `LOG_FORMAT`."""
     found = []
     for line in log.splitlines():
         name, parents, subject, event = line.split("\x1f")
         found.append(
-            Commit(id=name, parents=tuple(parents.split()), subject=subject, event=event.strip())
+            CountedCommit(
+                id=name, parents=tuple(parents.split()), subject=subject, event=event.strip()
+            )
         )
     return tuple(found)
 
 
 def claims(
     features: Sequence[str],
-    commits: Sequence[Commit],
+    commits: Sequence[CountedCommit],
     branches: Mapping[str, str],
     sessions: Mapping[str, Sequence[str]],
 ) -> Iterator[Claim]:
@@ -62,7 +64,7 @@ def claims(
     yield _sessions(features, sessions)
 
 
-def _once(features: Sequence[str], made: Sequence[Commit]) -> Claim:
+def _once(features: Sequence[str], made: Sequence[CountedCommit]) -> Claim:
     counted = Counter(each.subject for each in made)
     wrong = [
         f"`{name}` {counted[name]} times"
@@ -77,7 +79,7 @@ def _once(features: Sequence[str], made: Sequence[Commit]) -> Claim:
 
 
 def _on_main(
-    made: Sequence[Commit], commits: Sequence[Commit], branches: Mapping[str, str]
+    made: Sequence[CountedCommit], commits: Sequence[CountedCommit], branches: Mapping[str, str]
 ) -> Claim:
     first = [each.id for each in commits if not each.parents]
     own = {name: tip for name, tip in branches.items() if name != "main"}
@@ -94,7 +96,7 @@ def _on_main(
     )
 
 
-def _approved(made: Sequence[Commit]) -> Claim:
+def _approved(made: Sequence[CountedCommit]) -> Claim:
     events = {each.event for each in made}
     holds = "" not in events and len(events) == len(made)
     return Claim(holds=holds, text=f"{len(made)} commits name {len(events)} different approvals")

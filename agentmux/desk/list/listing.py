@@ -11,9 +11,9 @@ from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.names import layout
 from agentmux.core.names.status_labels import (
     Colour,
-    Group,
     Safety,
     SessionStatus,
+    StatusGroup,
     age,
     status_colour,
     status_label,
@@ -88,7 +88,7 @@ class DeskRow:
     @property
     def rests(self) -> bool:
         """Whether a resume could bring the session back."""
-        return self.row.group is Group.INTERRUPTED or (
+        return self.row.group is StatusGroup.INTERRUPTED or (
             not self.is_done and self.live is False and self.orchestrator is None
         )
 
@@ -97,7 +97,7 @@ class DeskRow:
 class Heading:
     """The line above the sessions of a group."""
 
-    group: Group
+    group: StatusGroup
     count: int
 
 
@@ -105,7 +105,7 @@ ListLine: TypeAlias = "Heading | DeskRow"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class SessionListing:
     """The list as it is now.
 
     Attributes:
@@ -149,7 +149,9 @@ class Listing:
         )
 
 
-def with_rows(listing: Listing, rows: Iterable[DeskRow], gone: Iterable[Path] = ()) -> Listing:
+def with_rows(
+    listing: SessionListing, rows: Iterable[DeskRow], gone: Iterable[Path] = ()
+) -> SessionListing:
     """Return the list with new or changed sessions, and without those that are gone."""
     left = set(gone)
     found = {path: each for path, each in listing.rows.items() if path not in left}
@@ -160,7 +162,7 @@ def with_rows(listing: Listing, rows: Iterable[DeskRow], gone: Iterable[Path] = 
     return _settled(replace(listing, rows=found, marked=marked, has_projects=several))
 
 
-def with_examined(listing: Listing, rows: Iterable[DeskRow]) -> Listing:
+def with_examined(listing: SessionListing, rows: Iterable[DeskRow]) -> SessionListing:
     """Return the list with what a resume of these sessions would do, unless they have changed."""
     known = ((each, listing.rows.get(each.path)) for each in rows)
     return with_rows(
@@ -173,7 +175,7 @@ def with_examined(listing: Listing, rows: Iterable[DeskRow]) -> Listing:
     )
 
 
-def kept_safety(listing: Listing, rows: Iterable[DeskRow]) -> Iterator[DeskRow]:
+def kept_safety(listing: SessionListing, rows: Iterable[DeskRow]) -> Iterator[DeskRow]:
     """Yield rows that were read anew, at rest with what was known of their resume before."""
     for each in rows:
         old = listing.rows.get(each.path)
@@ -183,18 +185,18 @@ def kept_safety(listing: Listing, rows: Iterable[DeskRow]) -> Iterator[DeskRow]:
             yield each
 
 
-def search(listing: Listing, sought: str) -> Listing:
+def search(listing: SessionListing, sought: str) -> SessionListing:
     """Return the list of the sessions that match a text."""
     return _settled(replace(listing, sought=sought))
 
 
-def select(listing: Listing, path: Path) -> Listing:
+def select(listing: SessionListing, path: Path) -> SessionListing:
     """Return the list with another session selected; unchanged if that one is not shown."""
     shown = any(each.path == path for each in listing.shown)
     return replace(listing, at=path) if shown else listing
 
 
-def move(listing: Listing, steps: int) -> Listing:
+def move(listing: SessionListing, steps: int) -> SessionListing:
     """Return the list with the selection moved by so many sessions, as far as there are any."""
     shown = [each.path for each in listing.shown]
     if not shown:
@@ -203,29 +205,29 @@ def move(listing: Listing, steps: int) -> Listing:
     return replace(listing, at=shown[min(max(place + steps, 0), len(shown) - 1)])
 
 
-def next_in_need(listing: Listing) -> Listing:
+def next_in_need(listing: SessionListing) -> SessionListing:
     """Return the list with the next session selected that needs its user; it begins anew."""
-    needy = [each.path for each in listing.shown if each.row.group is Group.NEEDS_YOU]
+    needy = [each.path for each in listing.shown if each.row.group is StatusGroup.NEEDS_YOU]
     if not needy:
         return listing
     place = needy.index(listing.at) + 1 if listing.at in needy else 0
     return replace(listing, at=needy[place % len(needy)])
 
 
-def mark(listing: Listing) -> Listing:
+def mark(listing: SessionListing) -> SessionListing:
     """Return the list with the selected session marked, or not marked any more."""
     at = listing.at
     return listing if at is None else replace(listing, marked=listing.marked ^ {at})
 
 
-def unmark(listing: Listing, paths: Collection[Path] | None = None) -> Listing:
+def unmark(listing: SessionListing, paths: Collection[Path] | None = None) -> SessionListing:
     """Return the list without the marks of these sessions; None: without any."""
     return replace(
         listing, marked=frozenset() if paths is None else listing.marked.difference(paths)
     )
 
 
-def _settled(listing: Listing) -> Listing:
+def _settled(listing: SessionListing) -> SessionListing:
     """Return the list with its lines, and with a session selected that is shown."""
     lines = tuple(_lines(listing.rows.values(), listing.sought))
     shown = [each.path for each in lines if isinstance(each, DeskRow)]
@@ -238,7 +240,7 @@ def _settled(listing: Listing) -> Listing:
 
 
 def _lines(rows: Iterable[DeskRow], sought: str) -> Iterator[ListLine]:
-    groups: dict[Group, list[DeskRow]] = {group: [] for group in Group}
+    groups: dict[StatusGroup, list[DeskRow]] = {group: [] for group in StatusGroup}
     for each in rows:
         if not sought or matches(sought, f"{each.words} {_status(each)} {each.safety or ''}"):
             groups[each.row.group].append(each)
@@ -253,13 +255,13 @@ def _status(row: DeskRow) -> str:
     return f"{status_label(row.row.status)} {row.row.label if row.row.doubt else ''}"
 
 
-def _ordered(group: Group, rows: Iterable[DeskRow]) -> list[DeskRow]:
+def _ordered(group: StatusGroup, rows: Iterable[DeskRow]) -> list[DeskRow]:
     """Return the sessions of a group: what is safe to resume first, then the newest.
 
     It is the time of the start that counts, so that a session at work does not jump about.
     """
     found = sorted(rows, key=lambda each: f"{each.row.session}\0{each.path}", reverse=True)
-    if group is Group.INTERRUPTED:
+    if group is StatusGroup.INTERRUPTED:
         found.sort(key=lambda each: _SAFETY_ORDER.index(each.safety))
     return found
 
@@ -272,7 +274,7 @@ def heading_line(heading: Heading, cols: int) -> Line:
     return fitted(((f"{heading.group} ", BOLD), (str(heading.count), DIM)), cols)
 
 
-def row_line(listing: Listing, row: DeskRow, cols: int, now: datetime) -> Line:
+def row_line(listing: SessionListing, row: DeskRow, cols: int, now: datetime) -> Line:
     """Return the line of a session in ``cols`` cells: its name, and what it does since when."""
     state, colour = _state(row, roomy=cols >= _ROOMY)
     ago = age(max(0.0, (now - row.updated).total_seconds()), least="m")
@@ -313,7 +315,7 @@ def _state(row: DeskRow, *, roomy: bool) -> tuple[str, str]:
     shown = row.row
     if row.is_lost:
         return ("to reattach" if roomy else "reattach"), Colour.YELLOW.value
-    if shown.group is Group.INTERRUPTED and row.safety is not None:
+    if shown.group is StatusGroup.INTERRUPTED and row.safety is not None:
         word = row.safety.value if roomy else row.safety.name.lower()
         return word, _SAFETY_COLOURS[row.safety].value
     colour = status_colour(shown.status).value

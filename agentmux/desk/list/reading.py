@@ -10,16 +10,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.result import Problem, problem_of
+from agentmux.app.result import SessionProblem, problem_of
 from agentmux.app.session.search.lookup import SessionEntry, entry_at, live, sessions_dir
 from agentmux.app.session.search.watched_files import changed_ns
-from agentmux.app.views.cached_listings import AskedOnce
-from agentmux.app.views.cached_programs import LookedUpOnce
+from agentmux.app.views.cached_listings import CachedListings
+from agentmux.app.views.cached_programs import CachedPrograms
 from agentmux.app.views.rows import search_words, session_row
 from agentmux.app.views.status import look
 from agentmux.app.world import Site, World, as_if_trusted
 from agentmux.core.codec.frozen import dataclass, replace
-from agentmux.core.names.status_labels import Group
+from agentmux.core.names.status_labels import StatusGroup
 from agentmux.desk.list.listing import DeskRow
 from agentmux.errors import AgentmuxError, of_system
 
@@ -45,7 +45,7 @@ class RowsRead:
     rows: tuple[DeskRow, ...] = ()
     examined: tuple[DeskRow, ...] = ()
     gone: tuple[Path, ...] = ()
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[SessionProblem, ...] = ()
 
 
 class SessionReader:
@@ -82,7 +82,7 @@ class SessionReader:
 
     def everything(self, projects: Sequence[Path]) -> Iterator[RowsRead]:
         """Yield the rows of all sessions of these projects, the newest of each project first."""
-        asked = AskedOnce()
+        asked = CachedListings()
         for project in projects:
             site = self.site(project)
             try:
@@ -96,7 +96,7 @@ class SessionReader:
 
     def some(self, paths: Mapping[Path, Iterable[Path]]) -> RowsRead:
         """Return the rows of some sessions, by project; and which of them are gone."""
-        asked = AskedOnce()
+        asked = CachedListings()
         found = [
             self._read(asked.by(self.site(project)), list(wanted))
             for project, wanted in paths.items()
@@ -126,7 +126,7 @@ class SessionReader:
         A session that cannot be examined, and one that is live by now, is left out.
         """
         worlds: dict[Path, World | None] = {}
-        asked = AskedOnce()
+        asked = CachedListings()
         for row in rows:
             if row.project not in worlds:
                 worlds[row.project] = self._looking_world(row.project)
@@ -142,7 +142,7 @@ class SessionReader:
             return None
         return replace(
             world,
-            agents=replace(world.agents, programs=LookedUpOnce(world.agents.programs)),
+            agents=replace(world.agents, programs=CachedPrograms(world.agents.programs)),
             git=replace(world.git, head_at=functools.cache(world.git.head_at)),
         )
 
@@ -171,6 +171,6 @@ def _examined(world: World, row: DeskRow) -> DeskRow | None:
         found = outlook(world, entry, lives, lambda *_: None, is_attended=False)
     except (AgentmuxError, OSError):
         return None
-    if found.is_live or row.row.group is not Group.INTERRUPTED:
+    if found.is_live or row.row.group is not StatusGroup.INTERRUPTED:
         return None
     return replace(row, safety=found.safety, warned=found.warned)

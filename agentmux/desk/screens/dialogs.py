@@ -27,7 +27,7 @@ def _text(lines: Iterable[str], *, id_: str = "") -> Static:
     return Static(shown, markup=False, id=id_ or None)
 
 
-class Reading(ModalScreen[bool]):
+class TextDialog(ModalScreen[bool]):
     """A text to read, and a question below it; True after ``y`` or the key that asked.
 
     Enter agrees to nothing, because it ends lines that are typed elsewhere; it closes a text

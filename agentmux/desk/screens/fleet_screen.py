@@ -32,7 +32,7 @@ from agentmux.core.terminal.keys.fleet_keys import FLEET_KEYS
 from agentmux.core.terminal.text import command_words
 from agentmux.core.terminal.text.text_width import clean, width
 from agentmux.desk.list.listing import SELECTED
-from agentmux.desk.screens.dialogs import Failure, Reading, Writing
+from agentmux.desk.screens.dialogs import Failure, TextDialog, Writing
 from agentmux.desk.screens.widgets import OneLine
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Part, fill, plain
 from agentmux.errors import AgentmuxError, of_system
@@ -329,7 +329,7 @@ class FleetScreen(Screen[None]):
     async def _shown_of(self, row: FleetFeature) -> None:
         asked = await self._question(row)
         lines = (f"{asked.feature.status}  {asked.feature.about}", "", *_asked_lines(asked))
-        await self.app.push_screen_wait(Reading(f"Feature {row.id[:SHORT_ID]}", lines))
+        await self.app.push_screen_wait(TextDialog(f"Feature {row.id[:SHORT_ID]}", lines))
 
     async def _approve(self, row: FleetFeature) -> None:
         title = f"What an approval of {row.id[:SHORT_ID]} would do"
@@ -355,7 +355,7 @@ class FleetScreen(Screen[None]):
             self._say(asked.blocked)
             return ""
         lines = (row.title, "", *asked.lines)
-        agrees = await self.app.push_screen_wait(Reading(title, lines, question, key=key))
+        agrees = await self.app.push_screen_wait(TextDialog(title, lines, question, key=key))
         return asked.digest if agrees else ""
 
     async def _retry(self, row: FleetFeature) -> None:
@@ -363,7 +363,7 @@ class FleetScreen(Screen[None]):
             self._say("only a feature that has failed is tried again")
             return
         title = f"Go on with {row.id[:SHORT_ID]}"
-        if await self.app.push_screen_wait(Reading(title, (row.about,), "Go on?", key="r")):
+        if await self.app.push_screen_wait(TextDialog(title, (row.about,), "Go on?", key="r")):
             await self._run(command_words.fleet_retry(row.id))
 
     async def _open(self, row: FleetFeature) -> None:
@@ -386,7 +386,7 @@ class FleetScreen(Screen[None]):
             *row.if_cancelled,
         )
         title = f"Cancel {row.id[:SHORT_ID]}"
-        if await self.app.push_screen_wait(Reading(title, lines, "Cancel it?", key="x")):
+        if await self.app.push_screen_wait(TextDialog(title, lines, "Cancel it?", key="x")):
             await self._run(command_words.fleet_cancel(row.id))
 
     async def _drain(self, host: HostFacts) -> None:
@@ -395,7 +395,7 @@ class FleetScreen(Screen[None]):
             return
         lines = (host_words(host), *DRAINING)
         title = f"Drain host {host.name}"
-        if await self.app.push_screen_wait(Reading(title, lines, "Drain it?", key="d")):
+        if await self.app.push_screen_wait(TextDialog(title, lines, "Drain it?", key="d")):
             await self._run(command_words.fleet_drain(host.name))
 
     async def _run(self, words: Words, *, text: str | None = None) -> None:

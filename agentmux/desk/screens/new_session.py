@@ -39,7 +39,7 @@ _FOOT: Final = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class NewSessionOffer:
     """What a start in a project can take; the first of each is taken without a flag."""
 
     pipelines: tuple[Named, ...] = (_USUAL,)
@@ -144,7 +144,7 @@ class Describing(ModalScreen["NewSession | None"]):
         Binding("shift+tab", "app.focus_previous", "the line before", priority=True),
     ]
 
-    def __init__(self, projects: Sequence[Path], offer: Callable[[Path], Offer]) -> None:
+    def __init__(self, projects: Sequence[Path], offer: Callable[[Path], NewSessionOffer]) -> None:
         """Make the box.
 
         Args:
@@ -156,8 +156,8 @@ class Describing(ModalScreen["NewSession | None"]):
         self._of: Path | None = None
         self._fields = (
             Field("project", [(each.name, str(each)) for each in self._projects]),
-            Field("pipeline", Offer().pipelines),
-            Field("work in", Offer().places),
+            Field("pipeline", NewSessionOffer().pipelines),
+            Field("work in", NewSessionOffer().places),
         )
 
     def compose(self) -> ComposeResult:

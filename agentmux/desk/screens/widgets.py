@@ -23,8 +23,8 @@ from textual.widget import Widget
 
 from agentmux.core.terminal.keys.desk_keys import TABS, DeskWish, key_of
 from agentmux.core.terminal.text.text_width import printable, width, wrap
-from agentmux.desk.list.listing import DeskRow, Heading, Listing, heading_line, row_line
-from agentmux.desk.session.pages import Page
+from agentmux.desk.list.listing import DeskRow, Heading, SessionListing, heading_line, row_line
+from agentmux.desk.session.pages import SessionPage
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, Part, fitted, line
 
 WIDEST: Final = 100
@@ -65,11 +65,11 @@ class SessionList(ScrollView, can_focus=True):
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         super().__init__(id="list")
-        self.listing = Listing()
+        self.listing = SessionListing()
         self.is_active = True
         self._now = now
 
-    def show(self, listing: Listing) -> None:
+    def show(self, listing: SessionListing) -> None:
         """Draw another list, with its selected session in sight."""
         moved = listing.place != self.listing.place or listing.at != self.listing.at
         self.listing = listing
@@ -117,7 +117,7 @@ class PageView(ScrollView, can_focus=True):
 
     def __init__(self) -> None:
         super().__init__(id="page")
-        self.page = Page()
+        self.page = SessionPage()
         self.cursor = 0
         self.is_active = False
         self.commented: frozenset[str] = frozenset()
@@ -125,7 +125,7 @@ class PageView(ScrollView, can_focus=True):
         self._line_of: list[int] = []
         self._cols = 0
 
-    def show(self, page: Page, *, keeps_place: bool) -> None:
+    def show(self, page: SessionPage, *, keeps_place: bool) -> None:
         """Draw another page, from its beginning unless it is the same one again."""
         if page == self.page and self._cols == self.size.width:
             return

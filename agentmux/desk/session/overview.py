@@ -26,7 +26,7 @@ from agentmux.app.views.session_words import (
 from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.names.conversations import needs_reason, which_conversation
 from agentmux.core.names.phase import ENDS
-from agentmux.core.names.status_labels import Colour, Group, SessionStatus, age, status_colour
+from agentmux.core.names.status_labels import Colour, SessionStatus, StatusGroup, age, status_colour
 from agentmux.core.terminal.keys.desk_keys import DeskWish, key_of
 from agentmux.core.terminal.text.text_width import width
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, fill, line
@@ -56,7 +56,7 @@ LOST: Final = "its agents live, but its orchestrator is gone: nobody drives them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class OverviewFacts:
     """What the overview is made of.
 
     Attributes:
@@ -73,7 +73,7 @@ class Facts:
     state: SessionState | None = None
     spent_s: Mapping[str, float] = field(default_factory=dict)
 
-    def told(self, files: SessionFiles) -> Facts:
+    def told(self, files: SessionFiles) -> OverviewFacts:
         """Return the facts with what the session's journal tells; unchanged if it is unreadable."""
         try:
             state = files.load().current
@@ -84,7 +84,7 @@ class Facts:
         return replace(self, state=state, spent_s=spent_s)
 
 
-def overview_lines(facts: Facts) -> Iterator[Line]:
+def overview_lines(facts: OverviewFacts) -> Iterator[Line]:
     """Yield the lines of the overview, the most important ones first."""
     view = facts.view
     yield line(facts.title or view.session, BOLD)
@@ -109,7 +109,7 @@ def _section(title: str, lines: Iterator[Line]) -> Iterator[Line]:
         yield from held
 
 
-def _needs(facts: Facts) -> Iterator[Line]:
+def _needs(facts: OverviewFacts) -> Iterator[Line]:
     """Yield what is wrong, what is to be done about it, and by which key."""
     view, row = facts.view, facts.row
     yield from _troubles(view)
@@ -156,20 +156,20 @@ def wish_words(row: DeskRow, wish: DeskWish) -> str:
 
 def offered(row: DeskRow) -> tuple[DeskWish, ...]:
     """Return what a person most likely wishes for a session, the most urgent first."""
-    needy = row.row.group is Group.NEEDS_YOU and not row.decision
+    needy = row.row.group is StatusGroup.NEEDS_YOU and not row.decision
     fits = {
         DeskWish.APPROVE: row.decision,
         DeskWish.CHANGES: row.decision,
         DeskWish.ANSWER: row.row.status == SessionStatus.WAITING,
         DeskWish.RESTART: bool(row.live) and needy and row.row.status != SessionStatus.WAITING,
-        DeskWish.UNPARK: row.row.group is Group.PARKED,
+        DeskWish.UNPARK: row.row.group is StatusGroup.PARKED,
         DeskWish.ATTACH: bool(row.live) and not row.is_lost,
         DeskWish.RESUME: row.is_lost or (row.rests and not row.decision),
     }
     return tuple(wish for wish, does in fits.items() if does)
 
 
-def _phases(facts: Facts) -> Iterator[Line]:
+def _phases(facts: OverviewFacts) -> Iterator[Line]:
     if facts.state is None:
         return
     runs = facts.view.orchestrator is not None

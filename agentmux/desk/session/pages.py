@@ -15,7 +15,7 @@ from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.documents.diff_comments import diff_places
 from agentmux.desk.session.live_screens import LiveScreens
-from agentmux.desk.session.overview import Facts, overview_lines
+from agentmux.desk.session.overview import OverviewFacts, overview_lines
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, line
 from agentmux.errors import AgentmuxError, of_system
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from datetime import datetime
     from pathlib import Path
 
-    from agentmux.app.result import Problem
+    from agentmux.app.result import SessionProblem
     from agentmux.app.views.session.last_screens import LastScreen
     from agentmux.app.world import Site
     from agentmux.desk.list.listing import DeskRow
@@ -36,7 +36,7 @@ _ABSENT: Final = "nothing yet"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class SessionPage:
     """What a tab shows of a session.
 
     Attributes:
@@ -70,17 +70,17 @@ class Page:
         return bool(self.places or self.whole)
 
 
-def said(text: str, style: str = DIM) -> Page:
+def said(text: str, style: str = DIM) -> SessionPage:
     """Return a page of one sentence."""
-    return Page(lines=(line(text, style),))
+    return SessionPage(lines=(line(text, style),))
 
 
-def _trouble(found: AgentmuxError | Problem) -> Page:
+def _trouble(found: AgentmuxError | SessionProblem) -> SessionPage:
     hints = (line(f"  {each}", DIM) for each in found.hints)
-    return Page(lines=(line(found.message, "red"), *hints))
+    return SessionPage(lines=(line(found.message, "red"), *hints))
 
 
-class Pages:
+class SessionPages:
     """Makes the pages of sessions."""
 
     def __init__(self, reader: SessionReader, locate: Callable[[str, Path | None], str]) -> None:
@@ -88,7 +88,7 @@ class Pages:
         self._reader = reader
         self._locate = locate
         self._live = LiveScreens()
-        self._makers: Mapping[str, Callable[[DeskRow, int, str], Page]] = {
+        self._makers: Mapping[str, Callable[[DeskRow, int, str], SessionPage]] = {
             "overview": self._overview,
             "screens": self._screens,
             "documents": self._documents,
@@ -97,7 +97,7 @@ class Pages:
             "journal": self._journal,
         }
 
-    def page(self, row: DeskRow, tab: str, at: int = 0, name: str = "") -> Page:
+    def page(self, row: DeskRow, tab: str, at: int = 0, name: str = "") -> SessionPage:
         """Return the page of a session; what cannot be read is said on it.
 
         Args:
@@ -113,7 +113,7 @@ class Pages:
             known = of_system(error) if isinstance(error, OSError) else error
             return self._located(_trouble(known), row.project)
 
-    def _located(self, page: Page, project: Path) -> Page:
+    def _located(self, page: SessionPage, project: Path) -> SessionPage:
         lines = (((self._locate(text, project), style) for text, style in e) for e in page.lines)
         return replace(page, lines=tuple(map(tuple, lines)))
 
@@ -121,17 +121,19 @@ class Pages:
         site = self._reader.site(row.project)
         return site, entry_at(site, row.path)
 
-    def _overview(self, row: DeskRow, *_: object) -> Page:
+    def _overview(self, row: DeskRow, *_: object) -> SessionPage:
         site, entry = self._entry(row)
         (view,) = look(site, (entry,)).data
-        facts = Facts(view=view, title=entry.title, project=row.project, row=row, now=site.now())
+        facts = OverviewFacts(
+            view=view, title=entry.title, project=row.project, row=row, now=site.now()
+        )
         if entry.problem is None:
             facts = facts.told(site.files(row.path))
-        return Page(lines=tuple(overview_lines(facts)))
+        return SessionPage(lines=tuple(overview_lines(facts)))
 
     # -- screens -----------------------------------------------------------------------------
 
-    def _screens(self, row: DeskRow, at: int, name: str) -> Page:
+    def _screens(self, row: DeskRow, at: int, name: str) -> SessionPage:
         from agentmux.app.views.session.last_screens import readable_screens  # noqa: PLC0415 (when it is shown)
 
         site, entry = self._entry(row)
@@ -147,7 +149,7 @@ class Pages:
         now = self._live.screen(row.path, last, site.now()) if row.live else None
         return screen_page(now or last, site.now(), seats, at, is_live=now is not None)
 
-    def screen_again(self, row: DeskRow, page: Page) -> Page | None:
+    def screen_again(self, row: DeskRow, page: SessionPage) -> SessionPage | None:
         """Return the page of a live screen as it is now; None if it is not live any more."""
         if page.shown is None or not page.is_live:
             return None
@@ -163,28 +165,28 @@ class Pages:
 
     # -- documents ---------------------------------------------------------------------------
 
-    def _documents(self, row: DeskRow, at: int, name: str) -> Page:
+    def _documents(self, row: DeskRow, at: int, name: str) -> SessionPage:
         names = tuple(documents(row.path))
         if not names:
             return said(_ABSENT)
         at = _place(names, at, name)
         data = read_limited(row.path / names[at], TEXT_MAX)
         if data is None:
-            return Page(lines=(line("it cannot be read", "red"),), parts=names, at=at)
+            return SessionPage(lines=(line("it cannot be read", "red"),), parts=names, at=at)
         text = data.decode("utf-8", "replace")
         if names[at].endswith(".md"):
-            return Page(markdown=text, parts=names, at=at, note=names[at])
+            return SessionPage(markdown=text, parts=names, at=at, note=names[at])
         lines = tuple(line(each) for each in text.splitlines())
-        return Page(lines=lines, parts=names, at=at, note=names[at])
+        return SessionPage(lines=lines, parts=names, at=at, note=names[at])
 
     # -- diff --------------------------------------------------------------------------------
 
-    def _diff(self, row: DeskRow, *_: object) -> Page:
+    def _diff(self, row: DeskRow, *_: object) -> SessionPage:
         from agentmux.app.delivery.approval.result_view import every_change  # noqa: PLC0415 (as above)
 
         world, state = self._reader.placed(row)
         lines = every_change(world, world.files(row.path), state)
-        return Page(
+        return SessionPage(
             lines=tuple(line(each.expandtabs(4), _diff_style(each)) for each in lines),
             places=tuple(diff_places(lines)),
             note="i comments on a line, c sends them; z widens",
@@ -192,16 +194,18 @@ class Pages:
 
     # -- why, journal ------------------------------------------------------------------------
 
-    def _why(self, row: DeskRow, *_: object) -> Page:
+    def _why(self, row: DeskRow, *_: object) -> SessionPage:
         from agentmux.app.views.session.explanation import explanation  # noqa: PLC0415 (when it is shown)
 
         site, entry = self._entry(row)
         if entry.problem is not None:
             return _trouble(entry.problem)
         lines = explanation(self._reader.world(row.project), site, entry, explain=True)
-        return Page(lines=tuple(line(e, PLAIN if e.startswith(" ") else BOLD) for e in lines))
+        return SessionPage(
+            lines=tuple(line(e, PLAIN if e.startswith(" ") else BOLD) for e in lines)
+        )
 
-    def _journal(self, row: DeskRow, *_: object) -> Page:
+    def _journal(self, row: DeskRow, *_: object) -> SessionPage:
         from agentmux.desk.session.journal_lines import journal_lines, whole_lines  # noqa: PLC0415 (when it is shown)
 
         site, _entry = self._entry(row)
@@ -210,7 +214,7 @@ class Pages:
         if not newest:
             return said(_ABSENT)
         older = f"the newest {_EVENTS} of {len(events)} events; " * (len(events) > _EVENTS)
-        return Page(
+        return SessionPage(
             lines=tuple(journal_lines(newest, now)),
             whole=tuple(whole_lines(newest, now)),
             note=f"{older}Tab, then \u2191\u2193: one with all its values",
@@ -231,11 +235,11 @@ def blank_screen(entry: SessionEntry, seat: str) -> LastScreen:
 
 def screen_page(
     shown: LastScreen, now: datetime, seats: tuple[str, ...], at: int, *, is_live: bool
-) -> Page:
+) -> SessionPage:
     """Return the page of one of several screens."""
     from agentmux.app.views.session.last_screens import heading  # noqa: PLC0415 (when it is shown)
 
-    return Page(
+    return SessionPage(
         screen=shown.painted() or ("",),
         parts=seats,
         at=at,

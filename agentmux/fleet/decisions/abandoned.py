@@ -11,7 +11,7 @@ from agentmux.core.terminal.text import command_words
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine.tables import FEATURES
 from agentmux.fleet.host.host import Host
-from agentmux.fleet.host.session import Sessions
+from agentmux.fleet.host.session import HostSessions
 from agentmux.fleet.host.untrusted_rows import project_of
 
 logger = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ def stop_abandoned(host: Host) -> None:
         if project is None:
             continue
         wish = from_fields(row.wish)
-        sessions = Sessions(project=project, environ=host.environ, config=host.config)
+        sessions = HostSessions(project=project, environ=host.environ, config=host.config)
         for epoch in range(max(1, row.epoch - _EPOCHS), row.epoch):
             path = sessions.find(session_slug(row.id, wish, epoch))
             if path is not None and not host.leases.has_ended(path):

@@ -16,7 +16,7 @@ from agentmux.core.fleet.fleet_request import from_fields, session_slug
 from agentmux.core.names import layout
 from agentmux.errors import DataError, NotFoundError
 from agentmux.fleet.engine.database import explained
-from agentmux.fleet.engine.fleet_home import Place
+from agentmux.fleet.engine.fleet_home import FleetHome
 from agentmux.fleet.engine.rows import Feature
 from agentmux.fleet.engine.tables import HOSTS
 from agentmux.wiring import machine
@@ -58,7 +58,7 @@ class AttachWords:
         return _SSH_HINTS.get(code, "").format(host=self.host) if self.host else ""
 
 
-def attach_words(engine: sa.Engine, place: Place, row: Feature) -> AttachWords:
+def attach_words(engine: sa.Engine, place: FleetHome, row: Feature) -> AttachWords:
     """Return how to show the session of a feature.
 
     Raises:

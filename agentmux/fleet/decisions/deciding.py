@@ -18,7 +18,7 @@ from agentmux.fleet.engine.workflows import ADMIT, DRIVE, Enqueuer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class GivenDecision:
     """A decision as its person gives it.
 
     Attributes:
@@ -37,7 +37,7 @@ class Given:
     by: str = ""
 
 
-def decide(engine: sa.Engine, row: Feature, given: Given) -> str:
+def decide(engine: sa.Engine, row: Feature, given: GivenDecision) -> str:
     """Record a decision, and begin the drive that delivers it; return the decision's id.
 
     Raises:

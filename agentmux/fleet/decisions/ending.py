@@ -28,7 +28,7 @@ _ORDERLY: Final = frozenset({FleetStatus.WAITING, FleetStatus.PARKED, FleetStatu
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class DriveEnd:
     """How a drive ended.
 
     Attributes:
@@ -45,7 +45,7 @@ class Ended:
     delay_s: float = 0.0
 
 
-def finish(host: Host, row: Feature, ended: Ended) -> bool:
+def finish(host: Host, row: Feature, ended: DriveEnd) -> bool:
     """Write it, in one transaction with the next drive.
 
     Returns:
@@ -70,7 +70,7 @@ def finish(host: Host, row: Feature, ended: Ended) -> bool:
     return host.write(write)
 
 
-def _values(ended: Ended) -> dict[str, object]:
+def _values(ended: DriveEnd) -> dict[str, object]:
     """Return what the fleet notes of a drive, beside its status."""
     values: dict[str, object] = {"reason": ended.outcome.reason, "question": ended.question}
     if ended.path is not None:
@@ -94,7 +94,7 @@ def still_ours(host: Host, row: Feature) -> tuple[sa.ColumnElement[bool], ...]:
     )
 
 
-def _delay_s(ended: Ended) -> float | None:
+def _delay_s(ended: DriveEnd) -> float | None:
     """Return after which time another drive follows; None where none does."""
     status, view = ended.outcome.status, ended.view
     if status is FleetStatus.RUNNING or (status is FleetStatus.PARKED and view is None):

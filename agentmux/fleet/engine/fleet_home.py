@@ -28,7 +28,7 @@ _ONE_AT: Final = re.compile(r"postgresql://([^@/?]*@)?[^@]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FleetHome:
     """The folder of the fleet in the user's state home.
 
     Attributes:
@@ -121,9 +121,9 @@ class Place:
             lock.release()
 
 
-def place_of(environ: Mapping[str, str]) -> Place:
+def place_of(environ: Mapping[str, str]) -> FleetHome:
     """Return the place of the fleet for the user of this environment."""
-    return Place(machine.fleet_dir(environ))
+    return FleetHome(machine.fleet_dir(environ))
 
 
 def require_url(text: str) -> str:

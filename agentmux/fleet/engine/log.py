@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from agentmux.adapters.disk import files
-from agentmux.fleet.engine.fleet_home import Place
+from agentmux.fleet.engine.fleet_home import FleetHome
 
 
 @contextmanager
-def log_to(place: Place) -> Iterator[logging.Handler]:
+def log_to(place: FleetHome) -> Iterator[logging.Handler]:
     """Write the log of the worker and of DBOS in the block; give the handler for it."""
     files.make_dir(place.folder)
     stream = os.fdopen(files.append_only(place.log), "a", encoding="utf-8", errors="replace")

@@ -69,7 +69,7 @@ class Feature:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class FeatureDecision:
     """A person's decision on a feature, made anywhere."""
 
     id: str
@@ -240,7 +240,7 @@ def _host(row: sa.Row[Any]) -> HostFacts:
     )  # fmt: skip
 
 
-def open_decisions(connection: sa.Connection, feature_id: str) -> tuple[Decision, ...]:
+def open_decisions(connection: sa.Connection, feature_id: str) -> tuple[FeatureDecision, ...]:
     """Return the decisions on a feature that its host has not delivered yet, oldest first."""
     query = (
         sa.select(DECISIONS)
@@ -250,13 +250,13 @@ def open_decisions(connection: sa.Connection, feature_id: str) -> tuple[Decision
     return tuple(_decision(row) for row in connection.execute(query))
 
 
-def _decision(row: sa.Row[Any]) -> Decision:
+def _decision(row: sa.Row[Any]) -> FeatureDecision:
     values = dict(row._mapping)  # noqa: SLF001 (as above)
     values.pop("given_at")
-    return Decision(**values)
+    return FeatureDecision(**values)
 
 
-def decisions(connection: sa.Connection, feature_id: str) -> Sequence[Decision]:
+def decisions(connection: sa.Connection, feature_id: str) -> Sequence[FeatureDecision]:
     """Return all decisions on a feature, oldest first."""
     query = (
         sa.select(DECISIONS).where(DECISIONS.c.feature == feature_id).order_by(DECISIONS.c.given_at)

@@ -7,11 +7,11 @@ from contextlib import ExitStack, suppress
 from agentmux.errors import AgentmuxError, BlockedError
 from agentmux.fleet.engine import workflows as dbos
 from agentmux.fleet.engine.database import engine_for, explained, make
-from agentmux.fleet.engine.fleet_home import Place
+from agentmux.fleet.engine.fleet_home import FleetHome
 from agentmux.fleet.engine.log import log_to
 
 
-def set_up(place: Place, url: str) -> None:
+def set_up(place: FleetHome, url: str) -> None:
     """Make or migrate the tables at ``url``, and keep that URL for the commands of this user.
 
     Raises:
@@ -31,14 +31,14 @@ def set_up(place: Place, url: str) -> None:
         place.keep_url(url)
 
 
-def _is_another(place: Place, url: str) -> bool:
+def _is_another(place: FleetHome, url: str) -> bool:
     """Whether this host knows another fleet; one whose URL cannot be read is none."""
     with suppress(AgentmuxError):
         return place.url() != url
     return False
 
 
-def _hold(place: Place, held: ExitStack) -> None:
+def _hold(place: FleetHome, held: ExitStack) -> None:
     """Let no worker run: it would go on in the fleet that the commands no longer see."""
     try:
         held.enter_context(place.alone())

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from agentmux.core.fleet.fleet_request import Wish
+from agentmux.core.fleet.fleet_request import FleetRequest
 from agentmux.core.terminal.text import command_words
-from agentmux.fleet.engine.rows import APPROVE, Decision
+from agentmux.fleet.engine.rows import APPROVE, FeatureDecision
 
 _DELIVERY_S: Final = "120"
 
 
-def start_words(wish: Wish, slug: str, base: str) -> tuple[str, ...]:
+def start_words(wish: FleetRequest, slug: str, base: str) -> tuple[str, ...]:
     """Return the start of a feature's session, as typed; its text comes on stdin."""
     options = {
         "--pipeline": wish.pipeline,
@@ -26,7 +26,7 @@ def start_words(wish: Wish, slug: str, base: str) -> tuple[str, ...]:
     return ("start", "--detach", "--json", "--worktree", "--name", slug, *given, *feature)
 
 
-def decision_words(name: str, decision: Decision) -> tuple[str, ...]:
+def decision_words(name: str, decision: FeatureDecision) -> tuple[str, ...]:
     """Return the command that gives a session a decision."""
     made = ("--json", "--decision", decision.id)
     if decision.kind == APPROVE:

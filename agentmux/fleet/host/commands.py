@@ -27,7 +27,7 @@ _LIMIT_S: Final = 900.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommandEnd:
+class CommandOutcome:
     """How a command ended.
 
     Attributes:
@@ -43,7 +43,7 @@ class CommandEnd:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Commands:
+class HostCommands:
     """Runs commands of AgentMux in a project.
 
     Attributes:
@@ -67,7 +67,9 @@ class Commands:
         finally:
             os.close(fd)
 
-    def run(self, project: Path, words: Sequence[str], *, lock: int, text: str = "") -> CommandEnd:
+    def run(
+        self, project: Path, words: Sequence[str], *, lock: int, text: str = ""
+    ) -> CommandOutcome:
         """Run a command to its end.
 
         Args:
@@ -95,9 +97,9 @@ class Commands:
                 keep_open=(lock,),
             ).run()
         except subprocess.TimeoutExpired:
-            return CommandEnd(code=1, answer={}, said=f"`{words[0]}` took over {_LIMIT_S:g} s")
+            return CommandOutcome(code=1, answer={}, said=f"`{words[0]}` took over {_LIMIT_S:g} s")
         answer = _json(done.out)
-        return CommandEnd(
+        return CommandOutcome(
             code=done.status,
             answer=answer,
             said=machine.locate(

@@ -12,13 +12,13 @@ import sqlalchemy as sa
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.fleet.engine.database import AWAY, persistent
-from agentmux.fleet.engine.fleet_home import Place
+from agentmux.fleet.engine.fleet_home import FleetHome
 from agentmux.fleet.host.stopping import StoppingError
 
 if TYPE_CHECKING:
     from agentmux.core.config.settings import FleetSettings
     from agentmux.fleet.engine.workflows import Enqueuer
-    from agentmux.fleet.host.commands import Commands
+    from agentmux.fleet.host.commands import HostCommands
     from agentmux.fleet.host.leases import Leases
     from agentmux.fleet.host.slots import Slots
     from agentmux.fleet.host.watching import Watching
@@ -61,10 +61,10 @@ class Host:
 
     id: str
     name: str
-    place: Place
+    place: FleetHome
     engine: sa.Engine
     enqueuer: Enqueuer
-    commands: Commands
+    commands: HostCommands
     settings: FleetSettings
     slots: Slots
     leases: Leases

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sessions:
+class HostSessions:
     """The sessions of one project.
 
     Attributes:

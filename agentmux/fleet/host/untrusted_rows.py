@@ -12,7 +12,7 @@ from agentmux.core.fleet.repositories import is_allowed
 from agentmux.core.names import layout
 from agentmux.core.names.statuses import WAYS
 from agentmux.errors import DataError, UsageError
-from agentmux.fleet.engine.rows import APPROVE, CHANGES, Decision, Feature, is_uuid
+from agentmux.fleet.engine.rows import APPROVE, CHANGES, Feature, FeatureDecision, is_uuid
 from agentmux.fleet.host.host import Host
 from agentmux.fleet.host.repository import clone_of
 from agentmux.wiring import machine
@@ -32,7 +32,7 @@ def require_id(text: str) -> str:
     return text
 
 
-def require_decision(decision: Decision) -> Decision:
+def require_decision(decision: FeatureDecision) -> FeatureDecision:
     """Return a decision if each of its parts can be a word of a command.
 
     Raises:

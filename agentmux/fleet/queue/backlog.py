@@ -9,7 +9,7 @@ from typing import Any, Final
 from agentmux.adapters.config.layers import read_text
 from agentmux.adapters.yaml import schema
 from agentmux.core.codec.frozen import replace
-from agentmux.core.fleet.fleet_request import PRIORITIES, Wish, require_wish
+from agentmux.core.fleet.fleet_request import PRIORITIES, FleetRequest, require_wish
 from agentmux.core.names.statuses import WAYS
 from agentmux.errors import ConfigError, UsageError
 from agentmux.fleet.host.repository import named_repository
@@ -35,7 +35,9 @@ _ENTRY: Final[schema.Schema] = {
 }
 
 
-def read_backlog(path: Path, usual: Wish, environ: Mapping[str, str]) -> tuple[Wish, ...]:
+def read_backlog(
+    path: Path, usual: FleetRequest, environ: Mapping[str, str]
+) -> tuple[FleetRequest, ...]:
     """Return the features of a backlog; what a line does not say is as in ``usual``.
 
     ``environ`` says where the user's home directory is.
@@ -59,8 +61,8 @@ def read_backlog(path: Path, usual: Wish, environ: Mapping[str, str]) -> tuple[W
 
 
 def _wish(
-    entry: dict[str, Any], usual: Wish, folder: Path, at: str, environ: Mapping[str, str]
-) -> Wish:
+    entry: dict[str, Any], usual: FleetRequest, folder: Path, at: str, environ: Mapping[str, str]
+) -> FleetRequest:
     given = dict(entry)
     if "repo" in given:
         given["repo"] = named_repository(given["repo"], folder, environ)

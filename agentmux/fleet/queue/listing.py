@@ -17,7 +17,7 @@ from agentmux.core.fleet.statuses import ENDED
 from agentmux.errors import NotFoundError
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine.database import explained
-from agentmux.fleet.engine.rows import Decision, Feature
+from agentmux.fleet.engine.rows import Feature, FeatureDecision
 from agentmux.fleet.engine.tables import FEATURES
 
 
@@ -117,7 +117,7 @@ def host_fields(view: FleetView, host: HostFacts) -> dict[str, object]:
     }
 
 
-def decision_fields(decision: Decision) -> dict[str, object]:
+def decision_fields(decision: FeatureDecision) -> dict[str, object]:
     """Return a decision as in JSON."""
     return {
         "id": decision.id,

@@ -10,7 +10,13 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.fleet.fleet_request import Wish, difference, from_fields, require_wish, to_fields
+from agentmux.core.fleet.fleet_request import (
+    FleetRequest,
+    difference,
+    from_fields,
+    require_wish,
+    to_fields,
+)
 from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.errors import UsageError
 from agentmux.fleet.engine import rows
@@ -33,7 +39,7 @@ class Submitted:
     new: bool
 
 
-def submit(engine: sa.Engine, wishes: Sequence[Wish]) -> tuple[Submitted, ...]:
+def submit(engine: sa.Engine, wishes: Sequence[FleetRequest]) -> tuple[Submitted, ...]:
     """Submit all of these wishes, or none.
 
     Raises:
@@ -63,7 +69,9 @@ _APART_S: Final = 1e-5
 """So far apart are features that are submitted together: lists have them in their order."""
 
 
-def _submit(connection: sa.Connection, enqueuer: Enqueuer, wish: Wish, number: int) -> Submitted:
+def _submit(
+    connection: sa.Connection, enqueuer: Enqueuer, wish: FleetRequest, number: int
+) -> Submitted:
     """Submit the feature with this number among those that are submitted together."""
     there = _with_key(connection, wish.key) if wish.key else None
     if there is not None:

@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING, Final
 
 import sqlalchemy as sa
 
-from agentmux.core.fleet.fleet_request import Wish, from_fields, session_slug
+from agentmux.core.fleet.fleet_request import FleetRequest, from_fields, session_slug
 from agentmux.core.fleet.repositories import is_allowed
 from agentmux.core.fleet.statuses import DEAD_LETTER, FleetStatus, Outcome, is_dead, outcome
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.core.terminal.text import command_words
 from agentmux.errors import AgentmuxError, DataError, ExitCode, UsageError
 from agentmux.fleet.decisions.abandoned import stop_if_lost
-from agentmux.fleet.decisions.ending import Ended, finish, still_ours
+from agentmux.fleet.decisions.ending import DriveEnd, finish, still_ours
 from agentmux.fleet.engine import rows
-from agentmux.fleet.engine.rows import DELIVERED, REFUSED, Decision, Feature
+from agentmux.fleet.engine.rows import DELIVERED, REFUSED, Feature, FeatureDecision
 from agentmux.fleet.engine.tables import FEATURES
 from agentmux.fleet.host.command_line import decision_words, start_words
-from agentmux.fleet.host.commands import CommandEnd
+from agentmux.fleet.host.commands import CommandOutcome
 from agentmux.fleet.host.host import Host
 from agentmux.fleet.host.repository import fetched_base, project_at
-from agentmux.fleet.host.session import Sessions
+from agentmux.fleet.host.session import HostSessions
 from agentmux.fleet.host.stopping import StoppingError
 from agentmux.fleet.host.untrusted_rows import require_decision
 
@@ -93,7 +93,7 @@ def _is_ours(host: Host, row: Feature | None, number: int) -> bool:
     )
 
 
-def _ended(host: Host, row: Feature) -> Ended:
+def _ended(host: Host, row: Feature) -> DriveEnd:
     try:
         wish = from_fields(row.wish)
         if not is_allowed(wish.repo, host.settings.repos):
@@ -101,29 +101,29 @@ def _ended(host: Host, row: Feature) -> Ended:
         project = project_at(wish.repo, host.place.clones, host.environ)
     except AgentmuxError as error:
         if row.cancelled:  # without its repository it has no session
-            return Ended(Outcome(status=FleetStatus.FAILED, reason=_CANCELLED))
+            return DriveEnd(Outcome(status=FleetStatus.FAILED, reason=_CANCELLED))
         idle = row.idle_drives + 1
         host.write(lambda c: rows.change(c, row.id, *still_ours(host, row), idle_drives=idle))
         return _unreached(error, idle)
-    sessions = Sessions(project=project, environ=host.environ, config=host.config)
+    sessions = HostSessions(project=project, environ=host.environ, config=host.config)
     return _Drive(host, row, wish, sessions).run()
 
 
-def _unreached(error: AgentmuxError, idle: int) -> Ended:
+def _unreached(error: AgentmuxError, idle: int) -> DriveEnd:
     """Return how a drive ends that has no repository, and is the ``idle``-th one in a row."""
     return _tried(_words(error), idle, FleetStatus.PARKED, () if error.lasting else _AWAY_S)
 
 
 def _tried(
     said: str, idle: int, rests: FleetStatus, pauses_s: Sequence[float], path: Path | None = None
-) -> Ended:
+) -> DriveEnd:
     """Return how a drive ends that failed: as ``rests`` for a while, or for good."""
     if not pauses_s:
-        return Ended(Outcome(status=FleetStatus.FAILED, reason=said), path=path)
+        return DriveEnd(Outcome(status=FleetStatus.FAILED, reason=said), path=path)
     if is_dead(idle):
         reason = f"{DEAD_LETTER} after {idle} drives without progress: {said}"
-        return Ended(Outcome(status=FleetStatus.FAILED, reason=reason), path=path)
-    return Ended(Outcome(status=rests, reason=said), path=path, delay_s=pauses_s[idle - 1])
+        return DriveEnd(Outcome(status=FleetStatus.FAILED, reason=reason), path=path)
+    return DriveEnd(Outcome(status=rests, reason=said), path=path, delay_s=pauses_s[idle - 1])
 
 
 def _words(error: AgentmuxError) -> str:
@@ -133,7 +133,9 @@ def _words(error: AgentmuxError) -> str:
 class _Drive:
     """The drive of one feature on this host."""
 
-    def __init__(self, host: Host, row: Feature, wish: Wish, sessions: Sessions) -> None:
+    def __init__(
+        self, host: Host, row: Feature, wish: FleetRequest, sessions: HostSessions
+    ) -> None:
         self._host, self._row, self._wish, self._sessions = host, row, wish, sessions
         self._slug = session_slug(row.id, wish, row.epoch)
         self._path: Path | None = None
@@ -141,28 +143,28 @@ class _Drive:
         self._idle = 0
         self._phase = ""
 
-    def run(self) -> Ended:
+    def run(self) -> DriveEnd:
         try:
             return self._run()
         except AgentmuxError as error:  # such as a configuration that is wrong
             said = _words(error)
             if self._row.cancelled:
                 reason = f"{_CANCELLED}; its session: {said}"
-                return Ended(Outcome(status=FleetStatus.FAILED, reason=reason), path=self._path)
+                return DriveEnd(Outcome(status=FleetStatus.FAILED, reason=reason), path=self._path)
             return self._again(said, lasting=error.lasting)
 
-    def _run(self) -> Ended:
+    def _run(self) -> DriveEnd:
         with self._host.commands.alone(self._row.id) as lock:
             # Not before: what a killed worker has begun to start may be there only now.
             self._path = self._sessions.find(self._slug)
             ended = self._prepared(lock)
         if ended is not None or self._path is None:
-            return ended or Ended(Outcome(status=FleetStatus.FAILED, reason="no session"))
+            return ended or DriveEnd(Outcome(status=FleetStatus.FAILED, reason="no session"))
         return self._followed(self._path)
 
     # -- before --------------------------------------------------------------------------------
 
-    def _prepared(self, lock: int) -> Ended | None:
+    def _prepared(self, lock: int) -> DriveEnd | None:
         """Have the session run, with all decisions delivered; return how the drive ends if not."""
         if self._row.cancelled:
             return self._cancelled(lock)
@@ -171,7 +173,7 @@ class _Drive:
             return dead
         if self._path is None:
             if self._row.session and not self._row.resumes:
-                return Ended(Outcome(status=FleetStatus.FAILED, reason=_GONE))
+                return DriveEnd(Outcome(status=FleetStatus.FAILED, reason=_GONE))
             try:
                 base = self._base()
             except AgentmuxError as error:
@@ -183,7 +185,7 @@ class _Drive:
             self._deliver(self._path, each, lock)
         return self._failed(self._resumed(self._path, lock))
 
-    def _counted(self) -> Ended | None:
+    def _counted(self) -> DriveEnd | None:
         """Count the drives without progress; five are a dead letter."""
         seen = self._sessions.progress(self._path)
         idle = 0 if seen > self._row.progress else self._row.idle_drives
@@ -197,7 +199,7 @@ class _Drive:
         wish = self._wish
         return fetched_base(self._sessions.project, wish.repo, wish.base, self._host.environ)
 
-    def _started(self, base: str, lock: int) -> CommandEnd:
+    def _started(self, base: str, lock: int) -> CommandOutcome:
         wish, project = self._wish, self._sessions.project
         lease = self._host.leases.text(self._row.epoch)
         words = (*start_words(wish, self._slug, base), "--lease", lease)
@@ -205,7 +207,7 @@ class _Drive:
         self._path = self._sessions.find(self._slug)
         return done
 
-    def _resumed(self, path: Path, lock: int) -> CommandEnd | None:
+    def _resumed(self, path: Path, lock: int) -> CommandOutcome | None:
         """Resume a session that nothing drives, or take it over; None if there is no need to."""
         view = self._sessions.view(path)
         again = self._row.resumes or bool(self._delivered)
@@ -222,18 +224,18 @@ class _Drive:
             self._sessions.project, (*words, "--yes", "--json"), lock=lock
         )
 
-    def _failed(self, done: CommandEnd | None) -> Ended | None:
+    def _failed(self, done: CommandOutcome | None) -> DriveEnd | None:
         """Return how the drive ends after a start or resume that failed; None if it did not."""
         if done is None or done.code == ExitCode.OK:
             return None
         return self._again(done.said, lasting=done.lasting)
 
-    def _again(self, said: str, *, lasting: bool) -> Ended:
+    def _again(self, said: str, *, lasting: bool) -> DriveEnd:
         logger.warning("%s: %s", self._slug, said)
         pauses_s = () if lasting else _AGAIN_S
         return _tried(said, self._idle, FleetStatus.RUNNING, pauses_s, self._path)
 
-    def _deliver(self, path: Path, decision: Decision, lock: int) -> None:
+    def _deliver(self, path: Path, decision: FeatureDecision, lock: int) -> None:
         """Give the session a decision that was made elsewhere, and note its answer."""
         try:
             words = decision_words(path.name, require_decision(decision))
@@ -248,7 +250,7 @@ class _Drive:
         said = "" if end.code == ExitCode.OK else end.said
         self._host.write(lambda each: rows.answer(each, decision.id, status, said))
 
-    def _cancelled(self, lock: int) -> Ended:
+    def _cancelled(self, lock: int) -> DriveEnd:
         reason = _CANCELLED
         if self._path is not None:
             view = self._sessions.view(self._path)
@@ -256,11 +258,11 @@ class _Drive:
                 words = command_words.stop(self._path.name)
                 done = self._host.commands.run(self._sessions.project, words, lock=lock)
                 reason = reason if done.code == 0 else f"cancelled; its session: {done.said}"
-        return Ended(Outcome(status=FleetStatus.FAILED, reason=reason), path=self._path)
+        return DriveEnd(Outcome(status=FleetStatus.FAILED, reason=reason), path=self._path)
 
     # -- while it runs -------------------------------------------------------------------------
 
-    def _followed(self, path: Path) -> Ended:
+    def _followed(self, path: Path) -> DriveEnd:
         """Follow the session until the drive ends."""
         changed = self._host.watching.begin(path)
         self._note(path)
@@ -275,7 +277,7 @@ class _Drive:
                 if order is None or order.epoch != self._row.epoch:
                     if self._is_lost():
                         lost = Outcome(status=FleetStatus.FAILED, reason="given to another host")
-                        return Ended(lost, path=path)
+                        return DriveEnd(lost, path=path)
                 elif order.cancels(self._row.drive):
                     with self._host.commands.alone(self._row.id) as lock:
                         return self._cancelled(lock)
@@ -309,14 +311,14 @@ class _Drive:
             self._phase = phase
             self._change(phase=phase)
 
-    def _rest(self, path: Path, view: SessionView, found: Outcome) -> Ended | None:
+    def _rest(self, path: Path, view: SessionView, found: Outcome) -> DriveEnd | None:
         """Return how the drive ends; None if the session moves on, since it has its decision."""
         question = None
         if view.status is SessionStatus.DECISION:
             question = self._sessions.question(path)
             if question is None:
                 return None
-        return Ended(found, path=path, view=view, question=question)
+        return DriveEnd(found, path=path, view=view, question=question)
 
 
 def _problem(view: SessionView) -> str:

@@ -27,15 +27,15 @@ from agentmux.fleet.decisions.moves import Moves
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine import workflows as dbos
 from agentmux.fleet.engine.database import AWAY, engine_for, explained, require_contract
-from agentmux.fleet.engine.fleet_home import Place
+from agentmux.fleet.engine.fleet_home import FleetHome
 from agentmux.fleet.engine.jobs import next_job
 from agentmux.fleet.engine.log import log_to
 from agentmux.fleet.engine.tables import FEATURES, HOSTS
-from agentmux.fleet.host.commands import Commands
+from agentmux.fleet.host.commands import HostCommands
 from agentmux.fleet.host.host import Host, Order
 from agentmux.fleet.host.leases import Leases
 from agentmux.fleet.host.presence import Presence
-from agentmux.fleet.host.session import Sessions
+from agentmux.fleet.host.session import HostSessions
 from agentmux.fleet.host.slots import Slots
 from agentmux.fleet.host.stopping import StoppingError
 from agentmux.fleet.host.untrusted_rows import require_id, session_of
@@ -70,7 +70,7 @@ class WorkerOptions:
 
     name: str
     slots: int
-    place: Place
+    place: FleetHome
     settings: FleetSettings
     environ: Mapping[str, str]
     config: Path | None
@@ -109,7 +109,9 @@ class _Worker:
             place=place,
             engine=engine,
             enqueuer=dbos.Enqueuer(engine),
-            commands=Commands(environ=options.environ, locks=place.drives, config=options.config),
+            commands=HostCommands(
+                environ=options.environ, locks=place.drives, config=options.config
+            ),
             settings=options.settings,
             slots=Slots(options.slots),
             leases=Leases(options.settings.lease_s),
@@ -279,7 +281,9 @@ class _Worker:
         if row is None or row.status not in AT_REST or not session.is_dir():
             return
         project = session.parents[2]
-        sessions = Sessions(project=project, environ=self._host.environ, config=self._host.config)
+        sessions = HostSessions(
+            project=project, environ=self._host.environ, config=self._host.config
+        )
         view = sessions.view(session)
         found = outcome(view.status, _SETTLED_S, "")
         at_rest = found is not None and found.status == row.status

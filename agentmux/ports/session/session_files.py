@@ -16,7 +16,7 @@ if TYPE_CHECKING:  # who only needs tmux must not import the core
     from agentmux.core.fold.implied_file import Implied
     from agentmux.core.fold.loaded_session import LoadedSession
     from agentmux.core.journal.events import Event, LaunchChosen
-    from agentmux.core.journal.state import Archive, SessionState
+    from agentmux.core.journal.state import ArchivedArtifacts, SessionState
     from agentmux.core.names.turn import Turn
     from agentmux.core.pipeline.artifacts import Artifacts
 
@@ -190,10 +190,10 @@ class SessionFiles(SignalFiles, Protocol):
         Some events of the journal require that such a file exists.
         """
 
-    def to_archive(self, archive: Archive) -> tuple[str, ...]:
+    def to_archive(self, archive: ArchivedArtifacts) -> tuple[str, ...]:
         """Return the files that the method `archive` would move, relative to the session."""
 
-    def archive(self, archive: Archive) -> None:
+    def archive(self, archive: ArchivedArtifacts) -> None:
         """Move the files of ``archive`` to history, one by one.
 
         Files that were moved already, or never were there, are no error.

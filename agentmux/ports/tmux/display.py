@@ -10,7 +10,7 @@ from agentmux.core.codec.frozen import dataclass, field
 
 if TYPE_CHECKING:  # who only needs tmux must not import the core
     from agentmux.core.journal.state import SessionState
-    from agentmux.core.terminal.keys.console import Page
+    from agentmux.core.terminal.keys.console import TextPage
     from agentmux.core.terminal.keys.keys import Pressed
 
 
@@ -43,7 +43,7 @@ class SeatStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class MonitorMessage:
     """A line about something that happened; ``at`` is None where the time is not known."""
 
     text: str
@@ -51,7 +51,7 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class DisplayedText:
     """A text that the user reads in the monitor, instead of the picture of the session.
 
     Attributes:
@@ -110,13 +110,13 @@ class Picture:
     state: SessionState
     statuses: Mapping[str, SeatStatus]
     problem: str | None
-    messages: tuple[Message, ...]
+    messages: tuple[MonitorMessage, ...]
     now: datetime
     draft: str | None = None
     begins: str = ""
     question: str = ""
     note: str = ""
-    reading: Reading | None = None
+    reading: DisplayedText | None = None
     result: ResultView | None = None
     last_lines: Mapping[str, str] = field(default_factory=dict)
     spent_s: Mapping[str, float] = field(default_factory=dict)
@@ -140,7 +140,7 @@ class Display(Protocol):
     def keys(self) -> tuple[Pressed, ...]:
         """Return the keys that were pressed since the last call, in their order."""
 
-    def page(self) -> Page:
+    def page(self) -> TextPage:
         """Return how much of the text that was shown last is on the screen."""
 
     def resized(self) -> None:

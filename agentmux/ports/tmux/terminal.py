@@ -103,7 +103,7 @@ class TmuxSession:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
+class ServerListing:
     """The server that answers at a socket (pid 0: none), and its sessions."""
 
     server: Server
@@ -298,7 +298,7 @@ class Terminal(Protocol):
     def sessions(self) -> tuple[TmuxSession, ...]:
         """Return every session of the server; empty when no server runs."""
 
-    def listing(self) -> Listing:
+    def listing(self) -> ServerListing:
         """Return the server that answers and its sessions, by one call of tmux."""
 
     def own(self, target: Target) -> OwnSession:
@@ -478,7 +478,7 @@ class DeliveryResult(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Delivery:
+class TypingResult:
     """The result of typing into a pane, and the evidence for it in words.
 
     ``typed`` is False only if it is certain that nothing was typed.
@@ -489,7 +489,7 @@ class Delivery:
     typed: bool = True
 
 
-class Typist(Protocol):
+class TextSender(Protocol):
     """A function that types a text into a pane, and proves that it arrived."""
 
     async def __call__(  # noqa: PLR0913 (what a delivery needs)
@@ -503,7 +503,7 @@ class Typist(Protocol):
         once: bool = False,
         begins: Callable[[], object] | None = None,
         hands: asyncio.Lock | None = None,
-    ) -> Delivery:
+    ) -> TypingResult:
         """Type ``text`` to the agent of a pane, press Enter, and return what happened to it.
 
         Args:
@@ -520,12 +520,12 @@ class Typist(Protocol):
         """
 
 
-class Presser(Protocol):
+class KeySender(Protocol):
     """A function that presses keys in a pane, for a person who has seen what it shows."""
 
     async def __call__(
         self, panes: Panes, pane: str, keys: Sequence[str], *, screen: str
-    ) -> Delivery:
+    ) -> TypingResult:
         """Press the keys once, and only if the pane shows the screen with this digest.
 
         Args:

@@ -17,7 +17,7 @@ from agentmux.core.codec.shape import shown
 from agentmux.core.decisions.workplace import workplace_choices
 from agentmux.core.names.agent_names import SHELL, is_for_tests
 from agentmux.core.terminal.text import command_words
-from agentmux.web.pages.messages import Message
+from agentmux.web.pages.messages import CommandMessage
 from agentmux.wiring import machine
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _PLACES: Final = frozenset({"worktree", "no-worktree"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Offer:
+class StartOffer:
     """What can be chosen for a new session in a project.
 
     Attributes:
@@ -46,7 +46,7 @@ class Offer:
     places: tuple[tuple[str, str], ...]
 
 
-def offer(world: World, config: Path | None) -> Offer:
+def offer(world: World, config: Path | None) -> StartOffer:
     """Return what can be chosen in a project; it runs nothing.
 
     Args:
@@ -59,7 +59,7 @@ def offer(world: World, config: Path | None) -> Offer:
     registry = load_registry(world.settings)
     names = [each for each in registry if each != SHELL and not is_for_tests(each)]
     user = machine.config_dir(world.environment)
-    return Offer(
+    return StartOffer(
         project=world.project,
         agents=tuple(installed_agents(world, names)),
         is_configured=names_an_agent(user, world.project, config),
@@ -81,8 +81,8 @@ def words_of(form: Mapping[str, str], *, dry_run: bool) -> Words:
 
 
 async def begin(
-    commands: CommandRuns, offered: Offer, form: Mapping[str, str]
-) -> tuple[str, Message]:
+    commands: CommandRuns, offered: StartOffer, form: Mapping[str, str]
+) -> tuple[str, CommandMessage]:
     """Start a session as the form says; return its name, and what the command said.
 
     What the command would ask a person at a terminal is refused, with the command that asks it.
@@ -92,28 +92,28 @@ async def begin(
     agent = form.get("agent", "")
     if agent and agent not in offered.agents:
         words = f"no agent {shown(agent)} is installed here"
-        return "", Message(is_ok=False, words=words, hints=("agentmux agents",))
+        return "", CommandMessage(is_ok=False, words=words, hints=("agentmux agents",))
     if not offered.is_configured and not agent:
         words = "no configuration says which agent plays the roles: choose one"
-        return "", Message(is_ok=False, words=words, hints=(_asks(offered),))
+        return "", CommandMessage(is_ok=False, words=words, hints=(_asks(offered),))
     text = form.get("text", "").strip() or None
     project = offered.project
     planned = await commands.run(project, words_of(form, dry_run=True), text=text)
     asks = to_be_agreed_to(_said(planned.out, "warnings")) if planned.is_ok else ()
     if asks:
-        return "", Message(is_ok=False, words=asks[0], hints=(_asks(offered),))
+        return "", CommandMessage(is_ok=False, words=asks[0], hints=(_asks(offered),))
     made = planned
     if planned.is_ok:
         made = await commands.run(project, words_of(form, dry_run=False), text=text)
     if not made.is_ok:
-        return "", Message(is_ok=False, words=made.words, hints=made.hints)
+        return "", CommandMessage(is_ok=False, words=made.words, hints=made.hints)
     (name,) = _said(made.out, "session")
-    return name, Message(
+    return name, CommandMessage(
         is_ok=True, words=f"session {name} has started", hints=_said(made.out, "warnings")
     )
 
 
-def _asks(offered: Offer) -> str:
+def _asks(offered: StartOffer) -> str:
     return f'agentmux --project {offered.project} start "…"'
 
 

@@ -15,8 +15,8 @@ from agentmux.core.terminal.text import command_words
 from agentmux.core.terminal.text.text_width import clean, printable
 from agentmux.errors import AgentmuxError
 from agentmux.web.pages.beginning import begin
-from agentmux.web.pages.messages import Message, Messages
-from agentmux.web.pages.pages import Pages, no_fleet, see
+from agentmux.web.pages.messages import CommandMessage, Messages
+from agentmux.web.pages.pages import WebPages, no_fleet, see
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from agentmux.adapters.system.processes.command_runs import CommandRuns
     from agentmux.core.terminal.text.command_words import Words
     from agentmux.ports.fleet import Fleet
-    from agentmux.web.guard import Place as Address
+    from agentmux.web.guard import PageAddress as Address
     from agentmux.web.pages.comments import Comments
-    from agentmux.web.pages.reading import Place, Sessions
+    from agentmux.web.pages.reading import ProjectSessions, SessionRef
     from agentmux.web.sign_in import SignIn
 
 Form = Mapping[str, str]
@@ -139,8 +139,8 @@ class Forms:
 
     def __init__(  # noqa: PLR0913 (the parts that the server makes)
         self,
-        sessions: Sessions,
-        pages: Pages,
+        sessions: ProjectSessions,
+        pages: WebPages,
         *,
         commands: CommandRuns,
         messages: Messages,
@@ -168,7 +168,7 @@ class Forms:
                 return self._pages.failed(request, error)
             form: Form = request.state.form
             if name in _OF_WHAT_WAS_SHOWN and not form.get("digest"):
-                said = Message(is_ok=False, words="the form does not say what was shown")
+                said = CommandMessage(is_ok=False, words="the form does not say what was shown")
             else:
                 said = await self._run(place, *FORMS[name](place.name, form))
                 if said.is_ok and name in _WITH_COMMENTS:
@@ -186,7 +186,7 @@ class Forms:
             if not self._fleet.is_set_up():
                 return self._pages.failed(request, no_fleet())
             if name in _OF_WHAT_WAS_SHOWN and not form.get("digest"):
-                said = Message(is_ok=False, words="the form does not say what was shown")
+                said = CommandMessage(is_ok=False, words="the form does not say what was shown")
             else:
                 said = await self._run_in_fleet(*FLEET_FORMS[name](feature, form))
             return see(f"/fleet/{quote(feature, safe='')}?said={self._messages.put(said)}")
@@ -201,12 +201,12 @@ class Forms:
         said = await self._run_in_fleet(words, None)
         return see(f"/fleet?said={self._messages.put(said)}")
 
-    async def _run_in_fleet(self, words: Words, text: str | None) -> Message:
+    async def _run_in_fleet(self, words: Words, text: str | None) -> CommandMessage:
         found = await self._commands.run(self._pages.here, words, text=text)
         await asyncio.to_thread(self._fleet.forget)
-        return Message(is_ok=found.is_ok, words=found.words, hints=found.hints)
+        return CommandMessage(is_ok=found.is_ok, words=found.words, hints=found.hints)
 
-    async def _place(self, request: Request) -> Place:
+    async def _place(self, request: Request) -> SessionRef:
         """Return the session that a form is about.
 
         Raises:
@@ -242,14 +242,14 @@ class Forms:
         back = f"#l{line}" if line.isdecimal() else ""
         if at and self._comments.put(place.path, at, comment):
             return see(place.href("/diff") + back)
-        said = Message(is_ok=False, words="there are too many comments on this session")
+        said = CommandMessage(is_ok=False, words="there are too many comments on this session")
         return see(place.href("/diff", said=self._messages.put(said)) + back)
 
-    async def _run(self, place: Place, words: Words, text: str | None) -> Message:
+    async def _run(self, place: SessionRef, words: Words, text: str | None) -> CommandMessage:
         found = await self._commands.run(place.project, words, text=text)
         if found.code == _LATE:
-            return Message(is_ok=True, words=f"not done yet: {found.words}")
-        return Message(is_ok=found.is_ok, words=found.words, hints=found.hints)
+            return CommandMessage(is_ok=True, words=f"not done yet: {found.words}")
+        return CommandMessage(is_ok=found.is_ok, words=found.words, hints=found.hints)
 
     async def login(self, request: Request) -> Response:
         """Spend a login link: from now on this browser is logged in."""

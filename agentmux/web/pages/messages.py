@@ -12,7 +12,7 @@ _KEPT: Final = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Message:
+class CommandMessage:
     """What a command said.
 
     Attributes:
@@ -30,9 +30,9 @@ class Messages:
 
     def __init__(self, secret: Callable[[], str]) -> None:
         self._secret = secret
-        self._held: OrderedDict[str, Message] = OrderedDict()
+        self._held: OrderedDict[str, CommandMessage] = OrderedDict()
 
-    def put(self, message: Message) -> str:
+    def put(self, message: CommandMessage) -> str:
         """Keep a message; return the id by which `get` finds it."""
         made = self._secret()
         self._held[made] = message
@@ -40,6 +40,6 @@ class Messages:
             self._held.popitem(last=False)
         return made
 
-    def get(self, name: str) -> Message | None:
+    def get(self, name: str) -> CommandMessage | None:
         """Return the message with this id; None if there is none."""
         return self._held.get(name)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from agentmux.app.views.session.session_view import SessionView
-    from agentmux.web.pages.reading import LoadedSession
+    from agentmux.web.pages.reading import PlacedSession
 
 MARK_COLOURS: Final[Mapping[str, str]] = {
     DONE: Colour.GREEN.value,
@@ -43,7 +43,7 @@ MARK_COLOURS: Final[Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class PendingDecision:
     """What a person decides on.
 
     Attributes:
@@ -67,18 +67,18 @@ class Decision:
     ways: tuple[tuple[str, str], ...] = ()
 
 
-def phases(loaded: LoadedSession, view: SessionView, now: datetime) -> Iterator[PhaseLine]:
+def phases(loaded: PlacedSession, view: SessionView, now: datetime) -> Iterator[PhaseLine]:
     """Yield the phases of a session, with the time spent in each."""
     runs = view.orchestrator is not None
     spent_s = phase_seconds(loaded.files, loaded.state, runs=runs, now=now)
     yield from phase_lines(loaded.state, spent_s, runs=runs)
 
 
-def decision(loaded: LoadedSession) -> Decision:
+def decision(loaded: PlacedSession) -> PendingDecision:
     """Return what a person decides on, as it is now; takes as long as git does."""
     world, files, state = loaded.world, loaded.files, loaded.state
     asked = question_or_obstacle(world, files, state)
-    made = Decision(
+    made = PendingDecision(
         summary=summary(loaded),
         begins=beginning_choices(state),
         has_conflict=has_conflict(state),
@@ -95,7 +95,7 @@ def decision(loaded: LoadedSession) -> Decision:
     )
 
 
-def summary(loaded: LoadedSession) -> Markup | str:
+def summary(loaded: PlacedSession) -> Markup | str:
     """Return the summary of the work, rendered; empty without one."""
     data, _ = loaded.files.read_artifact(summary_path(loaded.state), TEXT_MAX)
     return markup.markdown(data.decode("utf-8", "replace")) if data else ""

@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 
 from agentmux.adapters.disk.files import read_limited
 from agentmux.adapters.system.python.installation import require_installed
-from agentmux.app.result import Problem, envelope
+from agentmux.app.result import SessionProblem, envelope
 from agentmux.app.session.search.lookup import SessionEntry, shown_path
 from agentmux.app.views.session.decision import with_digest
 from agentmux.app.views.session.documents import documents
@@ -39,7 +39,7 @@ from agentmux.core.terminal.text.text_width import clean, printable
 from agentmux.core.terminal.text.visible_text import visible
 from agentmux.errors import AgentmuxError, ExitCode, NotFoundError, of_system
 from agentmux.web.pages import markup
-from agentmux.web.pages.beginning import Offer, offer
+from agentmux.web.pages.beginning import StartOffer, offer
 from agentmux.web.pages.overview import MARK_COLOURS, decision, phases, summary
 from agentmux.wiring import machine
 
@@ -48,11 +48,11 @@ if TYPE_CHECKING:
 
     from agentmux.app.views.session.session_view import SeatView, SessionView
     from agentmux.ports.fleet import Fleet
-    from agentmux.web.guard import Place as Address
+    from agentmux.web.guard import PageAddress as Address
     from agentmux.web.pages.comments import Comments
-    from agentmux.web.pages.messages import Message, Messages
-    from agentmux.web.pages.reading import Place, Sessions
-    from agentmux.web.pages.screens import LiveScreens
+    from agentmux.web.pages.messages import CommandMessage, Messages
+    from agentmux.web.pages.reading import ProjectSessions, SessionRef
+    from agentmux.web.pages.screens import PageScreens
     from agentmux.web.sign_in import SignIn
 
 HERE: Final = Path(__file__).parent
@@ -109,17 +109,17 @@ def templates() -> Environment:
     return made
 
 
-class Pages:
+class WebPages:
     """Makes the pages for one server."""
 
     def __init__(  # noqa: PLR0913 (the parts that the server makes)
         self,
-        sessions: Sessions,
+        sessions: ProjectSessions,
         *,
         address: Address,
         sign_in: SignIn,
         messages: Messages,
-        screens: LiveScreens,
+        screens: PageScreens,
         comments: Comments,
         config: Path | None,
         fleet: Fleet,
@@ -214,7 +214,11 @@ class Pages:
         return self.start_form(request, request.query_params.get("in", ""), {})
 
     def start_form(
-        self, request: Request, key: str, form: Mapping[str, str], said: Message | None = None
+        self,
+        request: Request,
+        key: str,
+        form: Mapping[str, str],
+        said: CommandMessage | None = None,
     ) -> Response:
         """Show the form for the project with this key, filled in as it was sent."""
         known = self._sessions.projects()
@@ -229,7 +233,7 @@ class Pages:
             said=said,
         )
 
-    def offer(self, key: str) -> Offer:
+    def offer(self, key: str) -> StartOffer:
         """Return what can be chosen for a new session in the project with this key.
 
         Raises:
@@ -241,7 +245,7 @@ class Pages:
             raise NotFoundError("there is no such project")
         return offer(self._sessions.world(project), self._config)
 
-    def _place(self, request: Request) -> Place:
+    def _place(self, request: Request) -> SessionRef:
         name, key = request.path_params["name"], request.query_params.get("in", "")
         request.state.place = place = self._sessions.find(name, key)
         return place
@@ -250,7 +254,7 @@ class Pages:
         self,
         request: Request,
         tab: str,
-        place: Place,
+        place: SessionRef,
         known: tuple[SessionEntry, SessionView] | None = None,
         **values: Any,  # noqa: ANN401 (what the template wants)
     ) -> Response:
@@ -291,7 +295,7 @@ class Pages:
         )
 
     def _questions(
-        self, place: Place, asking: list[SeatView]
+        self, place: SessionRef, asking: list[SeatView]
     ) -> Iterator[tuple[SeatView, LastScreen]]:
         found = self._screens.of(place, [seat.seat for seat in asking])
         yield from ((seat, found[seat.seat]) for seat in asking if seat.seat in found)
@@ -457,7 +461,7 @@ class AsciiResponse(JSONResponse):
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
-def guarded(pages: Pages, page: Callable[[Request], Response]) -> Callable[[Request], Response]:
+def guarded(pages: WebPages, page: Callable[[Request], Response]) -> Callable[[Request], Response]:
     """Return a page whose errors are shown, too."""
 
     def shown(request: Request) -> Response:
@@ -470,14 +474,14 @@ def guarded(pages: Pages, page: Callable[[Request], Response]) -> Callable[[Requ
     return shown
 
 
-def sessions_json(views: Iterable[SessionView], problems: Iterable[Problem]) -> Response:
+def sessions_json(views: Iterable[SessionView], problems: Iterable[SessionProblem]) -> Response:
     """Return the JSON of ``list --json`` and ``status --json``."""
     return AsciiResponse(envelope((view.as_json() for view in views), problems))
 
 
 def api_error(status: HTTPStatus, message: str, hints: tuple[str, ...] = ()) -> Response:
     """Return an error as the commands' JSON has it."""
-    problem = Problem(session="", code=ExitCode.FAILED, message=message, hints=hints)
+    problem = SessionProblem(session="", code=ExitCode.FAILED, message=message, hints=hints)
     return AsciiResponse(envelope((), (problem,)), status)
 
 

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from agentmux.adapters.disk.files import read_limited
-from agentmux.app.result import Problem, problem_of
+from agentmux.app.result import SessionProblem, problem_of
 from agentmux.app.session.search.lookup import SessionEntry, entry_at, list_sessions, sessions_dir
 from agentmux.app.session.workplace.own_worktree import placed
-from agentmux.app.views.cached_listings import AskedOnce
+from agentmux.app.views.cached_listings import CachedListings
 from agentmux.app.views.rows import SessionRow, search_words, session_row
 from agentmux.app.views.session.last_screens import LastScreen, readable_screens
 from agentmux.app.views.status import look
 from agentmux.app.world import Site, World, as_if_trusted
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.names.status_labels import Group, status_colour
+from agentmux.core.names.status_labels import StatusGroup, status_colour
 from agentmux.core.terminal.text.search import matches
 from agentmux.errors import AgentmuxError, NotFoundError
 
@@ -36,7 +36,7 @@ DONE_SHOWN: Final = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Place:
+class SessionRef:
     """A session, and the project that it belongs to.
 
     Attributes:
@@ -72,7 +72,7 @@ class Place:
 class ListedSession:
     """A session in the list."""
 
-    place: Place
+    place: SessionRef
     row: SessionRow
     view: SessionView
 
@@ -91,13 +91,13 @@ class ListedGroup:
         older: How many more there are.
     """
 
-    group: Group
+    group: StatusGroup
     shown: tuple[ListedSession, ...]
     older: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SessionList:
+class ListedSessions:
     """The sessions of all projects, by group, in the order of urgency.
 
     Attributes:
@@ -106,22 +106,22 @@ class SessionList:
     """
 
     groups: tuple[ListedGroup, ...]
-    problems: tuple[Problem, ...]
+    problems: tuple[SessionProblem, ...]
     needs: int
     of_several: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LoadedSession:
+class PlacedSession:
     """A session with its state and the world of its project, `placed` in its work tree."""
 
-    place: Place
+    place: SessionRef
     world: World
     files: SessionFiles
     state: SessionState
 
 
-class Sessions:
+class ProjectSessions:
     """The sessions of some projects."""
 
     def __init__(
@@ -144,12 +144,12 @@ class Sessions:
         """Return the projects that are there, by the keys that name them in addresses."""
         return {project_key(each): each for each in self._projects() if each.is_dir()}
 
-    def place(self, project: Path, name: str) -> Place:
+    def place(self, project: Path, name: str) -> SessionRef:
         """Return a session of a project, whether or not it is there."""
         site = self._site(project)
-        return Place(site=site, path=sessions_dir(project) / name, key=project_key(project))
+        return SessionRef(site=site, path=sessions_dir(project) / name, key=project_key(project))
 
-    def find(self, name: str, key: str = "") -> Place:
+    def find(self, name: str, key: str = "") -> SessionRef:
         """Return the session of this name.
 
         Args:
@@ -160,7 +160,7 @@ class Sessions:
             NotFoundError: There is none, or several.
         """
         found = [
-            Place(site=site, path=path, key=key)
+            SessionRef(site=site, path=path, key=key)
             for site in (self.sites() if _is_name(name) else ())
             if site.folders.is_session(path := sessions_dir(site.project) / name)
             and key in {"", project_key(site.project)}
@@ -170,16 +170,16 @@ class Sessions:
             raise NotFoundError(f"{many} `{name}`")
         return found[0]
 
-    def listed(self, *, sought: str = "", everything: bool = False) -> SessionList:
+    def listed(self, *, sought: str = "", everything: bool = False) -> ListedSessions:
         """Return the sessions, newest first in each group.
 
         Args:
             sought: Only those in which a search for these words finds something.
             everything: Also the older ones of each group.
         """
-        asked, sites = AskedOnce(), tuple(self.sites())
+        asked, sites = CachedListings(), tuple(self.sites())
         found: list[ListedSession] = []
-        problems: list[Problem] = []
+        problems: list[SessionProblem] = []
         for site in sites:
             try:
                 entries = [
@@ -194,14 +194,14 @@ class Sessions:
             problems += result.problems
             found += (_listed(site, view) for view in result.data)
         groups = tuple(_grouped(_told_apart(found), everything=everything))
-        return SessionList(
+        return ListedSessions(
             groups=groups,
             problems=tuple(problems),
-            needs=sum(each.row.group is Group.NEEDS_YOU for each in found),
+            needs=sum(each.row.group is StatusGroup.NEEDS_YOU for each in found),
             of_several=len(sites) > 1,
         )
 
-    def view(self, place: Place) -> tuple[SessionEntry, SessionView]:
+    def view(self, place: SessionRef) -> tuple[SessionEntry, SessionView]:
         """Return what is known about a session; what a decision leaves out is shown with it."""
         entry = place.entry()
         (view,) = look(place.site, (entry,), warns=False).data
@@ -215,7 +215,7 @@ class Sessions:
         """
         return as_if_trusted(self._world(project))
 
-    def state(self, place: Place) -> SessionState:
+    def state(self, place: SessionRef) -> SessionState:
         """Return the state of a session; this needs no world.
 
         Raises:
@@ -223,7 +223,7 @@ class Sessions:
         """
         return place.site.files(place.path).load().current
 
-    def loaded(self, place: Place) -> LoadedSession:
+    def loaded(self, place: SessionRef) -> PlacedSession:
         """Return a session with its state.
 
         Raises:
@@ -232,10 +232,10 @@ class Sessions:
         world = self.world(place.project)
         files = world.files(place.path)
         state = files.load().current
-        return LoadedSession(place=place, world=placed(world, state), files=files, state=state)
+        return PlacedSession(place=place, world=placed(world, state), files=files, state=state)
 
 
-def last_screens_of(place: Place, seats: Sequence[str]) -> Mapping[str, LastScreen]:
+def last_screens_of(place: SessionRef, seats: Sequence[str]) -> Mapping[str, LastScreen]:
     """Return the last screens of these seats, without those that are missing or damaged."""
     return {each.seat: each for each in readable_screens(place.path, seats, read_limited)}
 
@@ -250,7 +250,7 @@ def _is_name(name: str) -> bool:
 
 
 def _listed(site: Site, view: SessionView) -> ListedSession:
-    place = Place(site=site, path=sessions_dir(site.project) / view.session)
+    place = SessionRef(site=site, path=sessions_dir(site.project) / view.session)
     return ListedSession(place=place, row=session_row(view), view=view)
 
 
@@ -264,15 +264,15 @@ def _told_apart(found: Sequence[ListedSession]) -> Iterator[ListedSession]:
             yield each
         else:
             key = project_key(each.place.project)
-            place = Place(site=each.place.site, path=each.place.path, key=key)
+            place = SessionRef(site=each.place.site, path=each.place.path, key=key)
             yield ListedSession(place=place, row=each.row, view=each.view)
 
 
 def _grouped(found: Iterator[ListedSession], *, everything: bool) -> Iterator[ListedGroup]:
     newest = sorted(found, key=lambda each: each.view.updated_at, reverse=True)
-    for group in Group:
+    for group in StatusGroup:
         listed = tuple(each for each in newest if each.row.group is group)
-        most = DONE_SHOWN if group is Group.DONE else SHOWN
+        most = DONE_SHOWN if group is StatusGroup.DONE else SHOWN
         shown = listed if everything else listed[:most]
         if shown:
             yield ListedGroup(group=group, shown=shown, older=len(listed) - len(shown))

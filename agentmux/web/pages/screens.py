@@ -20,7 +20,7 @@ from agentmux.app.views.session.last_screens import LastScreen, no_screen
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import AgentmuxError
 from agentmux.ports.tmux.terminal import Screen, Target, Terminal, TerminalError
-from agentmux.web.pages.reading import Place, last_screens_of
+from agentmux.web.pages.reading import SessionRef, last_screens_of
 
 LOOK_S: Final = 10.0
 """How long a look counts: pages that are seen look again before."""
@@ -38,14 +38,14 @@ class _Look:
         until: When the look ends, by the monotonic clock.
     """
 
-    place: Place
+    place: SessionRef
     target: Target
     seats: tuple[str, ...]
     shown: Mapping[str, str]
     until: float
 
 
-class LiveScreens:
+class PageScreens:
     """Captures panes, and tells when a screen that somebody looks at has changed."""
 
     def __init__(self, changed: Callable[[str], object]) -> None:
@@ -57,7 +57,7 @@ class LiveScreens:
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def of(self, place: Place, seats: Sequence[str]) -> Mapping[str, LastScreen]:
+    def of(self, place: SessionRef, seats: Sequence[str]) -> Mapping[str, LastScreen]:
         """Return the screens of these seats; those without any are left out."""
         last = last_screens_of(place, seats)
         if not seats:
@@ -102,7 +102,7 @@ class LiveScreens:
     # -- who looks -----------------------------------------------------------------------------
 
     def _looked(
-        self, place: Place, target: Target, seats: tuple[str, ...], shown: Mapping[str, str]
+        self, place: SessionRef, target: Target, seats: tuple[str, ...], shown: Mapping[str, str]
     ) -> None:
         look = _Look(
             place=place,

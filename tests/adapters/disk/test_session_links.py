@@ -21,7 +21,7 @@ from agentmux.adapters.wake.pipe import WakeFifo
 from agentmux.cli.fast import orchestrator
 from agentmux.core.fold.implied_file import Implied
 from agentmux.core.journal.events import SessionInterrupted
-from agentmux.core.journal.state import Archive
+from agentmux.core.journal.state import ArchivedArtifacts
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.turn import Turn
@@ -160,8 +160,8 @@ FOLDERS: list[tuple[str, Use]] = [
 ]
 
 
-def archive(path: str) -> Archive:
-    return Archive(to="history/1.0", paths=(path,))
+def archive(path: str) -> ArchivedArtifacts:
+    return ArchivedArtifacts(to="history/1.0", paths=(path,))
 
 
 def link(session: OnDisk, name: str, target: Path) -> Path:

@@ -10,13 +10,13 @@ from agentmux.adapters.forge import command_line
 from agentmux.adapters.forge.command_line import ForgeCommandLine
 from agentmux.adapters.system.processes.processes import is_alive
 from agentmux.core.codec.frozen import replace
-from agentmux.core.forges.spec import Place
+from agentmux.core.forges.spec import RepoRef
 from agentmux.ports.forge import ForgeError, IssueComment, NewRequest
 from tests.conftest import WaitUntil
 from tests.fakes.forge import HIDDEN, FakeForge
 
-PLACE = Place(forge="github", host="github.com", repo="o/r")
-FORK = Place(forge="github", host="github.com", repo="me/r")
+PLACE = RepoRef(forge="github", host="github.com", repo="o/r")
+FORK = RepoRef(forge="github", host="github.com", repo="me/r")
 
 
 @pytest.fixture
@@ -184,7 +184,7 @@ def test_gitlab_is_asked_by_its_interface(forge: FakeForge) -> None:
     )
     (forge.bin / "glab").write_text(program)
     (forge.bin / "glab").chmod(0o755)
-    place = Place(forge="gitlab", host="gitlab.com", repo="g/s/r")
+    place = RepoRef(forge="gitlab", host="gitlab.com", repo="g/s/r")
     found = asked(forge).issue(place, 7, comments=True)
     assert (found.title, found.body) == ("t", "")
     assert found.comments == (IssueComment(author="ann", text="yes"),)

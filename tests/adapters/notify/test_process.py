@@ -12,10 +12,10 @@ from agentmux.adapters.notify.helper import NO_APPRISE
 from agentmux.adapters.notify.process import HELPER, HelperProcess
 from agentmux.adapters.system.processes.processes import is_alive
 from agentmux.core.config.settings import Address
-from agentmux.ports.notifier import Message, Sent
+from agentmux.ports.notifier import Notification, SendResult
 from tests.fakes.receiver import Receiver
 
-MESSAGE = Message(
+MESSAGE = Notification(
     title="AgentMux: login is done", body="Add a *login*\nin shop: agentmux show login"
 )
 TOKEN = "tk_secretsecret"
@@ -50,7 +50,7 @@ def test_a_server_that_hangs_holds_nobody(silent: int) -> None:
     found = HelperProcess(os.environ, limit_s=1).send(
         MESSAGE, [Address(url)], handed_over=lambda: handed.append(time.monotonic() - began)
     )
-    assert found == (Sent(address=Address(url), problem="no answer in time"),)
+    assert found == (SendResult(address=Address(url), problem="no answer in time"),)
     assert handed[0] < 1
 
 

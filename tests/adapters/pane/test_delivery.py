@@ -18,11 +18,11 @@ from agentmux.adapters.pane.delivery import (
 from agentmux.core.agents.spec import AgentSpec, spec_for, typed_blind
 from agentmux.ports.tmux.terminal import (
     LINE_MAX,
-    Delivery,
     DeliveryResult,
     NewPane,
     Screen,
     TerminalUnreachableError,
+    TypingResult,
 )
 from tests.conftest import WaitUntil
 from tests.fakes.bench import Bench as TmuxTerminal
@@ -62,7 +62,7 @@ class Agent:
         deadline_s: float = 5.0,
         *,
         once: bool = False,
-    ) -> Delivery:
+    ) -> TypingResult:
         return asyncio.run(
             deliver(self.terminal, self.pane, text, spec, deadline_s=deadline_s, once=once)
         )
@@ -504,7 +504,7 @@ class Frames:
             raise TerminalUnreachableError(self._fails[what])
         self.done.append(what)
 
-    def deliver(self) -> Delivery:
+    def deliver(self) -> TypingResult:
         typing = deliver(self, "%1", "go on", self.spec, deadline_s=0.3)  # type: ignore[arg-type]  # all it asks
         return asyncio.run(typing)
 

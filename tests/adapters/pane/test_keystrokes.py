@@ -8,11 +8,11 @@ import pytest
 from agentmux.adapters.pane.keystrokes import press
 from agentmux.core.codec.digests import screen_digest
 from agentmux.ports.tmux.terminal import (
-    Delivery,
     DeliveryResult,
     Screen,
     TerminalError,
     TerminalUnreachableError,
+    TypingResult,
 )
 
 ASKS = "● runs\nproceed?\n > yes\n   no"
@@ -51,7 +51,7 @@ class Pane:
     async def pause(self, seconds: float) -> None:
         self.now += seconds
 
-    def press(self, *keys: str) -> Delivery:
+    def press(self, *keys: str) -> TypingResult:
         pressed = press(
             *(self, "%1", keys),  # type: ignore[arg-type]  # all it asks
             screen=screen_digest(ASKS),

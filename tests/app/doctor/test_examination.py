@@ -8,14 +8,14 @@ from threading import Barrier, Event
 import pytest
 
 from agentmux.app.doctor.examination import examine
-from agentmux.app.doctor.finding import Finding, Level, fine
+from agentmux.app.doctor.finding import DoctorFinding, Level, fine
 from agentmux.errors import ConfigError
 
 
 def test_a_check_that_hangs_is_a_problem_and_holds_nothing_up() -> None:
     never = Event()
 
-    def hangs() -> Iterator[Finding]:
+    def hangs() -> Iterator[DoctorFinding]:
         yield fine("hangs", "begun")
         never.wait()
 
@@ -30,7 +30,7 @@ def test_a_check_that_hangs_is_a_problem_and_holds_nothing_up() -> None:
 def test_checks_run_at_the_same_time() -> None:
     both = Barrier(2, timeout=30)
 
-    def meets() -> Iterator[Finding]:
+    def meets() -> Iterator[DoctorFinding]:
         both.wait()
         yield fine("meets", "met")
 
@@ -39,7 +39,7 @@ def test_checks_run_at_the_same_time() -> None:
 
 
 def test_an_error_is_a_finding_with_its_first_hint_after_what_was_found_before() -> None:
-    def fails() -> Iterator[Finding]:
+    def fails() -> Iterator[DoctorFinding]:
         yield fine("fails", "so far")
         raise ConfigError("config.yaml:3: unknown key", hints=("did you mean `agent`?", "or not"))
 
@@ -52,7 +52,7 @@ def test_an_error_is_a_finding_with_its_first_hint_after_what_was_found_before()
 def test_a_bug_is_not_hidden() -> None:
     nothing: dict[str, str] = {}
 
-    def broken() -> Iterator[Finding]:
+    def broken() -> Iterator[DoctorFinding]:
         yield fine("broken", nothing["a bug"])
 
     with pytest.raises(KeyError):

@@ -6,22 +6,22 @@ import dataclasses
 
 import pytest
 
-from agentmux.app.doctor.finding import Finding, Level
+from agentmux.app.doctor.finding import DoctorFinding, Level
 from agentmux.app.doctor.machine import (
     disk_findings,
     host_findings,
     terminal_findings,
     tmux_findings,
 )
-from agentmux.ports.health import DiskFacts, HostFacts, TerminalFacts, TmuxFacts
+from agentmux.ports.health import DiskFacts, SystemFacts, TerminalFacts, TmuxFacts
 
 TMUX = TmuxFacts(version="tmux 3.4", socket="/tmp/a b/s", pid=7)
 TERMINAL = TerminalFacts(term="xterm-256color", colour_term="", is_utf8=True, size=(120, 36))
-HOST = HostFacts(user="ann", kills_at_logout=False, lingers=False, watches=(3, 128, 65536))
+HOST = SystemFacts(user="ann", kills_at_logout=False, lingers=False, watches=(3, 128, 65536))
 DISK = DiskFacts(path="/p", network="", is_writable=True, free_bytes=1 << 40, free_files=10**6)
 
 
-def bad(findings: list[Finding]) -> list[tuple[Level, str]]:
+def bad(findings: list[DoctorFinding]) -> list[tuple[Level, str]]:
     return [(each.level, each.mend) for each in findings if each.level is not Level.OK]
 
 

@@ -14,13 +14,13 @@ import pytest
 from agentmux.adapters.pane import delivery, keystrokes
 from agentmux.app.loop.panes.input_sender import InputSender
 from agentmux.app.loop.panes.messenger import Messenger
-from agentmux.app.loop.panes.observed_panes import Sight
+from agentmux.app.loop.panes.observed_panes import ObservedPanes
 from agentmux.app.session.writer import Session
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.digests import screen_digest
 from agentmux.core.journal.events import InputEnded, InputStarted, SeatAnswered, SeatTold
 from agentmux.ports.tmux.display import SeatStatus
-from agentmux.ports.tmux.terminal import Delivery, DeliveryResult, NewPane, Pane
+from agentmux.ports.tmux.terminal import DeliveryResult, NewPane, Pane, TypingResult
 from tests.app.staging import Stage
 from tests.conftest import WaitUntil
 from tests.fakes.bench import Bench
@@ -33,7 +33,7 @@ class Around:
     """The watcher and the loop of an orchestrator that has seen no pane."""
 
     def __init__(self) -> None:
-        self.sight = Sight()
+        self.sight = ObservedPanes()
         self.said: list[str] = []
 
     def look_at(self, launches: tuple[str, ...]) -> None:
@@ -89,8 +89,8 @@ def test_it_is_said_who_pressed_and_whether_the_question_is_answered(
     session = Session(world.files(stage.path), now=world.now, new_id=world.new_id)
     session.catch_up()
 
-    async def press(*_: object, **__: object) -> Delivery:
-        return Delivery(result=DeliveryResult.SENT, evidence="its screen changed then")
+    async def press(*_: object, **__: object) -> TypingResult:
+        return TypingResult(result=DeliveryResult.SENT, evidence="its screen changed then")
 
     around.press = press
     asyncio.run(InputSender(session, around, around, around).send(session.state.inputs[0].id))

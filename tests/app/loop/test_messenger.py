@@ -12,14 +12,14 @@ import pytest
 
 from agentmux.adapters.config.prompt_files import BUILT_IN
 from agentmux.app.loop.panes.messenger import Messenger, message_inputs
-from agentmux.app.loop.panes.observed_panes import Sight
+from agentmux.app.loop.panes.observed_panes import ObservedPanes
 from agentmux.core.decisions.next_actions import Tell
 from agentmux.core.definitions.definition import Kind, Leaf, PhaseDefinition, PipelineDefinition
 from agentmux.core.journal.events import PromptReached, ResearchTold
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names.phase import ResearchKind
 from agentmux.core.prompts.prompt import GO_ON, NUDGE, render
-from agentmux.ports.tmux.terminal import Delivery, DeliveryResult
+from agentmux.ports.tmux.terminal import DeliveryResult, TypingResult
 
 MINE = PipelineDefinition(
     name="mine",
@@ -48,12 +48,12 @@ def test_a_reminder_in_a_phase_of_ones_own_names_its_command(name: str) -> None:
 def test_a_prompt_is_typed_though_its_pane_was_not_listed_meanwhile(tmp_path: Path) -> None:
     seat = Seat(launch="1", role="coder", phase="coding", mode="fresh", reason="", since="")
     recorded: list[object] = []
-    sight = Sight()
+    sight = ObservedPanes()
 
-    async def type_into(*_: object, begins: Callable[[], None], **__: object) -> Delivery:
+    async def type_into(*_: object, begins: Callable[[], None], **__: object) -> TypingResult:
         sight.see(())
         begins()
-        return Delivery(result=DeliveryResult.SUBMITTED, evidence="typed", typed=True)
+        return TypingResult(result=DeliveryResult.SUBMITTED, evidence="typed", typed=True)
 
     messenger = messenger_of(tmp_path, sight, type_into, seat, recorded)
     asyncio.run(messenger.prompt("coder", "1", "%1", "prompt.md"))
@@ -68,16 +68,16 @@ def test_who_asked_for_research_counts_as_told_only_once_it_was_typed(tmp_path: 
     put_off: list[int] = []
     results = [DeliveryResult.REFUSED_DRAFT, DeliveryResult.REFUSED_DRAFT, DeliveryResult.SUBMITTED]
 
-    async def type_into(*_: object, **__: object) -> Delivery:
+    async def type_into(*_: object, **__: object) -> TypingResult:
         assert recorded == []
         result = results.pop(0)
-        return Delivery(result=result, evidence="", typed=not results)
+        return TypingResult(result=result, evidence="", typed=not results)
 
     def is_put_off(_: str) -> bool:
         put_off[-1] -= 1  # the screen changes after a while
         return put_off[-1] > 0
 
-    messenger = messenger_of(tmp_path, Sight(), type_into, seat, recorded)
+    messenger = messenger_of(tmp_path, ObservedPanes(), type_into, seat, recorded)
     quiet = SimpleNamespace(put_off=lambda _: put_off.append(3), is_put_off=is_put_off)
     watcher: Any = messenger._watcher
     watcher.quiet, watcher.look_s = quiet, 0.001
@@ -95,7 +95,11 @@ def test_who_asked_for_research_counts_as_told_only_once_it_was_typed(tmp_path: 
 
 
 def messenger_of(
-    path: Path, sight: Sight, type_into: Callable[..., Any], seat: Seat, recorded: list[object]
+    path: Path,
+    sight: ObservedPanes,
+    type_into: Callable[..., Any],
+    seat: Seat,
+    recorded: list[object],
 ) -> Messenger:
     session: Any = SimpleNamespace(
         state=SessionState(phase="coding", seats={"coder": seat}),
@@ -112,13 +116,13 @@ def test_a_prompt_is_not_typed_at_once_if_the_session_ends_in_the_same_turn(
     tmp_path: Path,
 ) -> None:
     seat = Seat(launch="1", role="coder", phase="coding", mode="fresh", reason="", since="")
-    sight, tries = Sight(), 0
+    sight, tries = ObservedPanes(), 0
 
-    async def type_into(*_: object, **__: object) -> Delivery:
+    async def type_into(*_: object, **__: object) -> TypingResult:
         nonlocal tries
         tries += 1
         await asyncio.sleep(0 if tries > 1 else 60)
-        return Delivery(result=DeliveryResult.SUBMITTED, evidence="typed", typed=True)
+        return TypingResult(result=DeliveryResult.SUBMITTED, evidence="typed", typed=True)
 
     async def play() -> None:
         messenger = messenger_of(tmp_path, sight, type_into, seat, [])

@@ -14,7 +14,7 @@ import pytest
 
 from agentmux.adapters.wake.file_changes import gone
 from agentmux.adapters.wake.pipe import WakeFifo
-from agentmux.app.loop.dependencies import Tools
+from agentmux.app.loop.dependencies import LoopDependencies
 from agentmux.app.loop.monitor.notices import Notices
 from agentmux.app.session.writer import Session
 from agentmux.core.config.settings import Address, NotifyRule
@@ -63,7 +63,7 @@ class Lab:
         world = build.world(self.path.parents[2], environ=dict(os.environ))
         world = replace(world, settings=replace(world.settings, notify=self.rules))
         session = Session(world.files(self.path), now=world.now, new_id=world.new_id)
-        tools = Tools(
+        tools = LoopDependencies(
             terminal=self.terminal, lock=world.locks.session(self.path), wake=WakeFifo(self.path),
             deaths=NobodyDies(), type_into=never_typed, press=never_typed, display=self.display,
             hints=no_hints,

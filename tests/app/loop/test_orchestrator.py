@@ -35,7 +35,7 @@ from agentmux.app.commands.resume.orchestrator_request import (
 from agentmux.app.commands.resume.orchestrator_start import OrchestratorStart
 from agentmux.app.commands.resume.resume import plan_resume
 from agentmux.app.loop.background_tasks import TRIES
-from agentmux.app.loop.dependencies import Tools
+from agentmux.app.loop.dependencies import LoopDependencies
 from agentmux.app.loop.process import drive
 from agentmux.app.signals.submission import decide
 from agentmux.app.world import World
@@ -53,7 +53,7 @@ from agentmux.core.journal.events import Approved, ChangesRequested
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
-from agentmux.core.terminal.keys.console import ANSWER_S, READ_S, REST_S, Page
+from agentmux.core.terminal.keys.console import ANSWER_S, READ_S, REST_S, TextPage
 from agentmux.core.terminal.keys.keys import Key, Pressed
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, MissingError
 from agentmux.ports.git.repository import ChangeRange, Head
@@ -61,7 +61,6 @@ from agentmux.ports.tmux.display import Picture
 from agentmux.ports.tmux.terminal import (
     Arranged,
     Client,
-    Delivery,
     NewPane,
     Pane,
     Panes,
@@ -69,6 +68,7 @@ from agentmux.ports.tmux.terminal import (
     StatusOption,
     Target,
     TerminalError,
+    TypingResult,
 )
 from agentmux.wiring import build
 from tests.app.driver import NotedRepository, _ReadyAtOnce, make_project
@@ -201,8 +201,8 @@ class Silent:
     def keys(self) -> tuple[Pressed, ...]:
         return ()
 
-    def page(self) -> Page:
-        return Page()
+    def page(self) -> TextPage:
+        return TextPage()
 
     def fits(self, cols: int, rows: int) -> None:
         pass
@@ -344,7 +344,7 @@ class Stage:
             once: bool = False,
             begins: Callable[[], object] | None = None,
             hands: asyncio.Lock | None = None,
-        ) -> Delivery:
+        ) -> TypingResult:
             self.typed.append(text)
             self.waited_s.append(deadline_s)
             if self.fails():
@@ -362,7 +362,7 @@ class Stage:
             if not stop.is_set():
                 yield
 
-        tools = Tools(
+        tools = LoopDependencies(
             terminal=self.terminal.own(self.target), lock=lock, wake=wake, deaths=deaths,
             type_into=type_into, press=keystrokes.press, display=self.display, hints=hints,
             gone=gone, end=partial(end, grace_s=1), notifier=self.postbox,

@@ -7,7 +7,7 @@ from agentmux.core.decisions.attention import attention
 from agentmux.core.journal.state import Interruption, Seat, SessionState
 from agentmux.core.names.occasion import Occasion
 from agentmux.core.names.phase import Phase
-from agentmux.core.names.status_labels import STATUS_TABLE, Group
+from agentmux.core.names.status_labels import STATUS_TABLE, StatusGroup
 from agentmux.ports.tmux.display import SeatStatus
 from agentmux.ports.tmux.terminal import StatusOption, TerminalError
 
@@ -37,7 +37,7 @@ def test_the_mark_of_a_pane_agrees_with_the_table_of_statuses() -> None:
     """An agent at a usage limit is parked in the table, also if nobody knows until when."""
     for status, row in STATUS_TABLE.items():
         if row.occasion in {Occasion.QUESTION, Occasion.STALLED, Occasion.PARKED}:
-            assert waits(seen(status)) == (row.group is Group.NEEDS_YOU), status
+            assert waits(seen(status)) == (row.group is StatusGroup.NEEDS_YOU), status
     assert not waits(seen("usage_limit"))
     assert not waits(seen("usage_limit", until="2026-11-23T20:00:00+00:00"))
 

@@ -13,7 +13,7 @@ import pytest
 
 from agentmux.adapters.wake.file_changes import gone
 from agentmux.adapters.wake.pipe import WakeFifo
-from agentmux.app.loop.dependencies import Tools
+from agentmux.app.loop.dependencies import LoopDependencies
 from agentmux.app.loop.panes.watcher import Watcher
 from agentmux.app.session.writer import Session
 from agentmux.core.config.settings import StallSettings
@@ -28,12 +28,12 @@ from agentmux.core.journal.events import (
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.turn import Turn
 from agentmux.ports.tmux.terminal import (
-    Delivery,
     Pane,
     Screen,
     ScreensUnreadableError,
     TerminalError,
     TmuxSession,
+    TypingResult,
 )
 from agentmux.wiring import build
 from tests.app.driver import NobodyDies, SimTerminal, ends_nobody, no_hints
@@ -102,7 +102,7 @@ class Looking:
         settings = replace(world.settings, stall=stall)
         world = replace(world, now=lambda: self._now, settings=settings)
         self.session = Session(world.files(path), now=world.now, new_id=world.new_id)
-        tools = Tools(
+        tools = LoopDependencies(
             terminal=self.terminal, lock=world.locks.session(path), wake=WakeFifo(path),
             deaths=NobodyDies(), type_into=never_typed, press=never_typed, display=Silent(),
             hints=no_hints, gone=gone, end=ends_nobody, notifier=Postbox(),
@@ -127,7 +127,7 @@ class Looking:
         return self.watcher.sight.statuses["architect"].status
 
 
-async def never_typed(*words: object, **more: object) -> Delivery:
+async def never_typed(*words: object, **more: object) -> TypingResult:
     raise AssertionError("a look types nothing")
 
 

@@ -38,7 +38,7 @@ from agentmux.app.world import Site
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.errors import ExitCode, MissingError, NotFoundError
-from agentmux.ports.tmux.terminal import Listing, Terminal, TerminalUnreachableError
+from agentmux.ports.tmux.terminal import ServerListing, Terminal, TerminalUnreachableError
 from agentmux.wiring import build
 from tests.app.on_disk import SESSION_ID, OnDisk
 from tests.fakes.bench import Bench as TmuxTerminal
@@ -468,7 +468,7 @@ def test_each_server_is_asked_once(
     calls: list[str | None] = []
 
     class Counting(TmuxTerminal):
-        def listing(self) -> Listing:  # type: ignore[explicit-override]
+        def listing(self) -> ServerListing:  # type: ignore[explicit-override]
             calls.append(self.socket)
             return super().listing()
 

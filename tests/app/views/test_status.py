@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.app.result import Problem
+from agentmux.app.result import SessionProblem
 from agentmux.app.session.search.lookup import Liveness, SessionEntry, entry_at
 from agentmux.app.views.rows import session_row
 from agentmux.app.views.session.session_view import SessionView
@@ -321,7 +321,7 @@ def test_a_session_elsewhere_has_its_whole_path() -> None:
 
 
 def test_an_unreadable_session_says_why() -> None:
-    problem = Problem(session=PATH.name, code=ExitCode.DATA, message="it is from tomorrow")
+    problem = SessionProblem(session=PATH.name, code=ExitCode.DATA, message="it is from tomorrow")
     lost = SessionEntry(
         name=PATH.name, path=PATH, fields={}, source="none", updated=NOW, problem=problem
     )

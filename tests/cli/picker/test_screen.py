@@ -29,7 +29,7 @@ from agentmux.app.views.outlook import Outlook, SeatOutlook, outlook
 from agentmux.app.views.rows import SessionRow
 from agentmux.app.views.session.last_screens import LastScreen, readable_screens
 from agentmux.cli.picker.screen import Looker, select_session
-from agentmux.cli.picker.view import KnownSession, Look, Scene, cut, draw, shown_names
+from agentmux.cli.picker.view import KnownSession, Look, PickerScene, cut, draw, shown_names
 from agentmux.core.journal.state import Base
 from agentmux.core.names.status_labels import SessionStatus, status_group, status_label
 from agentmux.core.terminal.keys.keys import Key
@@ -93,9 +93,9 @@ HELD = replace(
 NAMES = (AUTH.name, LIVE.name, "20260101-080000-漢字漢字漢字漢字漢字漢字漢字漢字漢字")
 
 
-def scene(*, outlooks: tuple[Outlook, ...] = (AUTH, LIVE), **changes: object) -> Scene:
+def scene(*, outlooks: tuple[Outlook, ...] = (AUTH, LIVE), **changes: object) -> PickerScene:
     picker = begin([Choice(name=name, words=name) for name in NAMES])
-    return Scene(
+    return PickerScene(
         picker=replace(picker, **changes),  # type: ignore[arg-type]
         known={
             name: KnownSession(
@@ -123,7 +123,7 @@ def row(status: str) -> SessionRow:
     )
 
 
-def text(shown: Scene, cols: int = 80, rows: int = 24) -> str:
+def text(shown: PickerScene, cols: int = 80, rows: int = 24) -> str:
     return "\n".join(line.text for line in draw(shown, cols, rows))
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from agentmux.core.agents.screens import (
     LAST_ROWS,
-    Reading,
     ScreenMark,
+    ScreenReading,
     is_rejection,
     last_line,
     read,
@@ -64,13 +64,13 @@ LIMITED = AgentSpec(
 
 def test_what_a_limit_says_about_its_end_is_read_over_rows() -> None:
     assert read(LIMITED, "usage limit resets Nov 26,\n  5pm.\n❯ ").resets == "Nov 26, 5pm"
-    assert read(LIMITED, "usage limit\n❯ ") == Reading(mark=ScreenMark.LIMIT)
+    assert read(LIMITED, "usage limit\n❯ ") == ScreenReading(mark=ScreenMark.LIMIT)
     assert read(replace(LIMITED, limit="usage limit"), "usage limit\n❯ ").resets == ""
 
 
 def test_the_last_trouble_is_read_whatever_the_mark() -> None:
     shown = "● API error 500\n● API error 529\n  overloaded\n❯ "
-    assert read(LIMITED, shown) == Reading(
+    assert read(LIMITED, shown) == ScreenReading(
         mark=ScreenMark.READY, trouble="API error 529 overloaded"
     )
     assert read(replace(LIMITED, trouble="^● API.*"), shown).trouble == ""
@@ -98,9 +98,9 @@ def test_a_limit_counts_below_the_last_prompt_only(
 ) -> None:
     found = read_since(LIMITED, screen, MARK, unmarked=unmarked)
     if resets is None:
-        assert found == Reading(mark=ScreenMark.READY)
+        assert found == ScreenReading(mark=ScreenMark.READY)
     else:
-        assert found == Reading(mark=ScreenMark.LIMIT, resets=resets)
+        assert found == ScreenReading(mark=ScreenMark.LIMIT, resets=resets)
 
 
 UNKNOWN_ID = "Error: No conversation found with session ID: 6f1b\n"

@@ -2,10 +2,10 @@
 
 import pytest
 
-from agentmux.core.decisions.stall import Patience, nudge_after, patience
+from agentmux.core.decisions.stall import QuietResponse, nudge_after, patience
 from agentmux.core.names.turn import Turn
 
-NUDGE, REPORT, WAIT = Patience.NUDGE, Patience.REPORT, Patience.WAIT
+NUDGE, REPORT, WAIT = QuietResponse.NUDGE, QuietResponse.REPORT, QuietResponse.WAIT
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_nobody_is_asked_later_than_a_quiet_agent(turn: Turn) -> None:
     ],
 )
 def test_an_agent_is_nudged_once_then_reported_once(
-    quiet_s: float, nudged: bool, stalled: bool, due: Patience
+    quiet_s: float, nudged: bool, stalled: bool, due: QuietResponse
 ) -> None:
     found = patience(
         quiet_s, nudged=nudged, stalled=stalled, nudge_after_s=600, report_after_s=1200

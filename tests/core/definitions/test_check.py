@@ -16,7 +16,13 @@ import agentmux.prompts
 from agentmux.adapters.yaml.located import load_located
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.shape import either
-from agentmux.core.definitions.check import NAME_FORM, PHASES_MAX, Checked, check_definition, names
+from agentmux.core.definitions.check import (
+    NAME_FORM,
+    PHASES_MAX,
+    CheckedDefinition,
+    check_definition,
+    names,
+)
 from agentmux.core.definitions.definition import (
     Expect,
     Kind,
@@ -74,7 +80,7 @@ phases:
 """
 
 
-def checked(text: str) -> Checked:
+def checked(text: str) -> CheckedDefinition:
     item, problems = load_located(text.encode())
     assert problems == ()
     return check_definition(item, AROUND)
@@ -263,7 +269,7 @@ def test_an_empty_file_is_refused(text: str) -> None:
 def test_the_built_in_pipeline_passes_the_check_of_everybodys() -> None:
     item = located(definition_fields(FEATURE))
     assert names(item).prompts <= set(AROUND.prompts)
-    assert check_definition(item, AROUND) == Checked(pipeline=FEATURE)
+    assert check_definition(item, AROUND) == CheckedDefinition(pipeline=FEATURE)
 
 
 def test_names_are_those_that_have_to_exist_beside_the_file() -> None:
@@ -414,7 +420,7 @@ def pipelines(draw: st.DrawFn) -> PipelineDefinition:
 @given(pipeline=pipelines())
 def test_what_a_pipeline_writes_is_read_as_the_same(pipeline: PipelineDefinition) -> None:
     found = check_definition(located(definition_fields(pipeline)), AROUND)
-    assert found == Checked(pipeline=pipeline)
+    assert found == CheckedDefinition(pipeline=pipeline)
     recorded = json.loads(json.dumps(definition_fields(pipeline)))
     assert definition_from(recorded, "state.json") == pipeline
     can_run(pipeline)

@@ -6,7 +6,7 @@ import pytest
 
 from agentmux.core.fleet.fleet_request import (
     FEATURE_MAX,
-    Wish,
+    FleetRequest,
     difference,
     from_fields,
     require_wish,
@@ -17,7 +17,7 @@ from agentmux.core.names import layout
 from agentmux.errors import UsageError
 
 ID = "01234567-89ab-cdef-0123-456789abcdef"
-WHOLE = Wish(
+WHOLE = FleetRequest(
     repo="https://example.org/o/r.git",
     feature="add a greeting\nwith a name",
     issue="#7",
@@ -34,13 +34,13 @@ WHOLE = Wish(
 )
 
 
-@pytest.mark.parametrize("wish", [WHOLE, Wish(repo="/work/repo", feature="x")])
-def test_a_wish_comes_back_as_it_was(wish: Wish) -> None:
+@pytest.mark.parametrize("wish", [WHOLE, FleetRequest(repo="/work/repo", feature="x")])
+def test_a_wish_comes_back_as_it_was(wish: FleetRequest) -> None:
     assert from_fields(json.loads(json.dumps(to_fields(wish)))) == wish
 
 
 def test_a_usual_value_is_not_written() -> None:
-    assert to_fields(Wish(repo="/r", feature="x")) == {"repo": "/r", "feature": "x"}
+    assert to_fields(FleetRequest(repo="/r", feature="x")) == {"repo": "/r", "feature": "x"}
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_usual_value_is_not_written() -> None:
 def test_a_wish_with_a_wrong_word_is_refused(values: dict[str, object], said: str) -> None:
     given: dict[str, object] = {"repo": "/r", "feature": "x", **values}
     with pytest.raises(UsageError, match=said):
-        require_wish(Wish(**given))  # type: ignore[arg-type]  # some are wrong
+        require_wish(FleetRequest(**given))  # type: ignore[arg-type]  # some are wrong
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,10 @@ def test_what_another_wrote_into_the_database_is_checked_again(fields: dict[str,
 
 
 def test_the_difference_names_each_field_with_both_values() -> None:
-    old, new = Wish(repo="/r", feature="x"), Wish(repo="/r", feature="x" * 99, agent="codex")
+    old, new = (
+        FleetRequest(repo="/r", feature="x"),
+        FleetRequest(repo="/r", feature="x" * 99, agent="codex"),
+    )
     found = difference(old, new)
     assert [each.partition(":")[0] for each in found] == ["feature", "agent"]
     assert found[1] == "agent: nothing before, `codex` now"
@@ -97,7 +100,7 @@ def test_the_difference_names_each_field_with_both_values() -> None:
 
 
 def test_the_name_of_a_session_follows_from_the_feature() -> None:
-    wish = Wish(repo="/r", feature="Add a greeting with a rather long name, and then some")
+    wish = FleetRequest(repo="/r", feature="Add a greeting with a rather long name, and then some")
     name = session_slug(ID, wish, 1)
     assert name == session_slug(ID, wish, 1)
     assert layout.is_topic(name)
@@ -105,4 +108,4 @@ def test_the_name_of_a_session_follows_from_the_feature() -> None:
     again = session_slug(ID, wish, 2)
     assert again.endswith("-01234567-2")
     assert layout.is_topic(again)
-    assert session_slug(ID, Wish(repo="/r", issue="7"), 1) == "issue-7-01234567"
+    assert session_slug(ID, FleetRequest(repo="/r", issue="7"), 1) == "issue-7-01234567"

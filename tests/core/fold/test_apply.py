@@ -48,7 +48,14 @@ from agentmux.core.journal.events import (
     WebResearchDispatched,
 )
 from agentmux.core.journal.results import Fix
-from agentmux.core.journal.state import Archive, Commit, Options, SessionState, decode, encode
+from agentmux.core.journal.state import (
+    ArchivedArtifacts,
+    Commit,
+    Options,
+    SessionState,
+    decode,
+    encode,
+)
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import done_marker
@@ -160,7 +167,9 @@ def test_a_signal_leads_to_the_next_phase(
 def test_what_an_earlier_attempt_left_goes_to_the_history_of_its_iteration(
     phase: Phase, to: str
 ) -> None:
-    assert at(phase).state.pending_archive[-1] == Archive(to=to, paths=PIPELINE[phase].archives)
+    assert at(phase).state.pending_archive[-1] == ArchivedArtifacts(
+        to=to, paths=PIPELINE[phase].archives
+    )
 
 
 def test_archives_wait_until_they_are_made() -> None:
@@ -437,7 +446,7 @@ def test_a_change_request_starts_the_next_cycle_at_architecting() -> None:
     state = cycled().state
     assert (state.phase, state.cycle) == (Phase.ARCHITECTING, 2)
     assert state.change_request == "history/1.1/08_completion/changes.md"
-    assert state.pending_archive[-1] == Archive(
+    assert state.pending_archive[-1] == ArchivedArtifacts(
         to="history/1.1", paths=PIPELINE[Phase.ARCHITECTING].archives
     )
 
@@ -942,7 +951,9 @@ def test_an_override_enters_the_phase_anew(phase: Phase) -> None:
         )
     )  # fmt: skip
     assert state.phase == phase
-    assert state.pending_archive == (Archive(to="history/1.2", paths=PIPELINE[phase].archives),)
+    assert state.pending_archive == (
+        ArchivedArtifacts(to="history/1.2", paths=PIPELINE[phase].archives),
+    )
     assert not state.summary_submitted
     early = phase in {Phase.PRODUCT_MANAGEMENT, Phase.ARCHITECTING}
     assert state.reviewer_nominations == (() if early else (LOGIC, QUALITY))

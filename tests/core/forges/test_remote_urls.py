@@ -9,7 +9,7 @@ from agentmux.core.forges.remote_urls import (
     place_of,
     places,
 )
-from agentmux.core.forges.spec import Place, read_url
+from agentmux.core.forges.spec import RepoRef, read_url
 
 SPECS = load_forges(None)
 
@@ -79,11 +79,11 @@ def test_which_remote_has_the_issues(urls: dict[str, str], chosen: str | None) -
 )
 def test_the_url_of_an_issue(url: str, number: int | None) -> None:
     found = read_url(SPECS["github"], SPECS["github"].issue_url, url)
-    expected = number and (Place(forge="github", host="github.com", repo="o/r"), number)
+    expected = number and (RepoRef(forge="github", host="github.com", repo="o/r"), number)
     assert found == expected
 
 
 def test_the_url_of_an_issue_in_a_group() -> None:
     spec = SPECS["gitlab"]
     found = read_url(spec, spec.issue_url, "https://gitlab.com/a/b/c/-/issues/7")
-    assert found == (Place(forge="gitlab", host="gitlab.com", repo="a/b/c"), 7)
+    assert found == (RepoRef(forge="gitlab", host="gitlab.com", repo="a/b/c"), 7)

@@ -9,7 +9,7 @@ from agentmux.core.conversation.resume_choice import Fresh, ResumeFacts, choose_
 from agentmux.core.conversation.seat_history import seat_history
 from agentmux.core.journal.results import BaseChecks
 from agentmux.core.journal.state import (
-    Archive,
+    ArchivedArtifacts,
     Base,
     Delivery,
     Moved,
@@ -130,7 +130,7 @@ def test_a_base_that_was_not_looked_at_is_looked_at_here() -> None:
         {"phase": "done"},
         {"approval": "id"},
         {"rewind": Rewind(number=1, before=2, phase="planning")},
-        {"pending_archive": (Archive(to="history/1.0", paths=("../../x",)),)},
+        {"pending_archive": (ArchivedArtifacts(to="history/1.0", paths=("../../x",)),)},
         {"options": Options()},
     ],
 )

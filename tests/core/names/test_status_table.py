@@ -7,8 +7,8 @@ from agentmux.core.names.occasion import Occasion
 from agentmux.core.names.status_labels import (
     STATUS_TABLE,
     Colour,
-    Group,
     SessionStatus,
+    StatusGroup,
     age,
     status_colour,
     status_group,
@@ -22,7 +22,7 @@ def test_every_status_of_a_session_is_in_the_table() -> None:
 
 def test_what_needs_its_user_is_yellow_or_red_and_nothing_else_is_red() -> None:
     for row in STATUS_TABLE.values():
-        if row.group is Group.NEEDS_YOU:
+        if row.group is StatusGroup.NEEDS_YOU:
             assert row.colour in {Colour.YELLOW, Colour.RED}
         else:
             assert row.colour is not Colour.RED

@@ -18,7 +18,7 @@ from agentmux.core.documents.review import check_nominations, check_review
 from agentmux.core.journal.state import Issue, Reviewed
 from agentmux.core.names.phase import REVIEWERS, ROLES, Phase
 from agentmux.core.prompts import prompt
-from agentmux.core.prompts.prompt import Asked, PromptInputs, render
+from agentmux.core.prompts.prompt import PromptInputs, ResearchRequest, render
 from agentmux.demo_agent.work import instructions
 from agentmux.errors import ConfigError
 
@@ -274,8 +274,10 @@ def test_a_resumed_agent_is_told_of_its_draft_and_of_its_questions(name: str) ->
     assert "was not handed in" not in plain
     assert "you have asked for" not in plain
     asked = (
-        Asked(kind="code", topic="auth", question="How\nis it done?", answer="/s/auth/summary.md"),
-        Asked(kind="web", topic="tokens", question="x" * 300),
+        ResearchRequest(
+            kind="code", topic="auth", question="How\nis it done?", answer="/s/auth/summary.md"
+        ),
+        ResearchRequest(kind="web", topic="tokens", question="x" * 300),
     )
     told = prompt.render(text, inputs(drafts=("/s/design.md",), asked=asked))
     assert "was not handed in" in told

@@ -15,7 +15,7 @@ from agentmux.core.terminal.keys.console import (
     READ_S,
     REST_S,
     Console,
-    Page,
+    TextPage,
     ask,
     press,
 )
@@ -24,22 +24,24 @@ from agentmux.core.terminal.keys.monitor_keys import (
     CONFIRMED,
     MONITOR_KEYS,
     YES,
-    When,
-    Wish,
+    KeyCondition,
+    MonitorCommand,
     help_lines,
 )
 
 NOW = 100.0
-PAGE = Page(rows=10, last=95)
+PAGE = TextPage(rows=10, last=95)
 EVERY_KEY = (*Key, *string.printable[:95], "ä", "日")
 
 
-def pressed(*keys: Pressed, decides: bool = True, after_s: float = 1.0) -> tuple[Console, Wish]:
+def pressed(
+    *keys: Pressed, decides: bool = True, after_s: float = 1.0
+) -> tuple[Console, MonitorCommand]:
     """Press keys one after the other; each question is shown at once."""
-    console, wish, now_s = Console(), Wish.NOTHING, NOW
+    console, wish, now_s = Console(), MonitorCommand.NOTHING, NOW
     for key in keys:
         console, wish = press(console, key, now_s=now_s, decides=decides, page=PAGE)
-        if wish is Wish.ASK:
+        if wish is MonitorCommand.ASK:
             console = ask(console, "again?", now_s)
         now_s += after_s
     return console, wish
@@ -48,36 +50,42 @@ def pressed(*keys: Pressed, decides: bool = True, after_s: float = 1.0) -> tuple
 # -- the table -------------------------------------------------------------------------------------
 
 SITUATIONS = {
-    When.ALWAYS: (Console(), False),
-    When.DECIDES: (Console(), True),
-    When.READS: (Console(reads=Wish.DIFF, top=50), False),
-    When.WRITES: (Console(draft="ab"), True),
+    KeyCondition.ALWAYS: (Console(), False),
+    KeyCondition.DECIDES: (Console(), True),
+    KeyCondition.READS: (Console(reads=MonitorCommand.DIFF, top=50), False),
+    KeyCondition.WRITES: (Console(draft="ab"), True),
 }
-ASKED = ask(Console(wish=Wish.APPROVE, reads=Wish.APPROVE, top=50), "again?", NOW)
+ASKED = ask(
+    Console(wish=MonitorCommand.APPROVE, reads=MonitorCommand.APPROVE, top=50), "again?", NOW
+)
 
 
 def does_something(console: Console, key: Pressed, *, decides: bool) -> bool:
     after, wish = press(console, key, now_s=NOW, decides=decides, page=PAGE)
     said = after.note != console.note
-    return wish is not Wish.NOTHING or (after != console and not said)
+    return wish is not MonitorCommand.NOTHING or (after != console and not said)
 
 
-@pytest.mark.parametrize("when", When)
-def test_every_key_that_does_something_is_among_those_that_are_shown(when: When) -> None:
+@pytest.mark.parametrize("when", KeyCondition)
+def test_every_key_that_does_something_is_among_those_that_are_shown(when: KeyCondition) -> None:
     console, decides = SITUATIONS[when]
-    held = {When.ALWAYS, when} if when is not When.WRITES else {when}
+    held = {KeyCondition.ALWAYS, when} if when is not KeyCondition.WRITES else {when}
     shown = {key for each in MONITOR_KEYS if each.when in held for key in each.keys}
-    typed = {key for key in EVERY_KEY if isinstance(key, str)} if when is When.WRITES else set()
+    typed = (
+        {key for key in EVERY_KEY if isinstance(key, str)} if when is KeyCondition.WRITES else set()
+    )
     does = {key for key in EVERY_KEY if does_something(console, key, decides=decides)}
     nothing_to_leave = {Key.ESCAPE, "q"} if console == Console() else set()
     assert does | nothing_to_leave == shown | typed
 
 
 def test_a_question_with_a_text_hears_no_other_keys() -> None:
-    shown = {key for each in MONITOR_KEYS if each.when is not When.WRITES for key in each.keys}
+    shown = {
+        key for each in MONITOR_KEYS if each.when is not KeyCondition.WRITES for key in each.keys
+    }
     shown |= YES
     does = {key for key in EVERY_KEY if press(ASKED, key, now_s=NOW, decides=True)[1]
-            is not Wish.NOTHING}  # fmt: skip
+            is not MonitorCommand.NOTHING}  # fmt: skip
     assert does <= shown
     for key in set(EVERY_KEY) - shown:
         console, _ = press(ASKED, key, now_s=NOW, decides=True, page=PAGE)
@@ -88,7 +96,7 @@ def test_the_keys_are_shown_under_headings() -> None:
     lines = help_lines("C-b L goes back (main)")
     for each in MONITOR_KEYS:
         assert f"  {each.shown:<11}{each.says}" in lines
-    headings = [each.value for each in When]
+    headings = [each.value for each in KeyCondition]
     headings.insert(2, "To leave; all goes on without you")
     assert [line for line in lines if line and line[0] != " "] == headings
     assert max(map(len, lines)) <= 76
@@ -103,7 +111,7 @@ def test_keys_of_tmux_are_explained_to_who_does_not_know_them() -> None:
 
 def test_no_key_has_two_meanings_at_once() -> None:
     for one, other in product(MONITOR_KEYS, MONITOR_KEYS):
-        at_once = one.when is other.when or (When.WRITES not in {one.when, other.when})
+        at_once = one.when is other.when or (KeyCondition.WRITES not in {one.when, other.when})
         if one is not other and at_once:
             assert not set(one.keys) & set(other.keys), (one.shown, other.shown)
 
@@ -114,52 +122,54 @@ def test_no_key_has_two_meanings_at_once() -> None:
 @pytest.mark.parametrize(
     ("key", "wish"),
     [
-        ("a", Wish.APPROVE),
-        (Key.INTERRUPT, Wish.END),
-        ("R", Wish.RESUME),
-        ("r", Wish.RESTART),
-        ("x", Wish.SKIP),
+        ("a", MonitorCommand.APPROVE),
+        (Key.INTERRUPT, MonitorCommand.END),
+        ("R", MonitorCommand.RESUME),
+        ("r", MonitorCommand.RESTART),
+        ("x", MonitorCommand.SKIP),
     ],
 )
-def test_what_counts_is_pressed_twice(key: Pressed, wish: Wish) -> None:
-    assert pressed(key)[1] is Wish.ASK
+def test_what_counts_is_pressed_twice(key: Pressed, wish: MonitorCommand) -> None:
+    assert pressed(key)[1] is MonitorCommand.ASK
     assert pressed(key, key) == (Console(), wish)
     assert pressed(key, "y") == (Console(), wish)
-    assert pressed(key, "y", after_s=ANSWER_S)[1] is Wish.NOTHING
-    assert pressed(key, key, key)[1] is Wish.ASK
-    assert pressed(key, "z", key)[1] is Wish.ASK
-    assert pressed(key, key, after_s=ANSWER_S)[1] is Wish.ASK
+    assert pressed(key, "y", after_s=ANSWER_S)[1] is MonitorCommand.NOTHING
+    assert pressed(key, key, key)[1] is MonitorCommand.ASK
+    assert pressed(key, "z", key)[1] is MonitorCommand.ASK
+    assert pressed(key, key, after_s=ANSWER_S)[1] is MonitorCommand.ASK
 
 
 def test_one_question_is_no_answer_to_another() -> None:
-    assert pressed("a", Key.INTERRUPT)[1] is Wish.ASK
-    assert pressed(Key.INTERRUPT, "a")[1] is Wish.ASK
+    assert pressed("a", Key.INTERRUPT)[1] is MonitorCommand.ASK
+    assert pressed(Key.INTERRUPT, "a")[1] is MonitorCommand.ASK
 
 
 def test_a_question_that_was_never_shown_is_not_answered() -> None:
     console, wish = press(Console(), "a", now_s=NOW, decides=True)
-    assert wish is Wish.ASK
-    assert press(console, "a", now_s=NOW, decides=True)[1] is Wish.ASK
-    assert press(console, "y", now_s=NOW, decides=True)[1] is Wish.NOTHING
+    assert wish is MonitorCommand.ASK
+    assert press(console, "a", now_s=NOW, decides=True)[1] is MonitorCommand.ASK
+    assert press(console, "y", now_s=NOW, decides=True)[1] is MonitorCommand.NOTHING
 
 
 def test_a_word_with_the_same_letter_twice_answers_nothing() -> None:
     console, _ = press(Console(), "R", now_s=NOW, decides=False)
     console = ask(console, "again?", NOW, rest_s=REST_S)
     for key in ("R", "y"):
-        assert press(console, key, now_s=NOW + REST_S / 2, decides=False)[1] is Wish.NOTHING
-    assert press(console, "R", now_s=NOW + REST_S, decides=False)[1] is Wish.RESUME
+        assert (
+            press(console, key, now_s=NOW + REST_S / 2, decides=False)[1] is MonitorCommand.NOTHING
+        )
+    assert press(console, "R", now_s=NOW + REST_S, decides=False)[1] is MonitorCommand.RESUME
 
 
 def test_where_nothing_is_to_be_decided_no_key_decides() -> None:
     for key in ("a", "A", "c", "C"):
         console, wish = pressed(key, key, decides=False)
-        assert (wish, console) == (Wish.NOTHING, Console(note=console.note))
+        assert (wish, console) == (MonitorCommand.NOTHING, Console(note=console.note))
         assert (
             console.note
             == f"`{key}` does nothing here, nothing is to be decided now: ? shows all keys"
         )
-    assert pressed(Key.INTERRUPT, Key.INTERRUPT, decides=False)[1] is Wish.END
+    assert pressed(Key.INTERRUPT, Key.INTERRUPT, decides=False)[1] is MonitorCommand.END
 
 
 def test_a_question_is_open_until_it_is_answered_or_forgotten() -> None:
@@ -174,22 +184,29 @@ def test_a_question_is_open_until_it_is_answered_or_forgotten() -> None:
 
 def test_a_key_without_a_meaning_says_where_all_keys_are() -> None:
     console, wish = pressed("z")
-    assert (wish, console.note) == (Wish.NOTHING, "`z` does nothing here: ? shows all keys")
+    assert (wish, console.note) == (
+        MonitorCommand.NOTHING,
+        "`z` does nothing here: ? shows all keys",
+    )
     assert pressed("z", Key.TAB)[0].note == "`tab` does nothing here: ? shows all keys"
     assert pressed("z", "?")[0].note == ""
     assert pressed(Key.DOWN)[0].note.startswith("`down` does nothing here, no text is shown")
     assert pressed(Key.PASTE)[0] == Console()
-    assert pressed("d", "z")[0].reads is Wish.DIFF
+    assert pressed("d", "z")[0].reads is MonitorCommand.DIFF
 
 
 # -- reading ---------------------------------------------------------------------------------------
 
 
 def test_a_text_is_shown_and_closed_by_its_key() -> None:
-    for key, wish in (("d", Wish.DIFF), ("s", Wish.SUMMARY), ("?", Wish.KEYS)):
+    for key, wish in (
+        ("d", MonitorCommand.DIFF),
+        ("s", MonitorCommand.SUMMARY),
+        ("?", MonitorCommand.KEYS),
+    ):
         assert pressed(key) == (Console(reads=wish), wish)
-        assert pressed(key, key) == pressed(key, "q") == (Console(), Wish.NOTHING)
-    assert pressed("d", "s") == (Console(reads=Wish.SUMMARY), Wish.SUMMARY)
+        assert pressed(key, key) == pressed(key, "q") == (Console(), MonitorCommand.NOTHING)
+    assert pressed("d", "s") == (Console(reads=MonitorCommand.SUMMARY), MonitorCommand.SUMMARY)
     assert pressed("d", "c")[0] == Console(draft="")
 
 
@@ -208,17 +225,23 @@ def test_a_text_is_shown_and_closed_by_its_key() -> None:
     ],
 )
 def test_a_text_is_read_from_end_to_end(keys: tuple[Pressed, ...], top: int) -> None:
-    assert pressed("d", *keys)[0] == Console(reads=Wish.DIFF, top=top)
+    assert pressed("d", *keys)[0] == Console(reads=MonitorCommand.DIFF, top=top)
 
 
 def test_what_an_approval_would_do_is_read_by_arrows_which_gives_time_anew() -> None:
     late = NOW + READ_S - 1
     moved, wish = press(ASKED, Key.DOWN, now_s=late, decides=True, page=PAGE)
-    assert (moved.top, wish, moved.asks(late + READ_S - 1)) == (51, Wish.NOTHING, "again?")
-    assert press(moved, "a", now_s=late, decides=True) == (Console(), Wish.APPROVE)
-    assert press(ASKED, " ", now_s=late, decides=True)[0].reads is Wish.NOTHING
-    assert press(ASKED, Key.DOWN, now_s=NOW + READ_S, decides=True)[0].reads is Wish.NOTHING
-    assert press(ASKED, Key.DOWN, now_s=NOW, decides=False)[0].reads is Wish.NOTHING
+    assert (moved.top, wish, moved.asks(late + READ_S - 1)) == (
+        51,
+        MonitorCommand.NOTHING,
+        "again?",
+    )
+    assert press(moved, "a", now_s=late, decides=True) == (Console(), MonitorCommand.APPROVE)
+    assert press(ASKED, " ", now_s=late, decides=True)[0].reads is MonitorCommand.NOTHING
+    assert (
+        press(ASKED, Key.DOWN, now_s=NOW + READ_S, decides=True)[0].reads is MonitorCommand.NOTHING
+    )
+    assert press(ASKED, Key.DOWN, now_s=NOW, decides=False)[0].reads is MonitorCommand.NOTHING
 
 
 # -- writing ---------------------------------------------------------------------------------------
@@ -229,12 +252,12 @@ def test_changes_are_written_until_enter_is_pressed_twice() -> None:
     assert pressed(*"cab", Key.BACKSPACE, "c", Key.UP)[0].draft == "ac"
     assert pressed(*"cab", Key.CLEAR, *"more")[0].draft == "more"
     assert pressed(*"cab", Key.ENTER)[0].draft == "ab"
-    assert pressed(*"cab", Key.ENTER)[1] is Wish.ASK
-    assert pressed(*"cab", Key.ENTER, Key.ENTER) == (Console(), Wish.CHANGE)
-    assert pressed(*"cab", Key.ENTER, Key.ENTER, after_s=ANSWER_S)[1] is Wish.ASK
-    assert pressed(*"cab", Key.ENTER, "x", Key.ENTER)[1] is Wish.ASK
+    assert pressed(*"cab", Key.ENTER)[1] is MonitorCommand.ASK
+    assert pressed(*"cab", Key.ENTER, Key.ENTER) == (Console(), MonitorCommand.CHANGE)
+    assert pressed(*"cab", Key.ENTER, Key.ENTER, after_s=ANSWER_S)[1] is MonitorCommand.ASK
+    assert pressed(*"cab", Key.ENTER, "x", Key.ENTER)[1] is MonitorCommand.ASK
     console, wish = pressed("c", " ", Key.ENTER)
-    assert (console.draft, wish) == (" ", Wish.NOTHING)
+    assert (console.draft, wish) == (" ", MonitorCommand.NOTHING)
     assert console.note
     assert pressed("c", *"x" * (DRAFT_MAX + 1))[0].draft == "x" * DRAFT_MAX
 
@@ -242,18 +265,18 @@ def test_changes_are_written_until_enter_is_pressed_twice() -> None:
 def test_where_the_next_cycle_begins_is_chosen_while_writing() -> None:
     assert pressed(*"ca", Key.TAB, Key.TAB, "b")[0] == Console(draft="ab", beginning=2)
     console, wish = pressed(*"ca", Key.TAB, Key.ENTER)
-    assert (console.beginning, wish) == (1, Wish.ASK)
+    assert (console.beginning, wish) == (1, MonitorCommand.ASK)
 
 
 @pytest.mark.parametrize("key", [Key.ESCAPE, Key.INTERRUPT])
 def test_writing_is_left_without_a_trace(key: Key) -> None:
-    assert pressed(*"cab", key) == (Console(), Wish.NOTHING)
+    assert pressed(*"cab", key) == (Console(), MonitorCommand.NOTHING)
 
 
 def test_a_decision_elsewhere_takes_the_draft_away() -> None:
     console, _ = pressed(*"cab")
     console, wish = press(console, "z", now_s=NOW, decides=False)
-    assert (console.draft, wish) == (None, Wish.NOTHING)
+    assert (console.draft, wish) == (None, MonitorCommand.NOTHING)
 
 
 @given(st.lists(st.sampled_from([*Key, *"acRrxdsz?"])))
@@ -262,9 +285,9 @@ def test_no_key_alone_does_anything(keys: list[Pressed]) -> None:
     for key in keys:
         before = console
         console, wish = press(console, key, now_s=NOW, decides=True, page=PAGE)
-        if wish in CONFIRMED | {Wish.CHANGE}:
+        if wish in CONFIRMED | {MonitorCommand.CHANGE}:
             assert (before.wish, before.until_s > NOW) == (wish, True)
-        if wish is Wish.CHANGE:
+        if wish is MonitorCommand.CHANGE:
             assert (before.draft or "").strip()
-        if wish is Wish.ASK:
+        if wish is MonitorCommand.ASK:
             console = ask(console, "again?", NOW)

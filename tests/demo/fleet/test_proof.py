@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from agentmux.demo.fleet.proof import Commit, claims, read_commits
+from agentmux.demo.fleet.proof import CountedCommit, claims, read_commits
 
 FEATURES = ("Add mean", "Add mode")
-FIRST = Commit(id="a", parents=(), subject="Add a small calculator", event="")
-MEAN = Commit(id="b", parents=("a",), subject="Add mean", event="1")
-MODE = Commit(id="c", parents=("a",), subject="Add mode", event="2")
+FIRST = CountedCommit(id="a", parents=(), subject="Add a small calculator", event="")
+MEAN = CountedCommit(id="b", parents=("a",), subject="Add mean", event="1")
+MODE = CountedCommit(id="c", parents=("a",), subject="Add mode", event="2")
 BRANCHES = {"main": "a", "agentmux/add-mean": "b", "agentmux/add-mode": "c"}
 SESSIONS = {"one": ["s1"], "two": ["s2"]}
 
@@ -34,7 +34,7 @@ def test_a_commit_for_each_feature_is_right() -> None:
         ((FIRST, MEAN, replace(MODE, event="")), "2 commits name 2 different approvals"),
     ],
 )
-def test_a_commit_that_is_wrong_is_named(commits: tuple[Commit, ...], said: str) -> None:
+def test_a_commit_that_is_wrong_is_named(commits: tuple[CountedCommit, ...], said: str) -> None:
     assert any(text.startswith(said) for text in wrong(commits))
 
 

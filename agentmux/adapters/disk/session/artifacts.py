@@ -52,10 +52,10 @@ def read_artifacts(session: Path, state: SessionState) -> Artifacts:
     Raises:
         DataError: The system does not let us read one of the files.
     """
-    return _Reader(session, state).read()
+    return _ArtifactReader(session, state).read()
 
 
-class _Reader:
+class _ArtifactReader:
     """Reads a session's phase folders once, and collects sizes and problems of the files."""
 
     def __init__(self, session: Path, state: SessionState) -> None:

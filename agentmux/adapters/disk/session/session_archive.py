@@ -197,7 +197,7 @@ def drop(path: Path) -> None:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Archive]:
+def opened(path: Path) -> Iterator[OpenArchive]:
     """Open the file of an exported session for a ``with`` block."""
     try:
         fd = os.open(path, _READ)
@@ -209,12 +209,12 @@ def opened(path: Path) -> Iterator[Archive]:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise DataError(f"{path} is not a regular file")
         with os.fdopen(fd, "rb", closefd=False) as file:
-            yield Archive(path, file)
+            yield OpenArchive(path, file)
     finally:
         os.close(fd)
 
 
-class Archive:
+class OpenArchive:
     """An exported session's file that is open."""
 
     def __init__(self, path: Path, file: IO[bytes]) -> None:

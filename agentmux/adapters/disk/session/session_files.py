@@ -29,7 +29,7 @@ from agentmux.core.decisions.next_actions import Exit
 from agentmux.core.fold.apply import fold
 from agentmux.core.fold.implied_file import Implied
 from agentmux.core.journal.events import VERSION, Event, LaunchChosen, encode
-from agentmux.core.journal.state import Archive, SessionState
+from agentmux.core.journal.state import ArchivedArtifacts, SessionState
 from agentmux.core.journal.state import encode as encode_state
 from agentmux.core.names import layout
 from agentmux.core.pipeline.artifacts import TEXT_MAX, Artifacts
@@ -226,10 +226,10 @@ class FileSession(FileSignals):
             return files.json_bytes(implied.fields)
         return (implied.text or "").encode("utf-8", "surrogatepass")
 
-    def to_archive(self, archive: Archive) -> tuple[str, ...]:
+    def to_archive(self, archive: ArchivedArtifacts) -> tuple[str, ...]:
         return tuple(name for path in archive.paths for name in _files_below(self._path, path))
 
-    def archive(self, archive: Archive) -> None:
+    def archive(self, archive: ArchivedArtifacts) -> None:
         for name in self.to_archive(archive):
             source = files.inside(self._path, name)
             files.move(source, self._place(f"{archive.to}/{name}"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.session.configuration.forge_place import forge_places, target
 from agentmux.app.session.workplace.workplace import has_repository
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.forges.spec import Place, read_url
+from agentmux.core.forges.spec import RepoRef, read_url
 from agentmux.core.journal.state import Request
 from agentmux.core.names.words import git_commands
 from agentmux.errors import BlockedError, NotFoundError, UsageError
@@ -176,7 +176,7 @@ def _request(world: World, given: str) -> ContinuedBranch | None:
     )
 
 
-def _meant(world: World, given: str) -> tuple[Place, int] | None:
+def _meant(world: World, given: str) -> tuple[RepoRef, int] | None:
     number = _NUMBER.fullmatch(given)
     if number is not None:
         return target(world, world.environment).place, int(number[1])
@@ -185,7 +185,7 @@ def _meant(world: World, given: str) -> tuple[Place, int] | None:
     return next((each for each in urls if each is not None), None)
 
 
-def _remote_of(world: World, place: Place, found: ForgeRequest) -> str:
+def _remote_of(world: World, place: RepoRef, found: ForgeRequest) -> str:
     """Return the remote that is the repository with the request's branch.
 
     Raises:

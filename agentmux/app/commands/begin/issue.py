@@ -9,7 +9,7 @@ from agentmux.app.session.configuration.forge_place import target
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import writable
 from agentmux.core.documents.outside_text import issue_text, title_line
-from agentmux.core.forges.spec import Place, read_url
+from agentmux.core.forges.spec import RepoRef, read_url
 from agentmux.core.journal.state import Issue
 from agentmux.core.names.words.counts import counted
 from agentmux.errors import UsageError
@@ -68,7 +68,7 @@ def _left_out(found: IssueText) -> tuple[str, ...]:
     return (f"{count} left out: {found.place.host} does not say that the author may write there",)
 
 
-def _meant(world: World, given: str) -> tuple[Place, int]:
+def _meant(world: World, given: str) -> tuple[RepoRef, int]:
     """Return the repository and the number of the issue that the user named."""
     number = _NUMBER.fullmatch(given)
     if number is not None:

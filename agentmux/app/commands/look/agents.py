@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.result import SCHEMA, OperationResult, Problem, worst
+from agentmux.app.result import SCHEMA, OperationResult, SessionProblem, worst
 from agentmux.core.agents.command_lines import (
     hook_words,
     launch_argv,
@@ -200,7 +200,7 @@ class AgentCommands:
 
 
 def envelope(
-    agents: Iterable[AgentReport | AgentCommands], problems: Iterable[Problem]
+    agents: Iterable[AgentReport | AgentCommands], problems: Iterable[SessionProblem]
 ) -> dict[str, object]:
     """Return the JSON answer of the commands that look at agents."""
     return {
@@ -254,7 +254,7 @@ def probe_agent(
     )
 
 
-def _problems(report: AgentReport, name: str, agents: Iterable[str]) -> Iterable[Problem]:
+def _problems(report: AgentReport, name: str, agents: Iterable[str]) -> Iterable[SessionProblem]:
     if report.probe.problem is None:
         return
     spec = report.spec
@@ -263,7 +263,7 @@ def _problems(report: AgentReport, name: str, agents: Iterable[str]) -> Iterable
     if report.probe.installed:
         hints = [f"run it by hand: {' '.join((*spec.command, *spec.probe.argv))}"]
     message = f"agent {name}: {report.probe.problem}"
-    yield Problem(
+    yield SessionProblem(
         session="",
         code=ExitCode.MISSING,
         message=message,

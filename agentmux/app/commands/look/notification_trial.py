@@ -10,15 +10,15 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.config.settings import BELL, TMUX, Address
 from agentmux.core.names.words.counts import counted
 from agentmux.errors import AgentmuxError
-from agentmux.ports.notifier import Message, Notifier
+from agentmux.ports.notifier import Notification, Notifier
 
 _TITLE: Final = "AgentMux: this is a test"
-_MESSAGE: Final = Message(
+_MESSAGE: Final = Notification(
     title=_TITLE, body="A session that needs you will call you here (agentmux notify --test)."
 )
 
 
-class Outcome(StrEnum):
+class TrialOutcome(StrEnum):
     """What became of a test message."""
 
     SENT = "sent"
@@ -32,7 +32,7 @@ class Tried:
     """What happened at one address; ``reason`` says more, without anything secret."""
 
     address: Address
-    outcome: Outcome
+    outcome: TrialOutcome
     reason: str = ""
 
 
@@ -62,9 +62,9 @@ def send_test(addresses: Sequence[Address], ways: Ways) -> tuple[Tried, ...]:
 
 def _bell(ways: Ways) -> Tried:
     if ways.ring():
-        return Tried(address=Address(BELL), outcome=Outcome.SENT)
+        return Tried(address=Address(BELL), outcome=TrialOutcome.SENT)
     reason = "this is no terminal; a session rings in its own"
-    return Tried(address=Address(BELL), outcome=Outcome.SKIPPED, reason=reason)
+    return Tried(address=Address(BELL), outcome=TrialOutcome.SKIPPED, reason=reason)
 
 
 def _tmux(ways: Ways) -> Tried:
@@ -72,15 +72,15 @@ def _tmux(ways: Ways) -> Tried:
     try:
         count = ways.announce(f"{_TITLE} (agentmux notify --test)")
     except AgentmuxError as error:
-        return Tried(address=address, outcome=Outcome.FAILED, reason=error.message)
+        return Tried(address=address, outcome=TrialOutcome.FAILED, reason=error.message)
     if not count:
         reason = "nobody is attached to tmux now"
-        return Tried(address=address, outcome=Outcome.SKIPPED, reason=reason)
+        return Tried(address=address, outcome=TrialOutcome.SKIPPED, reason=reason)
     reason = f"{counted(count, 'client')} of tmux"
-    return Tried(address=address, outcome=Outcome.SENT, reason=reason)
+    return Tried(address=address, outcome=TrialOutcome.SENT, reason=reason)
 
 
 def _sent(addresses: Sequence[Address], ways: Ways) -> Iterator[Tried]:
     for each in ways.notifier.send(_MESSAGE, addresses) if addresses else ():
-        outcome = Outcome.FAILED if each.problem else Outcome.SENT
+        outcome = TrialOutcome.FAILED if each.problem else TrialOutcome.SENT
         yield Tried(address=each.address, outcome=outcome, reason=each.problem)

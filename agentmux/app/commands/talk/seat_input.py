@@ -32,7 +32,7 @@ MESSAGE_MAX: Final = 1 << 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class RecordedInput:
     """An input that is in the journal: its id, and the offset in the journal before it."""
 
     id: str
@@ -68,7 +68,7 @@ def give(
     fact: SeatTold | SeatAnswered,
     *,
     poke: Callable[[], bool],
-) -> Given:
+) -> RecordedInput:
     """Record a message or keys for the agent of a seat, and wake the orchestrator.
 
     Args:
@@ -93,7 +93,7 @@ def give(
         event = seat_event(world, state, seat, fact)
         held.append(event)
     poke()
-    return Given(id=event.id, seat=seat, offset=state.applied_offset)
+    return RecordedInput(id=event.id, seat=seat, offset=state.applied_offset)
 
 
 def _require_agent(state: SessionState, name: str, seat: str, *, tells: bool) -> None:
@@ -127,7 +127,7 @@ def _require_agent(state: SessionState, name: str, seat: str, *, tells: bool) ->
 def wait_ended(
     world: World,
     entry: SessionEntry,
-    given: Given,
+    given: RecordedInput,
     *,
     timeout_s: float,
     monotonic: Callable[[], float],
@@ -159,7 +159,9 @@ def wait_ended(
     )
 
 
-def _ended(world: World, entry: SessionEntry, given: Given) -> tuple[InputEnded | None, bool]:
+def _ended(
+    world: World, entry: SessionEntry, given: RecordedInput
+) -> tuple[InputEnded | None, bool]:
     """Return the end of an input, None if it has not ended, and whether it has begun."""
     if entry.name not in world.folders.names(entry.path.parent):
         raise NotFoundError(f"session {entry.name} was removed", hints=("agentmux list",))

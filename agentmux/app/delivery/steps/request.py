@@ -8,7 +8,7 @@ from agentmux.app.delivery.steps.push import push_target
 from agentmux.app.delivery.steps.work import Record, StepWork
 from agentmux.app.session.configuration.forge_place import forge_places, target
 from agentmux.core.documents.secret_values import secrets_of, without
-from agentmux.core.forges.spec import Place, read_url
+from agentmux.core.forges.spec import RepoRef, read_url
 from agentmux.core.pipeline.artifacts import summary_path
 from agentmux.core.pipeline.result_text import request_body, request_title
 from agentmux.errors import UsageError
@@ -112,8 +112,8 @@ class RequestStep:
         return f"{verb} {record.get('kind', 'request')} #{record['number']}: {record['url']}"
 
 
-def _place(record: Record, repo: str = "repo") -> Place:
-    return Place(forge=record["forge"], host=record["host"], repo=record[repo])
+def _place(record: Record, repo: str = "repo") -> RepoRef:
+    return RepoRef(forge=record["forge"], host=record["host"], repo=record[repo])
 
 
 def _ours(forge: Forge, record: Record) -> ForgeRequest | None:

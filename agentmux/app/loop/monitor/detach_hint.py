@@ -27,7 +27,7 @@ def leave_line(clients: Sequence[Client], keys: LeaveKeys, session: str) -> str:
     return ", ".join(said)
 
 
-class WayOut:
+class DetachHint:
     """Knows how the clients of a session leave it.
 
     Attributes:

@@ -17,9 +17,9 @@ from agentmux.app.delivery.approval.approval_question import question_or_obstacl
 from agentmux.app.delivery.approval.conflict_request import wish as with_conflicts
 from agentmux.app.delivery.approval.result_view import digest_now, every_change, result_view
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
-from agentmux.app.loop.dependencies import Tools
+from agentmux.app.loop.dependencies import LoopDependencies
 from agentmux.app.loop.monitor.tmux_options import waits
-from agentmux.app.loop.panes.observed_panes import Sight
+from agentmux.app.loop.panes.observed_panes import ObservedPanes
 from agentmux.app.session.writer import Session, stamp
 from agentmux.app.signals.submission import decide
 from agentmux.app.world import World
@@ -37,9 +37,9 @@ from agentmux.core.pipeline.beginnings import beginning_choices
 from agentmux.core.pipeline.registry import pipeline_of, working_phase
 from agentmux.core.terminal.keys.console import ANSWER_S, READ_S, REST_S, Console, ask, press
 from agentmux.core.terminal.keys.keys import Pressed
-from agentmux.core.terminal.keys.monitor_keys import DETACH, Wish, help_lines
+from agentmux.core.terminal.keys.monitor_keys import DETACH, MonitorCommand, help_lines
 from agentmux.ports.session.session_files import SessionFiles
-from agentmux.ports.tmux.display import Picture, Reading, ResultView
+from agentmux.ports.tmux.display import DisplayedText, Picture, ResultView
 from agentmux.threads import in_daemon_thread
 
 _BY_KEY: Final = "Ctrl-C at the monitor"
@@ -52,10 +52,10 @@ _CHANGED: Final = "the result is not the one that you saw: look at it again, the
 _EXPIRED: Final = "the question has expired: press a to ask anew"
 _LOADS: Final = ("looking …",)
 _TITLES: Final = {
-    Wish.DIFF: "Every change so far",
-    Wish.SUMMARY: "The summary",
-    Wish.KEYS: "All keys of the monitor",
-    Wish.APPROVE: "What an approval would do",
+    MonitorCommand.DIFF: "Every change so far",
+    MonitorCommand.SUMMARY: "The summary",
+    MonitorCommand.KEYS: "All keys of the monitor",
+    MonitorCommand.APPROVE: "What an approval would do",
 }
 
 
@@ -91,7 +91,12 @@ class MonitorKeys:
     """
 
     def __init__(
-        self, world: World, session: Session, tools: Tools, sight: Sight, loop: MonitorLoop
+        self,
+        world: World,
+        session: Session,
+        tools: LoopDependencies,
+        sight: ObservedPanes,
+        loop: MonitorLoop,
     ) -> None:
         self._world = world
         self._session = session
@@ -105,22 +110,22 @@ class MonitorKeys:
         self._approval: tuple[Approved, int] | None = None
         self._unsent: tuple[Console, Console, str] | None = None
         self._named: tuple[str, ...] = ()
-        self._texts: dict[Wish, tuple[str, ...]] = {}
+        self._texts: dict[MonitorCommand, tuple[str, ...]] = {}
         self._result: ResultView | None = None
         self._result_of = -1
         self._went = ""
-        self._do: Final[dict[Wish, Callable[[Pressed], None]]] = {
-            Wish.ASK: lambda _: self._ask_again(),
-            Wish.APPROVE: lambda _: self._approve(),
-            Wish.END: lambda _: self._hand_over(partial(self._loop.end, _BY_KEY)),
-            Wish.DIFF: lambda _: self._read(Wish.DIFF, every_change),
-            Wish.SUMMARY: lambda _: self._read(Wish.SUMMARY, _summary),
-            Wish.GO: lambda key: self._go_to(int(str(key))),
-            Wish.GO_WAITING: lambda _: self._go_waiting(),
-            Wish.RESUME: lambda _: self._hand_over(partial(self._resume, self._named)),
-            Wish.RESTART: lambda _: self._hand_over(partial(self._restart, self._named)),
-            Wish.SKIP: lambda _: self._hand_over(partial(self._skip, self._named)),
-            Wish.TYPE: lambda _: self._hand_over(partial(self._type, self._named)),
+        self._do: Final[dict[MonitorCommand, Callable[[Pressed], None]]] = {
+            MonitorCommand.ASK: lambda _: self._ask_again(),
+            MonitorCommand.APPROVE: lambda _: self._approve(),
+            MonitorCommand.END: lambda _: self._hand_over(partial(self._loop.end, _BY_KEY)),
+            MonitorCommand.DIFF: lambda _: self._read(MonitorCommand.DIFF, every_change),
+            MonitorCommand.SUMMARY: lambda _: self._read(MonitorCommand.SUMMARY, _summary),
+            MonitorCommand.GO: lambda key: self._go_to(int(str(key))),
+            MonitorCommand.GO_WAITING: lambda _: self._go_waiting(),
+            MonitorCommand.RESUME: lambda _: self._hand_over(partial(self._resume, self._named)),
+            MonitorCommand.RESTART: lambda _: self._hand_over(partial(self._restart, self._named)),
+            MonitorCommand.SKIP: lambda _: self._hand_over(partial(self._skip, self._named)),
+            MonitorCommand.TYPE: lambda _: self._hand_over(partial(self._type, self._named)),
         }
 
     def cancel(self) -> None:
@@ -154,7 +159,7 @@ class MonitorKeys:
         self._console, wish = press(
             before, key, now_s=now_s, decides=self._decides, page=self._tools.display.page()
         )
-        if wish is Wish.CHANGE:
+        if wish is MonitorCommand.CHANGE:
             self._send(before)
         elif wish in self._do:
             self._do[wish](key)
@@ -248,7 +253,7 @@ class MonitorKeys:
     def _keep_up(self) -> None:
         """Look at the result when there is a new one to decide on, and drop what was decided."""
         state = self._session.state
-        if not self._decides and self._console.reads is Wish.APPROVE:
+        if not self._decides and self._console.reads is MonitorCommand.APPROVE:
             self._console = Console()  # it was decided elsewhere
         if not takes_approval(state):
             self._result, self._result_of = None, -1
@@ -273,23 +278,23 @@ class MonitorKeys:
         session = self._session
         return partial(work, self._world, session.files, session.state)
 
-    def _read(self, wish: Wish, work: Callable[..., tuple[str, ...]]) -> None:
+    def _read(self, wish: MonitorCommand, work: Callable[..., tuple[str, ...]]) -> None:
         self._texts.setdefault(wish, _LOADS)
         self._background.run(f"reading {wish.value}", self._load(wish, work))
 
-    async def _load(self, wish: Wish, work: Callable[..., tuple[str, ...]]) -> None:
+    async def _load(self, wish: MonitorCommand, work: Callable[..., tuple[str, ...]]) -> None:
         self._texts[wish] = await in_daemon_thread(self._of_session(work))
         self.draw()
 
-    def _reading(self, console: Console, leave: str) -> Reading | None:
-        if console.reads is Wish.NOTHING:
+    def _reading(self, console: Console, leave: str) -> DisplayedText | None:
+        if console.reads is MonitorCommand.NOTHING:
             return None
-        keys = console.reads is Wish.KEYS
-        return Reading(
+        keys = console.reads is MonitorCommand.KEYS
+        return DisplayedText(
             title=_TITLES[console.reads],
             lines=help_lines(leave) if keys else self._texts.get(console.reads, ()),
             top=console.top,
-            is_diff=console.reads is Wish.DIFF,
+            is_diff=console.reads is MonitorCommand.DIFF,
         )
 
     # -- what is asked for twice -------------------------------------------------------------
@@ -298,21 +303,21 @@ class MonitorKeys:
         """Show what another press of the same key would do."""
         wish, state = self._console.wish, self._session.state
         match wish:
-            case Wish.APPROVE:
+            case MonitorCommand.APPROVE:
                 self._console = replace(_LOOKS)  # no other press has this very object
                 self._background.run("the approval", self._ask_approval())
-            case Wish.END:
+            case MonitorCommand.END:
                 self._ask(self._console, _END)
-            case Wish.CHANGE:
+            case MonitorCommand.CHANGE:
                 name, _ = self._beginning(self._console, state)
                 said = f"press Enter again {_WITHIN} to ask for these changes"
                 self._ask(self._console, f"{said}; the next cycle begins in {name}")
-            case Wish.RESUME:
+            case MonitorCommand.RESUME:
                 self._ask_about("R", stopped(state), "resume {}", "no pane waits for your choice")
-            case Wish.RESTART:
+            case MonitorCommand.RESTART:
                 none = "no seat has failed or ended"
                 self._ask_about("r", restartable(state), "start {} again", none)
-            case Wish.TYPE:
+            case MonitorCommand.TYPE:
                 none = "no prompt waits for an input field that is not recognised"
                 does = "type the prompt of {} at the cursor, and Enter: look at the pane first"
                 self._ask_about("t", self._untyped(), does, none)
@@ -339,7 +344,7 @@ class MonitorKeys:
         left_s = console.until_s - loop.time()
         if 0 < left_s < float("inf"):
             loop.call_later(left_s, self._expire)
-        elif console.reads is Wish.APPROVE and console.question:
+        elif console.reads is MonitorCommand.APPROVE and console.question:
             self._console = replace(console, question="", note=_EXPIRED)
         self.draw()
 
@@ -364,13 +369,13 @@ class MonitorKeys:
         if self._console is not pressed or self._session.state != state:
             return
         if isinstance(made, str):
-            self._texts[Wish.APPROVE] = ()
+            self._texts[MonitorCommand.APPROVE] = ()
             self._ask(Console(), f"not approved: {made}")
             return
-        self._texts[Wish.APPROVE] = made.lines
+        self._texts[MonitorCommand.APPROVE] = made.lines
         self._approval = made.approval, state.cycle
         again = f"press a again within {READ_S:g} s to {made.does}"
-        self._ask(Console(wish=Wish.APPROVE, reads=Wish.APPROVE), again)
+        self._ask(Console(wish=MonitorCommand.APPROVE, reads=MonitorCommand.APPROVE), again)
 
     # -- the decision ------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from threading import Event
 from typing import Final, Protocol
 
-from agentmux.app.loop.dependencies import Tools
+from agentmux.app.loop.dependencies import LoopDependencies
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import dataclass
@@ -28,7 +28,7 @@ from agentmux.core.decisions.notice_texts import (
 from agentmux.core.names import layout
 from agentmux.core.names.occasion import Occasion
 from agentmux.errors import AgentmuxError
-from agentmux.ports.notifier import Message, Sent
+from agentmux.ports.notifier import Notification, SendResult
 from agentmux.threads import in_daemon_thread
 
 _LASTING_S: Final = 30.0
@@ -61,7 +61,9 @@ class _Errand:
 class Notices:
     """Notifies the user of one session."""
 
-    def __init__(self, world: World, session: Session, tools: Tools, speaker: Speaker) -> None:
+    def __init__(
+        self, world: World, session: Session, tools: LoopDependencies, speaker: Speaker
+    ) -> None:
         self._world = world
         self._session = session
         self._tools = tools
@@ -151,16 +153,18 @@ class Notices:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _follow(self, sent: asyncio.Future[tuple[Sent, ...]], on_its_way: Event) -> None:
+    async def _follow(
+        self, sent: asyncio.Future[tuple[SendResult, ...]], on_its_way: Event
+    ) -> None:
         try:
             self._report(await sent)
         finally:
             self._going.discard(on_its_way)
 
-    def _send(self, errand: _Errand, on_its_way: Event) -> tuple[Sent, ...]:
+    def _send(self, errand: _Errand, on_its_way: Event) -> tuple[SendResult, ...]:
         """Send one message everywhere, in a thread of its own."""
         try:
-            found: list[Sent] = []
+            found: list[SendResult] = []
             if Address(TMUX) in errand.addresses:
                 found.append(self._tell_clients(errand.line))
             others = [each for each in errand.addresses if each.value not in {BELL, TMUX}]
@@ -172,17 +176,17 @@ class Notices:
         finally:
             on_its_way.set()
 
-    def _message(self, errand: _Errand) -> Message:
+    def _message(self, errand: _Errand) -> Notification:
         subject = self._session.state.subject
         body = notice_body(self._world.project.name, subject, errand.command)
-        return Message(title=f"AgentMux: {errand.title}", body=body)
+        return Notification(title=f"AgentMux: {errand.title}", body=body)
 
-    def _tell_clients(self, text: str) -> Sent:
+    def _tell_clients(self, text: str) -> SendResult:
         with suppress(AgentmuxError, OSError):  # the loop reports a server that does not answer
             self._tools.terminal.tell_clients(text)
-        return Sent(address=Address(TMUX))
+        return SendResult(address=Address(TMUX))
 
-    def _report(self, sent: Iterable[Sent]) -> None:
+    def _report(self, sent: Iterable[SendResult]) -> None:
         """Say which address failed; not again while it fails in the same way."""
         for each in sent:
             if each.problem:

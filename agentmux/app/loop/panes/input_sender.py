@@ -17,16 +17,16 @@ from agentmux.core.journal.events import InputEnded, InputStarted
 from agentmux.core.journal.state import Input
 from agentmux.core.names.statuses import LAUNCHED, WAITING
 from agentmux.core.terminal.keys.answer_keys import shown_keys
-from agentmux.ports.tmux.terminal import Delivery, DeliveryResult
+from agentmux.ports.tmux.terminal import DeliveryResult, TypingResult
 
 _RECOGNISED: Final = 40
 """A message with fewer characters than this, blanks apart, is not recognised on a screen."""
 
 _LOST: Final = "the orchestrator was lost while it typed"
-_GONE: Final = Delivery(
+_GONE: Final = TypingResult(
     result=DeliveryResult.PANE_GONE, evidence="its agent has ended; nothing was typed"
 )
-_GONE_MEANWHILE: Final = Delivery(
+_GONE_MEANWHILE: Final = TypingResult(
     result=DeliveryResult.UNKNOWN, evidence=f"{_LOST}, and its agent has ended since"
 )
 _SAID: Final[Mapping[DeliveryResult, str]] = {
@@ -82,30 +82,30 @@ class InputSender:
         seat = self._session.state.seats.get(given.seat)
         return seat is not None and seat.launch == given.launch and seat.status == LAUNCHED
 
-    async def _finish(self, given: Input, pane: str) -> Delivery:
+    async def _finish(self, given: Input, pane: str) -> TypingResult:
         """Press the missing Enter if the message is still in the input field; type nothing.
 
         Keys may have been pressed, and are not pressed again. A short message is not looked for:
         the same words may be on the screen for another reason.
         """
         if given.keys or len("".join(given.text.split())) < _RECOGNISED:
-            return Delivery(result=DeliveryResult.UNKNOWN, evidence=_LOST)
+            return TypingResult(result=DeliveryResult.UNKNOWN, evidence=_LOST)
         try:
             delivery = await self._messenger.type(
                 given.seat, pane, given.text, once=True, begins=_refuse
             )
         except _MayBeTypedError:
-            return Delivery(result=DeliveryResult.UNKNOWN, evidence=_LOST)
-        return Delivery(result=delivery.result, evidence=f"{_LOST}; {delivery.evidence}")
+            return TypingResult(result=DeliveryResult.UNKNOWN, evidence=_LOST)
+        return TypingResult(result=delivery.result, evidence=f"{_LOST}; {delivery.evidence}")
 
     def _begin(self, name: str, given: Input) -> None:
         self._session.record(InputStarted(input=name), seat=given.seat, launch=given.launch)
 
-    def _end(self, name: str, given: Input, delivery: Delivery) -> None:
+    def _end(self, name: str, given: Input, delivery: TypingResult) -> None:
         ended = InputEnded(input=name, result=delivery.result, evidence=delivery.evidence)
         self._session.record(ended, seat=given.seat, launch=given.launch)
 
-    def _say(self, given: Input, delivery: Delivery, *, asked: bool) -> None:
+    def _say(self, given: Input, delivery: TypingResult, *, asked: bool) -> None:
         """Say what became of an input, and of the question if the agent ``asked`` one."""
         if delivery.result is DeliveryResult.SENT:
             now = "it still asks you something" if self._asks(given) else "its question is answered"

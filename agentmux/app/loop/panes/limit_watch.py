@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from agentmux.app.loop.panes.observed_panes import Sight
+from agentmux.app.loop.panes.observed_panes import ObservedPanes
 from agentmux.app.session.writer import Session, stamp
 from agentmux.app.world import World
 from agentmux.core.agents.reset_times import reset_time
-from agentmux.core.agents.screens import Reading, read_since
+from agentmux.core.agents.screens import ScreenReading, read_since
 from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.decisions.limits import is_parked, parked_until, says_later, to_wake
 from agentmux.core.fold.parts.parking import ANSWERED, BUSY
@@ -25,7 +25,7 @@ class LimitWatch:
     """Records what the screens of agents say about their usage limits."""
 
     def __init__(
-        self, world: World, session: Session, sight: Sight, wake: Callable[[], None]
+        self, world: World, session: Session, sight: ObservedPanes, wake: Callable[[], None]
     ) -> None:
         """``wake`` wakes the loop: what it has to do may have changed."""
         self._world = world
@@ -33,7 +33,7 @@ class LimitWatch:
         self._sight = sight
         self._wake = wake
 
-    def read(self, spec: AgentSpec, name: str, seat: Seat, text: str) -> Reading:
+    def read(self, spec: AgentSpec, name: str, seat: Seat, text: str) -> ScreenReading:
         """Read a screen; a usage limit counts only below the last prompt or waking.
 
         Everything that is typed to an agent that was woken names the time of its waking.

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.app.loop.background_tasks import Loop, in_words
-from agentmux.app.loop.dependencies import Tools
+from agentmux.app.loop.dependencies import LoopDependencies
 from agentmux.app.loop.panes.observed_panes import Unsent
 from agentmux.app.loop.panes.watcher import Watcher
 from agentmux.app.session.writer import Session
@@ -27,7 +27,7 @@ from agentmux.core.names.statuses import LAUNCHED
 from agentmux.core.pipeline.registry import pipeline_of, working_phase
 from agentmux.core.prompts import prompt as prompts
 from agentmux.core.prompts.prompt import PromptInputs
-from agentmux.ports.tmux.terminal import NO_FIELD, Delivery, DeliveryResult
+from agentmux.ports.tmux.terminal import NO_FIELD, DeliveryResult, TypingResult
 
 logger = logging.getLogger(__name__)
 
@@ -46,7 +46,7 @@ _WHY_NOT: Final[Mapping[DeliveryResult, str]] = {
 """Why a message did not reach its agent, for people; for other results the evidence says it."""
 
 
-def _why_not(delivery: Delivery) -> str:
+def _why_not(delivery: TypingResult) -> str:
     said = delivery.evidence.removesuffix("; nothing was typed")
     return _WHY_NOT.get(delivery.result, said)
 
@@ -55,7 +55,7 @@ class Messenger:
     """Types messages to the agents of one session."""
 
     def __init__(
-        self, world: World, session: Session, tools: Tools, watcher: Watcher, loop: Loop
+        self, world: World, session: Session, tools: LoopDependencies, watcher: Watcher, loop: Loop
     ) -> None:
         self._world = world
         self._session = session
@@ -64,12 +64,12 @@ class Messenger:
         self._loop = loop
         self._turns: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._hands: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
-        self._attempts: dict[str, asyncio.Task[Delivery]] = {}
+        self._attempts: dict[str, asyncio.Task[TypingResult]] = {}
 
     async def prompt(self, seat: str, launch: str, pane: str, prompt: str) -> None:
         """Type the line that names a launch's prompt into its pane, unless it is there already.
 
-        If it does not arrive, `Sight.unsent` says why, also after an error.
+        If it does not arrive, `ObservedPanes.unsent` says why, also after an error.
 
         Args:
             seat: The seat.
@@ -108,8 +108,8 @@ class Messenger:
         return self._watcher.sight.unsent
 
     async def _attempt(
-        self, launch: str, before: Unsent, typing: Callable[..., Coroutine[Any, Any, Delivery]]
-    ) -> Delivery:
+        self, launch: str, before: Unsent, typing: Callable[..., Coroutine[Any, Any, TypingResult]]
+    ) -> TypingResult:
         """Type a prompt; begin again, blind, as soon as a person wants it typed at once."""
 
         def begin() -> None:
@@ -150,7 +150,7 @@ class Messenger:
             what = "did not arrive" if typed else "waits"
             self._loop.say(f"{seat}: its prompt {what}: {why}; look at its pane")
 
-    def _note_prompt(self, seat: str, launch: str, delivery: Delivery, before: Unsent) -> None:
+    def _note_prompt(self, seat: str, launch: str, delivery: TypingResult, before: Unsent) -> None:
         """Record what became of a prompt that was to be typed, and say it."""
         told = self._unsent.get(launch, before).why
         if delivery.result in _REACHED:
@@ -193,7 +193,7 @@ class Messenger:
         if delivery.result not in _REACHED:
             self._say_untold(action, _why_not(delivery))
 
-    async def _type_to_asker(self, action: Tell, text: str) -> Delivery | None:
+    async def _type_to_asker(self, action: Tell, text: str) -> TypingResult | None:
         """Type a message to the seat that asked; None if its launch ended before it was typed."""
         quiet, said = self._watcher.quiet, ""
         while self._hears(action.seat, action.launch):
@@ -268,7 +268,7 @@ class Messenger:
         begins: Callable[[], object] | None = None,
         blind: bool = False,
         deadline_s: float = _TYPE_S,
-    ) -> Delivery:
+    ) -> TypingResult:
         """Type ``text`` to the agent of a seat, and return what happened to it.
 
         A second message to the same seat waits for the first. With ``once`` nothing is
@@ -309,7 +309,7 @@ class Messenger:
         *,
         screen: str,
         begins: Callable[[], object],
-    ) -> Delivery:
+    ) -> TypingResult:
         """Press keys for a person in the pane of a seat, and return what happened to them.
 
         They never fall into a message that is being typed, nor a message between them; but they

@@ -38,7 +38,7 @@ class Unsent:
 
 
 @dataclass(slots=True)
-class Sight:
+class ObservedPanes:
     """The panes, what each seat does, and how each screen last looked.
 
     Attributes:

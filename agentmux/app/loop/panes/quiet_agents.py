@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from agentmux.app.loop.panes.observed_panes import Sight
+from agentmux.app.loop.panes.observed_panes import ObservedPanes
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec, TurnEnd
-from agentmux.core.decisions.stall import Patience, nudge_after, patience
+from agentmux.core.decisions.stall import QuietResponse, nudge_after, patience
 from agentmux.core.journal.state import AGENT_MODES, Seat
 from agentmux.core.names.phase import ResearchKind
 from agentmux.core.names.statuses import BUSY, IDLE, LAUNCHED, LIMIT, RESEARCHED, WAITING
@@ -25,7 +25,7 @@ class QuietAgents:
     """
 
     def __init__(
-        self, world: World, session: Session, sight: Sight, spec: Callable[[str], AgentSpec]
+        self, world: World, session: Session, sight: ObservedPanes, spec: Callable[[str], AgentSpec]
     ) -> None:
         """``spec`` returns the agent that plays a seat."""
         self._world = world
@@ -35,7 +35,7 @@ class QuietAgents:
         self.to_nudge: list[str] = []
         self._put_off: dict[str, str] = {}
 
-    def patience(self, name: str, seat: Seat, quiet_s: float) -> Patience:
+    def patience(self, name: str, seat: Seat, quiet_s: float) -> QuietResponse:
         """Return what to do about an agent that has been quiet for ``quiet_s`` seconds."""
         stall = self._world.settings.stall
         return patience(

@@ -8,8 +8,8 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import Final
 
-from agentmux.app.loop.dependencies import Tools
-from agentmux.app.loop.panes.observed_panes import Sight
+from agentmux.app.loop.dependencies import LoopDependencies
+from agentmux.app.loop.panes.observed_panes import ObservedPanes
 from agentmux.app.session.writer import Session
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError, DataError
@@ -30,7 +30,11 @@ class RuntimeNote:
     """
 
     def __init__(
-        self, session: Session, tools: Tools, sight: Sight, identity: Mapping[str, object]
+        self,
+        session: Session,
+        tools: LoopDependencies,
+        sight: ObservedPanes,
+        identity: Mapping[str, object],
     ) -> None:
         """``identity`` describes the process that drives the session: pids, start times, socket."""
         self._session = session

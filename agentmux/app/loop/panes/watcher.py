@@ -10,17 +10,17 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
-from agentmux.app.loop.dependencies import Tools
+from agentmux.app.loop.dependencies import LoopDependencies
 from agentmux.app.loop.panes.limit_watch import LimitWatch
-from agentmux.app.loop.panes.observed_panes import LastLook, Sight
+from agentmux.app.loop.panes.observed_panes import LastLook, ObservedPanes
 from agentmux.app.loop.panes.quiet_agents import QuietAgents
 from agentmux.app.loop.panes.runtime_note import RuntimeNote
 from agentmux.app.session.snapshot import keep, snapshot
 from agentmux.app.session.writer import Session, stamp
 from agentmux.app.world import World
 from agentmux.core.agents.screens import (
-    Reading,
     ScreenMark,
+    ScreenReading,
     last_line,
     refuses,
     shows_prompt,
@@ -31,7 +31,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.times import time_of
 from agentmux.core.decisions.limits import is_parked
 from agentmux.core.decisions.next_actions import Facts, LaunchFact
-from agentmux.core.decisions.stall import Patience
+from agentmux.core.decisions.stall import QuietResponse
 from agentmux.core.journal.events import AgentStalled, ConversationLearned, PromptReached
 from agentmux.core.journal.state import AGENT_MODES, NATIVE, Seat
 from agentmux.core.names.phase import BASE, CHECK, SETUP
@@ -75,7 +75,7 @@ _ARRIVED: Final[Mapping[ScreenMark, str]] = {
     ScreenMark.LIMIT: "usage limit below the prompt on screen",
 }
 
-_NOTHING_READ: Final = Reading(mark=ScreenMark.UNKNOWN)
+_NOTHING_READ: Final = ScreenReading(mark=ScreenMark.UNKNOWN)
 
 
 def command_status(role: str) -> str:
@@ -83,7 +83,7 @@ def command_status(role: str) -> str:
     return {SETUP: SETTING_UP, CHECK: CHECKING, BASE: CHECKING}.get(role, "")
 
 
-def _status_of(reading: Reading) -> str:
+def _status_of(reading: ScreenReading) -> str:
     """Return the status of an agent whose screen says this; who has to log in is waited for."""
     return WAITING if reading.needs_login else _MARKS.get(reading.mark, UNKNOWN)
 
@@ -108,7 +108,7 @@ class Watcher:
         self,
         world: World,
         session: Session,
-        tools: Tools,
+        tools: LoopDependencies,
         *,
         identity: Mapping[str, object],
     ) -> None:
@@ -118,7 +118,7 @@ class Watcher:
         self._tools = tools
         self.wake: Callable[[], None] = _nobody
         self.answer_keys: Callable[[], None] = _nobody
-        self.sight = Sight()
+        self.sight = ObservedPanes()
         self.runtime = RuntimeNote(session, tools, self.sight, identity)
         self.quiet = QuietAgents(world, session, self.sight, self.spec)
         self._limits = LimitWatch(world, session, self.sight, self._wake_loop)
@@ -438,10 +438,10 @@ class Watcher:
                 self._limits.note_rest(name, seat, quiet_s)
                 continue
             due = self.quiet.patience(name, seat, quiet_s)
-            if due is Patience.NUDGE and name not in self.quiet.to_nudge:
+            if due is QuietResponse.NUDGE and name not in self.quiet.to_nudge:
                 self.quiet.to_nudge.append(name)
                 self.wake()
-            elif due is Patience.REPORT:
+            elif due is QuietResponse.REPORT:
                 self._report(name, seat, quiet_s)
 
     def _report(self, name: str, seat: Seat, quiet_s: float) -> None:

@@ -17,7 +17,7 @@ class Approvers:
     def __init__(
         self, own: Mapping[str, str], approver: Callable[[str], Mapping[str, str] | None]
     ) -> None:
-        """Take the environment of this process, and `Tools.approver`."""
+        """Take the environment of this process, and `LoopDependencies.approver`."""
         self._own = own
         self._approver = approver
         self._known: dict[str, Mapping[str, str]] = {}

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
-    from agentmux.app.loop.dependencies import Tools
+    from agentmux.app.loop.dependencies import LoopDependencies
     from agentmux.app.loop.work.approvers import Approvers
     from agentmux.app.session.writer import Session
     from agentmux.app.world import World
@@ -23,7 +23,7 @@ class DeliveryWorker:
         self,
         world: World,
         session: Session,
-        tools: Tools,
+        tools: LoopDependencies,
         approvers: Approvers,
         background: BackgroundTasks,
         loop: Loop,

@@ -10,7 +10,7 @@ from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import Json
 from agentmux.core.codec.shape import shown
-from agentmux.core.definitions.check import Checked, role_names
+from agentmux.core.definitions.check import CheckedDefinition, role_names
 from agentmux.core.definitions.definition import (
     WHOLE,
     Kind,
@@ -160,7 +160,7 @@ def no_pipeline(world: World, name: str) -> UsageError:
     return UsageError(f"no pipeline {shown(name)}", hints=hints)
 
 
-def checked(source: Source, settings: Settings) -> Checked:
+def checked(source: Source, settings: Settings) -> CheckedDefinition:
     """Return the pipeline of a definition, or all problems; one is that we cannot run it yet."""
     around = Surroundings(
         roles=frozenset((*ROLES, *settings.own_roles)),
@@ -173,7 +173,7 @@ def checked(source: Source, settings: Settings) -> Checked:
     try:
         running(resolved(found.pipeline, commands_of(settings)))
     except DataError as error:
-        return Checked(pipeline=None, problems=(Problem(line=1, what=error.message),))
+        return CheckedDefinition(pipeline=None, problems=(Problem(line=1, what=error.message),))
     return found
 
 

@@ -17,7 +17,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.result import Problem, problem_of
+from agentmux.app.result import SessionProblem, problem_of
 from agentmux.app.session.search.further_up import hints_further_up
 from agentmux.app.session.search.lost_sessions import require_not_lost
 from agentmux.app.session.search.orchestrator_version import other_version
@@ -35,8 +35,8 @@ from agentmux.errors import (
     NotFoundError,
 )
 from agentmux.ports.tmux.terminal import (
-    Listing,
     Server,
+    ServerListing,
     Target,
     Terminal,
     TerminalError,
@@ -71,7 +71,7 @@ class SessionEntry:
     fields: Json
     source: str
     updated: datetime
-    problem: Problem | None = None
+    problem: SessionProblem | None = None
     warnings: tuple[str, ...] = ()
 
     @property
@@ -213,7 +213,7 @@ def _entry(
     fields: Json,
     source: str,
     *,
-    problem: Problem | None = None,
+    problem: SessionProblem | None = None,
     warnings: tuple[str, ...] = (),
 ) -> SessionEntry:
     return SessionEntry(
@@ -511,9 +511,9 @@ class _Servers:
         self._site = site
         self.is_alive = functools.cache(site.locks.is_alive)
         self._at: dict[str, Terminal] = {}
-        self._said: dict[str, Listing | AgentmuxError] = {}
+        self._said: dict[str, ServerListing | AgentmuxError] = {}
 
-    def listing(self, socket: str) -> tuple[str, Listing | AgentmuxError]:
+    def listing(self, socket: str) -> tuple[str, ServerListing | AgentmuxError]:
         """Return the path of a tmux server's socket, and the server's listing or its error.
 
         An empty ``socket`` is the configured one.
@@ -526,7 +526,7 @@ class _Servers:
         return terminal.socket, self._said[terminal.socket]
 
 
-def _asked(terminal: Terminal) -> Listing | AgentmuxError:
+def _asked(terminal: Terminal) -> ServerListing | AgentmuxError:
     try:
         return terminal.listing()
     except MissingError as error:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.views.plain_fields import mapping
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.phase import RESEARCHERS
-from agentmux.core.names.status_labels import Group, SessionStatus, status_group
+from agentmux.core.names.status_labels import SessionStatus, StatusGroup, status_group
 from agentmux.core.names.statuses import BROKEN, LEFT
 
 if TYPE_CHECKING:
@@ -158,9 +158,9 @@ class SessionView:
     title: str = ""
 
     @property
-    def group(self) -> Group:
+    def group(self) -> StatusGroup:
         """What it needs; a session with a decision to make needs its user, also at rest."""
-        return Group.NEEDS_YOU if self.decision else status_group(self.status)
+        return StatusGroup.NEEDS_YOU if self.decision else status_group(self.status)
 
     @property
     def is_other_pipeline(self) -> bool:

@@ -95,7 +95,7 @@ def _decide(
     require_consent(face, "Approve?", yes=not asks)
     shown = given["digest"] or str(asked.get("digest", ""))
     made = deciding.decide(
-        engine, row, deciding.Given(**{**given, "digest": shown, "by": _person()})
+        engine, row, deciding.GivenDecision(**{**given, "digest": shown, "by": _person()})
     )
     said = f"{'approval' if approves else 'request'} recorded; its host delivers it"
     return _done(row, _by_host(engine, row, said), json=json, more={"decision": made})

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import sqlalchemy as sa
 
     from agentmux.cli.face import Face
-    from agentmux.fleet.engine.fleet_home import Place
+    from agentmux.fleet.engine.fleet_home import FleetHome
 
 
 IdArg = Annotated[
@@ -36,7 +36,7 @@ def require_extra() -> None:
         )
 
 
-def place_of_fleet(face: Face) -> Place:
+def place_of_fleet(face: Face) -> FleetHome:
     """Return the place of the fleet.
 
     Raises:

@@ -13,7 +13,7 @@ from agentmux.cli.commands.fleet.place import anywhere, engine_of
 from agentmux.cli.commands.group import GroupJsonOpt
 from agentmux.cli.commands.run.start import read_roles, read_text
 from agentmux.cli.face import Face, absolute, cwd
-from agentmux.core.fleet.fleet_request import NORMAL, Wish
+from agentmux.core.fleet.fleet_request import NORMAL, FleetRequest
 from agentmux.core.fleet.repositories import is_allowed, is_url
 from agentmux.errors import ConfigError, NotFoundError, UsageError
 from agentmux.wiring import machine
@@ -79,7 +79,7 @@ def submit(  # noqa: PLR0913, PLR0917 (typer)
     read_roles(role or ())
     if quick and pipeline not in {"", "quick"}:
         raise UsageError("--quick is --pipeline quick: say only one of them")
-    usual = Wish(
+    usual = FleetRequest(
         repo=_repository(face, repo),
         feature=read_text(feature, what="what to build") if feature is not None else "",
         issue=issue,
@@ -93,7 +93,7 @@ def submit(  # noqa: PLR0913, PLR0917 (typer)
         comments=comments,
         product_manager=product_manager,
     )
-    wishes: tuple[Wish, ...] = (usual,)
+    wishes: tuple[FleetRequest, ...] = (usual,)
     if backlog is not None:
         if feature is not None or issue or key:
             raise UsageError("--from takes features, issues and keys from its file")
@@ -123,7 +123,7 @@ def _repository(face: Face, text: str) -> str:
     return named_repository(text, cwd(), face.environ) if text else str(face.project())
 
 
-def _require_allowed(face: Face, engine: sa.Engine, wishes: tuple[Wish, ...]) -> None:
+def _require_allowed(face: Face, engine: sa.Engine, wishes: tuple[FleetRequest, ...]) -> None:
     """Check that some host may run these repositories; say which, if not all may.
 
     What hosts that were seen have said counts, and what this host's user allows.

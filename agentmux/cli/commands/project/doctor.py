@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from agentmux.app.doctor.examination import examine
-from agentmux.app.doctor.finding import Finding, Level, Repair, warning
+from agentmux.app.doctor.finding import DoctorFinding, Level, Repair, warning
 from agentmux.app.doctor.project import repairs_of
 from agentmux.app.result import SCHEMA
 from agentmux.app.session.search.lookup import list_sessions, live
@@ -64,8 +64,13 @@ def doctor(
 
 
 def _mended(
-    face: Face, patient: Patient, found: Sequence[Finding], fixed: Iterable[Repair], *, yes: bool
-) -> tuple[Finding, ...]:
+    face: Face,
+    patient: Patient,
+    found: Sequence[DoctorFinding],
+    fixed: Iterable[Repair],
+    *,
+    yes: bool,
+) -> tuple[DoctorFinding, ...]:
     """Mend after a question, and return the findings of a second look."""
     for each in found:
         if each.repair is not None:
@@ -77,12 +82,12 @@ def _mended(
     return _examined(patient)
 
 
-def _examined(patient: Patient) -> tuple[Finding, ...]:
+def _examined(patient: Patient) -> tuple[DoctorFinding, ...]:
     checks = {**ward.checks(patient), "orphans": lambda: _orphans(patient)}
     return examine(checks, ward.LIMIT_S)
 
 
-def _orphans(patient: Patient) -> Iterator[Finding]:
+def _orphans(patient: Patient) -> Iterator[DoctorFinding]:
     """Yield the agents that run although their session does not."""
     site = patient.site()
     entries = {entry.path: entry for entry in list_sessions(site)}
@@ -99,7 +104,7 @@ def _orphans(patient: Patient) -> Iterator[Finding]:
             yield warning("leftovers", text, how_to_end(alive))
 
 
-def _answer(found: Sequence[Finding], fixed: Iterable[Repair]) -> dict[str, object]:
+def _answer(found: Sequence[DoctorFinding], fixed: Iterable[Repair]) -> dict[str, object]:
     levels = {level.value: sum(each.level is level for each in found) for level in Level}
     return {
         "schema": SCHEMA,
@@ -117,7 +122,7 @@ _COLOURED_AS: Final = {
 """Each level has the colour of a status, which have one table."""
 
 
-def _show(found: Sequence[Finding], *, colours: bool) -> None:
+def _show(found: Sequence[DoctorFinding], *, colours: bool) -> None:
     edge = max(len(each.check) for each in found)
     for each in found:
         word = render.paint(

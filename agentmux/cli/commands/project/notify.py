@@ -10,7 +10,7 @@ import typer
 
 from agentmux.adapters.notify.process import LIMIT_S, HelperProcess
 from agentmux.adapters.tmux.announcement import announce
-from agentmux.app.commands.look.notification_trial import Outcome, Tried, Ways, send_test
+from agentmux.app.commands.look.notification_trial import TrialOutcome, Tried, Ways, send_test
 from agentmux.app.result import SCHEMA
 from agentmux.cli import render
 from agentmux.cli.commands.look.sessions import JsonOpt
@@ -51,7 +51,7 @@ def notify(
         render.as_json(_answer(settings, found, tried))
     else:
         _show(face, settings, found, tried)
-    failed = any(each.outcome is Outcome.FAILED for each in tried)
+    failed = any(each.outcome is TrialOutcome.FAILED for each in tried)
     return ExitCode.FAILED if failed else ExitCode.OK
 
 

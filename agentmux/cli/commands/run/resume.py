@@ -24,7 +24,7 @@ from agentmux.app.commands.resume.resume import (
     starting,
 )
 from agentmux.app.launch.missing_programs import missing_programs
-from agentmux.app.result import Problem, envelope, problem_of, worst
+from agentmux.app.result import SessionProblem, envelope, problem_of, worst
 from agentmux.app.session.configuration.pinned import repinned_by
 from agentmux.app.session.search.lookup import (
     Liveness,
@@ -34,7 +34,7 @@ from agentmux.app.session.search.lookup import (
     shown_path,
 )
 from agentmux.app.session.workplace.checkout import busy, taken
-from agentmux.app.views.cached_programs import LookedUpOnce
+from agentmux.app.views.cached_programs import CachedPrograms
 from agentmux.app.views.session.plan_lines import resume_plan
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, leave, require_consent
@@ -282,9 +282,9 @@ def _dry_run(
     repin: bool,
 ) -> int:
     sessions: list[dict[str, Any]] = []
-    problems: list[Problem] = []
+    problems: list[SessionProblem] = []
     once = functools.cache(world.git.head_at)  # most sessions are in the same work tree
-    programs = LookedUpOnce(world.agents.programs)
+    programs = CachedPrograms(world.agents.programs)
     world = replace(
         world,
         agents=replace(world.agents, programs=programs),
@@ -330,7 +330,7 @@ def _look(
     *,
     rebuild: Rebuild,
     repin: bool,
-) -> tuple[dict[str, Any], list[Problem]]:
+) -> tuple[dict[str, Any], list[SessionProblem]]:
     """Return what a resume would do with one session, without changing anything.
 
     Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from agentmux.app.result import Problem, envelope, problem_of, worst
+from agentmux.app.result import SessionProblem, envelope, problem_of, worst
 from agentmux.app.session.search.lookup import SessionEntry, live
 from agentmux.cli import render
 from agentmux.cli.ask.consent import require_consent
@@ -64,7 +64,7 @@ def resume_all(face: Face, one: ResumeOne, *, yes: bool, json: bool) -> int:
     count = counted(len(resting), "session")
     require_consent(face, f"Resume {count}: {names}?", yes=yes)
     begun: list[dict[str, Any]] = []
-    problems: list[Problem] = []
+    problems: list[SessionProblem] = []
     try:
         for entry in resting:
             try:

@@ -12,7 +12,7 @@ import typer
 
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.commands.resume.live_seat import only_seat
-from agentmux.app.commands.talk.seat_input import Given, give, require_message, wait_ended
+from agentmux.app.commands.talk.seat_input import RecordedInput, give, require_message, wait_ended
 from agentmux.app.result import SCHEMA
 from agentmux.app.session.search.lookup import (
     SessionEntry,
@@ -168,7 +168,7 @@ def _agent(
 def _end(
     world: World,
     entry: SessionEntry,
-    given: Given,
+    given: RecordedInput,
     *,
     keys: tuple[str, ...],
     timeout_s: float,
@@ -195,7 +195,7 @@ def _end(
     return ExitCode.OK
 
 
-def _error(entry: SessionEntry, given: Given, ended: InputEnded) -> AgentmuxError:
+def _error(entry: SessionEntry, given: RecordedInput, ended: InputEnded) -> AgentmuxError:
     who = f"`{given.seat}` of session {entry.name}"
     look = (f"look at it: agentmux show {entry.name} --role {given.seat}",)
     why = _REFUSED.get(ended.result)

@@ -12,7 +12,7 @@ from agentmux.errors import DataError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Recorded:
+class _RecordedStep:
     name: str
     run: tuple[str, ...]
     timeout_s: int
@@ -27,7 +27,7 @@ def new_setup(steps: Iterable[SetupStep]) -> Setup | None:
 def recorded_steps(steps: Iterable[SetupStep]) -> tuple[Json, ...]:
     """Return steps as state and journal have them."""
     return tuple(
-        to_fields(_Recorded(name=each.name, run=each.run, timeout_s=round(each.timeout_s)))
+        to_fields(_RecordedStep(name=each.name, run=each.run, timeout_s=round(each.timeout_s)))
         for each in steps
     )
 
@@ -76,7 +76,7 @@ def step_from(fields: Json) -> SetupStep:
     Raises:
         FieldError: It is damaged.
     """
-    found = from_fields(_Recorded, fields, where="state: setup")
+    found = from_fields(_RecordedStep, fields, where="state: setup")
     return SetupStep(name=found.name, run=found.run, timeout_s=float(found.timeout_s))
 
 

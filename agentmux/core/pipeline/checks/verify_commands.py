@@ -11,7 +11,7 @@ from agentmux.core.journal.state import SessionState
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Recorded:
+class _RecordedCommand:
     name: str
     run: tuple[str, ...]
     timeout_s: int
@@ -22,7 +22,7 @@ def recorded_commands(commands: Iterable[VerifyCommand]) -> tuple[Json, ...]:
     """Return commands as state and journal have them."""
     return tuple(
         to_fields(
-            _Recorded(
+            _RecordedCommand(
                 name=each.name,
                 run=each.run,
                 timeout_s=round(each.timeout_s),
@@ -45,7 +45,7 @@ def frozen_commands(state: SessionState) -> tuple[VerifyCommand, ...]:
     Raises:
         FieldError: One is damaged.
     """
-    found = (from_fields(_Recorded, each, where="state: verify") for each in state.verify)
+    found = (from_fields(_RecordedCommand, each, where="state: verify") for each in state.verify)
     return tuple(
         VerifyCommand(
             name=each.name,

@@ -14,7 +14,7 @@ from agentmux.core.terminal.keys.monitor_keys import (
     MOVES,
     READS,
     YES,
-    Wish,
+    MonitorCommand,
     why_not,
     wish_of,
     writing_wish,
@@ -38,14 +38,14 @@ A longer one can be given to the command line as a file.
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Page:
+class TextPage:
     """How much of a text the screen shows: ``rows`` lines, from line ``last`` on at the latest."""
 
     rows: int = 1
     last: int = 0
 
 
-_NO_PAGE: Final = Page()
+_NO_PAGE: Final = TextPage()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,19 +59,19 @@ class Console:
         question: The question to the person whether to do that.
         from_s: A second press counts from this time on, in seconds on the caller's clock.
         until_s: The time at which the question ends.
-        reads: Which text is shown: `Wish.DIFF`, `Wish.SUMMARY` or `Wish.KEYS`, or `Wish.APPROVE`
-            for what an approval would do; `Wish.NOTHING` for none.
+        reads: Which text is shown: that of `MonitorCommand.DIFF`, ``SUMMARY`` or ``KEYS``, or of
+            ``APPROVE`` for what an approval would do; ``NOTHING`` for none.
         top: The first line of that text that is on the screen.
         note: What the last key could not do; it is shown until the next key.
     """
 
     draft: str | None = None
     beginning: int = 0
-    wish: Wish = Wish.NOTHING
+    wish: MonitorCommand = MonitorCommand.NOTHING
     question: str = ""
     from_s: float = float("-inf")
     until_s: float = float("-inf")
-    reads: Wish = Wish.NOTHING
+    reads: MonitorCommand = MonitorCommand.NOTHING
     top: int = 0
     note: str = ""
 
@@ -81,8 +81,8 @@ class Console:
 
 
 def press(
-    console: Console, key: Pressed, *, now_s: float, decides: bool, page: Page = _NO_PAGE
-) -> tuple[Console, Wish]:
+    console: Console, key: Pressed, *, now_s: float, decides: bool, page: TextPage = _NO_PAGE
+) -> tuple[Console, MonitorCommand]:
     """Return the console after a key, and what to do.
 
     Args:
@@ -95,30 +95,34 @@ def press(
     console = replace(_current(console, now_s, decides=decides), note="")
     if console.draft is not None:
         return _written(console, key, now_s)
-    wish = wish_of(key, reads=console.reads is not Wish.NOTHING, decides=decides)
+    wish = wish_of(key, reads=console.reads is not MonitorCommand.NOTHING, decides=decides)
     if key in YES and console.asks(now_s):
         wish = console.wish
-    if console.reads is Wish.APPROVE and isinstance(key, str) and wish in MOVES:
-        wish = Wish.NOTHING  # a letter may be meant for an agent whose pane has just closed
+    if console.reads is MonitorCommand.APPROVE and isinstance(key, str) and wish in MOVES:
+        wish = (
+            MonitorCommand.NOTHING
+        )  # a letter may be meant for an agent whose pane has just closed
     if wish in CONFIRMED:
         return _again(console, key, wish, now_s)
     if wish in MOVES:
-        return _moved(console, wish, now_s, page), Wish.NOTHING
+        return _moved(console, wish, now_s, page), MonitorCommand.NOTHING
     return _begun(console, key, wish)
 
 
-def _begun(console: Console, key: Pressed, wish: Wish) -> tuple[Console, Wish]:
+def _begun(console: Console, key: Pressed, wish: MonitorCommand) -> tuple[Console, MonitorCommand]:
     """Return the console after a key that needs no second press."""
-    still = console.reads is not Wish.APPROVE
+    still = console.reads is not MonitorCommand.APPROVE
     kept = Console(reads=console.reads, top=console.top) if still else Console()
     if wish in READS:
-        shown = Wish.NOTHING if wish is console.reads else wish
-        return Console(reads=shown), (wish if shown is not Wish.NOTHING else Wish.NOTHING)
-    if wish is Wish.WRITE:
-        return Console(draft=""), Wish.NOTHING
-    if wish is Wish.BACK:
-        return Console(), Wish.NOTHING
-    if wish is Wish.NOTHING:
+        shown = MonitorCommand.NOTHING if wish is console.reads else wish
+        return Console(reads=shown), (
+            wish if shown is not MonitorCommand.NOTHING else MonitorCommand.NOTHING
+        )
+    if wish is MonitorCommand.WRITE:
+        return Console(draft=""), MonitorCommand.NOTHING
+    if wish is MonitorCommand.BACK:
+        return Console(), MonitorCommand.NOTHING
+    if wish is MonitorCommand.NOTHING:
         return replace(kept, note=why_not(key)), wish
     return kept, wish
 
@@ -129,53 +133,65 @@ def ask(console: Console, question: str, now_s: float, *, rest_s: float = 0.0) -
     It is open for `ANSWER_S` seconds, or with a text to read for `READ_S`; an answer counts after
     ``rest_s`` seconds.
     """
-    time_s = READ_S if console.reads is Wish.APPROVE else ANSWER_S
+    time_s = READ_S if console.reads is MonitorCommand.APPROVE else ANSWER_S
     return replace(console, question=question, from_s=now_s + rest_s, until_s=now_s + time_s)
 
 
 def _current(console: Console, now_s: float, *, decides: bool) -> Console:
     """Return the console without what is over: a question after its time, a decision made."""
-    asked = console.reads is Wish.APPROVE or console.draft is not None
-    if (asked and not decides) or (console.reads is Wish.APPROVE and now_s >= console.until_s):
+    asked = console.reads is MonitorCommand.APPROVE or console.draft is not None
+    if (asked and not decides) or (
+        console.reads is MonitorCommand.APPROVE and now_s >= console.until_s
+    ):
         return Console()
     return console
 
 
-def _again(console: Console, key: Pressed, wish: Wish, now_s: float) -> tuple[Console, Wish]:
+def _again(
+    console: Console, key: Pressed, wish: MonitorCommand, now_s: float
+) -> tuple[Console, MonitorCommand]:
     """Return the console after a key that asked for ``wish``, and what the monitor has to do.
 
-    That is ``wish`` if the open question is about the same wish; else it is `Wish.ASK`, and the
-    console keeps its draft meanwhile. A key needs a second press because the first may have been
+    That is ``wish`` if the open question is about the same wish; else it is `MonitorCommand.ASK`,
+    and the console keeps its draft meanwhile. A key needs a second press because the first may have been
     meant for an agent whose pane has just closed.
     """
     if wish is console.wish and now_s < console.until_s:
         early = isinstance(key, str) and now_s < console.from_s
-        return (console, Wish.NOTHING) if early else (Console(), wish)
-    return Console(draft=console.draft, beginning=console.beginning, wish=wish), Wish.ASK
+        return (console, MonitorCommand.NOTHING) if early else (Console(), wish)
+    return Console(draft=console.draft, beginning=console.beginning, wish=wish), MonitorCommand.ASK
 
 
-def _moved(console: Console, wish: Wish, now_s: float, page: Page) -> Console:
+def _moved(console: Console, wish: MonitorCommand, now_s: float, page: TextPage) -> Console:
     """Return the console at another place in its text; a question about it is open anew."""
-    steps = {Wish.LINE_DOWN: 1, Wish.LINE_UP: -1, Wish.PAGE_DOWN: page.rows}
-    steps |= {Wish.PAGE_UP: -page.rows, Wish.FIRST_PAGE: -console.top, Wish.LAST_PAGE: page.last}
+    steps = {
+        MonitorCommand.LINE_DOWN: 1,
+        MonitorCommand.LINE_UP: -1,
+        MonitorCommand.PAGE_DOWN: page.rows,
+    }
+    steps |= {
+        MonitorCommand.PAGE_UP: -page.rows,
+        MonitorCommand.FIRST_PAGE: -console.top,
+        MonitorCommand.LAST_PAGE: page.last,
+    }
     moved = replace(console, top=min(max(console.top + steps[wish], 0), page.last))
     return ask(moved, console.question, now_s) if console.question else moved
 
 
-def _written(console: Console, key: Pressed, now_s: float) -> tuple[Console, Wish]:
+def _written(console: Console, key: Pressed, now_s: float) -> tuple[Console, MonitorCommand]:
     """Return the console after a key that was pressed while a change request was written."""
     draft, wish = console.draft or "", writing_wish(key)
-    if wish is Wish.SEND:
+    if wish is MonitorCommand.SEND:
         if draft.strip():
-            return _again(console, key, Wish.CHANGE, now_s)
-        return Console(draft=draft, note="write what should change first"), Wish.NOTHING
-    if wish is Wish.BACK:
-        return Console(), Wish.NOTHING
-    beginning = console.beginning + (wish is Wish.BEGINNING)
-    if wish is Wish.ERASE:
+            return _again(console, key, MonitorCommand.CHANGE, now_s)
+        return Console(draft=draft, note="write what should change first"), MonitorCommand.NOTHING
+    if wish is MonitorCommand.BACK:
+        return Console(), MonitorCommand.NOTHING
+    beginning = console.beginning + (wish is MonitorCommand.BEGINNING)
+    if wish is MonitorCommand.ERASE:
         draft = draft[:-1]
-    elif wish is Wish.CLEAR:
+    elif wish is MonitorCommand.CLEAR:
         draft = ""
     elif isinstance(key, str):
         draft = (draft + key)[:DRAFT_MAX]
-    return Console(draft=draft, beginning=beginning), Wish.NOTHING
+    return Console(draft=draft, beginning=beginning), MonitorCommand.NOTHING

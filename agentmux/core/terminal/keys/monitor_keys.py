@@ -14,7 +14,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.terminal.keys.keys import Key, Pressed
 
 
-class Wish(Enum):
+class MonitorCommand(Enum):
     """What a key of the monitor asks for."""
 
     NOTHING = "nothing"
@@ -49,7 +49,7 @@ class Wish(Enum):
     CLEAR = "clear"
 
 
-class When(Enum):
+class KeyCondition(Enum):
     """When a key of the monitor has its meaning; the value is a heading for people."""
 
     DECIDES = "When it is your turn to decide"
@@ -71,80 +71,97 @@ class MonitorKey:
     keys: tuple[Pressed, ...]
     shown: str
     says: str
-    wish: Wish
-    when: When
+    wish: MonitorCommand
+    when: KeyCondition
 
 
-def _line(when: When, wish: Wish, keys: tuple[Pressed, ...], shown: str, says: str) -> MonitorKey:
+def _line(
+    when: KeyCondition, wish: MonitorCommand, keys: tuple[Pressed, ...], shown: str, says: str
+) -> MonitorKey:
     return MonitorKey(keys=keys, shown=shown, says=says, wish=wish, when=when)
 
 
-_D, _A, _R, _W = When.DECIDES, When.ALWAYS, When.READS, When.WRITES
+_C = MonitorCommand
+_D, _A, _R, _W = KeyCondition.DECIDES, KeyCondition.ALWAYS, KeyCondition.READS, KeyCondition.WRITES
 
 MONITOR_KEYS: Final = (
-    _line(_D, Wish.APPROVE, ("a", "A"), "a", "approve: shows what would happen, then asks"),
-    _line(_D, Wish.WRITE, ("c", "C"), "c", "ask for changes: write what should change"),
-    _line(_A, Wish.DIFF, ("d", "D"), "d", "the diff: every change so far"),
-    _line(_A, Wish.SUMMARY, ("s", "S"), "s", "the whole summary"),
-    _line(_A, Wish.GO, tuple("123456789"), "1-9", "go to the pane of the seat with this number"),
-    _line(_A, Wish.GO_WAITING, ("o", "O"), "o", "go to the seat that waits for you"),
-    _line(_A, Wish.RESUME, ("R",), "R", "resume all panes that wait for your choice (asks)"),
-    _line(_A, Wish.RESTART, ("r",), "r", "start a seat again that failed or ended (asks)"),
-    _line(_A, Wish.SKIP, ("x",), "x", "go on without a check that could not run (asks)"),
-    _line(_A, Wish.TYPE, ("t",), "t", "type a waiting prompt, whatever the screen shows (asks)"),
-    _line(_A, Wish.KEYS, ("?",), "?", "all keys"),
-    _line(_A, Wish.NOTHING, (), "y", "yes to what is asked, as its own key again"),
-    _line(_A, Wish.BACK, (Key.ESCAPE, "q"), "Esc q", "close a text; take back a question"),
-    _line(_A, Wish.END, (Key.INTERRUPT,), "Ctrl-C", "end the orchestrator (asks); agents go on"),
-    _line(_A, Wish.NOTHING, (), "any key", "close the session once it is done"),
-    _line(_R, Wish.LINE_DOWN, (Key.DOWN, "j"), "\u2193 j", "a line down"),
-    _line(_R, Wish.LINE_UP, (Key.UP, "k"), "\u2191 k", "a line up"),
-    _line(_R, Wish.PAGE_DOWN, (Key.PAGE_DOWN, " "), "PgDn Space", "the next page"),
-    _line(_R, Wish.PAGE_UP, (Key.PAGE_UP, "b"), "PgUp b", "the page before"),
-    _line(_R, Wish.FIRST_PAGE, (Key.HOME, "g"), "Home g", "the beginning"),
-    _line(_R, Wish.LAST_PAGE, (Key.END, "G"), "End G", "the end"),
-    _line(_W, Wish.SEND, (Key.ENTER,), "Enter", "send it; a second Enter confirms"),
-    _line(_W, Wish.BEGINNING, (Key.TAB,), "Tab", "choose where the next cycle begins"),
-    _line(_W, Wish.ERASE, (Key.BACKSPACE,), "Backspace", "erase the last letter"),
-    _line(_W, Wish.CLEAR, (Key.CLEAR,), "Ctrl-U", "erase all"),
-    _line(_W, Wish.BACK, (Key.ESCAPE, Key.INTERRUPT), "Esc", "give it up"),
+    _line(_D, _C.APPROVE, ("a", "A"), "a", "approve: shows what would happen, then asks"),
+    _line(_D, _C.WRITE, ("c", "C"), "c", "ask for changes: write what should change"),
+    _line(_A, _C.DIFF, ("d", "D"), "d", "the diff: every change so far"),
+    _line(_A, _C.SUMMARY, ("s", "S"), "s", "the whole summary"),
+    _line(_A, _C.GO, tuple("123456789"), "1-9", "go to the pane of the seat with this number"),
+    _line(_A, _C.GO_WAITING, ("o", "O"), "o", "go to the seat that waits for you"),
+    _line(_A, _C.RESUME, ("R",), "R", "resume all panes that wait for your choice (asks)"),
+    _line(_A, _C.RESTART, ("r",), "r", "start a seat again that failed or ended (asks)"),
+    _line(_A, _C.SKIP, ("x",), "x", "go on without a check that could not run (asks)"),
+    _line(_A, _C.TYPE, ("t",), "t", "type a waiting prompt, whatever the screen shows (asks)"),
+    _line(_A, _C.KEYS, ("?",), "?", "all keys"),
+    _line(_A, _C.NOTHING, (), "y", "yes to what is asked, as its own key again"),
+    _line(_A, _C.BACK, (Key.ESCAPE, "q"), "Esc q", "close a text; take back a question"),
+    _line(_A, _C.END, (Key.INTERRUPT,), "Ctrl-C", "end the orchestrator (asks); agents go on"),
+    _line(_A, _C.NOTHING, (), "any key", "close the session once it is done"),
+    _line(_R, _C.LINE_DOWN, (Key.DOWN, "j"), "\u2193 j", "a line down"),
+    _line(_R, _C.LINE_UP, (Key.UP, "k"), "\u2191 k", "a line up"),
+    _line(_R, _C.PAGE_DOWN, (Key.PAGE_DOWN, " "), "PgDn Space", "the next page"),
+    _line(_R, _C.PAGE_UP, (Key.PAGE_UP, "b"), "PgUp b", "the page before"),
+    _line(_R, _C.FIRST_PAGE, (Key.HOME, "g"), "Home g", "the beginning"),
+    _line(_R, _C.LAST_PAGE, (Key.END, "G"), "End G", "the end"),
+    _line(_W, _C.SEND, (Key.ENTER,), "Enter", "send it; a second Enter confirms"),
+    _line(_W, _C.BEGINNING, (Key.TAB,), "Tab", "choose where the next cycle begins"),
+    _line(_W, _C.ERASE, (Key.BACKSPACE,), "Backspace", "erase the last letter"),
+    _line(_W, _C.CLEAR, (Key.CLEAR,), "Ctrl-U", "erase all"),
+    _line(_W, _C.BACK, (Key.ESCAPE, Key.INTERRUPT), "Esc", "give it up"),
 )  # fmt: skip
 
 DETACH: Final = "detach: prefix d"
 """How to leave a session while nobody knows how the keys of tmux are set."""
 
 CONFIRMED: Final = frozenset(
-    {Wish.APPROVE, Wish.END, Wish.RESUME, Wish.RESTART, Wish.SKIP, Wish.TYPE}
+    {
+        _C.APPROVE,
+        _C.END,
+        _C.RESUME,
+        _C.RESTART,
+        _C.SKIP,
+        _C.TYPE,
+    }
 )
 """The wishes that a second press of their key has to confirm."""
 
 YES: Final = frozenset({"y", "Y"})
 """The keys that confirm whatever is asked, as a second press of its own key does."""
 
-READS: Final = frozenset({Wish.DIFF, Wish.SUMMARY, Wish.KEYS})
+READS: Final = frozenset({MonitorCommand.DIFF, MonitorCommand.SUMMARY, MonitorCommand.KEYS})
 """The wishes that show a text."""
 
 
-MOVES: Final = frozenset(each.wish for each in MONITOR_KEYS if each.when is When.READS)
+MOVES: Final = frozenset(each.wish for each in MONITOR_KEYS if each.when is KeyCondition.READS)
 """The wishes that show another part of the same text."""
 
 
-def wish_of(key: Pressed, *, reads: bool, decides: bool) -> Wish:
-    """Return what a key asks for; `Wish.NOTHING` for a key without a meaning now.
+def wish_of(key: Pressed, *, reads: bool, decides: bool) -> MonitorCommand:
+    """Return what a key asks for; `MonitorCommand.NOTHING` for a key without a meaning now.
 
     Args:
         key: The key, pressed while no change request is written.
         reads: Whether a text is shown.
         decides: Whether a decision of the user would count now.
     """
-    held = {When.ALWAYS, *([When.READS] if reads else ()), *([When.DECIDES] if decides else ())}
-    return next((e.wish for e in MONITOR_KEYS if key in e.keys and e.when in held), Wish.NOTHING)
+    held = {
+        KeyCondition.ALWAYS,
+        *([KeyCondition.READS] if reads else ()),
+        *([KeyCondition.DECIDES] if decides else ()),
+    }
+    return next(
+        (e.wish for e in MONITOR_KEYS if key in e.keys and e.when in held), MonitorCommand.NOTHING
+    )
 
 
-def writing_wish(key: Pressed) -> Wish:
+def writing_wish(key: Pressed) -> MonitorCommand:
     """Return what a key asks for while a change request is written."""
     return next(
-        (e.wish for e in MONITOR_KEYS if key in e.keys and e.when is When.WRITES), Wish.NOTHING
+        (e.wish for e in MONITOR_KEYS if key in e.keys and e.when is KeyCondition.WRITES),
+        MonitorCommand.NOTHING,
     )
 
 
@@ -156,7 +173,10 @@ def why_not(key: Pressed) -> str:
     if key is Key.PASTE:
         return ""
     name = key if isinstance(key, str) else key.value
-    said = {When.DECIDES: "nothing is to be decided now", When.READS: "no text is shown"}
+    said = {
+        KeyCondition.DECIDES: "nothing is to be decided now",
+        KeyCondition.READS: "no text is shown",
+    }
     known = next((said[e.when] for e in MONITOR_KEYS if key in e.keys and e.when in said), "")
     return f"`{name}` does nothing here{f', {known}' if known else ''}: ? shows all keys"
 
@@ -167,11 +187,11 @@ def help_lines(leave: str) -> tuple[str, ...]:
     ``leave`` says how to leave the session where the user is, such as ``C-b d detaches``.
     """
     lines: list[str] = []
-    for when in When:
+    for when in KeyCondition:
         lines += [when.value]
         found = (each for each in MONITOR_KEYS if each.when is when)
         lines += [f"  {each.shown:<11}{each.says}" for each in found]
-        if when is When.ALWAYS:
+        if when is KeyCondition.ALWAYS:
             lines += ["", "To leave; all goes on without you", f"  {leave}", *_spelled(leave)]
         lines += [""]
     return tuple(lines[:-1])
