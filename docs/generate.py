@@ -7,6 +7,7 @@ A test compares each page with what this makes, so that none can go stale.
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import shlex
@@ -34,6 +35,9 @@ from docs import command_data, man_page
 
 REFERENCE: Final = Path(__file__).resolve().parent / "reference"
 SHELL: Final = Path(PLACE)
+PACKAGE: Final = Path(__file__).resolve().parent.parent / "agentmux"
+ARCHITECTURE: Final = "../explanation/architecture.md"
+_ROOMS: Final = "| room | what belongs there |\n|---|---|\n"
 
 _JOURNAL: Final = """# The journal
 
@@ -86,6 +90,21 @@ def signals() -> str:
     before, _, rest = (REFERENCE / "signals.md").read_text(encoding="utf-8").partition(_SIGNALS)
     rows = "\n".join(map(_signal, DESCRIPTIONS.values()))
     return "".join((before, _SIGNALS, rows, "\n\n", rest.partition("\n\n")[2]))
+
+
+def rooms() -> str:
+    """Return docs/explanation/architecture.md: its table of the rooms is made, the rest stays."""
+    page = (REFERENCE / ARCHITECTURE).read_text(encoding="utf-8")
+    before, _, rest = page.partition(_ROOMS)
+    folders = sorted(path.parent for path in PACKAGE.rglob("__init__.py"))
+    rows = "\n".join(_room(folder) for folder in folders if folder != PACKAGE)
+    return "".join((before, _ROOMS, rows, "\n\n", rest.partition("\n\n")[2]))
+
+
+def _room(folder: Path) -> str:
+    module = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))
+    sentence = (ast.get_docstring(module) or "").partition("\n")[0].replace("``", "`")
+    return f"| `{folder.relative_to(PACKAGE).as_posix()}/` | {sentence} |"
 
 
 def _signal(signal: SignalDescription) -> str:
@@ -365,7 +384,7 @@ PAGES: Final[dict[str, Callable[[], str]]] = {
 }
 
 
-TABLES: Final[dict[str, Callable[[], str]]] = {"signals.md": signals}
+TABLES: Final[dict[str, Callable[[], str]]] = {"signals.md": signals, ARCHITECTURE: rooms}
 """The pages of which only a table is made."""
 
 

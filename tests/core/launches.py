@@ -15,7 +15,7 @@ from agentmux.core.conversation.resume_choice import ResumeFacts
 from agentmux.core.conversation.resume_record import ResumeRecord
 from agentmux.core.conversation.seat_history import SeatHistory, seat_history
 from agentmux.core.journal.state import SessionState
-from agentmux.core.launch.facts import LaunchFacts, LaunchTemplates, SeatPlayer, Surroundings
+from agentmux.core.launch.facts import LaunchFacts, LaunchSurroundings, LaunchTemplates, SeatPlayer
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.work import Work
@@ -47,7 +47,7 @@ PLAYER = SeatPlayer(
     kept_file=None,
     unset=("CLAUDECODE",),
 )
-AROUND = Surroundings(
+AROUND = LaunchSurroundings(
     session="/p/s",
     tree="/p",
     is_inside=True,

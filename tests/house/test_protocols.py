@@ -17,6 +17,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "agentmux"
+PORTS = PACKAGE / "ports"
 
 
 class Class(NamedTuple):
@@ -82,7 +83,7 @@ def test_a_protocol_has_a_reason(protocol: Class) -> None:
     known = implementations(protocol)
     if len(known) > 1:
         return
-    if protocol.path.parent.name == "ports":
+    if PORTS in protocol.path.parents:
         below = (PACKAGE / "app", PACKAGE / "adapters")
         users = [each for room in below for each in room.rglob("*.py")]
         assert any(mentions(each, protocol.name) for each in users), "neither side names it"
@@ -104,7 +105,7 @@ def test_what_a_method_promises_stands_in_its_protocol_alone() -> None:
         f"{each.path.relative_to(ROOT)}: {each.name}.{method}"
         for protocol in PROTOCOLS
         for each in implementations(protocol)
-        if each.is_ours and protocol.path.parent.name == "ports"
+        if each.is_ours and PORTS in protocol.path.parents
         for method, said in each.methods.items()
         if said is not None and method in promised(protocol) and restated(method, said, protocol)
     ]

@@ -32,9 +32,9 @@ from agentmux.core.fold.signals.research import QUESTION_MAX
 from agentmux.core.journal.state import SessionState
 from agentmux.core.launch.facts import (
     LaunchFacts,
+    LaunchSurroundings,
     LaunchTemplates,
     SeatPlayer,
-    Surroundings,
     histories_of,
 )
 from agentmux.core.moving.handover import DIFF, screen_file
@@ -71,7 +71,7 @@ class LaunchReader:
         self._fresh = fresh
         self._ahead = ahead
         self._digest = functools.cache(files.digest)  # most files are the same for all seats
-        self._around = Surroundings(
+        self._around = LaunchSurroundings(
             session=str(files.path),
             tree=str(world.tree),
             is_inside=files.path.is_relative_to(world.tree),

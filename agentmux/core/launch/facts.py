@@ -96,7 +96,7 @@ class SeatPlayer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Surroundings:
+class LaunchSurroundings:
     """What is the same for every launch of a session.
 
     Attributes:
@@ -171,7 +171,7 @@ class LaunchFacts:
         has_own_hooks: Whether the user has set up hooks of the agent that ours would replace.
     """
 
-    around: Surroundings
+    around: LaunchSurroundings
     work: Work
     launch: str
     at: str

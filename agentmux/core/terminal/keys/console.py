@@ -153,8 +153,8 @@ def _again(
     """Return the console after a key that asked for ``wish``, and what the monitor has to do.
 
     That is ``wish`` if the open question is about the same wish; else it is `MonitorCommand.ASK`,
-    and the console keeps its draft meanwhile. A key needs a second press because the first may have been
-    meant for an agent whose pane has just closed.
+    and the console keeps its draft meanwhile. A key needs a second press because the first may have
+    been meant for an agent whose pane has just closed.
     """
     if wish is console.wish and now_s < console.until_s:
         early = isinstance(key, str) and now_s < console.from_s

@@ -1,0 +1,55 @@
+"""The rules of the house about names, sizes and rooms; each failure names who breaks one."""
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parent.parent.parent
+PACKAGE: Final = ROOT / "agentmux"
+
+FILES_MAX: Final = 14
+"""The files of a folder, its ``__init__.py`` included."""
+
+SAME_NAME: Final[dict[str, str]] = {
+    "Picked": "Textual makes a handler's name of the class within its widget",
+    "Sent": "as above",
+}
+"""Classes whose name stands more than once, and why."""
+
+
+def _modules() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        yield path.relative_to(ROOT).as_posix(), ast.parse(path.read_text(encoding="utf-8"))
+
+
+def test_a_class_name_stands_once() -> None:
+    places = defaultdict(list)
+    for path, module in _modules():
+        for node in ast.walk(module):
+            if isinstance(node, ast.ClassDef):
+                places[node.name].append(f"{path}:{node.lineno}")
+    twice = {name: where for name, where in places.items() if len(where) > 1}
+    assert {name: where for name, where in twice.items() if name not in SAME_NAME} == {}
+
+
+def test_a_folder_fits_on_a_screen() -> None:
+    files = defaultdict(int)
+    for path in PACKAGE.rglob("*.py"):
+        files[path.parent.relative_to(ROOT).as_posix()] += 1
+    assert {folder: count for folder, count in files.items() if count > FILES_MAX} == {}
+
+
+def test_each_exception_has_its_reason() -> None:
+    assert all(SAME_NAME.values())
+
+
+def test_each_room_is_on_the_page_of_the_architecture() -> None:
+    page = (ROOT / "docs/explanation/architecture.md").read_text(encoding="utf-8")
+    rooms = {
+        path.parent.relative_to(PACKAGE).as_posix()
+        for path in PACKAGE.rglob("__init__.py")
+        if path.parent != PACKAGE
+    }
+    assert {room for room in rooms if f"`{room}/`" not in page} == set()
