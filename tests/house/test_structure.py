@@ -25,7 +25,7 @@ def _modules() -> Iterator[tuple[str, ast.Module]]:
 
 
 def test_a_class_name_stands_once() -> None:
-    places = defaultdict(list)
+    places: defaultdict[str, list[str]] = defaultdict(list)
     for path, module in _modules():
         for node in ast.walk(module):
             if isinstance(node, ast.ClassDef):
@@ -35,7 +35,7 @@ def test_a_class_name_stands_once() -> None:
 
 
 def test_a_folder_fits_on_a_screen() -> None:
-    files = defaultdict(int)
+    files: defaultdict[str, int] = defaultdict(int)
     for path in PACKAGE.rglob("*.py"):
         files[path.parent.relative_to(ROOT).as_posix()] += 1
     assert {folder: count for folder, count in files.items() if count > FILES_MAX} == {}
