@@ -83,7 +83,8 @@ def test_who_asked_for_research_counts_as_told_only_once_it_was_typed(tmp_path: 
     watcher.quiet, watcher.look_s = quiet, 0.001
     messenger._loop = SimpleNamespace(say=said.append)
     messenger._world = SimpleNamespace(  # type: ignore[assignment]
-        tree=tmp_path, templates=SimpleNamespace(template=lambda _: "it is done")
+        tree=tmp_path,
+        texts=SimpleNamespace(templates=SimpleNamespace(template=lambda _: "it is done")),
     )
     asyncio.run(
         messenger.tell(Tell(seat="coder", launch="1", research=ResearchKind.CODE, topic="auth"))
