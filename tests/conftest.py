@@ -25,8 +25,10 @@ from typing import Final
 import pytest
 from hypothesis import HealthCheck, settings
 
+from agentmux.adapters.config.agent_registry import load_registry
 from agentmux.adapters.system.processes.processes import carriers, end, is_alive
 from agentmux.cli.main import main
+from agentmux.core.config.settings import Settings
 from tests.fakes.bench import Bench
 from tests.fakes.receiver import Receiver, receiving
 from tests.fakes.terminal import FakeTerminal
@@ -194,6 +196,20 @@ def trust(project: Path, environ: Mapping[str, str] | None = None) -> None:
 @pytest.fixture
 def wait_until() -> WaitUntil:
     return _wait_until
+
+
+@pytest.fixture(scope="session")
+def system_path(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return a PATH of the system's programs, without agents that somebody has installed there."""
+    folders = ("/usr/bin", "/bin")
+    agents = {each.command[0] for each in load_registry(Settings()).values() if each.command}
+    if not any(os.path.lexists(f"{folder}/{name}") for folder in folders for name in agents):
+        return ":".join(folders)
+    links = tmp_path_factory.mktemp("programs")
+    for program in Path("/usr/bin").iterdir():
+        if program.name not in agents:
+            (links / program.name).symlink_to(program)
+    return str(links)
 
 
 @pytest.fixture

@@ -62,8 +62,8 @@ def test_a_name_that_tmux_has_already(project: Project, work: Work) -> None:
 
 
 @pytest.mark.follows("or choose another: agentmux start --agent NAME …")
-def test_another_agent_is_chosen(project: Project, work: Work) -> None:
-    missing = {"PATH": "/usr/bin:/bin"}
+def test_another_agent_is_chosen(project: Project, work: Work, system_path: str) -> None:
+    missing = {"PATH": system_path}
     refusal = project.fails(6, "start", "--agent", "aider", *OFF, "x", env=missing)
     hint = shown("or choose another: agentmux start --agent NAME …", refusal)
     went_well(project, hint, NAME="demo", text="--detach 'add a greeting'")

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from agentmux.web.pages.screens import PageScreens
     from agentmux.web.sign_in import SignIn
 
-HERE: Final = Path(__file__).parent
+HERE: Final = Path(__file__).parent.parent
 TEXT_MAX: Final = 1 << 20
 _EVENTS: Final = 400
 _DIFF_LINES: Final = 20_000

@@ -19,11 +19,13 @@ HELP = "  --session-id <uuid>  id\n  -r, --resume [value]  resume\n  -c, --conti
 
 
 @pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+def install(
+    tmp_path: Path, system_path: str, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Path]:
     """Return a function that puts a program first on PATH; the program logs its arguments."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    monkeypatch.setenv("PATH", f"{folder}:{system_path}")
 
     def program(name: str, says: str, version: str = "") -> Path:
         path = folder / name

@@ -26,11 +26,11 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Install:
+def install(tmp_path: Path, system_path: str, monkeypatch: pytest.MonkeyPatch) -> Install:
     """Return a function that puts programs with a help text on an otherwise bare PATH."""
     folder = tmp_path / "bin"
     folder.mkdir()
-    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    monkeypatch.setenv("PATH", f"{folder}:{system_path}")
 
     def program(name: str, says: str = "") -> Path:
         path = folder / name

@@ -83,9 +83,9 @@ def test_the_agent_of_all_roles_may_have_a_model(
 
 @pytest.mark.usefixtures("project")
 def test_a_missing_agent_with_a_model_is_named_without_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    system_path: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    monkeypatch.setenv("PATH", system_path)
     assert main(("start", "--agent", "codex:openai/gpt-5", "--dry-run", "x"), os.environ) == 6
     said = capsys.readouterr().err
     assert "`codex` is not on PATH" in said

@@ -12,7 +12,7 @@ from typing import Final
 
 from agentmux.errors import InstallationGoneError
 
-PACKAGE: Final = Path(__file__).resolve().parents[2]
+PACKAGE: Final = Path(__file__).resolve().parents[3]
 """The folder of the package `agentmux`."""
 
 
