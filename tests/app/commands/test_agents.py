@@ -109,7 +109,9 @@ def test_a_probe_runs_the_program_even_if_its_answer_is_kept(
     assert (tmp_path / "claude.calls").read_text().splitlines().count("--help") == 2
 
 
-def test_probing_what_is_not_there_is_a_problem(tmp_path: Path) -> None:
+def test_probing_what_is_not_there_is_a_problem(
+    tmp_path: Path, install: Callable[..., Path]
+) -> None:
     here = world(tmp_path)
     result = probe_agent(here, "claude", here.agents.programs.probe)
     assert result.exit_code is ExitCode.MISSING
