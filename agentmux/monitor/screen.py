@@ -63,7 +63,7 @@ def styled(line: MonitorLine, *, colour: bool) -> str:
 
 
 class TerminalDisplay:
-    """The monitor on a terminal, as a `ports.display.Display`. No method raises.
+    """The monitor on a terminal, as a `ports.tmux.display.Display`. No method raises.
 
     Pictures are drawn one after another, also for several threads.
     """
@@ -173,7 +173,7 @@ class TerminalDisplay:
 
 
 class PlainDisplay:
-    """The monitor without a terminal, as a `ports.display.Display`: one line for each message."""
+    """The monitor in a pipe, as a `ports.tmux.display.Display`: a line for each message."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream

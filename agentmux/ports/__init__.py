@@ -4,7 +4,7 @@ A module here is named after the thing that operations use, an adapter after how
 
 - `claims`: ``adapters/pane/claims``
 - `display`: ``monitor/screen``, which is not an adapter but a part of the monitor
-- `fleet`: ``adapters/system/fleet_command``
+- `fleet`: ``adapters/system/processes/fleet_command``
 - `processes`: ``adapters/disk/lock``, ``disk/handover``, ``wake/pipe`` and ``system/processes``
 - `programs`: ``adapters/config/installed_programs``
 - `repository`: ``adapters/git/repository``

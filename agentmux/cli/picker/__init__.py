@@ -1,1 +1,1 @@
-"""A full-screen list in which a person picks a session. Its keys are in `core/terminal/picker`."""
+"""A full-screen list in which a person picks a session. Keys: `core/terminal/keys/picker`."""

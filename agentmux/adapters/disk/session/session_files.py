@@ -44,7 +44,7 @@ writing a small file takes less time."""
 
 
 class FileSession(FileSignals):
-    """The files of the session at ``path``; implements `ports.session_files.SessionFiles`."""
+    """The files of the session at ``path``, as a `ports.session.session_files.SessionFiles`."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)

@@ -18,7 +18,7 @@ _ENDING: Final = ".json"
 
 
 class TraceFolder:
-    """The folder of the traces; implements `ports.session_traces.SessionTraces`."""
+    """The folder of the traces; implements `ports.session.session_traces.SessionTraces`."""
 
     def __init__(self, folder: Path) -> None:
         """Take the folder, which `keep` makes."""

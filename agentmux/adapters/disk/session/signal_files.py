@@ -53,7 +53,7 @@ def lines_version(loaded: LoadedSession) -> int:
 
 
 class FileTransaction:
-    """A session while its journal is locked; implements `ports.session_files.Transaction`."""
+    """A session while its journal is locked, as a `ports.session.session_files.Transaction`."""
 
     def __init__(self, held: HeldJournal, loaded: LoadedSession) -> None:
         self._held = held
@@ -72,7 +72,7 @@ class FileTransaction:
 class FileSignals:
     """Those files of the session at ``path`` that a signal needs.
 
-    Implements `ports.session_files.SignalFiles`.
+    Implements `ports.session.session_files.SignalFiles`.
     """
 
     def __init__(self, path: Path) -> None:

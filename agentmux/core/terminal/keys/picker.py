@@ -37,7 +37,7 @@ class Picker:
     Attributes:
         choices: All choices, in order.
         sought: The text of the search, which looks in ``words`` and ``status`` of each choice
-            (`core/terminal/search`).
+            (`core/terminal/text/search`).
         typing: Whether a search has begun, so that every letter is text.
         at: The name of the selected choice; empty if nothing matches.
         attaches: Whether the chosen session is attached, not resumed; then ``fresh`` has no effect.
