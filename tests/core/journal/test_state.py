@@ -130,7 +130,7 @@ BY_TYPE |= {
     "Commit | None": st.none() | values_of(Commit),
     "Interruption | None": st.none() | values_of(Interruption),
     "tuple[Input, ...]": st.lists(values_of(Input), max_size=2).map(tuple),
-    "tuple[Archive, ...]": st.lists(values_of(ArchivedArtifacts), max_size=2).map(tuple),
+    "tuple[ArchivedArtifacts, ...]": st.lists(values_of(ArchivedArtifacts), max_size=2).map(tuple),
     "tuple[TreeCheckpoint, ...]": st.lists(values_of(TreeCheckpoint), max_size=2).map(tuple),
     "Options": values_of(Options),
     # A field that this version knows is not an unknown field.
