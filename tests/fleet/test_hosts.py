@@ -38,7 +38,7 @@ def test_features_that_cannot_start_here_end_with_the_reason(host: FleetHost) ->
         shown = host.until(feature, "failed")
         assert shown["reason"].startswith(said)
         assert (shown["idle_drives"], shown["session"]) == (1, None)
-    assert host.show(missing)["reason"].endswith("agentmux agents show no-such-agent)")
+    assert host.show(missing)["reason"].endswith(" agents show no-such-agent)")
     assert NOT_INSTALLED in host.ok("list")
     assert host.project.sessions() == []
 

@@ -289,7 +289,8 @@ import os, signal, sys
 from pathlib import Path
 from agentmux.web import serving
 folder = Path(sys.argv[1])
-options = serving.ServingOptions(host="127.0.0.1", port=0, name="", read_only=False, behind_proxy=False,
+options = serving.ServingOptions(host="127.0.0.1", port=0, name="", read_only=False,
+    behind_proxy=False,
     cert=None, key=None, project=folder, config=None, environ=dict(os.environ))
 def ready(found):
     page = serving.private_page(folder / "web", found.link)
