@@ -42,7 +42,6 @@ from agentmux.app.world import World
 from agentmux.core.codec.records import Json
 from agentmux.core.config.settings import Policy
 from agentmux.core.decisions.inference import chosen_phase
-from agentmux.core.fold.apply import fold
 from agentmux.core.fold.signals.table import signal_message
 from agentmux.core.journal.events import Event, Fact, Resumed, SessionReattached
 from agentmux.core.names.phase import Phase
@@ -144,7 +143,7 @@ def _take_place(
     Return its world, facts to record, warnings.
     """
     home = session.files.path
-    known = fold(session.loaded.state, session.loaded.tail)
+    known = session.loaded.current
     require_here(known, home.name)
     protect_from_clean(world, home)
     state = located(world, known, home)

@@ -17,7 +17,6 @@ from agentmux.core.codec.digests import named_uuid
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.shape import writable
 from agentmux.core.fold.acceptance import Answer, Judgement, judge
-from agentmux.core.fold.apply import fold
 from agentmux.core.fold.signals.description import Identity, Submission
 from agentmux.core.fold.signals.research import research_kind
 from agentmux.core.journal.events import (
@@ -251,7 +250,7 @@ def event_id(session_id: str, launch: str, checked: CheckedSubmission) -> str:
 
 
 def _state(held: Transaction) -> SessionState:
-    return fold(held.loaded.state, held.loaded.tail)
+    return held.loaded.current
 
 
 def _check_session(state: SessionState, identity: Identity, path: Path) -> None:

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 
 from agentmux.app.commands.resume.live_seat import require_orchestrator, require_seat, seat_event
 from agentmux.app.world import World
-from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import CheckSkipped, SeatRestarted
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.names.statuses import BROKEN, LAUNCHED
@@ -81,5 +80,5 @@ def _seated(
     name = files.path.name
     require_orchestrator(name, poke)
     with files.transact() as held:
-        state = fold(held.loaded.state, held.loaded.tail)
+        state = held.loaded.current
         yield held, state, require_seat(state, name, seat)

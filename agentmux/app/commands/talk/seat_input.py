@@ -15,7 +15,6 @@ from agentmux.app.session.search.orchestrator_version import require_own_version
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import writable
 from agentmux.core.decisions.limits import is_parked
-from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import InputEnded, InputStarted, SeatAnswered, SeatTold
 from agentmux.core.journal.state import AGENT_MODES, SessionState
 from agentmux.core.names.status_labels import status_label
@@ -88,7 +87,7 @@ def give(
     require_orchestrator(entry.name, poke)
     require_own_version(world.locks.session(entry.path), entry.name)
     with files.transact() as held:
-        state = fold(held.loaded.state, held.loaded.tail)
+        state = held.loaded.current
         _require_agent(state, entry.name, seat, tells=isinstance(fact, SeatTold))
         event = seat_event(world, state, seat, fact)
         held.append(event)

@@ -8,7 +8,6 @@ from agentmux.app.session.writer import stamp
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.decisions.limits import is_parked
-from agentmux.core.fold.apply import fold
 from agentmux.core.journal.events import USER, Event, LimitsLifted
 from agentmux.errors import NotFoundError
 from agentmux.ports.session.session_files import SignalFiles
@@ -39,7 +38,7 @@ def unpark(world: World, files: SignalFiles, *, poke: Callable[[], bool]) -> Unp
         NotFoundError: No agent of the session is parked.
     """
     with files.transact() as held:
-        state = fold(held.loaded.state, held.loaded.tail)
+        state = held.loaded.current
         seats = tuple(name for name in state.parked if is_parked(state, name))
         if not seats:
             name = files.path.name
