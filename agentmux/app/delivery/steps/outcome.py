@@ -6,10 +6,9 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.delivery.steps.merge import brought_back
+from agentmux.app.delivery.steps.merge import brought_back, merge_base
 from agentmux.app.delivery.steps.steps import TAKEN_BY
 from agentmux.app.session.workplace.workplace import is_away
-from agentmux.core.fold.apply import fold
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import brought_back_label
 from agentmux.core.names.statuses import DONE
@@ -57,15 +56,10 @@ def _put_aside(world: World, state: SessionState) -> tuple[str, ...]:
 
 def _without(world: World, state: SessionState) -> tuple[str, ...]:
     """Say what a merge of the branch would bring back, and how to go without it; () for nothing."""
-    base = state.base.branch if state.base is not None else None
-    back = (
-        brought_back(world, state)
-        if base and world.git.worktrees.base(f"refs/heads/{base}")
-        else ()
-    )
-    if not base or not back:
+    back = brought_back(world, state)
+    if not back:
         return ()
-    git = f"git -C {shlex.quote(state.worktree or '')}"
+    base, git = merge_base(state), f"git -C {shlex.quote(state.worktree or '')}"
     onto = git_commands.rebase(base, since=(state.options.base or "")[:12], git=git)
     there = () if is_away(Path(state.worktree or "")) else (f"to go without them, first: {onto}",)
     return (brought_back_label(back, base), *there)
@@ -111,8 +105,7 @@ def kept_ways(world: Callable[[], World], path: Path) -> tuple[str, ...]:
     """
     try:
         found = world()
-        loaded = found.files(path).load()
-        return ways_to_get(found, fold(loaded.state, loaded.tail))
+        return ways_to_get(found, found.files(path).load().current)
     except AgentmuxError as error:
         return (f"(cannot be told: {error.message})",)
 
