@@ -97,7 +97,7 @@ class LaunchReader:
         player, history = self.player(work), self._history(work)
         paths, template = reading(state, work, artifacts), template_name(state, work)
         epoch, hooks = self._epoch(work, paths), player.spec.hooks
-        launch = world.new_id().replace("-", "")[:12]
+        launch = layout.new_launch(world.new_id())
         assigned = player.can_play and player.strategy.kind is StrategyKind.ASSIGN
         conversation = world.new_id() if assigned else None
         claims = self._claims(player, history, launch, conversation)

@@ -131,7 +131,7 @@ class Launcher:
 
         It is a step of the setup, or a command of a check.
         """
-        step, launch = self._command(work), self._world.new_id().replace("-", "")[:12]
+        step, launch = self._command(work), layout.new_launch(self._world.new_id())
         keeps = work.role == CHECK or (work.role == BASE and work.seat != BASE)
         kept = {"keep_output": KEEP_BYTES, "unset": IDENTITY} if keeps else {}
         state, where = self._state, self._world.tree

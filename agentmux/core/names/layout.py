@@ -147,6 +147,11 @@ def snapshot(seat: str) -> str:
     return f"{SNAPSHOTS}/{seat}.json"
 
 
+def new_launch(uuid: str) -> str:
+    """Return the id of a new launch, made of a new uuid."""
+    return uuid.replace("-", "")[:12]
+
+
 def launch(launch_id: str) -> str:
     """Return the path of a launch's folder."""
     return f"{LAUNCHES}/{launch_id}"
