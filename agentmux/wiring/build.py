@@ -217,18 +217,11 @@ def world(
         there = files.trusted_and(keys)
         chosen = files.settings(there)
         spec, names = _specs(chosen)
+        programs = made.agents.programs if runs else _programs(environ, keep=False, runs=False)
         return replace(
             made,
             settings=chosen,
-            agents=Agents(
-                spec=spec,
-                names=names,
-                programs=made.agents.programs
-                if runs
-                else _programs(environ, keep=False, runs=False),
-                own=made.agents.own,
-                claims=made.agents.claims,
-            ),
+            agents=replace(made.agents, spec=spec, names=names, programs=programs),
             texts=Texts(templates=files.templates(there), pipelines=ProjectPipelines(files, there)),
         )
 
