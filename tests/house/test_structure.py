@@ -14,7 +14,7 @@ FILES_MAX: Final = 14
 
 SAME_NAME: Final[dict[str, str]] = {
     "Picked": "Textual makes a handler's name of the class within its widget",
-    "Sent": "as above",
+    "Sent": "Textual makes a handler's name of the dialog and of this class in it",
 }
 """Classes whose name stands more than once, and why."""
 
