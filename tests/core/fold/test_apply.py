@@ -506,6 +506,15 @@ def test_only_the_approved_files_are_remembered() -> None:
     assert session.tell(Approved(), "user").approved_tree == ""
 
 
+def test_what_was_agreed_to_ends_with_a_request_for_changes() -> None:
+    session = at(Phase.COMPLETING, options=Options(commit=True)).summed_up()
+    approved = session.tell(Approved(tree="t1", brings_back=("1 one",)), "user")
+    assert (approved.approved_tree, approved.approved_back) == ("t1", ("1 one",))
+    session.tell(CommitFailed(reason="a hook"))
+    state = session.tell(ChangesRequested(text="in blue"), "user")
+    assert (state.approved_tree, state.approved_back) == ("", ())
+
+
 def test_nothing_of_the_first_cycle_counts_in_the_second() -> None:
     state = cycled().state
     fresh = SessionState(phase=Phase.ARCHITECTING)
