@@ -146,6 +146,17 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return (wanted.startswith("long") and _LONG.search(text) is None) or None
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Send what a worker says of a test's reruns at once.
+
+    The plug-in tells the controller of each test in two packets, of which TCP holds the second back
+    until the first is acknowledged: for 40 ms, in which four of five tests could be done.
+    """
+    if hasattr(config, "workerinput") and hasattr(config, "failures_db"):
+        config.failures_db.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=_turn)
     for item in items:
