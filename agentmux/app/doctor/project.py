@@ -124,7 +124,7 @@ def worktree_findings(world: World) -> Iterator[DoctorFinding]:
         spec, lost = there
         if lost:
             text = f"{entry.name} is done, but has work that is nowhere else"
-            mend = next(ways_to_keep(entry, lost, spec))
+            mend = next(ways_to_keep(world, entry, lost, spec))
             yield warning("leftovers", f"{text}: {lost_words(lost, spec)}", mend)
         else:
             free.append(f"{entry.name}{besides_words(lost)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
@@ -131,7 +131,7 @@ class LeftBranch:
         is_gone: Whether the session's branch does not exist any more.
         is_ahead: Whether HEAD has commits that the session's branch, or else its base, has not.
         is_behind: Whether HEAD lacks commits that it has.
-        is_kept: Whether the branch `kept_name` has HEAD's commit.
+        keep_as: The branch on which a hint keeps a detached HEAD's commit; empty where one has it.
         is_related: Whether HEAD has a common ancestor with it.
         is_changed: Whether the worktree has changes for which git refuses to merge.
     """
@@ -144,7 +144,7 @@ class LeftBranch:
     is_gone: bool = False
     is_ahead: bool = False
     is_behind: bool = False
-    is_kept: bool = False
+    keep_as: str = ""
     is_related: bool = True
     is_changed: bool = False
 
@@ -154,9 +154,10 @@ class LeftBranch:
         return f"git -C {shlex.quote(self.worktree)}" if self.worktree else "git"
 
 
-def kept_name(commit: str | None) -> str:
-    """Return the name of the branch that a hint gives to a commit on none."""
-    return f"kept-{(commit or '')[:12]}"
+def kept_names(commit: str) -> Iterator[str]:
+    """Yield the names of the branch that a hint gives to a commit on none: some may be taken."""
+    name = f"kept-{commit[:12]}"
+    return (name if number == 1 else f"{name}-{number}" for number in count(1))
 
 
 def ways_back(left: LeftBranch) -> tuple[str, ...]:
@@ -194,9 +195,8 @@ def _way_back(left: LeftBranch) -> str:
     user's checkout where the session began. Commits of a detached HEAD get a branch first.
     """
     keep = ""
-    is_kept = left.is_kept or (left.is_gone and left.worktree)
-    if left.is_ahead and left.head_branch is None and not is_kept:
-        keep = f"{left.git} branch {kept_name(left.head)} HEAD && "
+    if left.is_ahead and left.keep_as and not (left.is_gone and left.worktree):
+        keep = f"{left.git} branch {left.keep_as} HEAD && "
     if not left.branch:
         return keep + git_commands.switch(left.base or "", git=left.git, option="--detach")
     if not left.is_gone:

@@ -56,8 +56,9 @@ def state(world: World) -> SessionState:
     )
 
 
+@pytest.mark.parametrize("taken", ["", "-2"])
 def test_a_branch_that_was_only_looked_at_must_be_as_it_was(
-    project: Path, world: World, state: SessionState
+    project: Path, world: World, state: SessionState, taken: str
 ) -> None:
     seen = Reviewed(name="fix", commit="c" * 40, base="main", since="b" * 40)
     options = replace(state.options, commit=False)
@@ -74,9 +75,11 @@ def test_a_branch_that_was_only_looked_at_must_be_as_it_was(
     git(project, "switch", "-q", "--detach")
     git(project, "branch", "-q", "-f", "main", str(state.options.base))
     theirs = git(project, "rev-parse", "HEAD").strip()
+    if taken:
+        git(project, "branch", "-q", f"kept-{theirs[:12]}", str(state.options.base))
     follow(world, state)
     assert moved(world, state) is None
-    kept = f"kept-{theirs[:12]}"
+    kept = f"kept-{theirs[:12]}{taken}"
     assert git(project, "branch", "--contains", theirs, "--format=%(refname:short)") == f"{kept}\n"
 
 

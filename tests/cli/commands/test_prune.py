@@ -137,6 +137,7 @@ def test_what_git_keeps_for_a_worktree_that_was_moved_is_not_pruned(
 ) -> None:
     saved = work_beside(place)
     before, commit = git(saved, "status", "--porcelain"), git(saved, "rev-parse", "HEAD").strip()
+    git(project, "branch", "-q", f"kept-{commit[:12]}")  # taken, by another commit
     for words in (("prune", "--dry-run"), ("prune",)):
         said = typed(*words)
         assert said.startswith(f"kept branch {BRANCH}: 1 commit of a worktree that is not at its")
@@ -145,7 +146,10 @@ def test_what_git_keeps_for_a_worktree_that_was_moved_is_not_pruned(
     assert main(("remove", "--yes"), os.environ) == 3
     said = capsys.readouterr().err
     assert "hint: if you have moved it, tell git where it is: git worktree repair NEW_PATH" in said
-    assert f"hint: keep what was left on no branch: git branch kept-{commit[:12]}" in said
+    assert (
+        f"hint: keep what was left on no branch: git branch kept-{commit[:12]}-2 {commit[:12]}"
+        in said
+    )
     kept = project / ".git" / "worktrees" / "x"
     look = f"git -C {kept} diff --cached"
     assert f"hint: see what is staged: {look}" in said

@@ -1,7 +1,7 @@
 """Where a new session works, and what its worktree and branch are called."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -117,6 +117,10 @@ def away(**changed: Any) -> LeftBranch:
     return replace(left, **changed)
 
 
+DETACHED: Final[Any] = {"head_branch": None, "keep_as": "kept-bbbbbbbbbbbb-2"}
+"""HEAD is on no branch, and the usual name for what a hint keeps is taken."""
+
+
 SWITCH = "git switch --no-overwrite-ignore"
 
 
@@ -133,10 +137,10 @@ def test_a_session_whose_place_has_another_branch() -> None:
     assert said.endswith("go back: git -C '/w 1' switch --no-overwrite-ignore 'x y'")
     detached = replace(BEGAN, branch=None, options=Options(base="a" * 40, commit=False))
     assert has_left(detached, "b" * 40, None)
-    seen = away(branch=None, worktree="/w", head_branch=None, is_ahead=True)
+    seen = away(branch=None, worktree="/w", is_ahead=True, **DETACHED)
     assert left_branch(detached, seen).endswith(
         "the session began on aaaaaaaaaaaa, detached: agents would work on other files; go back: "
-        "git -C /w branch kept-bbbbbbbbbbbb HEAD && git -C /w switch --no-overwrite-ignore"
+        "git -C /w branch kept-bbbbbbbbbbbb-2 HEAD && git -C /w switch --no-overwrite-ignore"
         f" --detach {'a' * 40}"
     )
 
@@ -167,19 +171,19 @@ def test_the_ways_back_leave_no_commit_behind() -> None:
     assert ways_back(replace(own, is_gone=True)) == (
         "go back: git -C /w switch --no-overwrite-ignore -c main",
     )
-    assert ways_back(away(is_ahead=True, head_branch=None)) == (
+    assert ways_back(away(is_ahead=True, **DETACHED)) == (
         "see what only HEAD has: git log --oneline main..HEAD",
         f"if this session made it, take it along: {along.replace(' -C /w', '')}",
-        f"if not, go back: git branch kept-bbbbbbbbbbbb HEAD && {SWITCH} main",
+        f"if not, go back: git branch kept-bbbbbbbbbbbb-2 HEAD && {SWITCH} main",
     )
-    kept = away(is_ahead=True, head_branch=None, is_kept=True)
+    kept = away(is_ahead=True, head_branch=None, keep_as="")
     assert ways_back(kept)[-1] == f"if not, go back: {SWITCH} main"
     assert ways_back(away(branch=None, is_ahead=True))[1:] == (
         "if this session made it, take it along: git switch --detach",
         f"if not, go back: {SWITCH} --detach {'a' * 40}",
     )
-    assert ways_back(away(is_ahead=True, head_branch=None, is_gone=True)) == (
-        f"go back: git branch kept-bbbbbbbbbbbb HEAD && {SWITCH} -c main {'a' * 40}",
+    assert ways_back(away(is_ahead=True, is_gone=True, **DETACHED)) == (
+        f"go back: git branch kept-bbbbbbbbbbbb-2 HEAD && {SWITCH} -c main {'a' * 40}",
     )
 
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.search.lookup import Liveness, SessionEntry, live, own_tmux, sessions_dir
+from agentmux.app.session.workplace.branch_mismatch import keep_as
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names.status_labels import brought_back_label
 from agentmux.core.names.statuses import DONE
@@ -179,7 +180,7 @@ def require_nothing_lost(
     raise BlockedError(
         f"session {entry.name} has work that is nowhere else: {lost_words(found, spec)}",
         reason="not_merged",
-        hints=tuple(ways_to_keep(entry, found, spec)),
+        hints=tuple(ways_to_keep(world, entry, found, spec)),
     )
 
 
@@ -251,7 +252,9 @@ def going_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
     return " and ".join((*parts, f"branch {found.branch}") if found.branch else parts)
 
 
-def ways_to_keep(entry: SessionEntry, found: WorktreeLoss, spec: WorktreeSpec) -> Iterator[str]:
+def ways_to_keep(
+    world: World, entry: SessionEntry, found: WorktreeLoss, spec: WorktreeSpec
+) -> Iterator[str]:
     """Yield how to keep what a worktree has and nothing else, then how to lose it."""
     place = shlex.quote(str(spec.path))
     if set(found.changed) - set(found.hidden):
@@ -263,6 +266,9 @@ def ways_to_keep(entry: SessionEntry, found: WorktreeLoss, spec: WorktreeSpec) -
         inner = shlex.quote(str(spec.path / each))
         yield f"see the commits of {each}: git -C {inner} log --all --oneline -n 10"
     yield from _ways_if_gone(entry, found)
+    for each in found.behind:
+        kept = keep_as(world, each)
+        yield f"keep what was left on no branch: git branch {kept} {each[:12]}"
     yield from _ways_to_keep_commits(entry, found, spec)
     yield _lose_all(entry)
 
@@ -275,8 +281,6 @@ def _ways_to_keep_commits(
     entry: SessionEntry, found: WorktreeLoss, spec: WorktreeSpec
 ) -> Iterator[str]:
     place, base = shlex.quote(str(spec.path)), _base_branch(entry)
-    for each in found.behind:
-        yield f"keep what was left on no branch: git branch kept-{each[:12]} {each[:12]}"
     if found.is_beside:
         yield f"keep them on a branch: git -C {place} switch --create NAME"
     elif found.commits:

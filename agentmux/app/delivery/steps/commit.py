@@ -10,10 +10,10 @@ import shlex
 from contextlib import suppress
 from typing import Final
 
-from agentmux.app.session.workplace.branch_mismatch import left
+from agentmux.app.session.workplace.branch_mismatch import keep_as, left
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
-from agentmux.core.decisions.workplace import kept_name, ways_back
+from agentmux.core.decisions.workplace import ways_back
 from agentmux.core.documents.trailer import TRAILER
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.words.counts import some
@@ -174,8 +174,9 @@ def _ways_back(world: World, state: SessionState, began: Head, head: Head) -> tu
     # Only the user knows whose commits these are: an agent's, or those of a `git pull`.
     base = (began.commit or "")[:12]
     undo = f"git reset --soft {base}" if base else "git update-ref -d HEAD"
-    if head.commit is not None:  # their messages are not in the session's commit
-        undo = f"git branch {kept_name(head.commit)} HEAD && {undo}"
+    kept = keep_as(world, head.commit)
+    if kept:  # their messages are not in the session's commit
+        undo = f"git branch {kept} HEAD && {undo}"
     made = world.repository.subjects(base) if base and head.commit is not None else ()
     named = f" ({some(made)})" if made else ""
     since = f"git log --oneline {base}.." if base else "git log --oneline"

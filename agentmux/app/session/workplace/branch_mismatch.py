@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agentmux.core.decisions.workplace import LeftBranch, has_left, kept_name, left_branch
+from agentmux.core.decisions.workplace import LeftBranch, has_left, kept_names, left_branch
 from agentmux.ports.git.repository import Head, finish_it
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def left(world: World, state: SessionState, head: Head) -> LeftBranch:
         is_gone=branch is not None and not world.repository.has_branch(branch),
         is_ahead=ahead,
         is_behind=behind,
-        is_kept=_is_kept(world, head),
+        keep_as=keep_as(world, head.commit) if head.branch is None else "",
         is_related=not behind or world.repository.is_related(there or ""),
         is_changed=behind and is_changed(world, state),
     )
@@ -69,9 +69,10 @@ def is_changed(world: World, state: SessionState) -> bool:
     return bool(state.worktree and tracked) and not set(changed) & set(state.options.dirty)
 
 
-def _is_kept(world: World, head: Head) -> bool:
-    """Whether somebody has followed the hint to keep a detached HEAD on a branch."""
-    name = kept_name(head.commit)
-    if head.commit is None or head.branch is not None or not world.repository.has_branch(name):
-        return False
-    return world.repository.contains(head.commit, tip=f"refs/heads/{name}")
+def keep_as(world: World, commit: str | None) -> str:
+    """Return the branch to make so that a commit is kept; empty where one of such a name has it."""
+    for name in kept_names(commit) if commit is not None else ():
+        made = world.git.worktrees.base(f"refs/heads/{name}")
+        if made is None or world.repository.contains(commit or "", tip=made.commit):
+            return name if made is None else ""
+    return ""
