@@ -28,6 +28,9 @@ def test_at_the_top_a_session_has_a_worktree_from_start_to_removal(layout: Proje
     session = Session(layout, *layout.sessions()).wait()
     assert session.state["worktree"] == str(layout.path / "bare-worktrees" / "add-a-greeting")
     assert session.state["base"]["branch"] == "main"
+    said = layout.fails(2, "try", session.name)
+    assert f"{layout.path} has no checkout, in which the files could be shown" in said
+    assert f"hint: see them where the session works: cd {session.state['worktree']}\n" in said
     layout.ok("stop", session.name)
     layout.ok("resume", session.name, "--yes", "--detach")
     assert "demo_part_1.py" in layout.ok("diff", session.name, "--stat")

@@ -68,10 +68,11 @@ class Work:
         for git in {
             each.parent for each in self._project.root.rglob("HEAD") if _is_git(each.parent)
         }:
-            done = self._project.program(
-                "git", f"--git-dir={git}", "log", "-p", "-m", "--all", "HEAD", "--", cwd=git
-            )
-            texts.append(done.stdout)
+            here = ("git", f"--git-dir={git}")
+            # `--all` has the newest stash alone.
+            aside = self._project.program(*here, "stash", "list", "--format=%H", cwd=git).stdout
+            words = ("log", "-p", "-m", "--all", "HEAD", *aside.split(), "--")
+            texts.append(self._project.program(*here, *words, cwd=git).stdout)
         return "\n".join(texts)
 
 

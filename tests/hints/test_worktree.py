@@ -78,33 +78,72 @@ def test_a_rewind_can_be_rewound(decided: Session, works: Work) -> None:
     assert works.lost() == []
 
 
+ASIDE = "commit them, or put them aside: git stash push …"
+
+
 @pytest.mark.follows(
-    "commit them, or put them aside: git stash --include-untracked",
+    "git stash push --include-untracked --message '…' -- :/ ':!.agentmux'",
     "go back: agentmux try --off",
     "agentmux try --off",
     "show one: agentmux try SESSION",
-    "keep the commits: git branch kept-…",
+    "git branch … && ",
+    "git -C … stash pop --index …",
+    "git -C … stash show -p --include-untracked …",
     "go back first: agentmux try --off",
 )
 def test_a_trial_keeps_what_is_made_in_it(decided: Session, works: Work) -> None:
     project, name = decided.project, decided.name
+    (project.path / ".agentmux" / "own.md").write_text("not named, and not put aside\n")
+    before = project.git("status", "--porcelain")
     refusal = project.fails(3, "try", name)
-    went_well(
-        project, shown("commit them, or put them aside: git stash --include-untracked", refusal)
-    )
+    went_well(project, shown(ASIDE, refusal))
+    assert project.git("status", "--porcelain") == "?? .agentmux/own.md\n"
     assert works.lost() == []
     refusal = project.fails(4, "try", "--off")
     told = went_well(project, shown("show one: agentmux try SESSION", refusal), SESSION=name)
     blocked = project.fails(3, "start", "--agent", "demo", "--detach", "--yes", "y")
     works.commit("a commit in the trial", project.path / "tried.py")
+    made = project.git("rev-parse", "--short=12", "HEAD").strip()
+    project.git("branch", f"kept-{made}", "main")  # the name is taken
     refusal = project.fails(3, "try", "--off")
-    went_well(project, shown("keep the commits: git branch kept-…", refusal))
-    went_well(project, shown("then go back: git switch … && agentmux try --off", refusal))
+    went_well(project, shown("keep the commits, and go back: …", refusal))
     assert project.git("rev-parse", "--abbrev-ref", "HEAD").strip() == "main"
     project.ok("try", name)
-    went_well(project, shown("go back: agentmux try --off", told))
+    works.write("an edit in the trial", project.path / "calc.py")
+    went_well(project, shown(ASIDE, project.fails(3, "try", "--off")))
+    told = went_well(project, shown("go back: agentmux try --off", told))
+    assert works.lost() == []
+    back = shown("put back what was put aside on main: git -C … stash pop --index …", told)
+    project.git("switch", "-q", "--detach", made)
+    project.git("switch", "-q", "main")
+    went_well(project, back)
+    assert project.git("status", "--porcelain") == before
+    look = told[told.index(" on (no branch): ") :]
+    assert "planted" in went_well(project, shown("where git refuses, see it: …", look))
+    went_well(project, shown(ASIDE, project.fails(3, "try", name)))
     project.ok("try", name)
     went_well(project, shown("go back first: agentmux try --off", blocked))
+    assert works.lost() == []
+
+
+@pytest.mark.parametrize("hint", ["go to the commit that was checked out: …", "or to another …"])
+def test_a_trial_ends_though_the_branch_is_elsewhere(
+    decided: Session, works: Work, hint: str
+) -> None:
+    project, name = decided.project, decided.name
+    project.git("commit", "-qam", "Everything")
+    project.git("stash", "-q", "--include-untracked")
+    project.ok("try", name)
+    project.git("worktree", "add", str(project.root / "elsewhere"), "main")
+    refusal = project.fails(3, "try", "--off")
+    assert f"branch main is checked out in {project.root / 'elsewhere'} now" in refusal
+    project.git("worktree", "remove", str(project.root / "elsewhere"))
+    project.git("branch", "-m", "main", "trunk")
+    refusal = project.fails(3, "try", "--off")
+    assert "branch main, which was checked out before, is gone" in refusal
+    told = went_well(project, shown(hint, refusal), BRANCH="trunk")
+    assert "without the files of" in told
+    assert project.git("rev-parse", "HEAD") == project.git("rev-parse", "trunk")
     assert works.lost() == []
 
 
@@ -214,8 +253,8 @@ def test_what_was_taken_off_the_base_does_not_come_back(decided: Session, works:
 
 @pytest.mark.follows(
     "git -C …… stash push --all --message … -- …",
-    "put back what was put aside: git -C … stash pop --index …",
-    "where git refuses, see it: git -C … stash show -p --include-untracked …",
+    "git -C … stash pop --index …",
+    "git -C … stash show -p --include-untracked …",
 )
 def test_what_is_in_the_way_of_a_merge_is_put_aside(decided: Session, works: Work) -> None:
     project, name = decided.project, decided.name
@@ -238,7 +277,7 @@ def test_what_is_in_the_way_of_a_merge_is_put_aside(decided: Session, works: Wor
     told = went_well(project, shown("then: agentmux approve ……", refusal))
     decided.wait("done")
     project.git("merge-base", "--is-ancestor", decided.state["commit"]["commit"], "main")
-    back = shown("put back what was put aside: git -C … stash pop --index …", told)
+    back = shown("put back what was put aside on main: git -C … stash pop --index …", told)
     (popped,) = follow(project, back)
     assert popped.returncode != 0  # the merge has other files there
     text = "where git refuses, see it: git -C … stash show -p --include-untracked …"
@@ -246,7 +285,7 @@ def test_what_is_in_the_way_of_a_merge_is_put_aside(decided: Session, works: Wor
     assert works.lost() == []
 
 
-@pytest.mark.follows("keep what was left on no branch: git branch kept-… …")
+@pytest.mark.follows("keep what was left on no branch: git branch … …")
 def test_what_was_left_on_no_branch_does_not_go_with_the_worktree(
     decided: Session, works: Work
 ) -> None:

@@ -26,6 +26,7 @@ from agentmux.adapters.git.repository import HEADS, in_progress, require_identit
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.adapters.trees.checkout_sides import CheckoutSides, undone
 from agentmux.adapters.trees.checkpoints import GitCheckpoints
+from agentmux.adapters.trees.put_aside import ways_to_put_back
 from agentmux.ports.git.merging import (
     BaseMovedError,
     CheckoutBusyError,
@@ -155,10 +156,7 @@ class Merges:
     def ways_to_put_back(self, base: str) -> tuple[str, ...]:
         with suppress(GitError):
             top = self.checkout_of(base) or self._git.root()
-            listed = self._git.must_read("list stashes", "stash", "list", "--format=%gd %gs").out
-            made = (each.partition(" ") for each in decoded(listed).splitlines()[::-1])
-            names = (name for name, _, said in made if said == f"On {base}: {_ASIDE}")
-            return tuple(line for name in names for line in _ways_to_put_back(top, name))
+            return tuple(ways_to_put_back(self._git, top, _ASIDE, base))
         return ()
 
     # --- moving it ---------------------------------------------------------------------------
@@ -252,14 +250,6 @@ def _stash(top: Path, paths: tuple[str, ...]) -> str:
     named = " ".join(map(shlex.quote, paths))
     place, said = shlex.quote(str(top)), shlex.quote(_ASIDE)
     return f"git -C {place}{literal} stash push --all --message {said} -- {named}"
-
-
-def _ways_to_put_back(top: Path, stash: str) -> tuple[str, ...]:
-    place = shlex.quote(str(top))
-    return (
-        f"put back what was put aside: git -C {place} stash pop --index {stash}",
-        f"where git refuses, see it: git -C {place} stash show -p --include-untracked {stash}",
-    )
 
 
 def _finish(top: Path, doing: InProgress) -> str:

@@ -16,9 +16,10 @@ from agentmux.adapters.git.program import GitProgram, decoded, refused
 from agentmux.adapters.git.repository import HEADS
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.adapters.trees.checkout_sides import CheckoutSides, undone
+from agentmux.adapters.trees.put_aside import ways_to_put_back
 from agentmux.core.codec.records import FieldError, from_fields, to_fields
 from agentmux.ports.git.repository import GitError
-from agentmux.ports.git.trials import Trial
+from agentmux.ports.git.trials import ASIDE, Trial
 
 NOTE: Final = "agentmux-try"
 _LOGGED: Final = "agentmux: try"
@@ -64,6 +65,11 @@ class GitTrials:
                 raise refused(f"git could not go back{left}", reply)
         self._clean_log()
         self.forget()
+
+    def ways_to_put_back(self) -> tuple[str, ...]:
+        with suppress(GitError):
+            return tuple(ways_to_put_back(self._git, self._git.root(), ASIDE))
+        return ()
 
     def forget(self) -> None:
         with suppress(FileNotFoundError):

@@ -80,11 +80,12 @@ def test_a_branch_that_was_made_in_a_trial_is_said_to_have_its_files(scene: Scen
     scene.session()
     scene.make()
     scene.begin()
-    assert end_trial(scene.world).endswith(f" on main, without the files of {scene.path.name}")
+    (said,) = end_trial(scene.world)
+    assert said.endswith(f" on main, without the files of {scene.path.name}")
     shown = scene.begin().commit
     git(scene.project, "switch", "-qc", "my-fix")
     git(scene.project, "commit", "-qm", "Mine", "--allow-empty")
-    said = end_trial(scene.world)
+    (said,) = end_trial(scene.world)
     assert (
         f" on my-fix: its history has the files of {scene.path.name}, with commit {shown[:12]}"
         in said

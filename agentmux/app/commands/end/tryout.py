@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import shlex
+from typing import TYPE_CHECKING, Final
 
+from agentmux.app.session.workplace.branch_mismatch import keep_as
 from agentmux.app.session.workplace.checkout import require_free, trial_in_the_way
 from agentmux.app.session.workplace.own_worktree import placed, worktree_of
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.words import git_commands
 from agentmux.errors import BlockedError, NotFoundError, UsageError
 from agentmux.ports.git.repository import finish_it
-from agentmux.ports.git.trials import Trial
+from agentmux.ports.git.trials import ASIDE, Trial
 
 if TYPE_CHECKING:
     from agentmux.app.session.search.lookup import SessionEntry
     from agentmux.app.world import World
     from agentmux.core.journal.state import SessionState
 
-_OFF = "agentmux try --off"
+_OFF: Final = "agentmux try --off"
 
 
 def begin_trial(world: World, entry: SessionEntry) -> Trial:
@@ -31,6 +33,11 @@ def begin_trial(world: World, entry: SessionEntry) -> Trial:
     state = world.files(entry.path).load().current
     if not state.worktree:
         raise UsageError(f"session {entry.name} works in your checkout: its files are there")
+    if world.repository.top_level() is None:
+        raise UsageError(
+            f"{world.project} has no checkout, in which the files could be shown",
+            hints=(f"see them where the session works: cd {shlex.quote(state.worktree)}",),
+        )
     error = trial_in_the_way(world)
     if error is not None:
         raise error
@@ -49,11 +56,36 @@ def begin_trial(world: World, entry: SessionEntry) -> Trial:
     return trial
 
 
-def _back(trial: Trial) -> str:
-    """Return the command that checks out what was checked out before a trial."""
-    if trial.branch is not None:
-        return git_commands.switch(trial.branch)
-    return git_commands.switch(trial.head, option="--detach")
+def _back(world: World, trial: Trial) -> str:
+    """Return the commands that end a trial elsewhere than `Trials.end` does, if that cannot."""
+    if trial.branch is None or _why_not(world, trial.branch):
+        return f"{git_commands.switch(trial.head, option='--detach')} && {_OFF}"
+    return f"{git_commands.switch(trial.branch)} && {_OFF}"
+
+
+def _why_not(world: World, branch: str) -> str:
+    """Return why the branch that was checked out before cannot be checked out; empty where it can.
+
+    HEAD is on no branch.
+    """
+    if world.git.worktrees.base(f"refs/heads/{branch}") is None:
+        return f"branch {branch}, which was checked out before, is gone"
+    top = world.git.worktrees.checkout_of(branch)
+    return f"branch {branch} is checked out in {top} now" if top is not None else ""
+
+
+def _require_way_back(world: World, trial: Trial) -> None:
+    why = _why_not(world, trial.branch) if trial.branch is not None else ""
+    if why:
+        renamed = f"{git_commands.switch('BRANCH')} && {_OFF}"
+        raise BlockedError(
+            why,
+            reason="trial_branch",
+            hints=(
+                f"go to the commit that was checked out: {_back(world, trial)}",
+                f"or to another branch: {renamed}",
+            ),
+        )
 
 
 def _require_clean(world: World) -> None:
@@ -66,10 +98,12 @@ def _require_clean(world: World) -> None:
         )
     if dirty:
         more = f" and {len(dirty) - 1} more" if len(dirty) > 1 else ""
+        # All files but those that `dirty` does not name.
+        aside = f"git stash push --include-untracked --message '{ASIDE}' -- :/ ':!.agentmux'"
         raise BlockedError(
             f"your checkout has changes: {dirty[0]}{more}",
             reason="checkout_dirty",
-            hints=("commit them, or put them aside: git stash --include-untracked",),
+            hints=(f"commit them, or put them aside: {aside}",),
         )
 
 
@@ -94,12 +128,12 @@ def _commit_of(world: World, state: SessionState, entry: SessionEntry) -> str:
     return base.commit
 
 
-def end_trial(world: World) -> str:
-    """Go back to what was checked out before; return what is there now, in words.
+def end_trial(world: World) -> tuple[str, ...]:
+    """Go back to what was checked out before; return what is there now, in lines of words.
 
     Raises:
         NotFoundError: The checkout shows no session.
-        BlockedError: It has changes, or commits that are on no branch.
+        BlockedError: It has changes, or commits that are on no branch; or the branch is gone.
         GitError: Git refuses.
     """
     trial = world.git.trials.current()
@@ -108,21 +142,23 @@ def end_trial(world: World) -> str:
             "your checkout shows no session", hints=("show one: agentmux try SESSION",)
         )
     head = world.repository.head()
-    if head.commit == trial.commit and head.branch is None:
+    if head.commit == trial.commit and (head.branch is None or head.branch != trial.branch):
         _require_clean(world)
+        _require_way_back(world, trial)
     elif head.branch is None and world.repository.contains(trial.commit):
+        kept = keep_as(world, head.commit)
+        keep = f"git branch {kept} && " if kept else ""
         raise BlockedError(
             f"you have committed on the files of session {trial.session}, on no branch",
             reason="trial_commits",
-            hints=(
-                f"keep the commits: git branch kept-{(head.commit or '')[:12]}",
-                f"then go back: {_back(trial)} && {_OFF}",
-            ),
+            hints=(f"keep the commits, and go back: {keep}{_back(world, trial)}",),
         )
     world.git.trials.end(trial)
     where = world.repository.head().describe()
     if world.repository.contains(trial.commit):
         # Such as a branch that the user has made in the trial: it is theirs to leave it.
         history = f"its history has the files of {trial.session}, with commit {trial.commit[:12]}"
-        return f"the trial is over; your checkout is at {where}: {history}"
-    return f"your checkout is back at {where}, without the files of {trial.session}"
+        over = f"the trial is over; your checkout is at {where}: {history}"
+    else:
+        over = f"your checkout is back at {where}, without the files of {trial.session}"
+    return (over, *world.git.trials.ways_to_put_back())

@@ -28,7 +28,8 @@ def try_session(
     face: Face = ctx.obj
     require_person(face, "try")
     if off:
-        render.note(end_trial(face.world()))
+        for line in end_trial(face.world()):
+            render.note(line)
         return 0
     site, entry = one(face, session, command="try SESSION")
     trial = begin_trial(face.world(site.project), entry)
