@@ -57,7 +57,7 @@ def run() -> int:
         time.sleep(float(step_s))
         return DriveEnd(Outcome(status=FleetStatus.DONE))
 
-    drive._ended = step  # noqa: SLF001 (everything around the session stays as it is)
+    drive._run_drive = step  # noqa: SLF001 (everything around the session stays as it is)
     return main(words, os.environ)
 
 

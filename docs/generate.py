@@ -20,12 +20,12 @@ from typing import Final
 
 from agentmux.adapters.config.agent_registry import load_registry
 from agentmux.adapters.config.pipeline_files import names_in, pipeline_folders, read_source
-from agentmux.app.session.configuration.pipeline_choice import checked
+from agentmux.app.session.configuration.pipeline_choice import check_pipeline
 from agentmux.cli.fast.commands import PLACE
 from agentmux.core.agents.command_lines import dir_words, launch_argv, mcp_words, resume_argv
 from agentmux.core.agents.spec import AgentSpec, ProbeResult, PromptBy, Strategy, StrategyKind
 from agentmux.core.config.settings import Settings
-from agentmux.core.definitions.drawing import drawn
+from agentmux.core.definitions.drawing import draw_pipeline
 from agentmux.core.fold.signals.description import Argument, SignalDescription
 from agentmux.core.fold.signals.table import DESCRIPTIONS
 from agentmux.core.journal.events import FACTS, SIGNALS, USER_DECISIONS
@@ -266,10 +266,10 @@ def pipelines() -> str:
     parts = [_PIPELINES]
     for name in sorted(names_in(folder), key=_BUILT_IN.index):
         source = read_source(folder, name)
-        found = None if source is None else checked(source, Settings()).pipeline
+        found = None if source is None else check_pipeline(source, Settings()).pipeline
         if source is not None and found is not None:
             says = source.text.partition("\n")[0].removeprefix("# ")
-            drawing = "\n".join(drawn(found))
+            drawing = "\n".join(draw_pipeline(found))
             parts.append(f"### {name}\n\n{says}\n\n```text\n{drawing}\n```\n")
     return "\n".join(parts)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from agentmux.cli.fast.commands import Command, Parameter, load
-from agentmux.cli.fast.help import argument, grouped, meaning, spelling, usage
+from agentmux.cli.fast.help import argument, group_commands, meaning, spelling, usage
 
 _DESCRIPTION = (
     "agentmux runs a software feature through a pipeline of coding agents in tmux: architects, "
@@ -53,7 +53,7 @@ def _lines(program: Command) -> Iterator[str]:
     yield from _section("GLOBAL OPTIONS")
     for option in program.options:
         yield from _entry(option)
-    for title, commands in grouped(program):
+    for title, commands in group_commands(program):
         yield from _section(f"COMMANDS: {title.upper()}")
         for command in commands:
             yield from _command((program, command))

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.cli.fast.commands import found, load
+from agentmux.cli.fast.commands import find_path, load
 from tests.cli.fast.test_commands_data import parse
 
 ROOT = Path(__file__).parent.parent
@@ -38,7 +38,7 @@ def _inline(text: str) -> list[str]:
 def _unknown(line: str) -> list[str]:
     """Return what of a line, which may have placeholders, is no command or option of AgentMux."""
     words = re.sub(r'"[^"]*"', "TEXT", line).replace("[", "").replace("]", "").split()[1:]
-    path = found(load(), tuple(words))
+    path = find_path(load(), tuple(words))
     if len(path) == 1:
         return [word for word in words[:1] if word not in FOR_AGENTS]
     known = {name for each in path for option in each.options for name in option.names}

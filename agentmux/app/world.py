@@ -51,10 +51,10 @@ class Locks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repositories:
-    """What is known of the repository around a directory; `nested` alone runs git.
+    """What is known of the repository around a directory; `list_nested` alone runs git.
 
     Attributes:
-        nested: Returns the repositories inside it, as `Repository.nested` does; empty if git fails.
+        nested: Returns the repositories inside it (`Repository.list_nested`); empty if git fails.
         branch_at: Returns the branch that is checked out; empty where HEAD is detached, None where
             that is not known.
         is_branch_gone: Returns whether it has no branch of this name; False where that is not
@@ -213,7 +213,7 @@ class World(Site):
 
     Attributes:
         tree: The directory in which agents work: the project, or its place in the worktree of the
-            session that this world is for; see `workplace.placed`.
+            session that this world is for; see `own_worktree.with_workplace`.
         environment: The environment of this process, which agents inherit.
         new_id: Returns a new uuid, as text.
         settings: The settings; those that need trust are included only where they are trusted.

@@ -89,7 +89,7 @@ class _Commands(TyperGroup):
         If the name is unknown, load all commands, so that typer can suggest one, and return None.
         """
         for name in [cmd_name] if cmd_name in _COMMANDS else _COMMANDS:
-            self.commands.setdefault(name, _loaded(name))
+            self.commands.setdefault(name, _load_command(name))
         return super().get_command(ctx, cmd_name)
 
 
@@ -134,7 +134,7 @@ class _Diff(TyperCommand):
 _KINDS: Final = {"start": _Start, "diff": _Diff}
 
 
-def _loaded(name: str) -> Any:  # noqa: ANN401 (as above)
+def _load_command(name: str) -> Any:  # noqa: ANN401 (as above)
     """Import the module of the command ``name``; return the click command."""
     module, _, function = _COMMANDS[name].partition(":")
     found = getattr(importlib.import_module(f"agentmux.cli.commands.{module}"), function)

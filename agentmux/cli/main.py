@@ -14,7 +14,7 @@ from agentmux.app.result import envelope, problem_of
 from agentmux.cli import render
 from agentmux.cli.face import Face, face_of
 from agentmux.core.codec.frozen import replace
-from agentmux.core.names.words.nearest import meant
+from agentmux.core.names.words.nearest import suggest_name
 from agentmux.errors import (
     AgentmuxError,
     DataError,
@@ -51,11 +51,11 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     except BrokenPipeError:  # the reader of our output has closed it
         return ExitCode.OK
     except AgentmuxError as error:
-        return _told(error, json=with_json)
+        return _report_error(error, json=with_json)
     except OSError as error:
         if _VERBOSE.intersection(argv):
             render.note(_trace(error))
-        return _told(of_system(error), json=with_json)
+        return _report_error(of_system(error), json=with_json)
     except KeyboardInterrupt:
         render.note("interrupted")
         return ExitCode.INTERRUPTED
@@ -138,7 +138,7 @@ _TEXTS: Final = ("start", "request-changes", "tell", "fleet submit", "fleet requ
 
 def _usage(error: Exception, argv: Sequence[str]) -> UsageError:
     """Turn an error of typer into a `UsageError`: in lower case, with ``--help`` as a hint."""
-    unknown = _unknown(error, argv)
+    unknown = _explain_unknown(error, argv)
     if unknown is not None:
         return unknown
     said = str(getattr(error, "format_message", lambda: error)()).strip().rstrip(".")
@@ -148,28 +148,28 @@ def _usage(error: Exception, argv: Sequence[str]) -> UsageError:
     near = getattr(error, "possibilities", None) or ()
     if near:
         said = f"no such option: {option}"
-    quoted = _quoted(command) if _EXTRA in said else ()
-    hints = (*meant(option, near), *quoted, hint, *_as_text(command, option))
+    quoted = _suggest_quotes(command) if _EXTRA in said else ()
+    hints = (*suggest_name(option, near), *quoted, hint, *_as_text(command, option))
     return UsageError(said[:1].lower() + said[1:], hints=hints)
 
 
-def _unknown(error: Exception, argv: Sequence[str]) -> UsageError | None:
+def _explain_unknown(error: Exception, argv: Sequence[str]) -> UsageError | None:
     """Return the error for a command or a choice that typer does not know; None for others."""
     from agentmux.cli.fast import commands, help  # noqa: A004, PLC0415 (only after a mistake)
 
     said = str(getattr(error, "message", ""))
     command = re.match(r"No such command '(.*?)'\.", said)
     if command is not None:
-        return help.no_such_command(commands.found(commands.load(), tuple(argv)), command[1])
+        return help.no_such_command(commands.find_path(commands.load(), tuple(argv)), command[1])
     choice = re.match(r"'(.*?)' is not one of (.*?)\.?$", said)
     if choice is None:
         return None
     known = re.findall(r"'(.*?)'", choice[2])
-    hints = (*meant(choice[1], known), f"choose one of: {', '.join(known)}")
+    hints = (*suggest_name(choice[1], known), f"choose one of: {', '.join(known)}")
     return UsageError(f"unknown value `{choice[1]}`", hints=hints)
 
 
-def _quoted(command: str) -> tuple[str, ...]:
+def _suggest_quotes(command: str) -> tuple[str, ...]:
     """Return a hint for who has typed a text as several words; empty if the command takes none."""
     if command not in _TEXTS:
         return ()
@@ -190,7 +190,7 @@ def _as_text(command: str, option: str) -> tuple[str, ...]:
     return (f'agentmux {command} [OPTIONS] -- "-text"',)
 
 
-def _told(error: AgentmuxError, *, json: bool) -> int:
+def _report_error(error: AgentmuxError, *, json: bool) -> int:
     if json:
         with contextlib.suppress(DataError, OSError):  # where it cannot be written
             render.as_json(envelope((), (problem_of("", error),)))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import OperationResult, SessionProblem, envelope
 from agentmux.core.names.status_labels import Colour, status_colour
-from agentmux.core.terminal.text.colours import CODES, painted, shows_colours
+from agentmux.core.terminal.text.colours import CODES, paint_text, shows_colours
 from agentmux.core.terminal.text.visible_text import visible
 from agentmux.errors import AgentmuxError, DataError, RefusedError, of_system
 
@@ -34,7 +34,7 @@ def locate_commands(locate: Callable[[str], str]) -> None:
     _located_by.set(locate)
 
 
-def _located(text: str) -> str:
+def _locate(text: str) -> str:
     return _located_by.get()(text)
 
 
@@ -46,7 +46,7 @@ def out(text: str, *, verbatim: bool = False) -> None:
         verbatim: Whether it is no message of ours, so that commands in it stay as they are.
     """
     with _answering():
-        sys.stdout.write(f"{printable(text if verbatim else _located(text))}\n")
+        sys.stdout.write(f"{printable(text if verbatim else _locate(text))}\n")
 
 
 def screen(rows: Iterable[str]) -> None:
@@ -81,7 +81,7 @@ def _answering() -> Iterator[None]:
 
 def note(text: str) -> None:
     """Write a line to stderr, for people; a failed write is ignored."""
-    _write_note(_located(text))
+    _write_note(_locate(text))
 
 
 def _write_note(line: str) -> None:
@@ -91,14 +91,14 @@ def _write_note(line: str) -> None:
 
 def failure(message: str, hints: Iterable[str] = ()) -> None:
     """Write an error to stderr, with one line for each hint."""
-    _write_note(f"{painted('error:', Colour.RED, colours=_colours_errors())} {_located(message)}")
+    _write_note(f"{paint_text('error:', Colour.RED, colours=_colours_errors())} {_locate(message)}")
     for each in hints:
         hint(each)
 
 
 def hint(text: str) -> None:
     """Write to stderr what to do, in one line."""
-    _write_note(f"{painted('hint:', Colour.YELLOW, colours=_colours_errors())} {_located(text)}")
+    _write_note(f"{paint_text('hint:', Colour.YELLOW, colours=_colours_errors())} {_locate(text)}")
 
 
 def _colours_errors() -> bool:
@@ -157,7 +157,7 @@ def paint(word: str, *, colours: bool, shown: str = "") -> str:
         colours: Whether to colour; otherwise the text is returned as it is.
         shown: The text; empty: ``word`` itself.
     """
-    return painted(shown or word, status_colour(word), colours=colours)
+    return paint_text(shown or word, status_colour(word), colours=colours)
 
 
 def table(
@@ -173,7 +173,7 @@ def table(
     found = colours or {}
 
     def cell(text: str, row: int, column: int) -> str:
-        shown = painted(text, found.get((row, column), Colour.NONE), colours=True)
+        shown = paint_text(text, found.get((row, column), Colour.NONE), colours=True)
         return shown + " " * (widths[column] - len(text))
 
     return [

@@ -50,7 +50,7 @@ def session_list(listed: Sequence[SessionRow], *, cols: int | None, colours: boo
     if any(each.is_apart for each in listed):
         branches = ["BRANCH", *(clean(each.branch or "-") for each in listed)]
         rows = [(*row, branch) for row, branch in zip(rows, branches, strict=True)]
-    heads = render.table(rows if cols is None else _fitted(rows, cols))
+    heads = render.table(rows if cols is None else _fit_rows(rows, cols))
     edge = max(map(width, heads)) + 2
     lines = []
     titles = ["FEATURE", *(clean(each.title) for each in listed)]
@@ -76,7 +76,7 @@ _TITLE: Final = 14
 """The cells for the beginning of the feature, with the space before it."""
 
 
-def _fitted(rows: Sequence[tuple[str, ...]], cols: int) -> list[tuple[str, ...]]:
+def _fit_rows(rows: Sequence[tuple[str, ...]], cols: int) -> list[tuple[str, ...]]:
     """Return the rows of a list, with columns cut so that they fit into ``cols`` cells, if so."""
     found = list(rows)
     for column, least in _CUT:
@@ -84,7 +84,7 @@ def _fitted(rows: Sequence[tuple[str, ...]], cols: int) -> list[tuple[str, ...]]
         if over > 0 and column < len(found[0]):
             size = max(width(row[column]) for row in found)
             cells = max(size - over, least)
-            kept = [_kept(row[column], cells, column) for row in found]
+            kept = [_cut_cell(row[column], cells, column) for row in found]
             found = [
                 (*row[:column], cell, *row[column + 1 :])
                 for row, cell in zip(found, kept, strict=True)
@@ -97,7 +97,7 @@ def _over(rows: Sequence[tuple[str, ...]], cols: int) -> int:
     return max(map(width, render.table(rows))) + _TITLE - cols
 
 
-def _kept(text: str, cells: int, column: int) -> str:
+def _cut_cell(text: str, cells: int, column: int) -> str:
     """Return what stays of a cell: of a branch its end, since the beginnings are the same."""
     return cut(text[::-1], cells)[::-1] if column == _BRANCH else cut(text, cells)
 
@@ -143,7 +143,8 @@ def status_lines(
     if view.seats:
         lines += ["", *(f"  {line}" for line in _seat_table(view.seats, colours=colours))]
         told = [
-            f"  {each.seat} {how_it_began(each.mode, each.reason)}" for each in _told(view.seats)
+            f"  {each.seat} {how_it_began(each.mode, each.reason)}"
+            for each in _select_with_reason(view.seats)
         ]
         lines += ["", *told] if told else []
     step = next_step(view)
@@ -213,7 +214,7 @@ def _conversation(seat: SeatView) -> str:
     return ", ".join(filter(None, (which, started_again(seat.attempt))))
 
 
-def _told(seats: Iterable[SeatView]) -> Iterator[SeatView]:
+def _select_with_reason(seats: Iterable[SeatView]) -> Iterator[SeatView]:
     """Yield the seats of which it is said why no conversation of before goes on."""
     return (each for each in seats if needs_reason(each.mode, each.reason))
 

@@ -180,7 +180,9 @@ def _agents_agree(steps: Sequence[JournalStep], trace: Sequence[TraceLine]) -> C
         if count > taken[launch]
     ]
     wrong += [f"{work.seat}: {work.what}" for work in noted if not work.what.endswith(_ACCEPTED)]
-    wrong += [f"{each.event.seat} {each.event.fact.kind} ignored" for each in _ignored(steps)]
+    wrong += [
+        f"{each.event.seat} {each.event.fact.kind} ignored" for each in _select_ignored(steps)
+    ]
     if wrong:
         return Claim(holds=False, text=f"agents and journal differ: {', '.join(wrong)}")
     return Claim(
@@ -189,7 +191,7 @@ def _agents_agree(steps: Sequence[JournalStep], trace: Sequence[TraceLine]) -> C
     )
 
 
-def _ignored(steps: Iterable[JournalStep]) -> Iterator[JournalStep]:
+def _select_ignored(steps: Iterable[JournalStep]) -> Iterator[JournalStep]:
     return (step for step in steps if not step.accepted)
 
 

@@ -125,10 +125,10 @@ def describe(step: JournalStep) -> str | None:
         case events.SessionFailed() | events.SessionInterrupted():
             return fact.cause
         case _:
-            return _signalled(step)
+            return _describe_signal(step)
 
 
-def _signalled(step: JournalStep) -> str | None:
+def _describe_signal(step: JournalStep) -> str | None:
     fact = step.event.fact
     if fact.kind not in events.SIGNALS:
         return None

@@ -84,7 +84,7 @@ class DemoScreen:
             note = ", ".join(_notes(span, steps, killed_at))
             self.line(f"{_INDENT}{span.phase:<14} {begun:>7} {took:>8}   {note}".rstrip())
 
-    def kept(self, scene: Scene, script: Path, live: Sequence[str]) -> None:
+    def print_kept(self, scene: Scene, script: Path, live: Sequence[str]) -> None:
         """Print where the kept demo is, how to look at it, and how to delete it.
 
         Args:

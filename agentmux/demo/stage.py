@@ -148,4 +148,4 @@ def _take_away(root: Path, scene: Scene | None) -> None:
 def _keep(scene: Scene, screen: DemoScreen) -> None:
     script = write_environment(scene)
     live = [home.socket for home in scene.homes if _server(home)]
-    screen.kept(scene, script, live)
+    screen.print_kept(scene, script, live)

@@ -135,7 +135,7 @@ class Agent:
         life = self._setting.life
         if life.limit is True:
             return f"{_LIMIT}5pm", "failed"
-        asked, text = self._asked(prompt)
+        asked, text = self._read_prompt(prompt)
         if life.limit and (until := self._limited_until(life.limit)):
             self._held = asked
             return f"{_LIMIT}{until}", "failed"
@@ -155,7 +155,7 @@ class Agent:
         self._limit_end = self._limit_end or now + timedelta(seconds=seconds)
         return "" if now >= self._limit_end else self._limit_end.isoformat()
 
-    def _asked(self, prompt: str) -> tuple[instructions.Instructions | None, str]:
+    def _read_prompt(self, prompt: str) -> tuple[instructions.Instructions | None, str]:
         """Return the instructions to follow now, and the text in which to look for a question.
 
         The question is ``what is the code word?`` (docs/reference/demo-agent.md). The text is the

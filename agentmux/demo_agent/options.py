@@ -92,7 +92,7 @@ def parse(argv: list[str]) -> AgentOptions:
             _add_option(found, word, words)
         else:
             _add_prompt(found, word)
-    return _checked(AgentOptions()._replace(**found))  # type: ignore[arg-type]  # names from the tables
+    return _check_options(AgentOptions()._replace(**found))  # type: ignore[arg-type]  # names from the tables
 
 
 def _add_prompt(found: dict[str, str | bool], word: str) -> None:
@@ -114,7 +114,7 @@ def _add_option(found: dict[str, str | bool], word: str, words: object) -> None:
     found[_VALUES[name]] = given
 
 
-def _checked(options: AgentOptions) -> AgentOptions:
+def _check_options(options: AgentOptions) -> AgentOptions:
     if options.permission_mode not in {"ask", "accept"}:
         raise WrongArgvError("error: --permission-mode must be ask or accept", exit_code=2)
     if options.session_id is not None and not _UUID.fullmatch(options.session_id):

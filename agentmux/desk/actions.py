@@ -114,7 +114,7 @@ class Actions:
 
     def begin(self, wish: DeskWish) -> None:
         """Begin what a key asks for, on the selected session."""
-        row = self._app.listing.selected
+        row = self._app.listing.selected_row
         if self._busy:
             self._app.say("the last key is still at work")
         elif wish is DeskWish.NEW:
@@ -146,11 +146,11 @@ class Actions:
         if said.is_ok:
             self._app.say(said.words, Colour.GREEN)
         else:
-            await self._failed(project, words, said, can_ask=text is None)
+            await self._show_failure(project, words, said, can_ask=text is None)
         self._app.tools.feed.look_for_projects()
         return said.is_ok
 
-    async def _failed(
+    async def _show_failure(
         self, project: Path, words: Words, said: CommandEnd, *, can_ask: bool
     ) -> None:
         self._app.say(said.words, Colour.RED)
@@ -185,7 +185,7 @@ class Actions:
         from agentmux.app.delivery.approval.approval_question import question_or_obstacle  # noqa: PLC0415 (as above)
         from agentmux.core.fold.acceptance import takes_approval  # noqa: PLC0415 (as above)
 
-        world, state = self._app.tools.reader.placed(row)
+        world, state = self._app.tools.reader.place_row(row)
         if not takes_approval(state):
             return None
         return question_or_obstacle(world, world.files(row.path), state)
@@ -210,7 +210,7 @@ class Actions:
         from agentmux.core.fold.acceptance import takes_decision  # noqa: PLC0415 (as above)
         from agentmux.core.pipeline.beginnings import beginning_choices  # noqa: PLC0415 (as above)
 
-        world, state = self._app.tools.reader.placed(row)
+        world, state = self._app.tools.reader.place_row(row)
         if not takes_decision(state):
             return None
         digest = digest_now(world, world.files(row.path), state)
@@ -268,7 +268,7 @@ class Actions:
     def _tellable(self, row: DeskRow) -> tuple[str, ...]:
         from agentmux.core.decisions.seat_needs import tellable  # noqa: PLC0415 (as above)
 
-        return tellable(self._app.tools.reader.placed(row)[1])
+        return tellable(self._app.tools.reader.place_row(row)[1])
 
     async def _one_of(self, screens: tuple[LastScreen, ...]) -> LastScreen | None:
         """Let a person choose one of several screens; a single one is taken."""
@@ -383,7 +383,7 @@ class Actions:
     def _restartable(self, row: DeskRow) -> tuple[str, ...]:
         from agentmux.core.decisions.seat_needs import restartable  # noqa: PLC0415 (as above)
 
-        return restartable(self._app.tools.reader.placed(row)[1])
+        return restartable(self._app.tools.reader.place_row(row)[1])
 
     async def _unpark(self, row: DeskRow) -> None:
         if row.row.group is not StatusGroup.PARKED:

@@ -31,7 +31,7 @@ from agentmux.desk.list import listing as lists
 from agentmux.desk.list.listing import DeskRow, SessionListing
 from agentmux.desk.screens.dialogs import TextDialog
 from agentmux.desk.screens.widgets import OneLine, PageView, SessionList, foot_parts, tab_parts
-from agentmux.desk.session.overview import offered, wish_words
+from agentmux.desk.session.overview import offer_commands, wish_words
 from agentmux.desk.session.pages import SessionPage, SessionPages
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Part
 from agentmux.desk.tools import DeskTools
@@ -222,8 +222,9 @@ class DeskApp(App[int]):
 
         The selected one comes first.
         """
-        selected = self.listing.selected
-        known = self.listing.shown if selected is None else (selected, *self.listing.shown)
+        selected = self.listing.selected_row
+        known = self.listing.shown_rows
+        known = known if selected is None else (selected, *known)
         resting = (each for each in known if each.row.group is StatusGroup.INTERRUPTED)
         unknown = (e for e in resting if e.safety is None or e.path in self._stale)
         yield from {each.path: each for each in unknown}.values()
@@ -256,23 +257,23 @@ class DeskApp(App[int]):
             parts.append(("reading …" if reading else "no sessions: n starts one", DIM))
         if self.tools.fleet is not None:
             parts += [(OPEN_KEY, BOLD), (" the fleet  ", DIM)]
-        if self.is_widened and self.listing.selected is not None:
-            parts.append((layout.slug_of(self.listing.selected.name), BOLD))
+        if self.is_widened and self.listing.selected_row is not None:
+            parts.append((layout.slug_of(self.listing.selected_row.name), BOLD))
         if self.listing.sought or self.searching:
             cursor = "\u258f" if self.searching else ""
             parts.append((f"/{self.listing.sought}{cursor}", BOLD))
         self._line("head").show(tuple(parts))
 
     def _show_foot(self) -> None:
-        row = self.listing.selected
-        wishes = dict.fromkeys((*self._offered(), DeskWish.SEARCH, *_ALWAYS_SHOWN))
+        row = self.listing.selected_row
+        wishes = dict.fromkeys((*self._offer_commands(), DeskWish.SEARCH, *_ALWAYS_SHOWN))
         words = {each: each.value if row is None else wish_words(row, each) for each in wishes}
         self._line("foot").show(*foot_parts(words, _ALWAYS_SHOWN, self._line("foot").size.width))
 
-    def _offered(self) -> Iterator[DeskWish]:
-        row = self.listing.selected
+    def _offer_commands(self) -> Iterator[DeskWish]:
+        row = self.listing.selected_row
         if row is not None:
-            yield from offered(row)
+            yield from offer_commands(row)
         if self.listing.marked:
             yield DeskWish.RESUME
         yield DeskWish.NEW
@@ -325,7 +326,7 @@ class DeskApp(App[int]):
             self._loading = False
 
     async def _load_one(self) -> None:
-        row, tab, part = self.listing.selected, self.tab, self.part
+        row, tab, part = self.listing.selected_row, self.tab, self.part
         if row is None:
             is_empty = self.tools.feed.is_complete and not self.listing.rows
             self.view.show(_WELCOME if is_empty else SessionPage(), keeps_place=False)
@@ -340,7 +341,7 @@ class DeskApp(App[int]):
 
     def show_page(self, row: DeskRow, tab: str, part: int, page: SessionPage) -> None:
         """Show a page, unless another one is wanted by now."""
-        selected = self.listing.selected
+        selected = self.listing.selected_row
         if selected is None or (selected.path, self.tab, self.part) != (row.path, tab, part):
             return
         key = (row.path, tab, part)
@@ -358,7 +359,7 @@ class DeskApp(App[int]):
 
     async def _look_at_screen(self) -> None:
         """Capture the live screen that is shown; draw it if it has changed."""
-        row, page = self.listing.selected, self.view.page
+        row, page = self.listing.selected_row, self.view.page
         if row is None or not page.is_live or self._looking or len(self.screen_stack) > 1:
             return
         self._looking, turns = True, self._turns
@@ -394,10 +395,10 @@ class DeskApp(App[int]):
     async def on_event(self, event: Event) -> None:
         """Take a letter of a search before all else, so that the order of the keys is kept."""
         is_typed = isinstance(event, Key) and self.searching and len(self.screen_stack) == 1
-        if not (is_typed and isinstance(event, Key) and self._typed(event)):
+        if not (is_typed and isinstance(event, Key) and self._type_search(event)):
             await super().on_event(event)
 
-    def _typed(self, event: Key) -> bool:
+    def _type_search(self, event: Key) -> bool:
         """Take a key of a search; return whether it is one."""
         if event.key == "backspace":
             self._search(self.listing.sought[:-1])
@@ -523,7 +524,7 @@ class DeskApp(App[int]):
 
     def _go_to_needy(self) -> None:
         self.listing = lists.next_in_need(self.listing)
-        selected = self.listing.selected
+        selected = self.listing.selected_row
         if selected is None or selected.row.group is not StatusGroup.NEEDS_YOU:
             self.say("no session needs you")
 

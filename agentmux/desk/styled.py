@@ -40,7 +40,7 @@ def fill(text: str, cols: int) -> str:
     return kept + " " * (cols - width(kept))
 
 
-def fitted(parts: Iterable[Part], cols: int) -> Line:
+def fit_parts(parts: Iterable[Part], cols: int) -> Line:
     """Return the parts that fit into ``cols`` cells; what does not is cut."""
     found: list[Part] = []
     for text, style in parts:

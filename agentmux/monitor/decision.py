@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from agentmux.core.terminal.text.text_width import cut, printable
-from agentmux.monitor.reading import wrapped
+from agentmux.monitor.reading import wrap_indented
 from agentmux.monitor.segments import MonitorLine, Segment, SegmentStyle
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ def draw_result(
         writes: Whether the user is writing a text, so that keys are a part of it and none is named.
     """
     parts = [
-        (_SUMMARY, _wrapped(result.summary, cols)),
-        (_CHECKS, _wrapped(result.checks, cols)),
-        (_VERDICTS, _wrapped(result.verdicts, cols)),
+        (_SUMMARY, _wrap_lines(result.summary, cols)),
+        (_CHECKS, _wrap_lines(result.checks, cols)),
+        (_VERDICTS, _wrap_lines(result.verdicts, cols)),
         (_CHANGES, _total_first(result.changes, cols)),
     ]
     held = [(about, lines) for about, lines in parts if lines]
@@ -80,8 +80,8 @@ def _shares(sizes: Sequence[int], room: int) -> list[int]:
     return shares
 
 
-def _wrapped(lines: Sequence[str], cols: int) -> list[str]:
-    return [line for text in lines for line in wrapped(text, cols)]
+def _wrap_lines(lines: Sequence[str], cols: int) -> list[str]:
+    return [line for text in lines for line in wrap_indented(text, cols)]
 
 
 def _total_first(lines: Sequence[str], cols: int) -> list[str]:

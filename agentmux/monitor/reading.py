@@ -89,7 +89,7 @@ def _body(reading: DisplayedText, cols: int) -> tuple[MonitorLine, ...]:
 @functools.lru_cache(maxsize=4)
 def _lines(lines: tuple[str, ...], cols: int, is_diff: bool) -> tuple[MonitorLine, ...]:
     if not is_diff:
-        return tuple((Segment(line),) for text in lines for line in wrapped(text, cols))
+        return tuple((Segment(line),) for text in lines for line in wrap_indented(text, cols))
     return tuple(line for text in lines for line in _diff_line(text, cols))
 
 
@@ -98,11 +98,11 @@ def _diff_line(text: str, cols: int) -> Iterator[MonitorLine]:
         (style for starts, style in _DIFF_STYLES if text.startswith(starts)), SegmentStyle.PLAIN
     )
     sign, rest = text[:1], text[1:].expandtabs(_TAB)
-    for line in wrapped(sign + rest, cols):
+    for line in wrap_indented(sign + rest, cols):
         yield (Segment(line, style),)
 
 
-def wrapped(text: str, cols: int) -> Iterator[str]:
+def wrap_indented(text: str, cols: int) -> Iterator[str]:
     """Yield the lines of a text with its indentation, unless that would take half of the pane."""
     line = printable(text).rstrip()
     if len(line) <= cols and line.isascii():

@@ -48,7 +48,7 @@ _UNCOLOURED: Final[Mapping[SegmentStyle, str]] = {
 }
 
 
-def styled(line: MonitorLine, *, colour: bool) -> str:
+def style_line(line: MonitorLine, *, colour: bool) -> str:
     """Return a line with escape sequences (SGR) for its styles.
 
     Args:
@@ -103,7 +103,7 @@ class TerminalDisplay:
             return TextPage()
         return page_of(self._picture, *self._size())
 
-    def resized(self) -> None:
+    def handle_resize(self) -> None:
         with self._drawing:
             self._painted, self._fitting = None, None
             self._paint_now(ended=False)
@@ -160,7 +160,7 @@ class TerminalDisplay:
         if (cols, rows, lines) == self._painted:
             return
         frame = "".join(
-            f"{sequences.move(row)}{sequences.ERASE_LINE}{styled(line, colour=self._colour)}"
+            f"{sequences.move(row)}{sequences.ERASE_LINE}{style_line(line, colour=self._colour)}"
             for row, line in enumerate(lines, start=1)
         )
         # If only a part was written, the next picture is drawn completely.
@@ -202,7 +202,7 @@ class PlainDisplay:
     def fits(self, cols: int, rows: int) -> None:
         """Do nothing: printed lines do not depend on a size."""
 
-    def resized(self) -> None:
+    def handle_resize(self) -> None:
         """Do nothing: printed lines do not depend on a size."""
 
     def fileno(self) -> int | None:

@@ -108,14 +108,14 @@ def draw(picture: Picture, cols: int, rows: int, *, ended: bool = False) -> tupl
         _phases(picture, cols),
         _seats(picture, cols),
         _held(picture, cols),
-        _failed(picture, cols) if ended else _turns(picture, cols),
+        _list_failures(picture, cols) if ended else _turns(picture, cols),
         _problem(picture, cols),
         _messages(picture, rows, cols),
     )
-    return _fit(_spaced(sections), list(_bottom(picture, cols, ended=ended)), rows)
+    return _fit(_join_sections(sections), list(_bottom(picture, cols, ended=ended)), rows)
 
 
-def _spaced(sections: Iterable[Iterable[_Ranked]]) -> list[_Ranked]:
+def _join_sections(sections: Iterable[Iterable[_Ranked]]) -> list[_Ranked]:
     body: list[_Ranked] = []
     for section in sections:
         lines = list(section)
@@ -132,7 +132,7 @@ def _deciding(picture: Picture, cols: int, rows: int) -> tuple[MonitorLine, ...]
         return ()
     cols = min(cols, WIDEST)
     head = (_header(picture, cols), _phase_line(picture.state, cols), _problem(picture, cols))
-    above = _spaced(head)
+    above = _join_sections(head)
     below = [*_turns(picture, cols), *_bottom(picture, cols, ended=False)]
     room = rows - len(above) - len(below) - 2
     if room < _RESULT_ROWS:
@@ -207,7 +207,7 @@ def _name(state: SessionState) -> str:
     return PurePosixPath(state.feature_dir).name or state.session_name
 
 
-def _typed(picture: Picture) -> str:
+def _choose_name(picture: Picture) -> str:
     """Return the name of the session for commands to type."""
     return picture.name or _name(picture.state)
 
@@ -419,7 +419,7 @@ def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
             yield from _text(hint, cols, ranks=(_Rank.MORE, _Rank.MORE), indent="  ")
 
 
-def _failed(picture: Picture, cols: int) -> Iterator[_Ranked]:
+def _list_failures(picture: Picture, cols: int) -> Iterator[_Ranked]:
     """Yield what has failed, without keys: nobody answers them any more."""
     for what, *_ in _failure(picture):
         first = (_Rank.TURN, _Rank.MORE)
@@ -442,7 +442,7 @@ def _writing(picture: Picture, cols: int) -> Iterator[_Ranked]:
 
 
 def _failure(picture: Picture) -> Iterator[tuple[str, ...]]:
-    state, session = picture.state, _typed(picture)
+    state, session = picture.state, _choose_name(picture)
     if state.phase != Phase.FAILED:
         return
     found = state.interruption
@@ -480,7 +480,7 @@ def _askers_of(picture: Picture) -> frozenset[str]:
 
 
 def _askers(picture: Picture) -> Iterator[tuple[str, ...]]:
-    session = _typed(picture)
+    session = _choose_name(picture)
     for name in picture.state.seats:
         status = _status(name, picture)
         turn = _turn(status)
@@ -536,7 +536,7 @@ def _bottom(picture: Picture, cols: int, *, ended: bool) -> Iterator[_Ranked]:
         yield from _text(
             f"the orchestrator has ended{way}", cols, SegmentStyle.ATTENTION, ranks=ranks
         )
-        again = f"agentmux resume --reattach {_typed(picture)}"
+        again = f"agentmux resume --reattach {_choose_name(picture)}"
         yield from _text(again, cols, ranks=ranks, indent="  ")
     elif not ended:
         is_done = picture.state.phase == Phase.DONE

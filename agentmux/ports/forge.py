@@ -133,7 +133,7 @@ class Forge(Protocol):
             ForgeError: The forge's program does not tell.
         """
 
-    def settled(self, place: RepoRef, number: int, commit: str) -> ForgeRequest:
+    def wait_for_commit(self, place: RepoRef, number: int, commit: str) -> ForgeRequest:
         """Return a request once it is at ``commit``; after some seconds, as it is.
 
         A forge takes a moment to see what was pushed.

@@ -94,7 +94,7 @@ class Handover(Protocol):
         process ``pid``, ended without one.
         """
 
-    def moved(self, folder: Path) -> None:
+    def set_folder(self, folder: Path) -> None:
         """Correct `path`: the directory of the pipe was renamed to ``folder``."""
 
     def close(self) -> None:

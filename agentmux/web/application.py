@@ -15,7 +15,7 @@ from agentmux.web.guard import PageAddress, RequestGuard
 from agentmux.web.pages.comments import Comments
 from agentmux.web.pages.forms import FLEET_FORMS, FORMS, Forms
 from agentmux.web.pages.messages import Messages
-from agentmux.web.pages.pages import HERE, WebPages, guarded
+from agentmux.web.pages.pages import HERE, WebPages, guard_page
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -100,7 +100,7 @@ def application(  # noqa: PLR0913 (the parts that the server makes)
         Route("/events", events.stream, methods=["GET"]),
         Route("/static/terminal.css", pages.styles, methods=["GET"]),
         Mount("/static", StaticFiles(directory=static)),
-        *(Route(path, guarded(pages, page), methods=["GET"]) for path, page in shown.items()),
+        *(Route(path, guard_page(pages, page), methods=["GET"]) for path, page in shown.items()),
         *(
             Route(f"/fleet/{{feature}}/{name}", forms.of_fleet(name), methods=["POST"])
             for name in FLEET_FORMS
@@ -108,4 +108,4 @@ def application(  # noqa: PLR0913 (the parts that the server makes)
         *(Route(f"{session}/{name}", forms.of_session(name), methods=["POST"]) for name in FORMS),
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: pages.no_page})
-    return RequestGuard(app, place=place, sign_in=sign_in, refused=pages.refused)
+    return RequestGuard(app, place=place, sign_in=sign_in, refused=pages.render_refusal)

@@ -190,7 +190,7 @@ class RequestGuard:
         request = Request(scope, receive)
         answer = _with_headers(send)
         try:
-            asked = await self._asked(request)
+            asked = await self._read_request(request)
         except _TooLargeError:
             large = HTTPStatus.REQUEST_ENTITY_TOO_LARGE
             await self._refused(request, large, "the form is too large")(scope, receive, answer)
@@ -206,7 +206,7 @@ class RequestGuard:
         else:
             await self._app(scope, receive, answer)
 
-    async def _asked(self, request: Request) -> PageRequest:
+    async def _read_request(self, request: Request) -> PageRequest:
         cookies = tuple(_cookies(request, self._place.cookie))
         return PageRequest(
             place=self._place,

@@ -119,7 +119,7 @@ class Ready:
     exposed: str
 
 
-def listened(host: str, port: int) -> tuple[socket.socket, ...]:
+def open_sockets(host: str, port: int) -> tuple[socket.socket, ...]:
     """Return sockets that listen at the address; on loopback, at both of its addresses.
 
     A browser tries the other one, too. If a program of somebody else listened there, it would get
@@ -132,7 +132,7 @@ def listened(host: str, port: int) -> tuple[socket.socket, ...]:
     for last in (False,) * 8 + (True,):
         made: list[socket.socket] = []
         try:
-            made = _bound(hosts, port)
+            made = _bind_sockets(hosts, port)
         except OSError as error:
             if port or last:
                 raise BlockedError(
@@ -145,7 +145,7 @@ def listened(host: str, port: int) -> tuple[socket.socket, ...]:
     raise AssertionError
 
 
-def _bound(hosts: tuple[str, ...], port: int) -> list[socket.socket]:
+def _bind_sockets(hosts: tuple[str, ...], port: int) -> list[socket.socket]:
     made: list[socket.socket] = []
     try:
         for host in hosts:
@@ -288,7 +288,7 @@ def serve(options: ServingOptions, ready: Callable[[Ready], None], folder: Path)
     """
     collect_often()
     options.require_sense()
-    sockets = listened(options.host, options.port)
+    sockets = open_sockets(options.host, options.port)
     port = sockets[0].getsockname()[1]
     place = place_of(options, port)
     sign_in = SignIn(time.monotonic, new_secret)

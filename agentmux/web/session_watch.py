@@ -65,7 +65,7 @@ class SessionWatch:
         self._watched = _Watched(
             sessions=frozenset(), homes=frozenset(), orchestrators={}, seen_ns={}
         )
-        self._files = FlatWatch(self._changed, step_ms=STEP_MS)
+        self._files = FlatWatch(self._take_changes, step_ms=STEP_MS)
         self._processes = PidWatch(self._loop)
         self._tasks: set[asyncio.Task[None]] = set()
         self._closed = False
@@ -79,7 +79,7 @@ class SessionWatch:
         for task in self._tasks:
             task.cancel()
 
-    def _changed(self, paths: frozenset[Path]) -> None:
+    def _take_changes(self, paths: frozenset[Path]) -> None:
         """Take files that have changed; called in a thread."""
         with suppress(RuntimeError):  # the loop is closed: the server ends
             self._loop.call_soon_threadsafe(self._take, paths)
@@ -102,7 +102,7 @@ class SessionWatch:
         seen_ns = {each: found.seen_ns[each] for each in added}
         self._loop.call_later(SET_UP_S, self._look_back, seen_ns)
         for name, pid in found.orchestrators.items():
-            self._processes.watch(pid, lambda _, name=name: self._ended(name))  # type: ignore[misc]  # mypy: a lambda with a default
+            self._processes.watch(pid, lambda _, name=name: self._schedule_look(name))  # type: ignore[misc]  # mypy: a lambda with a default
 
     def _look_back(self, seen_ns: Mapping[Path, int]) -> None:
         """Tell what has changed in these folders while the watch was set up."""
@@ -112,7 +112,7 @@ class SessionWatch:
         if paths and not self._closed:
             self._take(paths)
 
-    def _ended(self, name: str) -> None:
+    def _schedule_look(self, name: str) -> None:
         self._loop.call_later(ENDED_S, self._told, frozenset({name}))
 
     def _to_watch(self) -> _Watched:

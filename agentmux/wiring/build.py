@@ -352,12 +352,12 @@ def _is_alive(pid: int, started: int) -> bool:
     return is_alive(pid, started)
 
 
-def _nested(folder: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
+def _find_nested(folder: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
     from agentmux.adapters.git.program import Patience  # noqa: PLC0415 (as below)
     from agentmux.adapters.git.repository import Git  # noqa: PLC0415 (only for a decision that is open)
 
     try:
-        return Git(folder, environ, Patience(limit_s=_GLANCE_S)).nested()
+        return Git(folder, environ, Patience(limit_s=_GLANCE_S)).list_nested()
     except AgentmuxError:
         return ()
 
@@ -367,7 +367,7 @@ _LOCKS: Final = Locks(session=_lock, tree=_tree_lock, is_alive=_is_alive)
 
 def _repositories(environ: Mapping[str, str]) -> Repositories:
     return Repositories(
-        nested=lambda folder: _nested(folder, environ),
+        nested=lambda folder: _find_nested(folder, environ),
         branch_at=work_tree.branch_at,
         is_branch_gone=work_tree.is_branch_gone,
         around=work_tree.repository_around,

@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from agentmux.adapters.wake.file_changes import gone
+from agentmux.adapters.wake.file_changes import wait_until_gone
 from agentmux.adapters.wake.pipe import WakeFifo, poke
 from agentmux.app.commands.begin.start import StartRequest, plan_start, start
 from agentmux.app.commands.resume.orchestrator_request import (
@@ -34,7 +34,7 @@ from agentmux.app.delivery.approval.approval_question import approval_of
 from agentmux.app.delivery.approval.deliverable import deliverable
 from agentmux.app.loop.dependencies import LoopDependencies
 from agentmux.app.loop.process import drive
-from agentmux.app.session.workplace.own_worktree import placed
+from agentmux.app.session.workplace.own_worktree import with_workplace
 from agentmux.app.signals.submission import SubmitAnswer, decide, identity_from, submit
 from agentmux.app.world import World
 from agentmux.core.agents.spec import AgentSpec
@@ -122,7 +122,7 @@ class SimTerminal:
         assert self.session is not None
         return Target(server=self.server(), session=self.session.id, uuid=self.session.uuid)
 
-    def attached(self) -> int:
+    def count_clients(self) -> int:
         return 0
 
     def clients(self) -> tuple[Client, ...]:
@@ -239,7 +239,7 @@ class _ReadyAtOnce:
     def wait(self, timeout_s: float, pid: int) -> bytes | None:
         return OrchestratorReport(ok=True).encode()
 
-    def moved(self, folder: Path) -> None:
+    def set_folder(self, folder: Path) -> None:
         pass
 
     def close(self) -> None:
@@ -279,7 +279,7 @@ class _User:
     def _approval(self) -> Approved:
         """Return the approval of the files as they are now."""
         state = self.studio.state()
-        world = placed(self.studio.world, state)
+        world = with_workplace(self.studio.world, state)
         files = world.files(self.studio.session)
         found = deliverable(world, state)
         if not self.studio.brings_back:
@@ -298,7 +298,7 @@ class _User:
     def fits(self, cols: int, rows: int) -> None:
         pass
 
-    def resized(self) -> None:
+    def handle_resize(self) -> None:
         pass
 
     def close(self) -> None:
@@ -345,7 +345,7 @@ class Studio:
         self.approver: Callable[[str], Mapping[str, str] | None] = lambda _: None
         self.ends_when: Callable[[SessionState], bool] = lambda state: False
         """Stops the orchestrator, as its user may, in the first state for which this is true."""
-        self.gone = gone
+        self.gone = wait_until_gone
         self.limited: Callable[[SimPane], str] = lambda pane: ""
         """Returns the screen of an agent that is at its usage limit now; empty for no limit."""
         self.accepted: list[str] = []
@@ -667,7 +667,7 @@ class NotedRepository:
     def is_bare(self) -> bool:
         return False
 
-    def tracked(self, _: Collection[Path]) -> tuple[str, ...]:
+    def list_tracked_files(self, _: Collection[Path]) -> tuple[str, ...]:
         return ()
 
     def protect_from_clean(self, _: Path) -> bool:
@@ -680,14 +680,14 @@ class NotedRepository:
         now, before = self._files(), self.commits()[-1]["files"]
         return tuple(sorted(n for n in {*now, *before} if now.get(n) != before.get(n)))
 
-    def nested(self) -> tuple[str, ...]:
+    def list_nested(self) -> tuple[str, ...]:
         return ()
 
     def modules_with_work(self) -> tuple[str, ...]:
         return ()
 
     def changes(self) -> tuple[str, ...]:
-        return (*self.dirty(), *self.nested())
+        return (*self.dirty(), *self.list_nested())
 
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
         return tuple(path for path in self.dirty() if path not in dirty_at_start)
@@ -710,7 +710,7 @@ class NotedRepository:
     def committed_since(self, commit: str) -> tuple[str, ...]:
         raise AssertionError("no test without real git has a worktree")
 
-    def dropped(self, commit: str, branch: str) -> tuple[str, ...]:
+    def list_dropped_commits(self, commit: str, branch: str) -> tuple[str, ...]:
         raise AssertionError("no test without real git has a worktree")
 
     def is_related(self, commit: str) -> bool:
@@ -748,7 +748,7 @@ class NotedRepository:
     def settle_index(self, commit: str) -> None:
         pass
 
-    def unnamed(self, commit: str) -> tuple[str, ...]:
+    def list_unnamed_commits(self, commit: str) -> tuple[str, ...]:
         raise AssertionError("no test asks for it")
 
     def has_branch(self, name: str) -> bool:

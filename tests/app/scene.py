@@ -6,7 +6,7 @@ from pathlib import Path
 
 from agentmux.app.commands.end.tryout import begin_trial
 from agentmux.app.session.search.lookup import entry_at
-from agentmux.app.session.workplace.own_worktree import placed, worktree_of
+from agentmux.app.session.workplace.own_worktree import with_workplace, worktree_of
 from agentmux.app.session.workplace.unfinished_rewind import save_tree
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
@@ -53,7 +53,7 @@ class Scene:
         return session
 
     def save(self, session: Session) -> None:
-        inside = placed(self.world, session.state)
+        inside = with_workplace(self.world, session.state)
         uuid = session.state.session_id
         save_tree(session, inside.git.checkpoints(inside.tree, self.path.resolve(), uuid), "stop")
 

@@ -15,7 +15,7 @@ from agentmux.app.world import World
 from agentmux.core.journal.events import ConversationLearned, Fact, PromptReached, Resumed
 from agentmux.core.launch.plan import LaunchPlan
 from agentmux.core.names.phase import Phase
-from agentmux.core.pipeline.work import wanted
+from agentmux.core.pipeline.work import find_work
 from agentmux.wiring import build
 from tests.app.on_disk import OnDisk
 from tests.conftest import trust
@@ -105,7 +105,7 @@ class Stage:
         session = self.session(world)
         session.take_over()
         made = {}
-        for work in wanted(session.state):
+        for work in find_work(session.state):
             launcher = Launcher(world, session.files, session.state, fresh=fresh)
             prepared = launcher.prepare(work, 1, session.artifacts(), stopped=stopped)
             session.record(prepared.fact, seat=work.seat, launch=prepared.plan.launch)

@@ -93,13 +93,13 @@ def test_an_export_that_is_killed_leaves_a_session_here_or_a_whole_file(
         if state.moved is None:
             plan_resume(world, world.files(studio.session))
         if target.exists():
-            with world.archives.opened(target) as archive:
+            with world.archives.open_archive(target) as archive:
                 archive.verify()
                 assert state.moved is None or state.moved.digest == archive.digest, operation
         seen.add((state.moved is not None, target.exists()))
         exported(studio)
         state = studio.state()
-        with world.archives.opened(target) as archive:
+        with world.archives.open_archive(target) as archive:
             archive.verify()
             assert state.moved is not None, operation
             assert state.moved.digest == archive.digest, operation

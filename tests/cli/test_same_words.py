@@ -171,7 +171,7 @@ def test_the_desk_says_the_same_of_a_session_as_list_and_status(status: str) -> 
     assert f"{row.row.label}, {place}updated 5m ago" in text
     for each in view.seats:
         assert f"{each.seat:<18} {each.label}" in text
-    assert not search(listing, "2026").shown
+    assert not search(listing, "2026").shown_rows
 
 
 def on_page(template: str, **values: Any) -> str:

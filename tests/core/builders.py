@@ -19,7 +19,7 @@ from agentmux.core.documents.review import (
 from agentmux.core.documents.review import review_files as names_of
 from agentmux.core.fold.acceptance import Answer, Judgement, judge
 from agentmux.core.fold.apply import advance
-from agentmux.core.fold.implied import implied
+from agentmux.core.fold.implied import derive_files
 from agentmux.core.fold.implied_file import Implied
 from agentmux.core.journal.events import (
     AgentLaunched,
@@ -164,7 +164,7 @@ class Session:
         told = event(fact, seat, launch, **changed)
         before = self.state
         self.state = advance(before, told, before.applied_offset + 100)
-        self.files = implied(before, told, self.state)
+        self.files = derive_files(before, told, self.state)
         return self.state
 
     def judge(self, fact: Fact, seat: str, launch: str | None = None, **changed: Any) -> Judgement:

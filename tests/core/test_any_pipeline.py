@@ -38,7 +38,7 @@ from agentmux.core.documents.review import Verdict, review_file
 from agentmux.core.fold import transitions
 from agentmux.core.fold.acceptance import judge, takes_decision
 from agentmux.core.fold.apply import advance, fold
-from agentmux.core.fold.implied import implied
+from agentmux.core.fold.implied import derive_files
 from agentmux.core.journal import events
 from agentmux.core.journal.events import Event, Fact
 from agentmux.core.journal.state import SessionState, TreeCheckpoint
@@ -48,7 +48,7 @@ from agentmux.core.pipeline.check_phase import check_commands, waiting_for_user
 from agentmux.core.pipeline.on_disk import state_from_disk
 from agentmux.core.pipeline.registry import beginnings, pipeline_of, working_phase
 from agentmux.core.pipeline.results import all_results
-from agentmux.core.pipeline.work import Work, wanted
+from agentmux.core.pipeline.work import Work, find_work
 from tests.core.builders import AT, plan, review
 
 ROLES = ("architect", "planner", "coder", *REVIEWERS, "security")
@@ -125,7 +125,7 @@ class Model:
             max_review_iterations=2,
             verify=rnd.choice((VERIFY, VERIFY, ())),
         )
-        self.first = self.state = transitions.begun(new)
+        self.first = self.state = transitions.begin_session(new)
         self.random = rnd
         self.journal: list[tuple[Event, int]] = []
         self.files: dict[str, str] = {}
@@ -143,7 +143,7 @@ class Model:
             assert judge(self.state, told).answer.value == "accepted", judge(self.state, told)
         before, self.state = self.state, advance(self.state, told, number)
         self.journal.append((told, number))
-        for each in implied(before, told, self.state):
+        for each in derive_files(before, told, self.state):
             if each.copy_of is not None:
                 self.files.setdefault(each.path, self.files.get(each.copy_of, ""))
             else:
@@ -185,7 +185,7 @@ class Model:
 
     def check(self) -> None:
         state, pipeline = self.state, pipeline_of(self.state)
-        works = wanted(state)
+        works = find_work(state)
         assert len({each.seat for each in works}) == len(works), "two agents for one seat"
         if state.phase in ENDS or state.pending_archive:
             return
@@ -275,7 +275,7 @@ class Model:
         """End everything, and resume from the journal and the files."""
         state = fold(self.first, self.journal)
         assert state == self.state, "the journal does not lead to the state"
-        before = [*wanted(replace(state, phase=working_phase(state)))]
+        before = [*find_work(replace(state, phase=working_phase(state)))]
         found = self.artifacts()
         inference = infer(state, found)
         assert inference.phase == working_phase(state), inference
@@ -283,7 +283,7 @@ class Model:
         fact = events.Resumed(phase=inference.phase, cycle=state.cycle, found=values)
         self.tell(fact)
         assert settlement(self.state, self.artifacts()) is None, "what is done was not recorded"
-        assert [*wanted(self.state)] == before, "the resume changes what is to be done"
+        assert [*find_work(self.state)] == before, "the resume changes what is to be done"
 
     def save(self) -> None:
         """Note how far the session is, as a work-tree checkpoint does."""
@@ -306,7 +306,7 @@ class Model:
     def step(self, *, good: bool) -> bool:
         """Let the next thing happen; return whether there was one that waits for no user."""
         state = self.state
-        works = wanted(state)
+        works = find_work(state)
         if not works:
             return False
         work = self.random.choice(works)

@@ -23,7 +23,7 @@ from agentmux.core.decisions.inference import Inference, infer
 from agentmux.core.decisions.next_actions import Facts, LaunchFact, next_actions
 from agentmux.core.documents.review import review_file
 from agentmux.core.fold.apply import advance
-from agentmux.core.fold.implied import implied
+from agentmux.core.fold.implied import derive_files
 from agentmux.core.fold.implied_file import Implied
 from agentmux.core.journal.events import (
     ArchitectureDone,
@@ -82,7 +82,7 @@ def _lines(journal: Path) -> Iterator[str]:
             yield f"  draft: {', '.join(draft)}"
             yield from _inferred("  draft infers", state, files)
         before, state = state, advance(state, event, state.applied_offset + 100)
-        added = implied(before, event, state)
+        added = derive_files(before, event, state)
         for each in added:
             _add(files, each)
         if isinstance(event.fact, ArtifactsArchived):

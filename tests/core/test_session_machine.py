@@ -41,7 +41,7 @@ from agentmux.core.decisions.next_actions import Exit, Facts, LaunchFact, next_a
 from agentmux.core.documents.review import review_file
 from agentmux.core.fold.acceptance import Answer, is_judged, judge
 from agentmux.core.fold.apply import advance, fold
-from agentmux.core.fold.implied import implied
+from agentmux.core.fold.implied import derive_files
 from agentmux.core.fold.parts.parking import BUSY, LAUNCH, TOLD
 from agentmux.core.journal.events import (
     AgentExited,
@@ -225,7 +225,7 @@ class Orchestrator:
 
     def fold_one(self, event: Event, offset: int) -> None:
         after = advance(self.state, event, offset)
-        for each in implied(self.state, event, after):
+        for each in derive_files(self.state, event, after):
             self.add(each.path, each.text, each.fields, each.copy_of)
         self.world.write(STATE, json.dumps(encode_state(after)))
         self.state = after

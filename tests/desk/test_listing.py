@@ -83,7 +83,7 @@ ROWS = (
 
 
 def names(listing: SessionListing) -> list[str]:
-    return [each.row.title for each in listing.shown]
+    return [each.row.title for each in listing.shown_rows]
 
 
 def test_sessions_stand_below_what_they_need_and_safe_ones_before_others() -> None:
@@ -91,8 +91,8 @@ def test_sessions_stand_below_what_they_need_and_safe_ones_before_others() -> No
     assert names(listing) == ["asks", "works", "rests", "lost", "parks", "done-one"]
     headings = [each.group for each in listing.lines if isinstance(each, Heading)]
     assert headings == list(StatusGroup)
-    assert listing.selected is not None
-    assert listing.selected.row.title == "asks"
+    assert listing.selected_row is not None
+    assert listing.selected_row.row.title == "asks"
 
 
 def test_a_search_looks_in_words_status_and_safety() -> None:
@@ -101,31 +101,31 @@ def test_a_search_looks_in_words_status_and_safety() -> None:
     assert names(search(listing, "waiting")) == ["asks"]
     assert names(search(listing, "wks")) == ["works"]
     nothing = search(listing, "20260101")
-    assert (nothing.lines, nothing.at, nothing.selected) == ((), None, None)
+    assert (nothing.lines, nothing.at, nothing.selected_row) == ((), None, None)
     assert names(search(nothing, "")) == names(listing)
 
 
 def test_the_selection_stays_with_its_session_and_moves_on_when_that_goes() -> None:
     listing = move(with_rows(SessionListing(), ROWS), 1)
-    works = listing.selected
+    works = listing.selected_row
     assert works is not None
     now = replace(works, row=replace(works.row, group=StatusGroup.DONE))
     listing = with_rows(listing, [now])
     assert listing.at == works.path
     listing = with_rows(listing, (), [works.path])
-    assert listing.selected is not None
-    assert listing.selected.row.title == "done-one"
+    assert listing.selected_row is not None
+    assert listing.selected_row.row.title == "done-one"
     assert with_rows(listing, (), listing.rows).at is None
 
 
 def test_moving_ends_at_both_ends_and_needy_ones_come_round() -> None:
     listing = with_rows(SessionListing(), [*ROWS, row("fails", SessionStatus.FAILED)])
     assert move(listing, -9).at == listing.at
-    assert move(move(listing, 99), 99).selected == ROWS[0]
+    assert move(move(listing, 99), 99).selected_row == ROWS[0]
     first = next_in_need(listing)
     assert first.at != listing.at
     assert next_in_need(first).at == listing.at
-    assert select(listing, ROWS[2].path).selected == ROWS[2]
+    assert select(listing, ROWS[2].path).selected_row == ROWS[2]
     assert select(listing, Path("/elsewhere")) == listing
 
 
@@ -189,7 +189,7 @@ def test_a_decision_on_what_failed_a_check_says_so_and_is_found(cols: int, word:
     failed = replace(decided, row=shown)
     listing = with_rows(SessionListing(), [failed, row("other", SessionStatus.DECISION)])
     assert word in plain(row_line(listing, failed, cols, NOW))
-    assert search(listing, "failed").shown == (failed,)
+    assert search(listing, "failed").shown_rows == (failed,)
 
 
 @pytest.mark.parametrize(("cols", "word"), [(32, "reattach"), (48, "to reattach")])
@@ -219,6 +219,6 @@ def test_a_search_finds_no_time() -> None:
     parked = row("one", SessionStatus.PARKED)
     until = replace(parked.row, label="parked until Jan 2, 13:10")
     listing = with_rows(SessionListing(), [replace(parked, row=until)])
-    assert search(listing, "parked").shown
+    assert search(listing, "parked").shown_rows
     for sought in ("2026", "13:10", "jan", "until"):
-        assert not search(listing, sought).shown
+        assert not search(listing, sought).shown_rows

@@ -16,7 +16,7 @@ from agentmux.core.journal.state import Commit, Interruption, Seat, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import Safety, SessionStatus
 from agentmux.core.terminal.keys.desk_keys import DeskWish
-from agentmux.desk.session.overview import OverviewFacts, offered, overview_lines
+from agentmux.desk.session.overview import OverviewFacts, offer_commands, overview_lines
 from agentmux.desk.styled import plain
 from agentmux.ports.tmux.terminal import TmuxSession
 from tests.desk.builders import NOW, SHOP, row
@@ -81,7 +81,7 @@ def text(found: OverviewFacts) -> list[str]:
 def test_it_offers_what_the_session_needs(
     values: dict[str, Any], wishes: tuple[DeskWish, ...]
 ) -> None:
-    assert offered(row("add-auth", **values)) == wishes
+    assert offer_commands(row("add-auth", **values)) == wishes
 
 
 def test_it_begins_with_the_feature_and_what_the_session_does() -> None:
@@ -140,7 +140,7 @@ def test_the_next_command_is_said_only_where_no_key_does_it() -> None:
     interrupted = Interruption(cause="the machine went down", at="2026-01-02T11:00:00.000Z")
     state = SessionState(phase=Phase.PLANNING, interruption=interrupted)
     rests = facts(state, GONE)
-    assert W.RESUME in offered(rests.row)
+    assert W.RESUME in offer_commands(rests.row)
     assert not any("next:" in each for each in text(rests))
     outdated = replace(rests, view=replace(rests.view, outdated=True))
     assert any(each.startswith("next: agentmux stop ") for each in text(outdated))

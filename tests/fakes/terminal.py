@@ -394,12 +394,13 @@ class FakeOwn:
     def target(self) -> Target:
         return self._target
 
-    def attached(self) -> int:
+    def count_clients(self) -> int:
         return self._checked().sessions()[0].attached
 
     def clients(self) -> tuple[Client, ...]:
         return tuple(
-            Client(name=f"/dev/pts/{number}", came_from="") for number in range(self.attached())
+            Client(name=f"/dev/pts/{number}", came_from="")
+            for number in range(self.count_clients())
         )
 
     def leave_keys(self) -> LeaveKeys:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy import event
 
 from agentmux.errors import MissingError
-from agentmux.fleet.engine.database import engine_for, explained
+from agentmux.fleet.engine.database import engine_for, explain_errors
 from agentmux.fleet.engine.database_errors import what_to_do
 from agentmux.fleet.engine.fleet_home import shown_url
 from tests.fleet.conftest import FleetHost, init_fleet
@@ -234,7 +234,7 @@ def test_a_full_disk_under_sqlite_is_told(sqlite: Path) -> None:
     def _(connection: object, _: object) -> None:
         connection.execute("PRAGMA max_page_count = 1")  # type: ignore[attr-defined]  # SQLite's
 
-    with pytest.raises(MissingError) as error, explained(engine), engine.begin() as connection:
+    with pytest.raises(MissingError) as error, explain_errors(engine), engine.begin() as connection:
         connection.execute(sa.text("CREATE TABLE large AS SELECT randomblob(1000000)"))
     engine.dispose()
     assert error.value.message.endswith("cannot be used: database or disk is full")

@@ -1,6 +1,7 @@
 """The rules of the house about names, sizes and rooms; each failure names who breaks one."""
 
 import ast
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,17 @@ SAME_NAME: Final[dict[str, str]] = {
     "Sent": "Textual makes a handler's name of the dialog and of this class in it",
 }
 """Classes whose name stands more than once, and why."""
+
+_PARTICIPLE: Final = re.compile(
+    r"_*[a-z]+(ed|own|ept|ound|old|aid|ade|iven|aken|one|ent|ead|ut|eant|eft|ost|ritten|nown|een"
+    r"|hown|rawn|egun|orn)"
+)
+_NO_PARTICIPLES: Final = frozenset(
+    "about absent agent alone argument client clone comment content current cut different document"
+    " environment event fade feed fold foreground head hold host independent instead layout logout"
+    " markdown moment out parent patient persistent pread put read screen settlement spread without".split()
+)
+"""Names of functions that end as participles do and are none."""
 
 
 def _modules() -> Iterator[tuple[str, ast.Module]]:
@@ -39,6 +51,18 @@ def test_a_folder_fits_on_a_screen() -> None:
     for path in PACKAGE.rglob("*.py"):
         files[path.parent.relative_to(ROOT).as_posix()] += 1
     assert {folder: count for folder, count in files.items() if count > FILES_MAX} == {}
+
+
+def test_functions_are_verbs() -> None:
+    named_by_a_participle = [
+        f"{path}:{node.lineno} {node.name}"
+        for path, module in _modules()
+        for node in ast.walk(module)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and _PARTICIPLE.fullmatch(node.name)
+        and node.name.strip("_") not in _NO_PARTICIPLES
+    ]
+    assert named_by_a_participle == []
 
 
 def test_each_exception_has_its_reason() -> None:

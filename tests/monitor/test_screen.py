@@ -120,12 +120,12 @@ def test_the_next_show_takes_the_new_size(screen: Pty, display: TerminalDisplay)
 
 
 def test_resized_paints_the_last_picture_again(screen: Pty, display: TerminalDisplay) -> None:
-    display.resized()
+    display.handle_resize()
     assert screen.written() == ""
     display.show(SHOWN)
     screen.written()
     screen.resize(60, 12)
-    display.resized()
+    display.handle_resize()
     assert screen.rows() == render(SHOWN, 60, 12)
 
 
@@ -137,7 +137,7 @@ def test_no_picture_is_wider_than_the_pane_while_the_terminal_has_an_older_size(
     display.show(SHOWN)
     assert screen.rows() == render(SHOWN, 44, 49)
     screen.resize(120, 40)
-    display.resized()
+    display.handle_resize()
     assert screen.rows() == render(SHOWN, 120, 40)
 
 
@@ -158,7 +158,7 @@ def test_the_last_picture_stays_and_says_how_to_go_on(screen: Pty) -> None:
     assert not re.search(r"\x1b\[\?(47|1047|1049)", last)  # the alternate screen
     display.close()
     display.show(OTHER)
-    display.resized()
+    display.handle_resize()
     assert screen.written() == ""
 
 
@@ -244,7 +244,7 @@ def test_a_terminal_that_is_gone_is_survived(screen: Pty, display: TerminalDispl
     display.show(OTHER)
     assert display.keys() == ()
     assert display.fileno() is None  # or the event loop would always see it as readable
-    display.resized()
+    display.handle_resize()
     display.close()
 
 
@@ -335,7 +335,7 @@ def test_a_stream_that_is_closed_is_survived() -> None:
     display = PlainDisplay(stream)
     stream.close()
     display.show(picture(messages=("a",)))
-    display.resized()
+    display.handle_resize()
     display.close()
     assert (display.fileno(), display.keys()) == (None, ())
 

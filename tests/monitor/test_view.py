@@ -31,7 +31,7 @@ from agentmux.core.terminal.keys.console import TextPage
 from agentmux.core.terminal.keys.monitor_keys import help_lines
 from agentmux.core.terminal.text.text_width import clean, spread, wrap
 from agentmux.monitor.reading import page_of
-from agentmux.monitor.screen import styled
+from agentmux.monitor.screen import style_line
 from agentmux.monitor.segments import SegmentStyle, plain
 from agentmux.monitor.view import draw, render
 from agentmux.ports.tmux.display import (
@@ -784,14 +784,14 @@ def test_styles_never_carry_meaning_alone() -> None:
 @pytest.mark.parametrize("colour", [True, False])
 def test_styling_adds_nothing_but_styles(colour: bool) -> None:
     for line in draw(AT_WORK, *MONITOR):
-        assert re.sub(r"\x1b\[[0-9;]*m", "", styled(line, colour=colour)) == plain(line)
+        assert re.sub(r"\x1b\[[0-9;]*m", "", style_line(line, colour=colour)) == plain(line)
 
 
 def test_without_colour_there_is_bold_and_dim() -> None:
     shown = replace(AT_WORK, problem="no space left")
-    found = "".join(styled(line, colour=False) for line in draw(shown, *MONITOR))
+    found = "".join(style_line(line, colour=False) for line in draw(shown, *MONITOR))
     assert set(re.findall(r"\x1b\[([0-9;]*)m", found)) == {"0", "1", "2"}
-    coloured = "".join(styled(line, colour=True) for line in draw(shown, *MONITOR))
+    coloured = "".join(style_line(line, colour=True) for line in draw(shown, *MONITOR))
     assert {"1;31", "1;33"} < set(re.findall(r"\x1b\[([0-9;]*)m", coloured))
 
 

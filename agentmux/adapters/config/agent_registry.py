@@ -41,7 +41,7 @@ from agentmux.core.agents.spec import (
 )
 from agentmux.core.codec.frozen import replace
 from agentmux.core.config.settings import Settings
-from agentmux.core.names.words.nearest import meant
+from agentmux.core.names.words.nearest import suggest_name
 from agentmux.errors import ConfigError
 
 BUILT_IN: Final = Path(__file__).parent.parent.parent / "agents.yaml"
@@ -102,7 +102,7 @@ def _whole(name: str, table: Values, seen: tuple[str, ...]) -> Values:
     if base is None:
         return own  # type: ignore[no-any-return]  # checked by the schema
     if base not in table or base in (*seen, name):
-        hints = meant(base, [each for each in table if each != name]) or ("agentmux agents",)
+        hints = suggest_name(base, [each for each in table if each != name]) or ("agentmux agents",)
         raise ConfigError(f"`agents.{name}.like`: `{base}` is no other agent", hints=hints)
     taken = {**_whole(base, table, (*seen, name)), "match": ()}
     if "command" in own:
@@ -196,7 +196,7 @@ def _probe_of(
     timeout_s: float,
 ) -> ProbeResult:
     if not any(strategy.probe for strategy in spec.strategies) and spec.probe.version is None:
-        return _judged(spec, program, "")
+        return _judge_output(spec, program, "")
     argv = (str(program), *spec.command[1:], *spec.probe.argv)
     output: str | None = None
     problem = None
@@ -212,8 +212,8 @@ def _probe_of(
             return ProbeResult(installed=True, path=str(program), problem=problem)
         problem += ": what an earlier version said counts"
     except OSError as error:
-        return _judged(spec, program, "", f"`{program}` cannot be run: {error.strerror}")
-    return _judged(spec, program, output or "", problem)
+        return _judge_output(spec, program, "", f"`{program}` cannot be run: {error.strerror}")
+    return _judge_output(spec, program, output or "", problem)
 
 
 class Prober:
@@ -282,7 +282,9 @@ class Prober:
             return True
 
 
-def _judged(spec: AgentSpec, program: Path, output: str, problem: str | None = None) -> ProbeResult:
+def _judge_output(
+    spec: AgentSpec, program: Path, output: str, problem: str | None = None
+) -> ProbeResult:
     missing = {
         strategy.kind: tuple(
             name

@@ -47,7 +47,7 @@ def set_value(path: Path, keys: Sequence[str], value: object) -> None:
 def as_line(keys: Sequence[str], value: object) -> str:
     """Return ``value`` below its ``keys`` as one line of YAML: ``roles: {coder: {model: x}}``."""
     first, *rest = keys
-    return f"{_flow(first)}: {_nested(rest, value)}"
+    return f"{_flow(first)}: {_nest_value(rest, value)}"
 
 
 def with_value(text: str, keys: Sequence[str], value: object) -> str:
@@ -59,11 +59,11 @@ def with_value(text: str, keys: Sequence[str], value: object) -> str:
     bom, text = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
     try:
         root = yaml.compose(text, yaml.SafeLoader)
-        made = _edited(text, root, keys, value)
+        made = _edit_text(text, root, keys, value)
         before, after = yaml.safe_load(text), yaml.safe_load(made)
     except yaml.YAMLError as error:
         raise ValueError(f"it is not plain YAML ({type(error).__name__})") from None
-    if after != _merged(before, keys, value):
+    if after != _merge_value(before, keys, value):
         raise ValueError("its form is not understood")
     return bom + made
 
@@ -84,30 +84,30 @@ def _mode(path: Path) -> int:
     return stat.S_IMODE(found.st_mode)
 
 
-def _merged(before: object, keys: Sequence[str], value: object) -> object:
+def _merge_value(before: object, keys: Sequence[str], value: object) -> object:
     if not keys:
         return value
     inner = dict(before) if isinstance(before, dict) else {}
-    inner[keys[0]] = _merged(inner.get(keys[0]), keys[1:], value)
+    inner[keys[0]] = _merge_value(inner.get(keys[0]), keys[1:], value)
     return inner
 
 
-def _edited(text: str, root: yaml.Node | None, keys: Sequence[str], value: object) -> str:
+def _edit_text(text: str, root: yaml.Node | None, keys: Sequence[str], value: object) -> str:
     if root is None:
-        return _appended(text, _block(text, keys, value, 0))
+        return _append(text, _block(text, keys, value, 0))
     node, rest = root, list(keys)
     while isinstance(node, yaml.MappingNode):
         found = [pair for pair in node.value if pair[0].value == rest[0]]
         if not found:
-            return _added(text, node, rest, value, is_root=node is root)
+            return _add_value(text, node, rest, value, is_root=node is root)
         key, node = found[0]
         rest = rest[1:]
         if not rest or not isinstance(node, yaml.MappingNode):
-            return _replaced(text, key, node, rest, value)
+            return _replace_value(text, key, node, rest, value)
     raise ValueError("it does not contain a mapping")
 
 
-def _added(
+def _add_value(
     text: str, node: yaml.MappingNode, keys: Sequence[str], value: object, *, is_root: bool
 ) -> str:
     """Return ``text`` with ``value`` below ``keys`` added to the mapping ``node``.
@@ -116,14 +116,14 @@ def _added(
     """
     if node.flow_style:
         comma = ", " if node.value else ""
-        return _spliced(text, node.start_mark.index + 1, f"{as_line(keys, value)}{comma}")
+        return _insert_at(text, node.start_mark.index + 1, f"{as_line(keys, value)}{comma}")
     column = node.start_mark.column
     if is_root:
-        return _appended(text, _block(text, keys, value, column))
+        return _append(text, _block(text, keys, value, column))
     return _below(text, _end(node), _block(text, keys, value, column))
 
 
-def _replaced(
+def _replace_value(
     text: str, key: yaml.Node, node: yaml.Node, keys: Sequence[str], value: object
 ) -> str:
     """Return ``text`` with ``node``, the value of ``key``, replaced by ``value`` below ``keys``.
@@ -136,12 +136,12 @@ def _replaced(
         if keys:
             block = _block(text, keys, value, key.start_mark.column + _STEP)
             return _below(text, start, block)
-        return _spliced(text, start, f" {_flow(value)}")
+        return _insert_at(text, start, f" {_flow(value)}")
     old = text[start:end]
     is_null = isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null"
     if "\n" in old or "#" in old or (keys and not is_null):
         raise ValueError(f"`{key.value}` has another value there already")
-    return text[:start] + _nested(keys, value) + text[end:]
+    return text[:start] + _nest_value(keys, value) + text[end:]
 
 
 def _end(node: yaml.Node) -> int:
@@ -152,21 +152,21 @@ def _end(node: yaml.Node) -> int:
     return int(node.end_mark.index)
 
 
-def _spliced(text: str, place: int, new: str) -> str:
+def _insert_at(text: str, place: int, new: str) -> str:
     return text[:place] + new + text[place:]
 
 
 def _below(text: str, place: int, block: str) -> str:
     """Return ``text`` with the lines ``block`` inserted below the line at offset ``place``."""
     if place and text[place - 1] == "\n":
-        return _spliced(text, place, block)
+        return _insert_at(text, place, block)
     line_end = text.find("\n", place)
     if line_end < 0:
-        return _appended(text, block)
-    return _spliced(text, line_end + 1, block)
+        return _append(text, block)
+    return _insert_at(text, line_end + 1, block)
 
 
-def _appended(text: str, block: str) -> str:
+def _append(text: str, block: str) -> str:
     ending = "" if not text or text.endswith("\n") else _newline(text)
     return f"{text}{ending}{block}"
 
@@ -186,7 +186,7 @@ def _newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _nested(keys: Sequence[str], value: object) -> str:
+def _nest_value(keys: Sequence[str], value: object) -> str:
     made: Any = value
     for key in reversed(keys):
         made = {key: made}

@@ -7,7 +7,7 @@ from dataclasses import is_dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from agentmux.adapters.config.layers import BUILT_IN, SCHEMA, Layer, combined
+from agentmux.adapters.config.layers import BUILT_IN, SCHEMA, Layer, combine_layers
 from agentmux.adapters.yaml import schema
 from agentmux.core.codec.frozen import dataclass, fields
 from agentmux.core.config.settings import Address, Settings
@@ -46,7 +46,7 @@ def effective_values(
         layers: Lowest first.
         names: What each layer is called, by the path of its file.
     """
-    loaded = combined(layers)
+    loaded = combine_layers(layers)
     found = dict(_flat(plain_settings(loaded.settings), loaded.sources))
     return tuple(
         SettingValue(key=key, value=value, **_origin(key, layers, names))

@@ -12,7 +12,7 @@ from typing import Any, Final
 from agentmux.adapters.config.layers import merge, read_text
 from agentmux.adapters.yaml import schema
 from agentmux.core.forges.spec import PLACES, ForgeCommand, ForgeSpec
-from agentmux.core.names.words.nearest import meant
+from agentmux.core.names.words.nearest import suggest_name
 from agentmux.errors import ConfigError
 
 BUILT_IN: Final = Path(__file__).parent.parent.parent / "forges.yaml"
@@ -133,7 +133,7 @@ def _whole(
     if base is None:
         return dict(own)
     if base not in table or base in (*seen, name):
-        hints = meant(base, [each for each in table if each != name])
+        hints = suggest_name(base, [each for each in table if each != name])
         raise ConfigError(f"{places[name]}: `{name}.like`: `{base}` is no other forge", hints=hints)
     return merge(_whole(base, table, places, (*seen, name)), own)
 

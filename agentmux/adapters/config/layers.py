@@ -46,7 +46,7 @@ def _template(*places: str) -> schema.Reader:
     A placeholder is written in braces (``{session_id}``); any other one is a `ConfigError`.
     """
 
-    @schema.described(lambda: schema.WORDS)
+    @schema.describe_as(lambda: schema.WORDS)
     def reader(node: schema.Node, path: str) -> object:
         for item in node.value if isinstance(node.value, list) else ():
             schema.require_places(item, places)
@@ -58,7 +58,7 @@ def _template(*places: str) -> schema.Reader:
 _ARGV: Final = {**schema.WORDS, "minItems": 1}
 
 
-@schema.described(lambda: {"anyOf": [{"type": "string"}, _ARGV]})
+@schema.describe_as(lambda: {"anyOf": [{"type": "string"}, _ARGV]})
 def _command(node: schema.Node, path: str) -> object:
     """Read one program, or a list of words that begins with a program; return a tuple of words."""
     if not isinstance(node.value, list):
@@ -66,7 +66,7 @@ def _command(node: schema.Node, path: str) -> object:
     return schema.words(node, path) or schema.wrong(node, path, "a program, or a list with one")
 
 
-@schema.described(lambda: _ARGV)
+@schema.describe_as(lambda: _ARGV)
 def _argv(node: schema.Node, path: str) -> object:
     """Read a command line; return a tuple of words, of which the first is the program."""
     return schema.words(node, path) or schema.wrong(node, path, "a list that begins with a program")
@@ -91,13 +91,13 @@ def _described_commands(command: schema.Schema, **bounds: int) -> schema.JsonSch
     return {"type": "array", "items": items, **bounds}
 
 
-@schema.described(lambda: _described_commands(_COMMAND))
+@schema.describe_as(lambda: _described_commands(_COMMAND))
 def _setup(node: schema.Node, path: str) -> object:
     """Read the steps that prepare a worktree; each needs a command."""
     return _commands(node, path, _COMMAND, "step")
 
 
-@schema.described(lambda: _described_commands(_CHECK, maxItems=_VERIFY_MAX))
+@schema.describe_as(lambda: _described_commands(_CHECK, maxItems=_VERIFY_MAX))
 def _verify(node: schema.Node, path: str) -> object:
     """Read the commands that check a result; their names become names of seats."""
     found = _commands(node, path, _CHECK, "command")
@@ -118,7 +118,7 @@ def _commands(
     return found
 
 
-@schema.described(lambda: schema.described_schema(_LINE))
+@schema.describe_as(lambda: schema.described_schema(_LINE))
 def _place_text(node: schema.Node, path: str) -> object:
     schema.require_places(node, _CONVERSATION)
     return _LINE(node, path)
@@ -196,7 +196,7 @@ def _strategies(pattern: schema.Reader) -> schema.Reader:
     }
     listed = schema.listing(strategy, unique="kind")
 
-    @schema.described(listed.describe)
+    @schema.describe_as(listed.describe)
     def reader(node: schema.Node, path: str) -> object:
         found = listed(node, path)
         items = node.value if isinstance(node.value, list) else []
@@ -229,7 +229,7 @@ _OTHER_SPELLINGS: Final = {
 }
 
 
-@schema.described(lambda: {"const": 1})
+@schema.describe_as(lambda: {"const": 1})
 def _version(node: schema.Node, path: str) -> object:
     if node.value != "1":
         schema.fail(node.at, f"`{path}` must be 1: this agentmux reads no other")
@@ -335,7 +335,7 @@ def load_settings(
     Raises:
         ConfigError: A file has a mistake; the message names file and line.
     """
-    return combined(read_layers(user_dir, project_dir, explicit))
+    return combine_layers(read_layers(user_dir, project_dir, explicit))
 
 
 def names_an_agent(user_dir: Path | None, project_dir: Path, explicit: Path | None) -> bool:
@@ -359,7 +359,7 @@ def read_layers(
     """
     found: list[Layer] = []
     for path in _layers(user_dir, project_dir, explicit):
-        content = read_text(path, name := _shown(path, project_dir))
+        content = read_text(path, name := _shorten_path(path, project_dir))
         if content is None and path == explicit:
             raise ConfigError(f"{name}: no such file", hints=("check the path after --config",))
         if content is None:
@@ -394,7 +394,7 @@ def _refuse_users_keys(node: schema.Node, user_dir: Path | None) -> None:
             )
 
 
-def combined(layers: Iterable[Layer]) -> LoadedSettings:
+def combine_layers(layers: Iterable[Layer]) -> LoadedSettings:
     """Return the configuration from these layers, lowest first, merged over the built-in values."""
     merged: dict[str, object] = {}
     sources = dict.fromkeys((key for key in schema.keys(SCHEMA) if "*" not in key), BUILT_IN)
@@ -414,7 +414,7 @@ def _layers(user_dir: Path | None, project_dir: Path, explicit: Path | None) -> 
         yield explicit
 
 
-def _shown(path: Path, project_dir: Path) -> str:
+def _shorten_path(path: Path, project_dir: Path) -> str:
     return str(path.relative_to(project_dir)) if path.is_relative_to(project_dir) else str(path)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 from agentmux.adapters.yaml import schema
 from agentmux.core.config.settings import OWN_ADDRESSES, Address, NotifyRule
 from agentmux.core.names.occasion import Occasion
-from agentmux.core.names.words.nearest import meant
+from agentmux.core.names.words.nearest import suggest_name
 
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\x00-\x20\x7f]+")
 _KEYS: Final = ("on", "to")
@@ -23,7 +23,7 @@ def _description() -> schema.JsonSchema:
     return {"type": "array", "items": {**rule, "additionalProperties": False}}
 
 
-@schema.described(_description)
+@schema.describe_as(_description)
 def notify_rules(node: schema.Node, path: str) -> object:
     """Read a list of rules, each with ``to`` and perhaps ``on``; return a tuple of `NotifyRule`."""
     return tuple(_rule(item, f"{path}[{n}]") for n, item in enumerate(_items(node, path)))
@@ -57,7 +57,7 @@ def _occasion(node: schema.Node, path: str) -> Occasion:
         schema.fail(
             node.at,
             f"`{path}` has a word that is no occasion",
-            *meant(word, list(Occasion)),
+            *suggest_name(word, list(Occasion)),
             f"known: {', '.join(Occasion)}",
         )
     return Occasion(word)
@@ -69,7 +69,7 @@ def _address(node: schema.Node, path: str) -> Address:
         schema.fail(
             node.at,
             f"`{path}` has an entry that is no address",
-            *meant(text, OWN_ADDRESSES),
+            *suggest_name(text, OWN_ADDRESSES),
             f"an address is {', '.join(OWN_ADDRESSES)}, or a URL of Apprise such as ntfy://TOPIC",
         )
     return Address(text)

@@ -78,14 +78,14 @@ def read_source(folder: PipelineFolder, name: str) -> Source | None:
     blank = Source(name=name, origin=folder.origin, path=path)
     if not is_name(name):
         there = name in names_in(folder)
-        return _refused(blank, f"the file's name: {NAME_FORM}") if there else None
+        return _refuse_approval(blank, f"the file's name: {NAME_FORM}") if there else None
     data, why = _beside(folder.path, f"{name}.yaml", DEFINITION_MAX)
     if data is not None:
         return _read(folder, blank, data)
-    return None if why == _MISSING else _refused(blank, why)
+    return None if why == _MISSING else _refuse_approval(blank, why)
 
 
-def _refused(source: Source, why: str) -> Source:
+def _refuse_approval(source: Source, why: str) -> Source:
     return replace(source, problems=(Problem(line=1, what=why),))
 
 

@@ -56,7 +56,7 @@ class ProjectFiles:
         self._configured = trust.parts_of(self._own.values) if self._own is not None else ()
 
     @property
-    def known(self) -> trust.TrustedParts:
+    def trusted_parts(self) -> trust.TrustedParts:
         """The trusted parts: digests by key, as recorded when this was first read."""
         return self._known()
 
@@ -68,7 +68,7 @@ class ProjectFiles:
             ConfigError: A prompt extension cannot be used.
         """
         added = (trust.prompt_part(role, text) for role, text in self._prompts.items())
-        copied = () if self._copied is None else (trust.copied_part(self._copied),)
+        copied = () if self._copy_patterns is None else (trust.copied_part(self._copy_patterns),)
         defined = (_pipeline_part(each) for each in self._own_pipelines.values() if each.text)
         return (*self._configured, *added, *copied, *defined)
 
@@ -124,24 +124,24 @@ class ProjectFiles:
     def _may_use(self, source: Source, keys: frozenset[str] | None) -> bool:
         """Whether a pipeline of the project may be used; one that cannot be read does no harm."""
         part = _pipeline_part(source)
-        return not source.text or part.key in self._allowed((part,), keys)
+        return not source.text or part.key in self._select_allowed((part,), keys)
 
     @functools.cached_property
-    def _copied(self) -> str | None:
+    def _copy_patterns(self) -> str | None:
         """The patterns of the files that a new worktree gets copies of; None for none."""
         name = _copy(self._layers)
         return None if name is None else prompt_files.project_text(self._top() / name)
 
-    def copied(self, keys: frozenset[str] | None) -> str | None:
+    def copy_patterns(self, keys: frozenset[str] | None) -> str | None:
         """Return the patterns of the files that a new worktree gets copies of.
 
         The result is None if there are none, or if they are not allowed.
         """
-        text = self._copied
+        text = self._copy_patterns
         if text is None or _copy(self._usable(keys)) is None:
             return None
         part = trust.copied_part(text)
-        return text if part.key in self._allowed((part,), keys) else None
+        return text if part.key in self._select_allowed((part,), keys) else None
 
     def trusted_and(self, keys: frozenset[str]) -> frozenset[str]:
         """Return the keys of the parts that may be used if ``keys`` are allowed, too.
@@ -149,19 +149,21 @@ class ProjectFiles:
         These are the keys of the trusted parts and ``keys``, without keys that name no part of the
         project, and without agents whose ``like`` names an agent of the project that is left out.
         """
-        return trust.allowed(self.parts, keys | trust.trusted(self.parts, self.known))
+        return trust.select_usable(
+            self.parts, keys | trust.select_trusted(self.parts, self.trusted_parts)
+        )
 
     def settings(self, keys: frozenset[str] | None) -> Settings:
         """Return the configuration without those parts of the project that are not allowed."""
         if not self._layers:
             return Settings()
-        from agentmux.adapters.config.layers import combined  # noqa: PLC0415 (loads yaml)
+        from agentmux.adapters.config.layers import combine_layers  # noqa: PLC0415 (loads yaml)
 
         layers = self._usable(keys)
-        found = combined(layers).settings
+        found = combine_layers(layers).settings
         # Nothing is merged or pushed without a person because a project's file says so.
         users = (each for each in layers if each.path != self._path)
-        then = _configured(users, "completion", "then", CompletionSettings().then_alone)
+        then = _find_setting(users, "completion", "then", CompletionSettings().then_alone)
         return replace(found, completion=replace(found.completion, then_alone=then))
 
     def trusted_layers(self) -> tuple[tuple[Layer, ...], tuple[str, ...]]:
@@ -171,7 +173,7 @@ class ProjectFiles:
 
     def _left_out(self, keys: frozenset[str] | None) -> tuple[trust.Part, ...]:
         """Return the parts of the project's configuration file that are not allowed."""
-        there = self._allowed(self._configured, keys) if self._configured else frozenset()
+        there = self._select_allowed(self._configured, keys) if self._configured else frozenset()
         return tuple(part for part in self._configured if part.key not in there)
 
     def _usable(self, keys: frozenset[str] | None) -> tuple[Layer, ...]:
@@ -195,12 +197,16 @@ class ProjectFiles:
         if text is None:
             return None
         part = trust.prompt_part(role, text)
-        return text if part.key in self._allowed((part,), keys) else None
+        return text if part.key in self._select_allowed((part,), keys) else None
 
-    def _allowed(
+    def _select_allowed(
         self, parts: tuple[trust.Part, ...], keys: frozenset[str] | None
     ) -> frozenset[str]:
-        return trust.trusted(parts, self.known) if keys is None else trust.allowed(parts, keys)
+        return (
+            trust.select_trusted(parts, self.trusted_parts)
+            if keys is None
+            else trust.select_usable(parts, keys)
+        )
 
 
 def _without(layer: Layer, parts: tuple[trust.Part, ...]) -> Layer:
@@ -220,7 +226,7 @@ def _pipeline_part(source: Source) -> trust.Part:
     return trust.pipeline_part(source.name, {f"{source.name}.yaml": source.text, **own})
 
 
-def _configured(layers: Iterable[Layer], section: str, key: str, built_in: Any) -> Any:  # noqa: ANN401 (any value)
+def _find_setting(layers: Iterable[Layer], section: str, key: str, built_in: Any) -> Any:  # noqa: ANN401 (any value)
     """Return the value of one key, of the highest layer that sets it; else ``built_in``."""
     sections = (each.values.get(section, {}) for each in layers)
     given = [values[key] for values in sections if key in values]
@@ -229,7 +235,7 @@ def _configured(layers: Iterable[Layer], section: str, key: str, built_in: Any) 
 
 def _copy(layers: Iterable[Layer]) -> str | None:
     """Return the value of ``git.copy``."""
-    name: str | None = _configured(layers, "git", "copy", GitSettings().copy)
+    name: str | None = _find_setting(layers, "git", "copy", GitSettings().copy)
     return name
 
 
@@ -247,8 +253,8 @@ class ProjectTemplates:
     def extension(self, role: str) -> str | None:
         return self._project.extension(role, self._keys)
 
-    def copied(self) -> str | None:
-        return self._project.copied(self._keys)
+    def copy_patterns(self) -> str | None:
+        return self._project.copy_patterns(self._keys)
 
 
 class ProjectPipelines:
@@ -262,7 +268,7 @@ class ProjectPipelines:
     def names(self) -> tuple[str, ...]:
         return self._project.pipeline_names()
 
-    def shadowed(self) -> tuple[str, ...]:
+    def list_shadowed(self) -> tuple[str, ...]:
         return self._project.shadowed_pipelines()
 
     def source(self, name: str) -> Source | None:
@@ -279,8 +285,8 @@ class ProjectTrust:
     def parts(self) -> tuple[trust.Part, ...]:
         return self._project.parts
 
-    def known(self) -> trust.TrustedParts:
-        return self._project.known
+    def trusted_parts(self) -> trust.TrustedParts:
+        return self._project.trusted_parts
 
     def keep(self, parts: trust.TrustedParts, *, only: bool = False) -> None:
         # Read again: another command may have trusted or revoked parts meanwhile.

@@ -52,7 +52,7 @@ def replace(path: Path, data: bytes, mode: int = FILE_MODE) -> None:
         DataError: The write failed. The old file is unchanged, unless only the flush of the
             directory failed.
     """
-    with explained(path):
+    with explain_errors(path):
         try:
             _replace(path, data, mode)
         except OSError as error:
@@ -71,7 +71,7 @@ def write_over(path: Path, data: bytes) -> None:
     Raises:
         DataError: The file does not exist, is not regular, or is smaller than ``data``.
     """
-    with explained(path):
+    with explain_errors(path):
         fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
             found = os.fstat(fd)
@@ -97,7 +97,7 @@ def put(path: Path, data: bytes, *, keep: bool = False) -> bool:
         return False
     make_dir(path.parent)
     if keep and os.path.lexists(path):
-        with explained(path):
+        with explain_errors(path):
             os.rename(path, free_name(path))
     replace(path, data)
     return True
@@ -113,7 +113,7 @@ def move(source: Path, target: Path) -> Path | None:
     Returns:
         The new path; None if there was nothing to move.
     """
-    with explained(target):
+    with explain_errors(target):
         if not os.path.lexists(source):
             return None
         make_dir(target.parent)
@@ -135,7 +135,7 @@ def remove(path: Path) -> bool:
     Raises:
         DataError: It cannot be removed, for example because the directory is not empty.
     """
-    with explained(path):
+    with explain_errors(path):
         if not os.path.lexists(path):
             return False
         if _is_dir(path):
@@ -164,7 +164,7 @@ def make_dir(path: Path) -> None:
     if path.is_dir():
         return
     make_dir(path.parent)
-    with explained(path):
+    with explain_errors(path):
         try:
             os.mkdir(path, DIR_MODE)
         except FileExistsError:
@@ -216,7 +216,7 @@ def append_only(path: Path) -> int:
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     if path.is_symlink():
         raise a_link(path)
-    with explained(path):
+    with explain_errors(path):
         fd = os.open(path, flags, FILE_MODE)
     if stat.S_ISREG(os.fstat(fd).st_mode):
         return fd
@@ -360,7 +360,7 @@ def json_fields(data: bytes) -> dict[str, Any]:
 
 
 @contextmanager
-def explained(path: Path) -> Iterator[None]:
+def explain_errors(path: Path) -> Iterator[None]:
     """Turn an `OSError` of the ``with`` block, which writes ``path``, into a `DataError`."""
     try:
         yield
@@ -389,7 +389,7 @@ def sync(fd: int) -> None:
 
 def sync_dir(folder: Path) -> None:
     """Flush a directory to the disk, so that renames and new files in it survive a power loss."""
-    with explained(folder):
+    with explain_errors(folder):
         fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(fd)

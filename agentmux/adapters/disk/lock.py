@@ -70,7 +70,7 @@ class _NotedLock:
         if self._lock is not None:
             msg = "the lock is held already"
             raise RuntimeError(msg)
-        with files.explained(self._path):
+        with files.explain_errors(self._path):
             self._take(timeout_s)
             try:
                 self._check_path()
@@ -161,7 +161,7 @@ class _NotedLock:
             self._lock.acquire(timeout=timeout_s, poll_interval=_POLL_S)
         except Timeout:
             self._let_go()
-            raise self._blocked() from None
+            raise self._make_error() from None
         except BaseException:
             self._let_go()
             raise
@@ -175,7 +175,7 @@ class _NotedLock:
 
     def _check_path(self) -> None:
         if not self.still_mine():
-            raise self._blocked()
+            raise self._make_error()
 
     def _let_go(self) -> None:
         lock, self._lock = self._lock, None
@@ -185,7 +185,7 @@ class _NotedLock:
         if lock is not None:
             lock.release(force=True)
 
-    def _blocked(self) -> BlockedError:
+    def _make_error(self) -> BlockedError:
         return self._blocked_by(self.holder() or {})
 
 
@@ -193,14 +193,14 @@ class SessionLock(_NotedLock):
     """The lock of one session's directory."""
 
     def __init__(self, folder: Path) -> None:
-        def blocked(note: Mapping[str, Any]) -> BlockedError:
+        def make_error(note: Mapping[str, Any]) -> BlockedError:
             return BlockedError(
-                f"session `{folder.name}` is in use by {_named(note)}",
+                f"session `{folder.name}` is in use by {_describe_holder(note)}",
                 reason="locked",
                 hints=(f"see it: agentmux status {folder.name}",),
             )
 
-        super().__init__(folder / layout.LOCK, folder / layout.LOCK_HOLDER, blocked)
+        super().__init__(folder / layout.LOCK, folder / layout.LOCK_HOLDER, make_error)
 
 
 class WorkTreeLock(_NotedLock):
@@ -213,10 +213,10 @@ class WorkTreeLock(_NotedLock):
     def __init__(self, top: Path, folder: Path) -> None:
         """Prepare the lock of the work tree at ``top``; the lock file is in ``folder``."""
 
-        def blocked(note: Mapping[str, Any]) -> BlockedError:
+        def make_error(note: Mapping[str, Any]) -> BlockedError:
             path = note.get("path")
             known = isinstance(path, str)
-            who = f"session {Path(str(path)).name}" if known else _named(note)
+            who = f"session {Path(str(path)).name}" if known else _describe_holder(note)
             return BlockedError(
                 f"{who} works in {top}; only one session at a time may",
                 reason="checkout_taken",
@@ -224,7 +224,7 @@ class WorkTreeLock(_NotedLock):
             )
 
         paths = (folder / layout.TREE_LOCK, folder / layout.TREE_LOCK_HOLDER)
-        super().__init__(*paths, blocked, {"top": str(top)})
+        super().__init__(*paths, make_error, {"top": str(top)})
         self.top = top
 
     def note(self, holder: Mapping[str, Any]) -> None:
@@ -233,7 +233,7 @@ class WorkTreeLock(_NotedLock):
         Raises:
             DataError: The note cannot be written.
         """
-        with files.explained(self._note):
+        with files.explain_errors(self._note):
             files.replace(self._note, files.json_bytes({**holder, **self._about}))
 
     def forget(self, path: str) -> None:
@@ -243,7 +243,7 @@ class WorkTreeLock(_NotedLock):
                 files.remove(self._note)
 
 
-def _named(note: Mapping[str, Any]) -> str:
+def _describe_holder(note: Mapping[str, Any]) -> str:
     words = (("process", "pid"), ("on", "host"), ("since", "since"))
     named = [f"{word} {note[key]}" for word, key in words if key in note]
     return " ".join(named) or "another process"

@@ -23,10 +23,10 @@ def delete_tree(folder: Path) -> None:
     Raises:
         DataError: Something cannot be deleted; it is named.
     """
-    left = _deleted(folder)
+    left = _try_delete(folder)
     if left and any(isinstance(error, PermissionError) for _, error in left):
         _make_writable(folder)
-        left = _deleted(folder)
+        left = _try_delete(folder)
     for path, error in left:
         raise DataError(
             f"cannot delete `{path}`: {reason_of(error)}",
@@ -34,7 +34,7 @@ def delete_tree(folder: Path) -> None:
         ) from error
 
 
-def _deleted(folder: Path) -> list[tuple[Path, OSError]]:
+def _try_delete(folder: Path) -> list[tuple[Path, OSError]]:
     """Delete what can be deleted; return what could not, deepest first, and why."""
     left: list[tuple[Path, OSError]] = []
 

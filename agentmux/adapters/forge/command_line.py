@@ -18,7 +18,7 @@ from typing import Final
 from agentmux.adapters.system.processes.child import Child, TooMuchOutputError, whole
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.forges import answers
-from agentmux.core.forges.spec import ForgeCommand, ForgeSpec, RepoRef, filled, url_of, values_of
+from agentmux.core.forges.spec import ForgeCommand, ForgeSpec, RepoRef, fill_word, url_of, values_of
 from agentmux.core.terminal.text.text_width import clean
 from agentmux.ports.forge import (
     ForgeError,
@@ -113,7 +113,7 @@ class ForgeCommandLine:
         found = self._record(spec, place, "look", values_of(place, number=str(number)))
         return _request(spec, place, spec.commands["look"], found)
 
-    def settled(self, place: RepoRef, number: int, commit: str) -> ForgeRequest:
+    def wait_for_commit(self, place: RepoRef, number: int, commit: str) -> ForgeRequest:
         deadline = time.monotonic() + SETTLES_S
         while True:
             found = self.request(place, number)
@@ -131,7 +131,7 @@ class ForgeCommandLine:
             new.place,
             branch=new.branch,
             base=new.base,
-            head=filled(spec.fork_head, head) if forked and spec.fork_head else new.branch,
+            head=fill_word(spec.fork_head, head) if forked and spec.fork_head else new.branch,
             source=new.source.repo,
             title=new.title,
             body=new.body,
@@ -186,7 +186,7 @@ class ForgeCommandLine:
         if said.status != 0:
             return False
         try:
-            return answers.record(command, answers.parsed(said.out))["answer"] in command.accept
+            return answers.record(command, answers.parse_json(said.out))["answer"] in command.accept
         except answers.AnswerError:
             return False
 
@@ -220,7 +220,7 @@ class ForgeCommandLine:
         said = self._run(spec, place, command, values)
         if said.status != 0:
             raise self._failure(spec, place, command, said)
-        return answers.parsed(said.out)
+        return answers.parse_json(said.out)
 
     def _run(
         self,
@@ -232,14 +232,14 @@ class ForgeCommandLine:
         more: tuple[str, ...] = (),
     ) -> _Said:
         program = self._program(spec, place)
-        argv = (program, *(filled(word, values) for word in (*command.argv, *more)))
+        argv = (program, *(fill_word(word, values) for word in (*command.argv, *more)))
         environment = {**self._environment, "NO_COLOR": "1", **spec.environment}
-        stdin = filled(command.stdin, values).encode("utf-8", "replace")
+        stdin = fill_word(command.stdin, values).encode("utf-8", "replace")
         try:
             return _ran(argv, stdin, environment, self._folder)
         except subprocess.TimeoutExpired:
             raise ForgeError(
-                f"`{_shown(spec, command)}` did not end within {TIMEOUT_S:g} s",
+                f"`{_describe_command(spec, command)}` did not end within {TIMEOUT_S:g} s",
                 hints=(f"check whether {place.host} answers",),
             ) from None
         except TooMuchOutputError as error:
@@ -261,12 +261,12 @@ class ForgeCommandLine:
     ) -> ForgeError:
         """Return the error for a program that failed, in its own words."""
         words = " ".join(clean(said.err or said.out).split())[:_WORDS_MAX]
-        login = filled(spec.login, {"host": place.host})
+        login = fill_word(spec.login, {"host": place.host})
         hint = f"if it is not logged in: {login}" if login else ""
         if command.missing and re.search(command.missing, words):
             hint = f"there is no such number in {place.repo}: check it"
         return ForgeError(
-            f"`{_shown(spec, command)}` failed: {words or f'exit status {said.status}'}",
+            f"`{_describe_command(spec, command)}` failed: {words or f'exit status {said.status}'}",
             hints=(hint,) if hint else (),
         )
 
@@ -290,14 +290,14 @@ def _ran(argv: Sequence[str], stdin: bytes, environment: Mapping[str, str], fold
     return _Said(found.status, *words)
 
 
-def _shown(spec: ForgeSpec, command: ForgeCommand) -> str:
+def _describe_command(spec: ForgeSpec, command: ForgeCommand) -> str:
     """Return the beginning of a command line for messages: what it does, without any values."""
     return " ".join((spec.program, *command.argv[:2]))
 
 
 def _strange(spec: ForgeSpec, command: ForgeCommand, error: answers.AnswerError) -> ForgeError:
     return ForgeError(
-        f"`{_shown(spec, command)}` answered something unexpected: {error}",
+        f"`{_describe_command(spec, command)}` answered something unexpected: {error}",
         hints=(f"update {spec.program}, or mend {spec.name} in forges.yaml",),
     )
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.git import session_objects
-from agentmux.adapters.git.program import GitProgram, GitReply, decoded, failed
+from agentmux.adapters.git.program import GitProgram, GitReply, decode_output, to_git_error
 from agentmux.adapters.git.session_objects import QUIET, must_run
 from agentmux.adapters.system.processes.child import start
 from agentmux.errors import DataError, MissingError
@@ -36,7 +36,7 @@ class GitBundles:
         self._git = git
 
     @contextmanager
-    def bundled(self, home: Path, refs: Mapping[str, str]) -> Iterator[Path | None]:
+    def make_bundle(self, home: Path, refs: Mapping[str, str]) -> Iterator[Path | None]:
         with session_objects.scratch(home) as scratch:
             place, extra = self._borrowing(home, scratch, refs)
             target = scratch / "bundle"
@@ -49,11 +49,11 @@ class GitBundles:
                 yield None
                 return
             if made.status != 0:
-                raise failed("bundle the commits", made)
+                raise to_git_error("bundle the commits", made)
             for check in (("verify", "--quiet"), ("unbundle",)):  # the second reads every object
                 reply = self._git.run(*QUIET, place, "bundle", *check, str(target), extra=extra)
                 if reply.status != 0:
-                    raise failed("verify the bundle", reply)
+                    raise to_git_error("verify the bundle", reply)
             yield target
 
     def _borrowing(
@@ -75,7 +75,7 @@ class GitBundles:
         )
         own = "".join(f"{commit} {name}\n" for name, commit in refs.items())
         (repository / "packed-refs").write_bytes(own.encode() + remotes.out)
-        path = decoded(
+        path = decode_output(
             self._git.must_read("find its files", "rev-parse", "--git-path", "shallow").out
         )
         shallow = self._git.root() / path.removesuffix("\n")
@@ -91,7 +91,7 @@ class GitBundles:
 
     def unpack(self, home: Path, bundle: Path, refs: frozenset[str]) -> None:
         listed = self._git.run(*QUIET, "bundle", "list-heads", str(bundle))
-        names = [line.partition(" ")[2] for line in decoded(listed.out).splitlines()]
+        names = [line.partition(" ")[2] for line in decode_output(listed.out).splitlines()]
         if listed.status != 0 or not names or not refs.issuperset(names):
             raise DataError("the bundle in the file is damaged")
         store = session_objects.make(home)
@@ -102,7 +102,7 @@ class GitBundles:
             extra={**extra, "LC_ALL": "C"},
         )
         if reply.status != 0:
-            raise self._refused(reply)
+            raise self._to_error(reply)
         self._check(home, store)
 
     def _check(self, home: Path, store: Path) -> None:
@@ -115,9 +115,9 @@ class GitBundles:
                 words = ("index-pack", "--strict", "-o", str(scratch / f"{number}.idx"), str(pack))
                 reply = self._git.run(*QUIET, *words, extra=session_objects.reading(home))
                 if reply.status != 0:
-                    raise self._refused(reply)
+                    raise self._to_error(reply)
 
-    def _refused(self, reply: GitReply) -> DataError | MissingError:
+    def _to_error(self, reply: GitReply) -> DataError | MissingError:
         lacking = _LACKS.findall(reply.err) if "prerequisite commit" in reply.err else []
         if not lacking:
             said = reply.err.strip().splitlines()
@@ -155,6 +155,6 @@ class GitBundles:
             out=start(limit + 1),
         )
         if reply.status != 0:
-            raise failed("compare the commits", reply)
+            raise to_git_error("compare the commits", reply)
         cut = "\n[…]\n" if len(reply.out) > limit else ""
         return reply.out[:limit].decode("utf-8", "replace") + cut

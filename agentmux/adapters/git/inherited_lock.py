@@ -28,7 +28,7 @@ def inherited_lock(path: Path, busy: str, *, wait_s: float = WRITE_TIMEOUT_S) ->
         GitError: Another process holds the lock after ``wait_s`` seconds; ``busy`` says so.
         DataError: The file cannot be made, or the file system has no locks.
     """
-    with files.explained(path):
+    with files.explain_errors(path):
         held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.FILE_MODE)
     try:
         deadline = time.monotonic() + wait_s

@@ -98,8 +98,8 @@ class GitReply:
 
     @property
     def text(self) -> str:
-        """Stdout as text, without the white space around it; see `decoded`."""
-        return decoded(self.out).strip()
+        """Stdout as text, without the white space around it; see `decode_output`."""
+        return decode_output(self.out).strip()
 
 
 LOG: Final = ("log", "--reverse", "--no-show-signature", "--no-color", "--format=%h %s")
@@ -153,10 +153,10 @@ class GitProgram:
         """
         reply = self.read("rev-parse", "--show-toplevel", cwd=self._project)
         if reply.status == 0:
-            return Path(decoded(reply.out).removesuffix("\n"))
+            return Path(decode_output(reply.out).removesuffix("\n"))
         if "not a git repository" in reply.err or "must be run in a work tree" in reply.err:
             return None
-        raise failed("look for a repository", reply)
+        raise to_git_error("look for a repository", reply)
 
     def is_bare(self) -> bool:
         """Whether the project is in a bare repository, which has no work tree of its own."""
@@ -177,13 +177,13 @@ class GitProgram:
         """
         reply = self.read(*argv, stdin=stdin)
         if reply.status != 0:
-            raise failed(purpose, reply)
+            raise to_git_error(purpose, reply)
         return reply
 
     def commit(self, name: str, *, cwd: Path | None = None) -> str | None:
         """Return the id of the commit of this name, such as a ref; None if there is none."""
         reply = self.read("rev-parse", "-q", "--verify", f"{name}^{{commit}}", cwd=cwd)
-        return decoded(reply.out).strip() if reply.status == 0 else None
+        return decode_output(reply.out).strip() if reply.status == 0 else None
 
     def read(
         self,
@@ -273,7 +273,7 @@ class GitProgram:
 
     def version(self) -> tuple[int, ...]:
         """Return the first two numbers of git's version; empty where it is unknown."""
-        found = re.search(r"(\d+)\.(\d+)", decoded(self.read("version").out))
+        found = re.search(r"(\d+)\.(\d+)", decode_output(self.read("version").out))
         return (int(found[1]), int(found[2])) if found else ()
 
     def root(self) -> Path:
@@ -304,7 +304,7 @@ class GitProgram:
             raise NotInstalledError(
                 "git is not installed", hints=("install git, then run this again",)
             ) from error
-        return GitReply(status=found.status, out=found.out, err=decoded(found.err))
+        return GitReply(status=found.status, out=found.out, err=decode_output(found.err))
 
 
 def _git(argv: Sequence[str]) -> tuple[str, ...]:
@@ -327,34 +327,34 @@ def _command(argv: Sequence[object]) -> str:
     return ""
 
 
-def failed(purpose: str, reply: GitReply) -> GitError:
+def to_git_error(purpose: str, reply: GitReply) -> GitError:
     """Return the error for a command that failed; ``purpose`` says what git could not do."""
-    words = tail(encoded(reply.err)) or f"exit {reply.status}"
+    words = tail(encode_text(reply.err)) or f"exit {reply.status}"
     return GitError(f"git could not {purpose}: {words}")
 
 
-def refused(what: str, reply: GitReply) -> GitRefusedError:
+def to_refused_error(what: str, reply: GitReply) -> GitRefusedError:
     """Return the error for a command that git or a hook refused; ``what`` begins its message."""
-    parts = (tail(reply.out), tail(encoded(reply.err)))
+    parts = (tail(reply.out), tail(encode_text(reply.err)))
     output = "\n".join(part for part in parts if part)
     return GitRefusedError(f"{what}: {output or f'exit {reply.status}'}", output=output)
 
 
-def decoded(data: bytes) -> str:
+def decode_output(data: bytes) -> str:
     """Decode git's output; bytes that are not UTF-8 become surrogates."""
     return data.decode("utf-8", "surrogateescape")
 
 
-def encoded(text: str) -> bytes:
-    """Encode text from `decoded` to the same bytes again."""
+def encode_text(text: str) -> bytes:
+    """Encode text from `decode_output` to the same bytes again."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def split(data: bytes) -> Iterator[str]:
     """Return the decoded entries of an output in which a NUL byte ends each (option ``-z``)."""
-    return (decoded(part) for part in data.split(b"\0") if part)
+    return (decode_output(part) for part in data.split(b"\0") if part)
 
 
-def joined(paths: Iterable[str]) -> bytes:
+def join_paths(paths: Iterable[str]) -> bytes:
     """Encode paths for git's input with option ``-z``, in which a NUL byte ends each path."""
-    return b"".join(encoded(path) + b"\0" for path in paths)
+    return b"".join(encode_text(path) + b"\0" for path in paths)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentmux.adapters.git.program import GitProgram, decoded, refused
+from agentmux.adapters.git.program import GitProgram, decode_output, to_refused_error
 from agentmux.adapters.system.processes.child import end
 from agentmux.core.forges.remote_urls import Remote
 
@@ -19,7 +19,7 @@ class GitRemoteBranches:
         if not self._git.exists():
             return ()
         named = self._git.must_read("list the remotes", "remote")
-        return tuple(map(self._remote, decoded(named.out).splitlines()))
+        return tuple(map(self._remote, decode_output(named.out).splitlines()))
 
     def branch(self, name: str, *, remote: str | None = None) -> str | None:
         ref = f"refs/heads/{name}" if remote is None else f"refs/remotes/{remote}/{name}"
@@ -32,7 +32,7 @@ class GitRemoteBranches:
         self._fetch(name, remote)
         made = self._git.run("update-ref", "-m", f"agentmux: {remote}/{name}", ref, commit, "")
         if made.status != 0:
-            raise refused(f"git could not make branch `{name}`", made)
+            raise to_refused_error(f"git could not make branch `{name}`", made)
         for key, value in (("remote", remote), ("merge", ref)):
             self._git.run("config", "--local", f"branch.{name}.{key}", value)
 
@@ -40,13 +40,15 @@ class GitRemoteBranches:
         self._fetch(name, remote)
         there = self._git.read("cat-file", "-e", f"{commit}^{{commit}}")
         if there.status != 0:
-            raise refused(f"branch `{name}` of {remote} is not at {commit[:12]} any more", there)
+            raise to_refused_error(
+                f"branch `{name}` of {remote} is not at {commit[:12]} any more", there
+            )
 
     def _fetch(self, name: str, remote: str) -> None:
         words = ("fetch", "--quiet", "--no-tags", "--", remote, f"refs/heads/{name}")
         fetched = self._git.run(*words, out=end())
         if fetched.status != 0:
-            raise refused(f"git could not fetch branch `{name}` from {remote}", fetched)
+            raise to_refused_error(f"git could not fetch branch `{name}` from {remote}", fetched)
 
     def main_branch(self, remote: str) -> str | None:
         head = f"refs/remotes/{remote}/HEAD"

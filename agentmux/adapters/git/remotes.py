@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from agentmux.adapters.git.program import GitProgram, decoded, refused
+from agentmux.adapters.git.program import GitProgram, decode_output, to_refused_error
 from agentmux.adapters.system.processes.child import end
 from agentmux.ports.git.remotes import NoRemoteError
 
@@ -17,10 +17,10 @@ class ConfiguredRemotes:
         self._git = git
 
     def target(self, branch: str) -> str:
-        configured = next(self._configured(branch), "")
+        configured = next(self._list_configured(branch), "")
         if configured:
             return configured
-        names = decoded(self._git.must_read("list the remotes", "remote").out).splitlines()
+        names = decode_output(self._git.must_read("list the remotes", "remote").out).splitlines()
         if len(names) == 1:
             return names[0]
         if not names:
@@ -35,7 +35,7 @@ class ConfiguredRemotes:
             hints=("git config remote.pushDefault NAME", "then: agentmux approve --push"),
         )
 
-    def _configured(self, branch: str) -> Iterator[str]:
+    def _list_configured(self, branch: str) -> Iterator[str]:
         """Yield the remotes that git's configuration names, the one that counts first."""
         for key in (f"branch.{branch}.pushRemote", "remote.pushDefault", f"branch.{branch}.remote"):
             reply = self._git.read("config", "--get", key)
@@ -49,7 +49,7 @@ class ConfiguredRemotes:
             *("push", "--quiet", remote, f"{commit}:refs/heads/{branch}"), out=end()
         )
         if reply.status != 0 and not self._was_pushed(remote, branch, commit):
-            raise refused(f"git could not push to `{remote}`", reply)
+            raise to_refused_error(f"git could not push to `{remote}`", reply)
 
     def _was_pushed(self, remote: str, branch: str, commit: str) -> bool:
         """Whether an earlier push has succeeded, and the branch has moved on since then."""

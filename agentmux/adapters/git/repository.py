@@ -24,12 +24,12 @@ from agentmux.adapters.git.program import (
     PATIENT,
     GitProgram,
     Patience,
-    decoded,
-    encoded,
-    failed,
-    joined,
-    refused,
+    decode_output,
+    encode_text,
+    join_paths,
     split,
+    to_git_error,
+    to_refused_error,
 )
 from agentmux.adapters.git.session_objects import places, reading, writing
 from agentmux.adapters.git.work_tree import work_tree
@@ -111,7 +111,7 @@ class Git:
 
     def head(self) -> Head:
         both = self._git.read("rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
-        lines = decoded(both.out).splitlines()
+        lines = decode_output(both.out).splitlines()
         if both.status or len(lines) != 2 or not lines[1].startswith(HEADS):
             return self._odd_head()
         branch = lines[1].removeprefix(HEADS)
@@ -129,7 +129,7 @@ class Git:
     def contains(self, commit: str, *, tip: str = "HEAD") -> bool:
         found = self._git.read("merge-base", "--is-ancestor", commit, tip)
         if found.status not in {0, 1}:
-            raise failed(f"compare {tip} with {commit}", found)
+            raise to_git_error(f"compare {tip} with {commit}", found)
         return found.status == 0
 
     def fork(self, base: str, *, since: str, head: str = "HEAD") -> str:
@@ -158,7 +158,7 @@ class Git:
         found = split(reply.out)
         return tuple(path for path in found if not layout.is_ours(path))
 
-    def dropped(self, commit: str, branch: str) -> tuple[str, ...]:
+    def list_dropped_commits(self, commit: str, branch: str) -> tuple[str, ...]:
         return self._only_in(commit, f"{HEADS}{branch}")
 
     def is_related(self, commit: str) -> bool:
@@ -171,7 +171,7 @@ class Git:
 
     def subjects(self, since: str) -> tuple[str, ...]:
         reply = self._git.must_read("list the commits", *LOG, f"{since}..HEAD")
-        return tuple(decoded(reply.out).splitlines())
+        return tuple(decode_output(reply.out).splitlines())
 
     def show_changes(self, found: ChangeRange, *, paths: Collection[str], stat: bool) -> int:
         words = ("diff", *(("--stat",) if stat else ()), found.since)
@@ -186,7 +186,7 @@ class Git:
             return self._git.show(*words, "--", *specs, extra=extra)
 
     def stat(self, found: ChangeRange) -> tuple[str, ...]:
-        return self._compared(found, f"--stat={_STAT_COLUMNS}", _STAT_FILES)
+        return self._run_diff(found, f"--stat={_STAT_COLUMNS}", _STAT_FILES)
 
     def patch(self, found: ChangeRange) -> tuple[str, ...]:
         """Return the lines of ``git diff`` for the changes, without colours; cut at some 2 MB.
@@ -194,9 +194,9 @@ class Git:
         They name each file by its whole path, after ``a/`` or ``b/``, whatever the user's
         configuration says.
         """
-        return self._compared(found, *_WHOLE_PATHS)
+        return self._run_diff(found, *_WHOLE_PATHS)
 
-    def _compared(self, found: ChangeRange, *options: str) -> tuple[str, ...]:
+    def _run_diff(self, found: ChangeRange, *options: str) -> tuple[str, ...]:
         words = ("-c", "core.quotePath=false", "diff", "--no-color", "--no-ext-diff", *options)
         specs = ("--", *_pathspecs((), found.leave_out))
         extra = dict(reading(found.home)) if found.home is not None else {}
@@ -212,8 +212,8 @@ class Git:
             *words, extra=extra, limit_s=self._git.patience.limit_s, out=start(_PATCH_BYTES)
         )
         if reply.status != 0:
-            raise failed("show the changes", reply)
-        return tuple(decoded(reply.out).split("\n")[:-1])
+            raise to_git_error("show the changes", reply)
+        return tuple(decode_output(reply.out).split("\n")[:-1])
 
     def _with_new_files(self, scratch: Path) -> Path:
         """Return a copy of the index that knows the untracked files, too."""
@@ -229,13 +229,13 @@ class Git:
         if paths:
             extra = {**_LITERAL, "GIT_INDEX_FILE": str(index)}
             self._git.run(
-                *words, stdin=joined(paths), extra=extra, limit_s=self._git.patience.limit_s
+                *words, stdin=join_paths(paths), extra=extra, limit_s=self._git.patience.limit_s
             )
         return index
 
     def missing_hooks(self) -> str | None:
         reply = self._git.read("config", "--type=path", "--get", "core.hooksPath")
-        path = decoded(reply.out).removesuffix("\n")
+        path = decode_output(reply.out).removesuffix("\n")
         top = self._git.top_level()
         if reply.status != 0 or not path or top is None or (top / path).is_dir():
             return None
@@ -269,7 +269,7 @@ class Git:
             raise HeadMovedError(expected, found)
 
     def changes(self) -> tuple[str, ...]:
-        """Return the paths of `dirty`, then those of `nested`, with a single call of git."""
+        """Return the paths of `dirty`, then those of `list_nested`, with a single call of git."""
         found = self._changes()
         return (*_files(found), *_folders(found))
 
@@ -299,10 +299,10 @@ class Git:
         """
         return _files(self._changes())
 
-    def nested(self) -> tuple[str, ...]:
+    def list_nested(self) -> tuple[str, ...]:
         return _folders(self._changes())
 
-    def tracked(self, paths: Collection[Path]) -> tuple[str, ...]:
+    def list_tracked_files(self, paths: Collection[Path]) -> tuple[str, ...]:
         """Return the files at or below these places that are in git's index, or that git hides.
 
         It is asked for the real places, with capitals and small letters alike. Places outside of
@@ -346,7 +346,7 @@ class Git:
             f"--format=%H %(trailers:key={key},valueonly,separator=%x20)",
             *("--end-of-options", f"{since}..HEAD" if since else "HEAD", "--"),
         )
-        for line in decoded(reply.out).splitlines():
+        for line in decode_output(reply.out).splitlines():
             commit, _, values = line.partition(" ")
             if wanted.intersection(values.split()):
                 return commit
@@ -354,19 +354,19 @@ class Git:
 
     def has_branch(self, name: str) -> bool:
         reply = self._git.read("show-ref", "--", name)
-        found = {line.partition(" ")[2] for line in decoded(reply.out).splitlines()}
+        found = {line.partition(" ")[2] for line in decode_output(reply.out).splitlines()}
         # As git looks for it, a remote whose own name has a slash aside.
         return f"refs/heads/{name}" in found or any(
             ref.startswith("refs/remotes/") and ref.split("/", 3)[3:] == [name] for ref in found
         )
 
-    def unnamed(self, commit: str) -> tuple[str, ...]:
+    def list_unnamed_commits(self, commit: str) -> tuple[str, ...]:
         return self._only_in(commit, "--exclude=refs/agentmux/*", "--all")
 
     def _only_in(self, commit: str, *others: str) -> tuple[str, ...]:
         """Return the commits up to one that are not in ``others``; nothing if git fails."""
         reply = self._git.read(*LOG, commit, "--not", *others, "--")
-        return tuple(decoded(reply.out).splitlines()) if reply.status == 0 else ()
+        return tuple(decode_output(reply.out).splitlines()) if reply.status == 0 else ()
 
     def require_author(self) -> None:
         require_identity(self._git)
@@ -395,7 +395,7 @@ class Git:
         self.require_new_branch(name)
         reply = self._git.run("checkout", "-q", "--no-track", "-b", name)
         if reply.status != 0:
-            raise refused(f"git could not create branch `{name}`", reply)
+            raise to_refused_error(f"git could not create branch `{name}`", reply)
 
     def take_back_branch(self, name: str, before: Head) -> None:
         with suppress(GitError):
@@ -407,7 +407,7 @@ class Git:
     def take_branch(self, name: str, head: Head) -> Head:
         self.require_head(head)
         ref, tip = f"{HEADS}{name}", head.commit or ""
-        old = decoded(self._git.read("rev-parse", "-q", "--verify", ref).out).strip()
+        old = decode_output(self._git.read("rev-parse", "-q", "--verify", ref).out).strip()
         if not self.contains(ref):
             raise GitRefusedError(f"branch `{name}` has commits that HEAD does not have")
         said = "agentmux: forward to HEAD"
@@ -417,7 +417,7 @@ class Git:
         ):
             reply = self._git.run(*words)
             if reply.status != 0:
-                raise refused(f"git could not move branch `{name}` to HEAD", reply)
+                raise to_refused_error(f"git could not move branch `{name}` to HEAD", reply)
         return Head(commit=tip, branch=name)
 
     def result_tree(self, paths: Collection[str]) -> str:
@@ -489,7 +489,7 @@ class Git:
                 out=end(),
             )
         if reply.status != 0:
-            raise refused("git refused the commit", reply)
+            raise to_refused_error("git refused the commit", reply)
         made = self.head().commit
         if made is None:  # a hook deleted the branch it ran on
             raise GitError("the commit was made, but HEAD does not point to it")
@@ -530,7 +530,7 @@ class Git:
         )
         if not listed.out:
             return
-        with _scratch(git_dir) as (scratch, _), _locked(git_dir, scratch):
+        with _scratch(git_dir) as (scratch, _), _lock_index(git_dir, scratch):
             index, theirs = scratch / "index", git_dir / "index"
             with suppress(FileNotFoundError):
                 shutil.copyfile(theirs, index)
@@ -540,7 +540,7 @@ class Git:
                 extra={**_LITERAL, "GIT_INDEX_FILE": str(index)},
             )
             if reply.status != 0:
-                raise failed("update the index after the commit", reply)
+                raise to_git_error("update the index after the commit", reply)
             with suppress(FileNotFoundError):
                 index.chmod(stat.S_IMODE(theirs.stat().st_mode))
             index.replace(theirs)
@@ -563,7 +563,7 @@ class Git:
         if tree is not None and tree.top == self._git.root():
             return Path(os.path.realpath(tree.git_dir))
         reply = self._git.must_read("find the git directory", "rev-parse", "--absolute-git-dir")
-        return Path(decoded(reply.out).removesuffix("\n"))
+        return Path(decode_output(reply.out).removesuffix("\n"))
 
     def _stage(self, paths: Collection[str], index: Path) -> None:
         """Fill the file ``index`` with HEAD's files, and these paths as they are on disk.
@@ -584,19 +584,19 @@ class Git:
             (("read-tree", "--empty") if unborn else ("read-tree", "--reset", "HEAD"), b""),
             (
                 ("update-index", "-z", "--add", "--remove", "--replace", "--stdin"),
-                joined(paths),
+                join_paths(paths),
             ),
         )
         for argv, stdin in steps:
             reply = self._git.run(*argv, stdin=stdin, extra=extra)
             if reply.status != 0:
-                raise refused("git could not add the files", reply)
+                raise to_refused_error("git could not add the files", reply)
 
     def _tree_in(self, extra: Mapping[str, str]) -> str:
         """Return git's id of the files in the index that ``extra`` names."""
         reply = self._git.run("write-tree", extra=extra)
         if reply.status != 0:
-            raise refused("git could not name the files", reply)
+            raise to_refused_error("git could not name the files", reply)
         return reply.text
 
     def _empty_tree(self) -> str:
@@ -639,7 +639,7 @@ def with_trailer(git: GitProgram, message: str, trailer: tuple[str, str]) -> byt
         "add the trailer",
         *("interpret-trailers", "--no-divider", "--if-exists=addIfDifferent"),
         *("--trailer", f"{key}: {value}"),
-        stdin=encoded(message.strip() + "\n"),
+        stdin=encode_text(message.strip() + "\n"),
     )
     return reply.out
 
@@ -670,7 +670,7 @@ def _scratch(git_dir: Path) -> Iterator[tuple[Path, int]]:
     import tempfile  # noqa: PLC0415 (loads `random`; only a commit needs it)
 
     _sweep(git_dir)
-    with _opened(git_dir) as in_use:
+    with _open_folder(git_dir) as in_use:
         with suppress(OSError):  # without locks on this file system, `_sweep` does nothing either
             fcntl.flock(in_use, fcntl.LOCK_SH)
         with tempfile.TemporaryDirectory(prefix=_SCRATCH, dir=git_dir) as scratch:
@@ -679,7 +679,7 @@ def _scratch(git_dir: Path) -> Iterator[tuple[Path, int]]:
 
 def _sweep(git_dir: Path) -> None:
     """Remove scratch folders and index locks of killed commits, unless a commit of ours runs."""
-    with suppress(OSError), _opened(git_dir) as alone:
+    with suppress(OSError), _open_folder(git_dir) as alone:
         fcntl.flock(alone, fcntl.LOCK_EX | fcntl.LOCK_NB)
         _unlock(git_dir)
         for left in git_dir.glob(f"{_SCRATCH}*"):
@@ -687,7 +687,7 @@ def _sweep(git_dir: Path) -> None:
 
 
 @contextmanager
-def _locked(git_dir: Path, scratch: Path) -> Iterator[None]:
+def _lock_index(git_dir: Path, scratch: Path) -> Iterator[None]:
     """Lock the user's index during the ``with`` block, by making the lock file that git uses.
 
     ``scratch`` is the folder from `_scratch`; by a file in it `_unlock` recognises our lock file.
@@ -733,7 +733,7 @@ def _unlock(git_dir: Path) -> None:
 
 
 @contextmanager
-def _opened(folder: Path) -> Iterator[int]:
+def _open_folder(folder: Path) -> Iterator[int]:
     descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
     try:
         yield descriptor

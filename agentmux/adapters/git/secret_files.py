@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.disk.files import read_limited
-from agentmux.adapters.git.program import GitProgram, decoded
+from agentmux.adapters.git.program import GitProgram, decode_output
 from agentmux.core.documents.secret_values import values_in
 
 _LARGEST: Final = 1_000_000
@@ -30,7 +30,7 @@ def secret_values(folder: Path, environ: Mapping[str, str]) -> frozenset[str]:
         "list the .env files", "ls-files", "--others", "--directory", "-z", "--", *_NAMES
     )
     found: set[str] = set()
-    for name in decoded(listed.out).split("\0"):
+    for name in decode_output(listed.out).split("\0"):
         found.update(values_in(_text(top / name) if name and not name.endswith("/") else ""))
     return frozenset(found)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.disk import files
-from agentmux.adapters.git.program import GitProgram, decoded, failed
+from agentmux.adapters.git.program import GitProgram, decode_output, to_git_error
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names import layout
 
@@ -54,7 +54,7 @@ def places(git: GitProgram) -> RepositoryPlaces:
     reply = git.must_read(
         "find its files", "rev-parse", "--git-path", "objects", "--git-path", "index"
     )
-    objects, _, index = decoded(reply.out).removesuffix("\n").partition("\n")
+    objects, _, index = decode_output(reply.out).removesuffix("\n").partition("\n")
     return RepositoryPlaces(objects=git.root() / objects, index=git.root() / index)
 
 
@@ -75,18 +75,18 @@ def reading(home: Path, *others: Path) -> dict[str, str]:
     checkpoint yet has no objects.
     """
     stores = [each for each in (objects(home), *others) if each.is_dir()]
-    return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quoted, stores))}
+    return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quote_path, stores))}
 
 
 def writing(target: Path, *others: Path) -> dict[str, str]:
     """Return the variables with which git writes objects to ``target``, and reads ``others``."""
     return {
         "GIT_OBJECT_DIRECTORY": str(target),
-        "GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quoted, others)),
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quote_path, others)),
     }
 
 
-def _quoted(path: Path) -> str:
+def _quote_path(path: Path) -> str:
     """Return a path for git's list of directories, in which ``:`` separates them."""
     text = str(path)
     if ":" not in text and not text.startswith('"'):
@@ -101,10 +101,10 @@ def make(home: Path) -> Path:
     Raises:
         DataError: It cannot be made, or a link leads out of the session's directory.
     """
-    return _made(home, objects(home))
+    return _make_folder(home, objects(home))
 
 
-def _made(home: Path, place: Path) -> Path:
+def _make_folder(home: Path, place: Path) -> Path:
     files.make_dir(files.inside(home, str(place.relative_to(home)), whole=True))
     return place
 
@@ -112,7 +112,7 @@ def _made(home: Path, place: Path) -> Path:
 @contextmanager
 def scratch(home: Path) -> Iterator[Path]:
     """Provide a private directory in that of the session; remove those of killed processes."""
-    place = _made(home, folder(home))
+    place = _make_folder(home, folder(home))
     for left in place.glob(f"{_SCRATCH}*"):
         shutil.rmtree(left, ignore_errors=True)
     made = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=place))
@@ -130,5 +130,5 @@ def must_run(git: GitProgram, purpose: str, *argv: str, **more: Mapping[str, str
     """
     reply = git.run(*QUIET, *argv, **more)  # type: ignore[arg-type]  # as for `GitProgram.run`
     if reply.status != 0:
-        raise failed(purpose, reply)
+        raise to_git_error(purpose, reply)
     return reply.out

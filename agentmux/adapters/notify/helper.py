@@ -106,11 +106,11 @@ def _by_apprise(urls: Sequence[str], title: str, body: str) -> str:
     for url in urls:
         service = apprise.Apprise.instantiate(url, suppress_exceptions=True)
         if service is not None and service.enabled:
-            return _told(lambda: service.notify(title=title, body=body))  # noqa: B023 (called at once)
+            return _try_send(lambda: service.notify(title=title, body=body))  # noqa: B023 (called at once)
     return _UNKNOWN
 
 
-def _told(send: Callable[[], object]) -> str:
+def _try_send(send: Callable[[], object]) -> str:
     """Send; return why it failed, from what Apprise logs in this thread."""
     import logging  # noqa: PLC0415
     import threading  # noqa: PLC0415

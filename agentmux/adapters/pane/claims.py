@@ -36,7 +36,7 @@ class ClaimFolder:
             DataError: The folder cannot be written, so no agent could be launched.
         """
         there = next(each for each in (self._folder, *self._folder.parents) if each.exists())
-        with files.explained(self._folder / "*.lock"):
+        with files.explain_errors(self._folder / "*.lock"):
             if not there.is_dir():
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
             if not os.access(there, os.W_OK | os.X_OK):
@@ -49,15 +49,15 @@ class ClaimFolder:
 
     def is_held(self, path: Path) -> bool:
         """Return whether any process has locked the claim file ``path``; this creates nothing."""
-        return _locked(path) is not None
+        return _stat_if_locked(path) is not None
 
     def holder(self, path: Path) -> str | None:
         """Describe the process that has locked the claim file ``path``; None if none has.
 
         This creates nothing. It reads /proc/locks, which takes 11 ms; `is_held` does not.
         """
-        found = _locked(path)
-        return None if found is None else _described(found)
+        found = _stat_if_locked(path)
+        return None if found is None else _describe_process(found)
 
     def latest(self, program: str, home: str, cwd: str) -> tuple[str, ...]:
         data = files.read_limited(self._latest(program, home, cwd), _NOTE_MAX)
@@ -81,7 +81,7 @@ def _digest(*words: str) -> str:
     return sha256("\0".join(words).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _locked(path: Path) -> os.stat_result | None:
+def _stat_if_locked(path: Path) -> os.stat_result | None:
     """Return the file's status (``fstat``) if another process has locked the file, else None."""
     try:
         fd = os.open(path, _LOOK)
@@ -98,7 +98,7 @@ def _locked(path: Path) -> os.stat_result | None:
     return None
 
 
-def _described(found: os.stat_result) -> str:
+def _describe_process(found: os.stat_result) -> str:
     """Describe the process that has locked the file with the status ``found``, for messages.
 
     The process is looked up in /proc/locks, by the file's device and inode.

@@ -63,7 +63,7 @@ def clean(text: str) -> str:
     return _CONTROLS.sub("", text.replace("\r\n", "\n").replace("\r", "\n")).strip()
 
 
-def undimmed(ansi: str) -> str:
+def blank_placeholder(ansi: str) -> str:
     """Return the plain text of a screen, with blanks instead of the placeholder in the composer.
 
     An agent shows a placeholder, a suggestion that nobody typed, in dim text; it must not count as
@@ -120,11 +120,11 @@ def find_composer(screen: Screen, spec: AgentSpec) -> Composer | None:
     ``body`` is then the text of up to ten rows that end with the cursor's row (empty if the row is
     blank before the cursor), and ``draft`` and ``above`` are empty.
     """
-    text = undimmed(screen.ansi)
+    text = blank_placeholder(screen.ansi)
     if spec.blind:
         rows = text.split("\n")[: screen.cursor_row + 1]
         at_rest = not rows[-1][: screen.cursor_col].strip()
-        body = "" if at_rest else _squeezed("\n".join(rows[-10:]))
+        body = "" if at_rest else _squeeze("\n".join(rows[-10:]))
         return Composer(draft="", body=body, above="")
     found = list(re.finditer(spec.ready, text, re.MULTILINE)) if spec.ready is not None else []
     if not found:
@@ -133,8 +133,8 @@ def find_composer(screen: Screen, spec: AgentSpec) -> Composer | None:
     start, end = last.span("draft") if "draft" in last.groupdict() else (last.end(), None)
     return Composer(
         draft=_draft(text[start:end]),
-        body=_squeezed(text[start:]),
-        above=_squeezed(text[: last.start()]),
+        body=_squeeze(text[start:]),
+        above=_squeeze(text[: last.start()]),
     )
 
 
@@ -151,7 +151,7 @@ def _draft(text: str) -> str:
     return "\n".join(lines).strip()
 
 
-def _squeezed(text: str) -> str:
+def _squeeze(text: str) -> str:
     """Return ``text`` without blanks, borders and characters without width.
 
     So texts can be compared although agents wrap them anywhere.
@@ -179,7 +179,7 @@ class _Typing:
         self.panes = panes
         self.pane = pane
         self.text = text
-        self.tail = _squeezed(text)[-_TAIL:]
+        self.tail = _squeeze(text)[-_TAIL:]
         self.is_long = len(self.tail) == _TAIL
         self.spec = spec
         self.once = once
@@ -218,7 +218,7 @@ class _Typing:
         if self.spec.blind:
             return composer.body.endswith(self.tail)
         # A few characters can stand anywhere, such as in the hints below the input field.
-        return self.tail in (composer.body if self.is_long else _squeezed(composer.draft))
+        return self.tail in (composer.body if self.is_long else _squeeze(composer.draft))
 
     async def take_hands(self) -> None:
         await self.hands.acquire()
@@ -272,15 +272,15 @@ class _Typing:
         while True:
             screen = self.look()
             if screen is None:
-                return _said(DeliveryResult.PANE_GONE, "the pane is gone; nothing was typed")
+                return _report(DeliveryResult.PANE_GONE, "the pane is gone; nothing was typed")
             found = self.judge(screen)
             if found == last and found[1] != NO_FIELD:
                 self.was_busy = self.mark(screen) is ScreenMark.BUSY
                 self.begun = found[1] == _BEGUN
                 self.count_above(screen)
-                return _said(found[0], found[1] + "; nothing was typed") if found[0] else None
+                return _report(found[0], found[1] + "; nothing was typed") if found[0] else None
             if not self.has_time():
-                return _said(
+                return _report(
                     DeliveryResult.UNKNOWN,
                     f"{found[1] or 'the screen kept changing'}; nothing was typed",
                 )
@@ -322,7 +322,7 @@ class _Typing:
             return None, NO_FIELD
         if self.once and self.holds_tail(composer):
             return None, _BEGUN
-        if self.once and self.tail in _squeezed(undimmed(screen.ansi)):
+        if self.once and self.tail in _squeeze(blank_placeholder(screen.ansi)):
             return DeliveryResult.SUBMITTED, "the text is in the transcript already"
         if composer.draft:
             return DeliveryResult.REFUSED_DRAFT, "the composer has a draft"
@@ -342,12 +342,12 @@ class _Typing:
         while True:
             screen = self.look()
             if screen is None:
-                return _said(DeliveryResult.PANE_GONE, "the pane ended after the paste")
+                return _report(DeliveryResult.PANE_GONE, "the pane ended after the paste")
             composer = self.composer(screen)
             if composer is not None and self.holds_text(composer):
                 return None
             if not self.has_time():
-                return _said(DeliveryResult.UNKNOWN, "pasted, but not seen in the composer")
+                return _report(DeliveryResult.UNKNOWN, "pasted, but not seen in the composer")
             await self.rest(free=composer is None)
 
     async def see_submitted(self) -> TypingResult:
@@ -359,7 +359,7 @@ class _Typing:
         while True:
             screen = self.look()
             if screen is None:
-                return _said(DeliveryResult.PANE_GONE, "the pane ended after Enter")
+                return _report(DeliveryResult.PANE_GONE, "the pane ended after Enter")
             composer = self.composer(screen)
             holds = composer is not None and self.holds_text(composer)
             self.press_again(holds=holds)
@@ -371,7 +371,7 @@ class _Typing:
             else:
                 emptied = 0
             if not self.has_time():
-                return await self.unproved(screen, holds=holds)
+                return await self.report_unproved(screen, holds=holds)
             await self.rest(free=not holds)
 
     def press_again(self, *, holds: bool) -> None:
@@ -398,25 +398,27 @@ class _Typing:
         """
         busy = self.mark(screen) is ScreenMark.BUSY
         if busy and self.was_busy:
-            return _said(DeliveryResult.QUEUED, "the composer is empty, the agent was busy before")
+            return _report(
+                DeliveryResult.QUEUED, "the composer is empty, the agent was busy before"
+            )
         if busy:
-            return _said(DeliveryResult.SUBMITTED, "the composer is empty, the agent is busy")
+            return _report(DeliveryResult.SUBMITTED, "the composer is empty, the agent is busy")
         if emptied > 1 and self.is_above(composer):
-            return _said(
+            return _report(
                 DeliveryResult.SUBMITTED, "the composer is empty, the text is in the transcript"
             )
         if emptied > 1 and self.spec.busy is None:
             return _gone_from(self.spec)
         return None
 
-    async def unproved(self, screen: Screen, *, holds: bool) -> TypingResult:
+    async def report_unproved(self, screen: Screen, *, holds: bool) -> TypingResult:
         if not holds:
             mark = self.mark(screen)
-            return _said(DeliveryResult.UNKNOWN, f"Enter was sent; the screen shows {mark}")
+            return _report(DeliveryResult.UNKNOWN, f"Enter was sent; the screen shows {mark}")
         erased = not self.once and await self.erase()
         end = "Enter did not submit the text, so it was removed again"
         said = end if erased else "the text is still in the composer"
-        return _said(DeliveryResult.TYPED_NOT_SUBMITTED, said)
+        return _report(DeliveryResult.TYPED_NOT_SUBMITTED, said)
 
     async def erase(self) -> bool:
         """Remove our own text from the input field, and return whether the field is empty then.
@@ -426,13 +428,13 @@ class _Typing:
         """
         if self.spec.busy is None or self.spec.blind:
             return False
-        text, end, last = _squeezed(self.text), self.clock() + _ERASE_S, ""
+        text, end, last = _squeeze(self.text), self.clock() + _ERASE_S, ""
         while self.clock() < end:
             screen = self.look()
             composer = self.composer(screen) if screen is not None else None
             if composer is None:
                 return False
-            left = _squeezed(composer.draft)
+            left = _squeeze(composer.draft)
             if not left:
                 return True
             if not (text.startswith(left) if last else text == left):
@@ -447,8 +449,8 @@ class _Typing:
 def _gone_from(spec: AgentSpec) -> TypingResult:
     """Return what it means that the text is not where it was typed, and the agent shows no work."""
     if spec.blind:
-        return _said(DeliveryResult.UNKNOWN, "it was typed; nothing on the screen can prove more")
-    return _said(DeliveryResult.SUBMITTED, "the text has left the composer")
+        return _report(DeliveryResult.UNKNOWN, "it was typed; nothing on the screen can prove more")
+    return _report(DeliveryResult.SUBMITTED, "the text has left the composer")
 
 
 _DIALOGS: Final = frozenset({ScreenMark.TRUST, ScreenMark.WAITING, ScreenMark.LIMIT})
@@ -456,7 +458,7 @@ _NO_PATTERN: Final = "its input field is not known (no `agents.{}.ready` in the 
 _BEGUN: Final = "the text is in the composer already"
 
 
-def _said(result: DeliveryResult, evidence: str) -> TypingResult:
+def _report(result: DeliveryResult, evidence: str) -> TypingResult:
     return TypingResult(result=result, evidence=evidence)
 
 
@@ -518,13 +520,13 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
     try:
         return await typing.run()
     except TerminalUnreachableError as error:
-        return _failed(typing, DeliveryResult.UNKNOWN, error)
+        return _report_error(typing, DeliveryResult.UNKNOWN, error)
     except TerminalError as error:
         gone = pane not in panes.capture([pane])
         result = DeliveryResult.PANE_GONE if gone else DeliveryResult.UNKNOWN
-        return _failed(typing, result, error)
+        return _report_error(typing, result, error)
 
 
-def _failed(typing: _Typing, result: DeliveryResult, error: TerminalError) -> TypingResult:
+def _report_error(typing: _Typing, result: DeliveryResult, error: TerminalError) -> TypingResult:
     what = "the text may have been typed" if typing.typed else "nothing was typed"
     return TypingResult(result=result, evidence=f"{error.message}; {what}", typed=typing.typed)

@@ -164,7 +164,7 @@ class _Gate:
         gate, choices = self._gate, self._gate["choices"]
         longest = max((len(choices[name]["title"]) for name in self._names), default=0)
         lines = [GateLine(clean(str(gate["title"])), 1), GateLine("", 5)]
-        lines += [GateLine(each, 3) for each in _wrapped(clean(str(gate["says"])), width)]
+        lines += [GateLine(each, 3) for each in _wrap_text(clean(str(gate["says"])), width)]
         lines += [GateLine("no last screen was kept", 4)] if not self._screen else []
         lines += [GateLine("", 5)] if self._names else []
         for place, name in enumerate(self._names):
@@ -191,7 +191,7 @@ def overlay(lines: Sequence[GateLine], cols: int, rows: int) -> list[str]:
     inner = max(min(longest, min(cols, _WIDEST) - (4 if framed else 0)), 1)
     top = (rows - len(kept) - (2 if framed else 0)) // 2 + 1
     left = (cols - inner - (4 if framed else 0)) // 2 + 1
-    drawn = [_drawn(line, inner, framed=framed) for line in kept]
+    drawn = [_draw_line(line, inner, framed=framed) for line in kept]
     if framed:
         drawn = [f"┌{'─' * (inner + 2)}┐", *drawn, f"└{'─' * (inner + 2)}┘"]
     placed = enumerate(drawn, start=max(top, 1))
@@ -199,7 +199,7 @@ def overlay(lines: Sequence[GateLine], cols: int, rows: int) -> list[str]:
     return [f"{sequences.move(row, left)}{plain}{text}{plain}" for row, text in placed]
 
 
-def _drawn(line: GateLine, width: int, *, framed: bool) -> str:
+def _draw_line(line: GateLine, width: int, *, framed: bool) -> str:
     text = text_width.cut(line.text, width, cells=cell_width)
     padded = text + " " * (width - _width(text))
     body = f"\x1b[7m{padded}\x1b[27m" if line.chosen else padded
@@ -210,7 +210,7 @@ def _width(text: str) -> int:
     return text_width.width(text, cells=cell_width)
 
 
-def _wrapped(text: str, width: int) -> tuple[str, ...]:
+def _wrap_text(text: str, width: int) -> tuple[str, ...]:
     return text_width.wrap(text, width, _WHY_LINES, indent="", cells=cell_width)
 
 

@@ -58,7 +58,7 @@ async def press(
     """
     pressed = 0
     try:
-        shown = await _shown(panes, pane, screen, clock=clock, pause=pause)
+        shown = await _wait_for_screen(panes, pane, screen, clock=clock, pause=pause)
         if isinstance(shown, TypingResult):
             return shown
         seen = shown
@@ -70,11 +70,11 @@ async def press(
             _send(panes, pane, key)
         changed = await _changes(panes, pane, seen, clock=clock, pause=pause)
     except TerminalUnreachableError as error:
-        return _failed(error, pressed, gone=False)
+        return _report_error(error, pressed, gone=False)
     except TerminalError as error:
-        return _failed(error, pressed, gone=True)
+        return _report_error(error, pressed, gone=True)
     effect = "its screen changed then" if changed else "its screen has hardly changed since"
-    return _said(DeliveryResult.SENT, effect)
+    return _report(DeliveryResult.SENT, effect)
 
 
 def _send(panes: Panes, pane: str, key: str) -> None:
@@ -84,7 +84,7 @@ def _send(panes: Panes, pane: str, key: str) -> None:
         panes.press_keys(pane, [key])
 
 
-async def _shown(
+async def _wait_for_screen(
     panes: Panes, pane: str, screen: str, *, clock: Clock, pause: Pause
 ) -> str | TypingResult:
     """Return the screen with this digest as soon as the pane shows it, else why no key is due."""
@@ -92,11 +92,11 @@ async def _shown(
     while True:
         seen = _look(panes, pane)
         if seen is None:
-            return _said(DeliveryResult.PANE_GONE, "its pane is gone; no key was pressed")
+            return _report(DeliveryResult.PANE_GONE, "its pane is gone; no key was pressed")
         if screen_digest(seen) == screen:
             return seen
         if clock() >= end:
-            return _said(DeliveryResult.SCREEN_CHANGED, _CHANGED)
+            return _report(DeliveryResult.SCREEN_CHANGED, _CHANGED)
         await pause(_POLL_S)
 
 
@@ -138,12 +138,12 @@ async def _changes(panes: Panes, pane: str, before: str, *, clock: Clock, pause:
     return False
 
 
-def _failed(error: TerminalError, pressed: int, *, gone: bool) -> TypingResult:
+def _report_error(error: TerminalError, pressed: int, *, gone: bool) -> TypingResult:
     if pressed:
-        return _said(DeliveryResult.UNKNOWN, f"{error.message}; keys may have been pressed")
+        return _report(DeliveryResult.UNKNOWN, f"{error.message}; keys may have been pressed")
     result = DeliveryResult.PANE_GONE if gone else DeliveryResult.UNKNOWN
-    return _said(result, f"{error.message}; no key was pressed")
+    return _report(result, f"{error.message}; no key was pressed")
 
 
-def _said(result: DeliveryResult, evidence: str) -> TypingResult:
+def _report(result: DeliveryResult, evidence: str) -> TypingResult:
     return TypingResult(result=result, evidence=evidence)

@@ -19,12 +19,16 @@ def zones(own: str, *, local: Path = _LOCAL) -> Callable[[str], tzinfo | None]:
     """
 
     def find(name: str) -> tzinfo | None:
-        return _named(name) if name else _named(own.lstrip(":")) or _of(local) or _named("UTC")
+        return (
+            _load_zone(name)
+            if name
+            else _load_zone(own.lstrip(":")) or _of(local) or _load_zone("UTC")
+        )
 
     return find
 
 
-def _named(name: str) -> tzinfo | None:
+def _load_zone(name: str) -> tzinfo | None:
     try:
         return ZoneInfo(name) if name else None
     except (ValueError, OSError, KeyError):  # KeyError: no such zone

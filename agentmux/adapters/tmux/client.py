@@ -141,7 +141,7 @@ def call(argv: list[str], *, timeout_s: float, stdin: str | None = None) -> Tmux
     """
     try:
         done = Child(
-            argv=[_encoded(word) for word in argv],
+            argv=[_encode_word(word) for word in argv],
             stdin=(stdin or "").encode(),
             limit_s=timeout_s,
         ).run()
@@ -159,7 +159,7 @@ def call(argv: list[str], *, timeout_s: float, stdin: str | None = None) -> Tmux
     )
 
 
-def _encoded(word: str) -> bytes:
+def _encode_word(word: str) -> bytes:
     """Encode a word for the command line: as the system encodes paths, or else as UTF-8."""
     try:
         return os.fsencode(word)

@@ -12,7 +12,7 @@ from typing import Final
 from agentmux.core.agents.environment import Change
 from agentmux.core.names import statuses
 from agentmux.core.names.status_labels import status_label
-from agentmux.core.terminal.text.captured_screen import line_drawing, trimmed, untabbed
+from agentmux.core.terminal.text.captured_screen import expand_tabs, line_drawing, trim_screen
 from agentmux.core.terminal.text.sgr import SEQUENCE
 from agentmux.core.terminal.text.text_width import cell_width, width
 from agentmux.ports.tmux.terminal import (
@@ -304,7 +304,7 @@ def batches(groups: Iterable[Sequence[Command]]) -> Iterator[list[Sequence[Comma
         yield batch
 
 
-def guarded(pane: str, *commands: str, otherwise: str = "") -> Command:
+def run_if_exists(pane: str, *commands: str, otherwise: str = "") -> Command:
     """Return a command that runs ``commands`` if the pane exists, else the command ``otherwise``.
 
     Without this, a command for a missing pane would fail, and tmux would drop the rest of the call.
@@ -498,21 +498,21 @@ def kill_on(pid: int, session: str) -> Command:
 
 def mark_path(target: str, path: str) -> Command:
     """Return a command that stores a session's directory in an option of its tmux session."""
-    return ("set-option", "-t", target, PATH, spelled(path))
+    return ("set-option", "-t", target, PATH, encode_path(path))
 
 
-def spelled(path: str) -> str:
+def encode_path(path: str) -> str:
     """Encode a path in printable ASCII, which every tmux prints unchanged in every locale.
 
-    `unspelled` decodes it.
+    `decode_path` decodes it.
     """
     plain = (chr(byte) if 0x20 < byte < 0x7F and byte != 0x25 else f"%{byte:02x}"
              for byte in os.fsencode(path))  # fmt: skip
     return "".join(plain)
 
 
-def unspelled(text: str) -> str:
-    """Decode a path from `spelled`."""
+def decode_path(text: str) -> str:
+    """Decode a path from `encode_path`."""
     return os.fsdecode(_SPELLED.sub(lambda match: bytes([int(match[1], 16)]), text.encode()))
 
 
@@ -685,7 +685,7 @@ def vacate(pane: str) -> Command:
 
     `is_vacant` is true of the pane afterwards.
     """
-    return guarded(
+    return run_if_exists(
         pane,
         f"respawn-pane -k -t {pane} -- sh -c :",
         f"set-option -pu -t {pane} {LAUNCH}",
@@ -794,7 +794,7 @@ def capture(pane: str, *, mark: str, colours: bool) -> Command:
     how = "-peN" if colours else "-p"  # without -N, coloured blanks at the ends of rows are lost
     says = f'display-message -p -t {pane} "{mark}{_SCREEN_FORMAT}"'
     screen = f"capture-pane {how} -t {pane}"
-    return guarded(pane, says, screen, otherwise=f"display-message -p {mark}")
+    return run_if_exists(pane, says, screen, otherwise=f"display-message -p {mark}")
 
 
 def parse_listing(reply: str) -> tuple[int, tuple[TmuxSession, ...]]:
@@ -809,7 +809,7 @@ def parse_listing(reply: str) -> tuple[int, tuple[TmuxSession, ...]]:
             id=row[0],
             uuid=row[1],
             attached=int(row[2] or 0),
-            path=unspelled(row[3]),
+            path=decode_path(row[3]),
             name=row[4],
         )
         for row in rows
@@ -882,7 +882,7 @@ def _screen(head: str, body: str, *, colours: bool) -> tuple[str, Screen]:
     """
     pane, *numbers = head.split("\t")
     cols, rows, cursor_row, cursor_col = map(int, numbers)
-    ansi = trimmed(untabbed(_unshifted(body.removesuffix("\n")))).split("\n")
+    ansi = trim_screen(expand_tabs(_replace_line_drawing(body.removesuffix("\n")))).split("\n")
     text = [(SEQUENCE.sub("", row) if colours else row).rstrip(" ") for row in ansi]
     if cursor_row < len(text):
         blanks = " " * (cursor_col - width(text[cursor_row], cells=cell_width))
@@ -907,13 +907,13 @@ def parse_version(text: str) -> tuple[int, int] | None:
     return (int(match[1]), int(match[2])) if match else None
 
 
-def _unshifted(ansi: str) -> str:
+def _replace_line_drawing(ansi: str) -> str:
     """Replace the terminal's line drawing by Unicode: ``q`` between SO and SI becomes ``─``."""
     if "\x0e" not in ansi:
         return ansi
-    return _SHIFTED.sub(lambda match: _shifted(match[1]), ansi)
+    return _SHIFTED.sub(lambda match: _to_line_drawing(match[1]), ansi)
 
 
-def _shifted(text: str) -> str:
+def _to_line_drawing(text: str) -> str:
     parts = SEQUENCE.split(text)
     return "".join(part if part.startswith("\x1b") else line_drawing(part) for part in parts)

@@ -80,12 +80,12 @@ class ControlPipe:
         mark = os.urandom(16).hex()
         with self._lock:
             try:
-                return self._asked(f"{line}\ndisplay -p {mark}\n", mark.encode(), timeout_s)
+                return self._send_and_read(f"{line}\ndisplay -p {mark}\n", mark.encode(), timeout_s)
             except (OSError, EOFError):
                 self._end()
                 return None
 
-    def _asked(self, text: str, mark: bytes, timeout_s: float) -> TmuxReply:
+    def _send_and_read(self, text: str, mark: bytes, timeout_s: float) -> TmuxReply:
         writes, reads = self._process.stdin, self._process.stdout
         if writes is None or reads is None or not self.is_open:
             raise EOFError

@@ -37,19 +37,19 @@ def tmux_facts(socket: str) -> TmuxFacts:
     import libtmux  # noqa: PLC0415 (takes 150 ms, and only this needs it)
 
     found = libtmux.Server(socket_path=socket)
-    options = dict(_options(_said(found, "show-options", "-s")))
-    options |= _options(_said(found, "show-options", "-g"))
+    options = dict(_options(_ask_tmux(found, "show-options", "-s")))
+    options |= _options(_ask_tmux(found, "show-options", "-g"))
     return TmuxFacts(
         version=said,
         socket=socket,
         pid=server.pid,
         options=options,
-        hooks=tuple(_hooks(_said(found, "show-hooks", "-g"))),
-        plain_keys=tuple(_plain_keys(_said(found, "list-keys", "-T", "root"))),
+        hooks=tuple(_hooks(_ask_tmux(found, "show-hooks", "-g"))),
+        plain_keys=tuple(_plain_keys(_ask_tmux(found, "list-keys", "-T", "root"))),
     )
 
 
-def _said(server: libtmux.Server, *words: str) -> Sequence[str]:
+def _ask_tmux(server: libtmux.Server, *words: str) -> Sequence[str]:
     return server.cmd(*in_short(words)).stdout
 
 

@@ -13,7 +13,13 @@ from typing import Final
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.git import session_objects
-from agentmux.adapters.git.program import GitProgram, decoded, failed, refused, split
+from agentmux.adapters.git.program import (
+    GitProgram,
+    decode_output,
+    split,
+    to_git_error,
+    to_refused_error,
+)
 from agentmux.adapters.git.repository import in_progress
 from agentmux.adapters.git.work_tree import MARKER, marker_of
 from agentmux.core.codec.frozen import dataclass
@@ -57,7 +63,7 @@ def held_work(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> HeldWork:
         head=git.commit("HEAD", cwd=git_dir),
         own=own_commits(git, git_dir),
         staged=(
-            *_staged(git, git_dir, known, session_objects.reading(spec.home)),
+            *_list_staged(git, git_dir, known, session_objects.reading(spec.home)),
             *_modules(git, git_dir),
         ),
         operation=in_progress(git_dir) or "",
@@ -72,22 +78,22 @@ def own_commits(git: GitProgram, place: Path) -> tuple[str, ...]:
     words = ("for-each-ref", "--format=%(refname)", "refs/worktree", "refs/bisect")
     reply = git.read(*words, cwd=place)
     if reply.status != 0:
-        raise failed(f"list the refs of {place}", reply)
-    found = (git.commit(name, cwd=place) for name in decoded(reply.out).splitlines())
+        raise to_git_error(f"list the refs of {place}", reply)
+    found = (git.commit(name, cwd=place) for name in decode_output(reply.out).splitlines())
     return tuple(each for each in found if each is not None)
 
 
 def staged_for(git: GitProgram, place: str) -> tuple[str, ...]:
     """Return the files that are staged in the worktree which git looks for at ``place``."""
     common = git.must_read("find the repository", "rev-parse", "--git-common-dir")
-    folder = git.root() / decoded(common.out).removesuffix("\n") / "worktrees"
+    folder = git.root() / decode_output(common.out).removesuffix("\n") / "worktrees"
     for link in folder.glob("*/gitdir"):
         if link.read_text(errors="surrogateescape").strip() == f"{place}/.git":
-            return _staged(git, link.parent, ("HEAD",))
+            return _list_staged(git, link.parent, ("HEAD",))
     return ()
 
 
-def _staged(
+def _list_staged(
     git: GitProgram,
     git_dir: Path,
     known: Sequence[str | None],
@@ -103,7 +109,7 @@ def _staged(
     replies = [git.read(*words, each, "--", cwd=git_dir, extra=extra) for each in commits]
     found = [set(split(each.out)) for each in replies if each.status == 0]
     if not found:  # HEAD has no commit, and the others are gone
-        raise failed(f"read the index in {git_dir}", replies[0])
+        raise to_git_error(f"read the index in {git_dir}", replies[0])
     return _of_the_user(set.intersection(*found))
 
 
@@ -161,7 +167,7 @@ def set_aside(git: GitProgram, git_dir: Path, spec: WorktreeSpec) -> None:
         words = ("update-ref", "--no-deref", "-m", f"agentmux: {spec.home.name}", "HEAD", head)
         reply = git.run(*words, extra={"GIT_DIR": str(git_dir)})
         if reply.status != 0:
-            raise refused(f"git could not detach the HEAD in {git_dir}", reply)
+            raise to_refused_error(f"git could not detach the HEAD in {git_dir}", reply)
     place = spec.path.with_name(f"{git_dir.name}{_ELSEWHERE}")
     # The marker comes last: until then it is known as the session's, and set aside again.
     for name, text in (

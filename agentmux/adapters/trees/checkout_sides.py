@@ -14,7 +14,13 @@ from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from agentmux.adapters.git.lost_work.file_hashes import file_hashes
-from agentmux.adapters.git.program import GitProgram, decoded, encoded, refused, split
+from agentmux.adapters.git.program import (
+    GitProgram,
+    decode_output,
+    encode_text,
+    split,
+    to_refused_error,
+)
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.words.counts import some
 
@@ -62,7 +68,7 @@ class CheckoutSides:
         return found
 
     @cached_property
-    def _changed(self) -> tuple[str, ...]:
+    def _changed_paths(self) -> tuple[str, ...]:
         """The tracked paths that differ from HEAD, on the disk or in the index."""
         words = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--no-renames")
         reply = self._git.must_read("list changes", *words, "--ignore-submodules=dirty")
@@ -72,7 +78,7 @@ class CheckoutSides:
     def _there(self) -> Mapping[str, StoredFile | None]:
         """What is on the disk at each path where it may matter; None for nothing."""
         added = (path for path, each in self._sides.items() if each.old is None)
-        asked = dict.fromkeys((*(p for p in self._changed if p in self._sides), *added))
+        asked = dict.fromkeys((*(p for p in self._changed_paths if p in self._sides), *added))
         return self._on_disk(asked)
 
     def in_way(self) -> tuple[str, ...]:
@@ -88,12 +94,12 @@ class CheckoutSides:
         return next((e for e in above if (root / e).is_symlink() or (root / e).is_file()), path)
 
     def _wrong(self) -> set[str]:
-        wrong = {path for path in self._changed if path not in self._sides}
+        wrong = {path for path in self._changed_paths if path not in self._sides}
         for path, entry in self._there.items():
             removed = entry is None and self._is_half_done
             if not (removed or _is_side(entry, self._sides[path], modes=self._has_modes)):
                 wrong.add(path)
-        return wrong | {path for path in self._staged if not self._is_staged_well(path)}
+        return wrong | {path for path in self._index_entries if not self._is_staged_well(path)}
 
     @cached_property
     def _is_half_done(self) -> bool:
@@ -102,7 +108,7 @@ class CheckoutSides:
         Git removes a file before it writes its new content, so that one may be missing.
         """
         return any(
-            path in self._changed and _is_same(entry, self._sides[path].new, modes=False)
+            path in self._changed_paths and _is_same(entry, self._sides[path].new, modes=False)
             for path, entry in self._there.items()
         ) or any(
             entry is not None and self._sides[path].old is None
@@ -115,10 +121,10 @@ class CheckoutSides:
         return reply.text != "false"
 
     @cached_property
-    def _staged(self) -> Mapping[str, StoredFile]:
+    def _index_entries(self) -> Mapping[str, StoredFile]:
         """The index at the paths that differ from HEAD there."""
         reply = self._git.must_read("read the index", "ls-files", "-z", "--stage")
-        wanted = {path for path in self._changed if path in self._sides}
+        wanted = {path for path in self._changed_paths if path in self._sides}
         found: dict[str, StoredFile] = {}
         for each in split(reply.out) if wanted else ():
             about, _, path = each.partition("\t")
@@ -128,7 +134,7 @@ class CheckoutSides:
         return found
 
     def _is_staged_well(self, path: str) -> bool:
-        return self._staged[path] in {self._sides[path].old, self._sides[path].new}
+        return self._index_entries[path] in {self._sides[path].old, self._sides[path].new}
 
     def level(self) -> None:
         """Make the index agree with files that are as in the new commit already.
@@ -138,7 +144,7 @@ class CheckoutSides:
         lines = []
         for path, entry in self._there.items():
             sides = self._sides[path]
-            if entry is None and path not in self._changed:
+            if entry is None and path not in self._changed_paths:
                 continue
             is_new = _is_same(entry, sides.new, modes=self._has_modes)
             target = sides.new if is_new else sides.old
@@ -148,9 +154,11 @@ class CheckoutSides:
                 lines.append(f"{target.mode} {target.blob}\t{path}\0")
         if not lines:
             return
-        reply = self._git.run("update-index", "-z", "--index-info", stdin=encoded("".join(lines)))
+        reply = self._git.run(
+            "update-index", "-z", "--index-info", stdin=encode_text("".join(lines))
+        )
         if reply.status != 0:
-            raise refused("git could not update the index", reply)
+            raise to_refused_error("git could not update the index", reply)
         self._git.run("update-index", "-q", "--refresh")  # its status only counts what differs
 
     def undo(self) -> tuple[str, ...]:
@@ -169,7 +177,7 @@ class CheckoutSides:
 
     def _is_written(self, path: str, entry: StoredFile | None) -> bool:
         new = self._sides[path].new
-        return (entry is not None or path in self._changed) and _is_same(
+        return (entry is not None or path in self._changed_paths) and _is_same(
             entry, new, modes=self._has_modes
         )
 
@@ -216,10 +224,10 @@ class CheckoutSides:
 
     def _hash(self, data: bytes) -> str:
         words = ("hash-object", "-t", "blob", "--stdin")
-        return decoded(self._git.must_read("read a link", *words, stdin=data).out).strip()
+        return decode_output(self._git.must_read("read a link", *words, stdin=data).out).strip()
 
 
-def undone(sides: CheckoutSides) -> str:
+def undo_and_report(sides: CheckoutSides) -> str:
     """Undo what was written of the new commit; say what stays, to follow a message."""
     left = sides.undo()
     return f"; what it wrote stays there, uncommitted: {some(left)}" if left else ""

@@ -18,7 +18,14 @@ from typing import Final
 
 from agentmux.adapters.disk.scratch import scratch_folder
 from agentmux.adapters.git import session_objects
-from agentmux.adapters.git.program import GitProgram, GitReply, decoded, failed, joined, split
+from agentmux.adapters.git.program import (
+    GitProgram,
+    GitReply,
+    decode_output,
+    join_paths,
+    split,
+    to_git_error,
+)
 from agentmux.adapters.git.session_objects import QUIET, REF_PREFIX, RepositoryPlaces
 from agentmux.adapters.trees import differences
 from agentmux.core.codec.frozen import dataclass
@@ -124,7 +131,7 @@ class GitCheckpoints:
         leave_out: frozenset[str] = frozenset(),
         replaced_by: str | None = None,
     ) -> SavedTree:
-        found, missing = self._added(run, leave_out)
+        found, missing = self._add_all(run, leave_out)
         tree = _tree(run)
         if replaced_by is not None and self._add_replaced(run, tree, replaced_by, missing):
             tree = _tree(run)
@@ -136,13 +143,13 @@ class GitCheckpoints:
             commit=_text(commit),
             head=found.head,
             branch=found.branch,
-            missing=_shortened(missing),
+            missing=_shorten_paths(missing),
         )
 
-    def _added(self, run: _Runner, leave_out: frozenset[str]) -> tuple[_Found, list[str]]:
+    def _add_all(self, run: _Runner, leave_out: frozenset[str]) -> tuple[_Found, list[str]]:
         """Add all files to the index; return HEAD, and the files that the index does not have."""
-        found = _parsed(split(_with_or_without_filters(run, *_STATUS)))
-        wanted, missing = self._sized(path for path in found.paths if path not in leave_out)
+        found = _parse_status(split(_with_or_without_filters(run, *_STATUS)))
+        wanted, missing = self._split_by_size(path for path in found.paths if path not in leave_out)
         return found, missing + _add(run, wanted)
 
     def _add_replaced(self, run: _Runner, tree: str, by: str, missing: list[str]) -> bool:
@@ -161,12 +168,12 @@ class GitCheckpoints:
         own = tuple(each for each in around if not any(path.startswith(each) for path in tags))
         missing += sorted(set(own).difference(missing))
         unseen = sorted(e for e in there if tags.get(e) != _SEEN and not e.startswith(own))
-        wanted, left = self._sized(unseen)
-        run("update-index", "-z", "--force-remove", "--stdin", stdin=joined(wanted))
+        wanted, left = self._split_by_size(unseen)
+        run("update-index", "-z", "--force-remove", "--stdin", stdin=join_paths(wanted))
         missing += left + _add(run, wanted)
         return bool(unseen)
 
-    def _sized(self, found: Iterable[str]) -> tuple[list[str], list[str]]:
+    def _split_by_size(self, found: Iterable[str]) -> tuple[list[str], list[str]]:
         """Return the paths to save, and those that are too large, or no files."""
         top, total, paths = self._git.root(), 0, tuple(found)
         wanted: list[str] = []
@@ -196,7 +203,7 @@ class GitCheckpoints:
                 store, found.objects, session_objects.objects(self._home)
             )
             run = self._on_a_copy(found, Path(folder), extra, time.monotonic() + limit_s)
-            self._added(run, frozenset())
+            self._add_all(run, frozenset())
             return _tree(run)
 
     # --- using them --------------------------------------------------------------------------
@@ -302,7 +309,7 @@ class _Runner:
     def must(self, purpose: str, *argv: str) -> bytes:
         reply = self(*argv)
         if reply.status != 0:
-            raise failed(purpose, reply)
+            raise to_git_error(purpose, reply)
         return reply.out
 
     def works(self, *argv: str, stdin: bytes = b"", limit_s: float = _STEP_S) -> bool:
@@ -330,7 +337,7 @@ def _with_or_without_filters(run: _Runner, *words: str) -> bytes:
     if reply is None or reply.status != 0:
         reply = run(*_without_filters(run), *words)
     if reply.status != 0:
-        raise failed("save the files", reply)
+        raise to_git_error("save the files", reply)
     return reply.out
 
 
@@ -346,7 +353,7 @@ def _without_filters(run: _Runner) -> list[str]:
     ]
 
 
-def _parsed(entries: Iterable[str]) -> _Found:
+def _parse_status(entries: Iterable[str]) -> _Found:
     facts = {"branch.oid": "", "branch.head": ""}
     paths: list[str] = []
     for entry in entries:
@@ -379,7 +386,7 @@ def _add(run: _Runner, paths: list[str]) -> list[str]:
     """Add the paths to the index; return those that git refuses."""
     if not paths or _adds(run, paths, limit_s=_STATUS_S):
         return []
-    reply = run("check-attr", "-z", "--stdin", "filter", stdin=joined(paths))
+    reply = run("check-attr", "-z", "--stdin", "filter", stdin=join_paths(paths))
     words = list(split(reply.out))
     filtered = {
         path
@@ -394,7 +401,7 @@ def _add(run: _Runner, paths: list[str]) -> list[str]:
 
 def _adds(run: _Runner, paths: list[str], settings: Sequence[str] = (), *, limit_s: float) -> bool:
     words = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
-    return run.works(*settings, *words, stdin=joined(paths), limit_s=limit_s)
+    return run.works(*settings, *words, stdin=join_paths(paths), limit_s=limit_s)
 
 
 def _added_in_parts(run: _Runner, paths: list[str], settings: Sequence[str]) -> list[str]:
@@ -419,7 +426,7 @@ def _size(path: Path) -> int:
     return 0 if stat.S_ISLNK(facts.st_mode) else -1
 
 
-def _shortened(paths: list[str]) -> tuple[str, ...]:
+def _shorten_paths(paths: list[str]) -> tuple[str, ...]:
     """Return the paths, sorted; if they are many, top directories instead of their files."""
     if len(paths) <= _NAMED_MAX:
         return tuple(sorted(paths))
@@ -428,4 +435,4 @@ def _shortened(paths: list[str]) -> tuple[str, ...]:
 
 
 def _text(out: bytes) -> str:
-    return decoded(out).strip()
+    return decode_output(out).strip()

@@ -9,7 +9,7 @@ from itertools import takewhile
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from agentmux.adapters.git.program import GitProgram, encoded, failed, joined, split
+from agentmux.adapters.git.program import GitProgram, encode_text, join_paths, split, to_git_error
 from agentmux.adapters.git.session_objects import QUIET
 from agentmux.adapters.git.work_tree import is_bare, is_top, work_tree
 from agentmux.core.codec.frozen import dataclass
@@ -54,11 +54,11 @@ def changes(
     words = ("diff-tree", "-r", "-z", "--raw", "--no-renames", since, until)
     reply = git.run(*words, extra=extra)
     if reply.status != 0:
-        raise failed("compare two checkpoints", reply)
-    return tuple(_parsed(split(reply.out)))
+        raise to_git_error("compare two checkpoints", reply)
+    return tuple(_parse_changes(split(reply.out)))
 
 
-def _parsed(entries: Iterator[str]) -> Iterator[FileChange]:
+def _parse_changes(entries: Iterator[str]) -> Iterator[FileChange]:
     for facts in entries:
         old, mode, _, blob, _ = facts.removeprefix(":").split(" ")
         path = next(entries)
@@ -193,11 +193,11 @@ def without_ignored(
     _check_out(git, more, found, f"--prefix={rules}/")
     place = (f"--git-dir={tree.git_dir}", f"--work-tree={rules}")
     words = ("check-ignore", "-z", "--stdin")
-    reply = git.read(*place, *words, stdin=joined(gone), cwd=rules)
+    reply = git.read(*place, *words, stdin=join_paths(gone), cwd=rules)
     if reply.status not in {0, 1}:  # one is in a submodule: ask without the index
-        reply = git.read(*place, *words, "--no-index", stdin=joined(gone), cwd=rules)
+        reply = git.read(*place, *words, "--no-index", stdin=join_paths(gone), cwd=rules)
     if reply.status not in {0, 1}:
-        raise failed("find what the checkpoint ignores", reply)
+        raise to_git_error("find what the checkpoint ignores", reply)
     ignored = set(split(reply.out))
     return tuple(e for e in changed if e.mode != _NONE or e.path not in ignored)
 
@@ -205,7 +205,7 @@ def without_ignored(
 def _ignore_files(git: GitProgram, extra: Mapping[str, str], until: str) -> list[FileChange]:
     reply = git.run("ls-tree", "-r", "-z", "--full-tree", until, extra=extra)
     if reply.status != 0:
-        raise failed("list the files of the checkpoint", reply)
+        raise to_git_error("list the files of the checkpoint", reply)
     found = []
     for entry in split(reply.out):
         facts, _, path = entry.partition("\t")
@@ -217,11 +217,11 @@ def _ignore_files(git: GitProgram, extra: Mapping[str, str], until: str) -> list
 
 def _list(git: GitProgram, extra: Mapping[str, str], found: list[FileChange]) -> None:
     """Make an index of just these files."""
-    lines = b"".join(encoded(f"{e.mode} {e.blob}\t{e.path}") + b"\0" for e in found)
+    lines = b"".join(encode_text(f"{e.mode} {e.blob}\t{e.path}") + b"\0" for e in found)
     words = ("update-index", "-z", "--index-info")
     reply = git.run(*QUIET, *words, stdin=lines, extra=extra)
     if reply.status != 0:
-        raise failed("list the files of the checkpoint", reply)
+        raise to_git_error("list the files of the checkpoint", reply)
 
 
 def _check_out(
@@ -234,7 +234,7 @@ def _check_out(
     if not found:
         return ()
     words = ("checkout-index", "--force", "-z", "--stdin", *place)
-    stdin = joined(each.path for each in found)
+    stdin = join_paths(each.path for each in found)
     if git.run(*QUIET, *words, stdin=stdin, extra=extra).status == 0:
         return ()
     if len(found) == 1:

@@ -17,14 +17,14 @@ from agentmux.adapters.git.lost_work.submodules import actual_top
 from agentmux.adapters.git.program import (
     MERGE_TREE,
     GitProgram,
-    decoded,
-    encoded,
-    failed,
-    refused,
+    decode_output,
+    encode_text,
+    to_git_error,
+    to_refused_error,
 )
 from agentmux.adapters.git.repository import HEADS, in_progress, require_identity, with_trailer
 from agentmux.adapters.git.work_tree import work_tree
-from agentmux.adapters.trees.checkout_sides import CheckoutSides, undone
+from agentmux.adapters.trees.checkout_sides import CheckoutSides, undo_and_report
 from agentmux.adapters.trees.checkpoints import GitCheckpoints
 from agentmux.adapters.trees.put_aside import ways_to_put_back
 from agentmux.ports.git.merging import (
@@ -74,11 +74,11 @@ class Merges:
                 ),
             )
         reply = self._git.run("merge-tree", "--write-tree", "--name-only", "-z", old, result)
-        tree, *rest = decoded(reply.out).split("\0")
+        tree, *rest = decode_output(reply.out).split("\0")
         if reply.status == 0:
             return tree.strip()
         if reply.status != 1:
-            raise refused(f"git could not merge into `{base}`", reply)
+            raise to_refused_error(f"git could not merge into `{base}`", reply)
         raise _conflict(base, rest)
 
     def _commit(
@@ -91,7 +91,7 @@ class Merges:
         text = with_trailer(self._git, message, trailer)
         reply = self._git.run("commit-tree", *sign, tree, *named, "-F", "-", stdin=text)
         if reply.status != 0:
-            raise refused("git could not make the merge commit", reply)
+            raise to_refused_error("git could not make the merge commit", reply)
         return reply.text
 
     def is_merged(self, plan: MergePlan) -> bool:
@@ -104,7 +104,7 @@ class Merges:
     def _contains(self, commit: str, other: str) -> bool:
         reply = self._git.read("merge-base", "--is-ancestor", other, commit)
         if reply.status not in {0, 1}:
-            raise failed("compare commits", reply)
+            raise to_git_error("compare commits", reply)
         return reply.status == 0
 
     def foresee(
@@ -170,7 +170,7 @@ class Merges:
             words = ("update-ref", "-m", _note(plan), f"{HEADS}{plan.base}", plan.new, plan.old)
             reply = self._git.run(*words, keep_open=(held,))
             if reply.status != 0 and not self._is_there(plan):
-                raise refused(f"git could not move branch `{plan.base}`", reply)
+                raise to_refused_error(f"git could not move branch `{plan.base}`", reply)
 
     def _is_there(self, plan: MergePlan) -> bool:
         """Return whether the base is at its new commit, or beyond; False where it is at the old.
@@ -202,15 +202,17 @@ class Merges:
             reply = there.run(*words, keep_open=(held,))
             if reply.status != 0 and not self._is_there(plan):
                 # A hook may refuse the move of the branch when the files are there already.
-                left = undone(CheckoutSides(there, plan.old, plan.new))
-                raise refused(f"git could not merge into `{plan.base}` in {top}{left}", reply)
+                left = undo_and_report(CheckoutSides(there, plan.old, plan.new))
+                raise to_refused_error(
+                    f"git could not merge into `{plan.base}` in {top}{left}", reply
+                )
             if not self._is_there(plan):
                 raise GitError(f"another branch than `{plan.base}` was checked out in {top}")
 
     def _alone(self) -> AbstractContextManager[int]:
         """Keep other orchestrators from merging; as `inherited_lock`."""
         reply = self._git.must_read("find the repository", "rev-parse", "--git-common-dir")
-        path = self._git.root() / decoded(reply.out).removesuffix("\n") / _LOCK
+        path = self._git.root() / decode_output(reply.out).removesuffix("\n") / _LOCK
         return inherited_lock(path, "another merge of agentmux is under way in this repository")
 
 
@@ -265,7 +267,7 @@ def _require_idle(there: GitProgram, top: Path, base: str) -> None:
     if os.path.lexists(lock):
         raise IndexBusyError(lock)
     found = there.read("symbolic-ref", "-q", "HEAD")
-    if found.out.rstrip(b"\n") != encoded(f"{HEADS}{base}"):
+    if found.out.rstrip(b"\n") != encode_text(f"{HEADS}{base}"):
         raise BaseMovedError(f"branch `{base}` is not checked out in {top} any more")
     doing = in_progress(tree.git_dir)
     if doing is not None:
@@ -280,7 +282,7 @@ def _require_no_rebase(top: Path, base: str) -> None:
     tree = work_tree(top)
     for name in _REBASED if tree is not None else ():
         path = tree.git_dir / name if tree is not None else Path()
-        if path.is_file() and path.read_bytes().strip() == encoded(f"{HEADS}{base}"):
+        if path.is_file() and path.read_bytes().strip() == encode_text(f"{HEADS}{base}"):
             raise CheckoutBusyError(
                 f"branch `{base}` is being rebased in {top}",
                 hints=(_finish(top, "rebase"),),

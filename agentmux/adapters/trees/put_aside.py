@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from agentmux.adapters.git.program import GitProgram, decoded
+from agentmux.adapters.git.program import GitProgram, decode_output
 
 
 def ways_to_put_back(git: GitProgram, top: Path, aside: str, branch: str = "") -> Iterator[str]:
@@ -19,7 +19,7 @@ def ways_to_put_back(git: GitProgram, top: Path, aside: str, branch: str = "") -
         branch: The branch on which it was made; empty for any, or for none.
     """
     listed = git.must_read("list stashes", "stash", "list", "--format=%gd %gs").out
-    for line in decoded(listed).splitlines()[::-1]:
+    for line in decode_output(listed).splitlines()[::-1]:
         stash, _, said = line.partition(" ")
         made_on = said.removeprefix("On ").removesuffix(f": {aside}")
         if said == f"On {made_on}: {aside}" and branch in {"", made_on}:

@@ -14,7 +14,14 @@ from typing import Final
 
 from agentmux.adapters.disk.scratch import scratch_folder
 from agentmux.adapters.git import session_objects
-from agentmux.adapters.git.program import MERGE_TREE, GitProgram, GitReply, decoded, failed, split
+from agentmux.adapters.git.program import (
+    MERGE_TREE,
+    GitProgram,
+    GitReply,
+    decode_output,
+    split,
+    to_git_error,
+)
 from agentmux.adapters.trees import differences
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal.state import TreeCheckpoint
@@ -69,7 +76,7 @@ def restored_tree(git: GitProgram, spec: WorktreeSpec | None) -> Iterator[Restor
         tip = _tip(git, spec)
         yield RestoredTree(
             tip=tip,
-            tree=_merged(git, extra, spec, saved, tip),
+            tree=_merge_checkpoint(git, extra, spec, saved, tip),
             extra=session_objects.reading(spec.home, scratch),
             scratch=scratch,
             missing=saved.missing,
@@ -90,10 +97,10 @@ def _tip(git: GitProgram, spec: WorktreeSpec) -> str:
     if not spec.branch:
         return spec.commit
     words = ("rev-parse", "-q", "--verify", f"refs/heads/{spec.branch}^{{commit}}")
-    return decoded(git.must_read("find the branch", *words).out).strip()
+    return decode_output(git.must_read("find the branch", *words).out).strip()
 
 
-def _merged(
+def _merge_checkpoint(
     git: GitProgram,
     extra: Mapping[str, str],
     spec: WorktreeSpec,
@@ -115,7 +122,7 @@ def _merged(
     words = ("merge-tree", "--write-tree", "-z", "--name-only", "--no-messages")
     reply = git.run(*words, ours, saved.commit, extra=extra)
     if reply.status not in {0, 1}:
-        raise failed("apply the checkpoint to the branch", reply)
+        raise to_git_error("apply the checkpoint to the branch", reply)
     return _clean(spec, saved, reply)
 
 
@@ -144,7 +151,7 @@ def _based_on_its_head(
         return tip
     reply = git.run("commit-tree", f"{tip}^{{tree}}", "-p", head, "-m", "x", extra=extra)
     if reply.status != 0:
-        raise failed("apply the checkpoint to the branch", reply)
+        raise to_git_error("apply the checkpoint to the branch", reply)
     return reply.text
 
 

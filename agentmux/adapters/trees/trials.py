@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.disk import files
-from agentmux.adapters.git.program import GitProgram, decoded, refused
+from agentmux.adapters.git.program import GitProgram, decode_output, to_refused_error
 from agentmux.adapters.git.repository import HEADS
 from agentmux.adapters.git.work_tree import work_tree
-from agentmux.adapters.trees.checkout_sides import CheckoutSides, undone
+from agentmux.adapters.trees.checkout_sides import CheckoutSides, undo_and_report
 from agentmux.adapters.trees.put_aside import ways_to_put_back
 from agentmux.core.codec.records import FieldError, from_fields, to_fields
 from agentmux.ports.git.repository import GitError
@@ -45,15 +45,15 @@ class GitTrials:
 
     def begin(self, trial: Trial) -> None:
         note = self._note()
-        with files.explained(note):
+        with files.explain_errors(note):
             files.replace(note, json.dumps(to_fields(trial)).encode())
         # Files that git ignores are the user's, too: none may be written over.
         words = ("checkout", "--quiet", "--no-overwrite-ignore", "--detach", trial.commit)
         reply = self._git.run(*words, extra={"GIT_REFLOG_ACTION": _LOGGED})
         if reply.status != 0 and self._head() != trial.commit:
             self.forget()
-            left = undone(CheckoutSides(self._git, trial.head, trial.commit))
-            raise refused(f"git could not check the session's files out{left}", reply)
+            left = undo_and_report(CheckoutSides(self._git, trial.head, trial.commit))
+            raise to_refused_error(f"git could not check the session's files out{left}", reply)
 
     def end(self, trial: Trial) -> None:
         if self._head() == trial.commit:
@@ -61,8 +61,8 @@ class GitTrials:
             words = ("checkout", "--quiet", "--no-overwrite-ignore", *back, "--")
             reply = self._git.run(*words, extra={"GIT_REFLOG_ACTION": _LOGGED})
             if reply.status != 0 and self._head() == trial.commit:
-                left = undone(CheckoutSides(self._git, trial.commit, self._tip(trial)))
-                raise refused(f"git could not go back{left}", reply)
+                left = undo_and_report(CheckoutSides(self._git, trial.commit, self._tip(trial)))
+                raise to_refused_error(f"git could not go back{left}", reply)
         self._clean_log()
         self.forget()
 
@@ -79,17 +79,17 @@ class GitTrials:
         reply = self._git.read(
             "log", "--walk-reflogs", "--no-show-signature", "--format=%gs", "HEAD", "--"
         )
-        said = decoded(reply.out).splitlines()
+        said = decode_output(reply.out).splitlines()
         for number in reversed([at for at, text in enumerate(said) if text == _LOGGED]):
             self._git.run("reflog", "delete", "--rewrite", f"HEAD@{{{number}}}")
 
     def _head(self) -> str:
-        return decoded(self._git.must_read("find HEAD", "rev-parse", "HEAD").out).strip()
+        return decode_output(self._git.must_read("find HEAD", "rev-parse", "HEAD").out).strip()
 
     def _tip(self, trial: Trial) -> str:
         """Return the commit to go back to."""
         place = trial.head if trial.branch is None else f"{HEADS}{trial.branch}"
-        return decoded(self._git.must_read("find the branch", "rev-parse", place).out).strip()
+        return decode_output(self._git.must_read("find the branch", "rev-parse", place).out).strip()
 
     def _note(self) -> Path:
         tree = work_tree(self._folder)

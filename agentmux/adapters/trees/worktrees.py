@@ -29,11 +29,11 @@ from agentmux.adapters.git.program import (
     LOG,
     GitProgram,
     GitReply,
-    decoded,
-    failed,
-    joined,
-    refused,
+    decode_output,
+    join_paths,
     split,
+    to_git_error,
+    to_refused_error,
 )
 from agentmux.adapters.git.repository import Git
 from agentmux.adapters.git.work_tree import (
@@ -61,7 +61,7 @@ from agentmux.adapters.trees.restoration import (
 )
 from agentmux.core.codec.frozen import replace
 from agentmux.core.names import layout
-from agentmux.core.names.words.counts import counted, some
+from agentmux.core.names.words.counts import format_count, some
 from agentmux.errors import AgentmuxError, BlockedError
 from agentmux.ports.git.repository import GitError
 from agentmux.ports.git.worktrees import (
@@ -118,7 +118,7 @@ class LinkedWorktrees:
             root=place,
             inside=inside,
             is_writable=os.access(_existing(place), os.W_OK | os.X_OK),
-            names=frozenset((*_listed(place), *gone)),
+            names=frozenset((*_list_names(place), *gone)),
             branches=frozenset((*self._branches(), *self._owners())),
             version=self._git.version(),
         )
@@ -134,25 +134,25 @@ class LinkedWorktrees:
         words = ("worktree", "list", "--porcelain")
         reply = _patient(lambda: self._git.read(*words))
         if reply.status != 0:
-            raise failed("list the worktrees", reply)
-        return decoded(reply.out).splitlines()
+            raise to_git_error("list the worktrees", reply)
+        return decode_output(reply.out).splitlines()
 
     def _common(self) -> Path:
         """Return the repository's git directory, which all its worktrees share."""
         reply = self._git.must_read("find the repository", "rev-parse", "--git-common-dir")
-        common = decoded(reply.out).removesuffix("\n")
+        common = decode_output(reply.out).removesuffix("\n")
         return Path(os.path.realpath(self._git.root() / common))
 
     def _branches(self) -> list[str]:
         reply = self._git.must_read(
             "list the branches", "for-each-ref", "--format=%(refname)", "refs/heads/"
         )
-        return [each.removeprefix("refs/heads/") for each in decoded(reply.out).splitlines()]
+        return [each.removeprefix("refs/heads/") for each in decode_output(reply.out).splitlines()]
 
     def _owners(self) -> dict[str, str]:
         """Return the uuid of the session that a branch belongs to, by the branch's short name."""
         reply = self._git.read("config", "-z", "--get-regexp", rf"^branch\..*\.{_KEY}$")
-        pairs = (each.partition("\n") for each in decoded(reply.out).split("\0") if each)
+        pairs = (each.partition("\n") for each in decode_output(reply.out).split("\0") if each)
         return {key[len("branch.") : -len(_KEY) - 1]: value for key, _, value in pairs}
 
     # --- making one --------------------------------------------------------------------------
@@ -166,7 +166,7 @@ class LinkedWorktrees:
 
     def is_there(self, spec: WorktreeSpec) -> bool:
         """Return whether the worktree exists; a move may have broken its link or its marker."""
-        return self.is_made(spec) or self._is_marked(spec) or self._unlinked(spec) is not None
+        return self.is_made(spec) or self._is_marked(spec) or self._find_unlinked(spec) is not None
 
     def place(self, spec: WorktreeSpec) -> Path:
         if self.is_made(spec) or self._is_marked(spec):
@@ -191,7 +191,7 @@ class LinkedWorktrees:
         busy = f"another process is making the worktree {spec.path}"
         with inherited_lock(spec.home / _MAKING, busy) as held:
             said: tuple[str, ...] = ()
-            unlinked = self._unlinked(spec)
+            unlinked = self._find_unlinked(spec)
             if unlinked is not None:
                 _link_again(spec.path, unlinked)
             elif not self._is_marked(spec):
@@ -215,7 +215,7 @@ class LinkedWorktrees:
         marker = _marker_at(spec.path)
         return marker is not None and marker.session == spec.session and self._is_here(spec)
 
-    def _unlinked(self, spec: WorktreeSpec) -> Path | None:
+    def _find_unlinked(self, spec: WorktreeSpec) -> Path | None:
         """Return the git directory of the worktree if that still names the repository's old place.
 
         None where the worktree is linked, or is not the session's.
@@ -231,11 +231,11 @@ class LinkedWorktrees:
     def obstacle(self, spec: WorktreeSpec, *, again: bool) -> BlockedError | None:
         if self.is_there(spec):
             return None
-        taken = self._moved(spec) or self._occupied(spec)
+        taken = self._detect_move(spec) or self._detect_occupant(spec)
         error = taken or self._held_back(spec) or self._on_its_branch(spec, again=again)
         return error or (why_not_restored(self._git, spec) if again else None)
 
-    def _moved(self, spec: WorktreeSpec) -> WorktreeTakenError | None:
+    def _detect_move(self, spec: WorktreeSpec) -> WorktreeTakenError | None:
         for admin in self._own(spec):
             link = _link_of(admin)
             if marker_of(admin) is None or not _links_to(link, admin):
@@ -246,7 +246,10 @@ class LinkedWorktrees:
                 back = f"move it back: git worktree move -f -f {words}"
                 return WorktreeTakenError(moved, hints=(back,))
             # Git would move it into what is there.
-            there, back = _taken(spec).hints, f"then move it back: git worktree move -f -f {words}"
+            there, back = (
+                _make_taken_error(spec).hints,
+                f"then move it back: git worktree move -f -f {words}",
+            )
             hints = there if _marker_at(spec.path) is not None else (*there, back)
             return WorktreeTakenError(f"{moved}, and something else is at its place", hints=hints)
         return None
@@ -269,13 +272,13 @@ class LinkedWorktrees:
         """Whether a worktree is at a commit that no branch and no tag has."""
         return head is not None and self._is_only(head, replace(spec, branch=""), None)
 
-    def _occupied(self, spec: WorktreeSpec) -> WorktreeTakenError | None:
+    def _detect_occupant(self, spec: WorktreeSpec) -> WorktreeTakenError | None:
         if not os.path.lexists(spec.path) or (spec.path.is_dir() and not any(spec.path.iterdir())):
             return None
         begun = (_link_of(each) for each in self._own(spec) if _links_to(_link_of(each), each))
         if any(link.parent == spec.path for link in begun):
             return None
-        return _taken(spec)
+        return _make_taken_error(spec)
 
     def _on_its_branch(self, spec: WorktreeSpec, *, again: bool) -> BlockedError | None:
         """Return an error if the branch is another session's or the user's, or is gone."""
@@ -310,7 +313,7 @@ class LinkedWorktrees:
         Raises:
             WorktreeTakenError: The worktree is complete, and was moved to another path.
         """
-        error = self._moved(spec)
+        error = self._detect_move(spec)
         if error is not None:
             raise error
         for admin in self._own(spec):
@@ -341,7 +344,7 @@ class LinkedWorktrees:
         """Return the git directories of earlier folders of the worktree."""
         return [each for each in self._git_dirs() if is_set_aside(each, spec)]
 
-    def kept(self, spec: WorktreeSpec) -> tuple[Path, ...]:
+    def list_kept(self, spec: WorktreeSpec) -> tuple[Path, ...]:
         lost = (each for each in self._set_aside(spec) if not _links_to(_link_of(each), each))
         return (*self._absent(spec), *lost)
 
@@ -349,7 +352,7 @@ class LinkedWorktrees:
         if spec.branch and self._owners().get(spec.branch, "") != spec.session:
             self._configure(f"branch.{spec.branch}.{_KEY}", spec.session)
 
-    def owned(self, session: str) -> str | None:
+    def find_branch(self, session: str) -> str | None:
         return next((name for name, owner in self._owners().items() if owner == session), None)
 
     def adopt(self, spec: WorktreeSpec, tip: str) -> None:
@@ -382,7 +385,7 @@ class LinkedWorktrees:
             *(f"refs/heads/{spec.branch}", tip, ""),
         )
         if reply.status != 0:
-            raise refused(f"git could not create branch `{spec.branch}`", reply)
+            raise to_refused_error(f"git could not create branch `{spec.branch}`", reply)
 
     def _configure(self, *words: str) -> None:
         """Change the repository's configuration; wait while another git changes it."""
@@ -392,7 +395,7 @@ class LinkedWorktrees:
             if reply.status == 0:
                 return
             if "could not lock config file" not in reply.err or time.monotonic() > deadline:
-                raise failed("write its configuration", reply)
+                raise to_git_error("write its configuration", reply)
             time.sleep(_POLL_S)  # noqa: TID251 (git's lock file has no wait)
 
     def _add(self, spec: WorktreeSpec, held: int) -> tuple[str, ...]:
@@ -411,7 +414,7 @@ class LinkedWorktrees:
         tree = work_tree(spec.path)
         whole = tree is not None and tree.top == spec.path and (tree.git_dir / "index").exists()
         if not whole:
-            raise refused(f"git could not make the worktree {spec.path}", reply)
+            raise to_refused_error(f"git could not make the worktree {spec.path}", reply)
         if reply.status != 0:  # of the hook `post-checkout`, which runs when all is there
             return (f"the worktree was made, but git said: {reply.err.strip() or reply.status}",)
         return ()
@@ -436,10 +439,10 @@ class LinkedWorktrees:
         theirs = self._program(spec)
         # Git refuses to speak of a path that leads through a link.
         plain = [path for path in found if not _leads_through_link(spec.path, path)]
-        safe = _ignored(self._git, plain) & _ignored(theirs, plain)
+        safe = _select_ignored(self._git, plain) & _select_ignored(theirs, plain)
         # A checkpoint may have put a file there, or an earlier copy.
         there = {path for path in plain if os.path.lexists(spec.path / path)}
-        copied = {p for p in found if p in safe - there and _copied(source, spec.path, p)}
+        copied = {p for p in found if p in safe - there and _copy_file(source, spec.path, p)}
         left = [path for path in found if path not in copied | there and not layout.is_ours(path)]
         return tuple(
             f"{path} was not copied into the worktree: it is not a file that git ignores there"
@@ -458,7 +461,7 @@ class LinkedWorktrees:
         if tree is None or tree.top != spec.path:
             raise GitError(f"the worktree {spec.path} is gone")
         text = f"{spec.home}\n{spec.session}\n"
-        with files.explained(tree.git_dir / MARKER):
+        with files.explain_errors(tree.git_dir / MARKER):
             files.replace(tree.git_dir / MARKER, text.encode("utf-8", "surrogateescape"))
 
     # --- taking one away ---------------------------------------------------------------------
@@ -480,7 +483,7 @@ class LinkedWorktrees:
         delivered: str | None = None,
     ) -> WorktreeLoss:
         self._require_linked(spec)
-        moved = None if self._is_of_session(spec) else self._moved(spec)
+        moved = None if self._is_of_session(spec) else self._detect_move(spec)
         if moved is not None:
             raise moved
         tip = self._git.commit(f"refs/heads/{spec.branch}") if spec.branch else None
@@ -492,12 +495,12 @@ class LinkedWorktrees:
         doing = None
         if is_there:
             inside = self._inside(spec)
-            changed, besides, head = self._changed(spec), inside.besides(), inside.head()
+            changed, besides, head = self._list_changes(spec), inside.besides(), inside.head()
             hidden = hidden_changes(self._git.at(spec.path))
             heads += [head.commit] if head.commit != tip else []
             doing = head.in_progress
             behind = (*self._left_behind(spec, base), *own_commits(self._git, spec.path))
-        held = [held_work(self._git, each, spec) for each in self.kept(spec)]
+        held = [held_work(self._git, each, spec) for each in self.list_kept(spec)]
         away = (commit for each in held for commit in (each.head, *each.own) if commit is not None)
         behind = tuple(dict.fromkeys(each for each in (*behind, *away) if each != tip))
         heads += behind
@@ -524,7 +527,7 @@ class LinkedWorktrees:
             behind=tuple(each for each in behind if each in lost),
             kept=tuple(each.git_dir for each in held),
             staged=tuple(sorted({name for each in held for name in each.staged})),
-            saved=self._saved(spec, (*heads, delivered, merged, onto)),
+            saved=self._list_saved(spec, (*heads, delivered, merged, onto)),
             operation=doing or next((each.operation for each in held if each.operation), ""),
         )
 
@@ -534,7 +537,7 @@ class LinkedWorktrees:
             return ()
         others = [f"^{each}" for each in known if each is not None]
         reply = self._git.must_read("list the commits", *LOG, *commits, *others)
-        return tuple(decoded(reply.out).splitlines())
+        return tuple(decode_output(reply.out).splitlines())
 
     def _left_behind(self, spec: WorktreeSpec, base: str | None) -> tuple[str, ...]:
         """Return the ends of the commits that HEAD of the worktree has left."""
@@ -544,7 +547,7 @@ class LinkedWorktrees:
         found = self._inside(spec).left_commits(since=spec.commit, known=known)
         return tuple(each.commit for each in found)
 
-    def _saved(self, spec: WorktreeSpec, others: Sequence[str | None]) -> tuple[str, ...]:
+    def _list_saved(self, spec: WorktreeSpec, others: Sequence[str | None]) -> tuple[str, ...]:
         """Return what only the last checkpoint has, if the worktree is not at its place."""
         if self._is_of_session(spec) or _trash(spec).is_dir():
             return ()
@@ -578,14 +581,14 @@ class LinkedWorktrees:
         Raises:
             BlockedError: The repository was moved, and nobody has linked the worktree to it again.
         """
-        if self._unlinked(spec) is not None:
+        if self._find_unlinked(spec) is not None:
             raise BlockedError(
                 f"the repository was moved, and the worktree {spec.path} is not linked to it yet",
                 reason="worktree_unlinked",
                 hints=(f"link it: git worktree repair {shlex.quote(str(spec.path))}",),
             )
 
-    def _changed(self, spec: WorktreeSpec) -> tuple[str, ...]:
+    def _list_changes(self, spec: WorktreeSpec) -> tuple[str, ...]:
         """Return what is not committed; also repositories in the worktree, which no commit has."""
         tree = work_tree(spec.path)
         there = self._git.at(spec.path)
@@ -604,7 +607,7 @@ class LinkedWorktrees:
             *("for-each-ref", "--contains", commit, "--format=%(refname)"),
             *("refs/heads", "refs/remotes", "refs/tags"),
         )
-        if set(decoded(reply.out).splitlines()) - {f"refs/heads/{spec.branch}"}:
+        if set(decode_output(reply.out).splitlines()) - {f"refs/heads/{spec.branch}"}:
             return False
         if onto is None:
             return True
@@ -618,7 +621,7 @@ class LinkedWorktrees:
         self._require_linked(spec)
         # Renamed first, so that a removal that is killed leaves no worktree with half of its files.
         trash = _trash(spec)
-        with files.explained(spec.path):
+        with files.explain_errors(spec.path):
             if trash.is_dir():
                 delete_tree(trash)
             if self._is_marked(spec):
@@ -668,7 +671,7 @@ class LinkedWorktrees:
         if reply.status == 0 or name not in self._branches():
             self._configure("--remove-section", f"branch.{name}")
         elif self._git.commit(f"refs/heads/{name}") == commit:  # a hook is against it
-            raise refused(f"git could not delete branch `{name}`", reply)
+            raise to_refused_error(f"git could not delete branch `{name}`", reply)
 
 
 def _patient(run: Callable[[], GitReply]) -> GitReply:
@@ -685,11 +688,11 @@ def _patient(run: Callable[[], GitReply]) -> GitReply:
         time.sleep(_POLL_S)  # noqa: TID251 (git tells nobody when it has made a worktree)
 
 
-def _ignored(git: GitProgram, paths: list[str]) -> set[str]:
+def _select_ignored(git: GitProgram, paths: list[str]) -> set[str]:
     """Return those of the paths that git ignores; they need not exist."""
-    reply = git.read("check-ignore", "-z", "--stdin", stdin=joined(paths))
+    reply = git.read("check-ignore", "-z", "--stdin", stdin=join_paths(paths))
     if reply.status not in {0, 1}:
-        raise failed("tell what it ignores", reply)
+        raise to_git_error("tell what it ignores", reply)
     return {path for path in split(reply.out) if not layout.is_ours(path)}
 
 
@@ -698,7 +701,7 @@ def _leads_through_link(top: Path, path: str) -> bool:
     return os.path.realpath(parent) != str(parent)
 
 
-def _copied(source: Path, target: Path, path: str) -> bool:
+def _copy_file(source: Path, target: Path, path: str) -> bool:
     """Copy one regular file, with its mode; return whether that was possible."""
     place = target / path
     try:
@@ -709,7 +712,7 @@ def _copied(source: Path, target: Path, path: str) -> bool:
         facts = os.fstat(given)
         if not stat.S_ISREG(facts.st_mode):
             return False
-        with files.explained(place):
+        with files.explain_errors(place):
             place.parent.mkdir(parents=True, exist_ok=True)
             with _new_file(place) as made:
                 os.fchmod(made.fileno(), stat.S_IMODE(facts.st_mode))
@@ -741,7 +744,7 @@ def _make_inner(spec: WorktreeSpec) -> None:
     inner = spec.path / spec.inner
     if not _is_within(Path(os.path.realpath(inner)), spec.path):
         raise GitError(f"{inner} leads out of the worktree")
-    with files.explained(inner):
+    with files.explain_errors(inner):
         inner.mkdir(parents=True, exist_ok=True)
 
 
@@ -757,7 +760,7 @@ def _existing(path: Path) -> Path:
     return next(each for each in (path, *path.parents) if each.is_dir())
 
 
-def _listed(folder: Path) -> list[str]:
+def _list_names(folder: Path) -> list[str]:
     with suppress(FileNotFoundError, NotADirectoryError):
         return [each.name for each in folder.iterdir()]
     return []
@@ -779,7 +782,7 @@ def _marker_at(path: Path) -> WorktreeMarker | None:
     return marker_of(tree.git_dir) if tree is not None and tree.top == path else None
 
 
-def _taken(spec: WorktreeSpec) -> WorktreeTakenError:
+def _make_taken_error(spec: WorktreeSpec) -> WorktreeTakenError:
     """Return the error for what is in the place of the worktree; it says what that is."""
     marker, named = _marker_at(spec.path), linked_git_dir(spec.path / ".git")
     if marker is not None and marker.session == spec.session:
@@ -812,7 +815,7 @@ def _trash(spec: WorktreeSpec) -> Path:
 def _held_words(found: HeldWork, is_only: bool) -> str:
     """Say what git keeps for a folder that is not at its place; empty for nothing."""
     commit = (found.head or "")[:12]
-    staged = counted(len(found.staged), "staged file")
+    staged = format_count(len(found.staged), "staged file")
     parts = (
         f"{staged} ({some(found.staged)})" if found.staged else "",
         f"commit {commit}, which is on no branch" if is_only else "",
@@ -823,7 +826,7 @@ def _held_words(found: HeldWork, is_only: bool) -> str:
 
 def _ways_back(spec: WorktreeSpec, git_dir: Path) -> tuple[str, ...]:
     saved = spec.checkpoint
-    of = f"work-tree checkpoint {saved.number}" if saved is not None else spec.shown
+    of = f"work-tree checkpoint {saved.number}" if saved is not None else spec.label
     name = shlex.quote(spec.home.name)
     stays = f"  # what git keeps for the old folder stays, in {git_dir}"
     return (

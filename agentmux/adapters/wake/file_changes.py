@@ -33,8 +33,8 @@ interval, since they come through the wake-up pipe."""
 DEBOUNCE_MS: Final = 1000
 
 _LOOK_MS: Final = 500
-"""The longest time after which `follow` and `gone` look without an event: a change while a watch is
-being set up causes none."""
+"""The longest time after which `follow` and `wait_until_gone` look without an event: a change while
+a watch is being set up causes none."""
 
 _NO_TIMEOUT: Final = 0
 """The ``rust_timeout`` of watchfiles for no timeout: by default its thread would wake the event
@@ -108,15 +108,15 @@ async def changes(paths: Iterable[Path], stop: asyncio.Event) -> AsyncIterator[N
         await stop.wait()
 
 
-async def gone(path: Path) -> None:
+async def wait_until_gone(path: Path) -> None:
     """Wait until nothing exists at ``path``; changes in its parent directory tell when to look."""
     while os.path.lexists(path):
         with suppress(*_UNWATCHABLE):
-            await _gone(path)
+            await _watch_until_gone(path)
         await asyncio.sleep(_LOOK_MS / 1000)  # where changes cannot be watched
 
 
-async def _gone(path: Path) -> None:
+async def _watch_until_gone(path: Path) -> None:
     from watchfiles import watch  # noqa: PLC0415 (as above)
 
     halt = _Halt()

@@ -60,7 +60,7 @@ class WakeFifo:
 
     def __init__(self, folder: Path) -> None:
         path = folder / layout.WAKE
-        with files.explained(path):
+        with files.explain_errors(path):
             with suppress(FileExistsError):
                 os.mkfifo(path, files.FILE_MODE)
             # Also for writing: a pipe without a writer would be readable all the time.

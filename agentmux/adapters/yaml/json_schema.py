@@ -94,14 +94,14 @@ def _bounds(value: object, depth: int = 0) -> Iterator[str]:
         yield f"nested over {_DEPTH_MAX} levels"
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _bound(key, item)
+            yield from _check_keyword(key, item)
             yield from _bounds(item, depth + 1)
     elif isinstance(value, list):
         for item in value:
             yield from _bounds(item, depth + 1)
 
 
-def _bound(key: str, item: object) -> Iterator[str]:
+def _check_keyword(key: str, item: object) -> Iterator[str]:
     if key in {"$ref", "$dynamicRef"} and isinstance(item, str) and not item.startswith("#"):
         yield f"`{key}` may only refer to the schema itself (`#…`), not to `{_cut(item)}`"
     if key == "patternProperties" and isinstance(item, Mapping):
@@ -154,13 +154,13 @@ def _validator(schema: dict[str, object]) -> Any:  # noqa: ANN401 (as above)
 
     made = _validator_class(schema)
     budget = _Budget()
-    counted = {key: _counted(key, apply, budget) for key, apply in made.VALIDATORS.items()}
+    counted = {key: _with_budget(key, apply, budget) for key, apply in made.VALIDATORS.items()}
     # An empty registry: by default, a reference to a URL is fetched.
     bounded: Any = extend(made, validators=counted)  # type: ignore[no-untyped-call]  # so are its stubs
     return bounded(schema, registry=Registry())
 
 
-def _counted(key: str, apply: Callable[..., Any], budget: _Budget) -> Callable[..., Any]:
+def _with_budget(key: str, apply: Callable[..., Any], budget: _Budget) -> Callable[..., Any]:
     def counting(validator: object, value: Any, instance: object, schema: Any) -> Any:  # noqa: ANN401 (as above)
         budget.take_step()
         if key == "pattern":

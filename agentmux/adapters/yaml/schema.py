@@ -17,7 +17,7 @@ import yaml
 from agentmux.adapters.yaml.walker import Builder, Limits, walk
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.shape import kind_of
-from agentmux.core.names.words.nearest import meant, mistyped
+from agentmux.core.names.words.nearest import is_mistyped, suggest_name
 from agentmux.errors import ConfigError
 
 _LIMITS: Final = Limits(depth=17)
@@ -81,7 +81,7 @@ class Described(Generic[Value]):
         return self.reader(node, path)
 
 
-def described(
+def describe_as(
     describe: Callable[[], JsonSchema],
 ) -> Callable[[Callable[[Node, str], Value]], Described[Value]]:
     """Return a decorator that adds the description of its values to a reader."""
@@ -241,7 +241,7 @@ def _field(written: str, entry: SchemaEntry, schema: Nested, path: str) -> tuple
     record = _record(schema)
     key = schema.spellings.get(written, written) if isinstance(schema, Renamed) else written
     others = schema.others if isinstance(schema, Renamed) else None
-    if key not in record and others is not None and not mistyped(key, record):
+    if key not in record and others is not None and not is_mistyped(key, record):
         return _field(key, entry, others, path)
     if key not in record:
         place = f" in `{path}`" if path else ""
@@ -250,7 +250,7 @@ def _field(written: str, entry: SchemaEntry, schema: Nested, path: str) -> tuple
 
 
 def _nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
-    return meant(word, known) or (f"known: {', '.join(known)}",)
+    return suggest_name(word, known) or (f"known: {', '.join(known)}",)
 
 
 def _what(path: str) -> str:
@@ -280,7 +280,7 @@ def text(pattern: str = r"[^\x00-\x1f\x7f]+", wanted: str = "text on one line") 
     """Return a reader of a text that matches ``pattern`` whole; errors call it ``wanted``."""
     whole = re.compile(pattern)
 
-    @described(lambda: {"type": "string", "pattern": f"^(?:{pattern})$"})
+    @describe_as(lambda: {"type": "string", "pattern": f"^(?:{pattern})$"})
     def reader(node: Node, path: str) -> object:
         if not isinstance(node.value, str) or _is_null(node):
             wrong(node, path, wanted)
@@ -296,12 +296,12 @@ def text(pattern: str = r"[^\x00-\x1f\x7f]+", wanted: str = "text on one line") 
 def choice(*values: str) -> Reader:
     """Return a reader that accepts one of these words, and no other text."""
 
-    @described(lambda: {"type": "string", "enum": [str(value) for value in values]})
+    @describe_as(lambda: {"type": "string", "enum": [str(value) for value in values]})
     def reader(node: Node, path: str) -> object:
         if not isinstance(node.value, str) or node.value not in values:
             word = node.value if isinstance(node.value, str) else ""
             wanted = "one of " + ", ".join(f"`{value}`" for value in values)
-            wrong(node, path, wanted, *meant(word, values))
+            wrong(node, path, wanted, *suggest_name(word, values))
         return node.value
 
     return reader
@@ -314,7 +314,7 @@ def optional(schema: Schema, *, required: str = "") -> Reader:
     ``required`` is a key that the value must have if it is a record; empty for no such key.
     """
 
-    @described(lambda: {"anyOf": [_requiring(schema, required), {"type": "null"}]})
+    @describe_as(lambda: {"anyOf": [_requiring(schema, required), {"type": "null"}]})
     def reader(node: Node, path: str) -> object:
         if _is_null(node):
             return None
@@ -331,7 +331,7 @@ def _requiring(schema: Schema, *keys: str) -> JsonSchema:
     return {**described_schema(schema), **({"required": [*keys]} if any(keys) else {})}
 
 
-@described(lambda: {"type": "string"})
+@describe_as(lambda: {"type": "string"})
 def prose(node: Node, path: str) -> object:
     """Read and return text of any number of lines."""
     return node.value if isinstance(node.value, str) else wrong(node, path, "text")
@@ -342,10 +342,12 @@ def require_places(node: Node, places: tuple[str, ...]) -> None:
     for place in re.findall(r"\{([a-z_]+)\}", str(node.value)):
         if place not in places:
             known = [f"{{{each}}}" for each in places]
-            fail(node.at, f"nothing is known by `{{{place}}}`", *meant(f"{{{place}}}", known))
+            fail(
+                node.at, f"nothing is known by `{{{place}}}`", *suggest_name(f"{{{place}}}", known)
+            )
 
 
-@described(lambda: {"type": "boolean"})
+@describe_as(lambda: {"type": "boolean"})
 def flag(node: Node, path: str) -> object:
     """Read ``true`` or ``false`` in exactly this spelling; return a bool."""
     if node.tag != "tag:yaml.org,2002:bool" or node.value not in ("true", "false"):
@@ -356,7 +358,7 @@ def flag(node: Node, path: str) -> object:
 def whole(least: int, most: int) -> Reader:
     """Return a reader of a whole number from ``least`` to ``most``."""
 
-    @described(lambda: {"type": "integer", "minimum": least, "maximum": most})
+    @describe_as(lambda: {"type": "integer", "minimum": least, "maximum": most})
     def reader(node: Node, path: str) -> object:
         wanted = f"a whole number from {least} to {most}"
         if not isinstance(node.value, str) or node.tag != "tag:yaml.org,2002:int":
@@ -375,7 +377,7 @@ def duration(least_s: float = 0.0) -> Reader:
     with more, neither timers nor dates can be computed.
     """
 
-    @described(lambda: {"type": "string", "pattern": f"^(?:{_DURATION})$"})
+    @describe_as(lambda: {"type": "string", "pattern": f"^(?:{_DURATION})$"})
     def reader(node: Node, path: str) -> object:
         wanted = "a duration such as `500ms`, `15s`, `10m`, `2h` or `7d`"
         found = None
@@ -398,7 +400,7 @@ WORDS: Final[JsonSchema] = {
 """The JSON Schema of a list of words; a number in it is read as it is written."""
 
 
-@described(lambda: WORDS)
+@describe_as(lambda: WORDS)
 def words(node: Node, path: str) -> object:
     """Read a list of command-line words; return them as a tuple of texts, exactly as written."""
     if not isinstance(node.value, list):
@@ -409,7 +411,7 @@ def words(node: Node, path: str) -> object:
     return tuple(str(item.value) for item in node.value)
 
 
-@described(lambda: {"type": "string", "minLength": 1})
+@describe_as(lambda: {"type": "string", "minLength": 1})
 def pattern(node: Node, path: str) -> object:
     """Check that the node is a regular expression (for ``re.MULTILINE``), and return its text."""
     if not isinstance(node.value, str) or _is_null(node) or not node.value:
@@ -428,7 +430,7 @@ def pair(first: Reader, second: Reader) -> Reader:
         items = [described_schema(first), described_schema(second)]
         return {"type": "array", "items": items, "minItems": 2, "maxItems": 2}
 
-    @described(describe)
+    @describe_as(describe)
     def reader(node: Node, path: str) -> object:
         if not isinstance(node.value, list) or len(node.value) != 2:
             wrong(node, path, "a list of two values")
@@ -443,7 +445,7 @@ def listing(schema: Schema, *, unique: str) -> Described[tuple[dict[str, Any], .
     No two records may have the same value of that key.
     """
 
-    @described(lambda: {"type": "array", "items": _requiring(schema, unique)})
+    @describe_as(lambda: {"type": "array", "items": _requiring(schema, unique)})
     def reader(node: Node, path: str) -> tuple[dict[str, Any], ...]:
         if not isinstance(node.value, list):
             wrong(node, path, "a list")
@@ -475,7 +477,7 @@ def described_schema(schema: Schema) -> dict[str, Any]:
     if isinstance(schema, Renamed | Mapping):
         return {**_MAPPING, **_described_record(schema)}
     if not isinstance(schema, Described):
-        raise TypeError(f"{schema} does not say which values it accepts: see `described`")
+        raise TypeError(f"{schema} does not say which values it accepts: see `describe_as`")
     return dict(schema.describe())
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from threading import Thread
 
-from agentmux.app.doctor.finding import DoctorFinding, failed, problem
+from agentmux.app.doctor.finding import DoctorFinding, problem, to_finding
 from agentmux.errors import AgentmuxError, of_system
 
 Check = Callable[[], Iterable[DoctorFinding]]
@@ -19,7 +19,7 @@ def examine(checks: Mapping[str, Check], limit_s: float) -> tuple[DoctorFinding,
     A check that takes longer than ``limit_s`` is a problem, and is left alone: its thread keeps
     this process from nothing, not even from ending.
     """
-    running = {name: _begun(name, check) for name, check in checks.items()}
+    running = {name: _start_check(name, check) for name, check in checks.items()}
     done, _ = wait(running.values(), timeout=limit_s)
     late = f"no answer within {limit_s:g} s"
     return tuple(
@@ -29,12 +29,12 @@ def examine(checks: Mapping[str, Check], limit_s: float) -> tuple[DoctorFinding,
     )
 
 
-def _begun(name: str, check: Check) -> Future[tuple[DoctorFinding, ...]]:
+def _start_check(name: str, check: Check) -> Future[tuple[DoctorFinding, ...]]:
     made: Future[tuple[DoctorFinding, ...]] = Future()
 
     def run() -> None:
         try:
-            made.set_result(tuple(_found(name, check)))
+            made.set_result(tuple(_run_check(name, check)))
         except BaseException as error:  # noqa: BLE001 (it is raised where the result is taken)
             made.set_exception(error)
 
@@ -42,10 +42,10 @@ def _begun(name: str, check: Check) -> Future[tuple[DoctorFinding, ...]]:
     return made
 
 
-def _found(name: str, check: Check) -> Iterator[DoctorFinding]:
+def _run_check(name: str, check: Check) -> Iterator[DoctorFinding]:
     try:
         yield from check()
     except AgentmuxError as error:
-        yield failed(name, error)
+        yield to_finding(name, error)
     except OSError as error:
-        yield failed(name, of_system(error))
+        yield to_finding(name, of_system(error))

@@ -68,6 +68,6 @@ def problem(check: str, text: str, mend: str = "") -> DoctorFinding:
     return DoctorFinding(check=check, level=Level.PROBLEM, text=text, mend=mend)
 
 
-def failed(check: str, error: AgentmuxError) -> DoctorFinding:
+def to_finding(check: str, error: AgentmuxError) -> DoctorFinding:
     """Return an error, which a check met, as its finding."""
     return problem(check, error.message, next(iter(error.hints), ""))

@@ -14,7 +14,7 @@ from agentmux.app.commands.end.remove import (
     ways_to_keep,
 )
 from agentmux.app.commands.look.agents import AgentReport, list_agents
-from agentmux.app.doctor.finding import DoctorFinding, Repair, failed, fine, problem, warning
+from agentmux.app.doctor.finding import DoctorFinding, Repair, fine, problem, to_finding, warning
 from agentmux.app.session.search.lookup import (
     Liveness,
     SessionEntry,
@@ -26,7 +26,7 @@ from agentmux.app.session.search.lost_sessions import homeless_sessions, lost_se
 from agentmux.app.session.search.orchestrator_version import other_version_label
 from agentmux.core.agents.spec import Registry, how_to_install
 from agentmux.core.config.settings import OWN_ADDRESSES, Settings
-from agentmux.core.config.trust import trusted
+from agentmux.core.config.trust import select_trusted
 from agentmux.core.names.agent_names import SHELL, is_for_tests
 from agentmux.core.names.phase import ROLES
 from agentmux.errors import AgentmuxError
@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 
 def agent_findings(world: World, registry: Registry) -> Iterator[DoctorFinding]:
     """Yield what is to be said of each agent: is it there, does it answer, does it ask."""
-    used = {world.agents.spec(world.settings.played(role, {}, {}).agent).name for role in ROLES}
+    used = {
+        world.agents.spec(world.settings.choose_player(role, {}, {}).agent).name for role in ROLES
+    }
     absent = []
     for report in list_agents(world, registry).data:
         name = report.spec.name
@@ -78,7 +80,7 @@ def _there(report: AgentReport, *, is_used: bool) -> DoctorFinding:
 def trust_findings(world: World) -> Iterator[DoctorFinding]:
     """Yield what of the project's files has no effect, as the user has not trusted it."""
     parts = world.consent.trust.parts()
-    there = trusted(parts, world.consent.trust.known())
+    there = select_trusted(parts, world.consent.trust.trusted_parts())
     left_out = [part.key for part in parts if part.key not in there]
     if left_out:
         text = f"without effect, as you have not trusted it: {', '.join(left_out)}"
@@ -135,7 +137,7 @@ def worktree_findings(world: World) -> Iterator[DoctorFinding]:
 
 def _session(site: Site, entry: SessionEntry, found: Liveness) -> Iterator[DoctorFinding]:
     if found.error is not None:
-        yield failed("sessions", found.error)
+        yield to_finding("sessions", found.error)
     elif found.way_back:
         yield problem("sessions", f"{entry.name}: {found.because}", found.way_back[0])
     elif found.is_left_alone and not entry.is_done:

@@ -141,7 +141,7 @@ class LaunchReader:
     def player(self, work: Work) -> SeatPlayer:
         """Return the agent for ``work``, by the flags of the start, else the configuration."""
         world, options = self._world, self._state.options
-        played = world.settings.played(work.role, options.agents, options.models)
+        played = world.settings.choose_player(work.role, options.agents, options.models)
         spec = world.agents.spec(played.agent)
         probe = world.agents.programs.probe(spec)
         file = world.agents.programs.identity(probe.path) if probe.path else ""

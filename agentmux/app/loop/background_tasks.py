@@ -105,7 +105,7 @@ class BackgroundTasks:
         if key in self._given_up or (running is not None and not running.done()):
             work.close()
             return False
-        self._tasks[key] = asyncio.create_task(self._guarded(key, work, give_up))
+        self._tasks[key] = asyncio.create_task(self._run_guarded(key, work, give_up))
         return True
 
     def allow_again(self, key: str) -> None:
@@ -128,7 +128,7 @@ class BackgroundTasks:
         if not await in_daemon_thread(partial(self._threads.end, CLOSE_S)):
             logger.warning("work in the background did not end within %s s", CLOSE_S)
 
-    async def _guarded(
+    async def _run_guarded(
         self,
         key: str,
         work: Coroutine[Any, Any, None],

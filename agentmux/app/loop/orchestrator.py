@@ -28,8 +28,8 @@ from agentmux.app.loop.monitor.monitor_thread import MonitorThread
 from agentmux.app.loop.monitor.notices import Notices
 from agentmux.app.loop.monitor.tmux_options import (
     TmuxOptions,
+    is_marked,
     left_options,
-    marked,
     session_options,
 )
 from agentmux.app.loop.panes.watcher import Watcher
@@ -294,7 +294,7 @@ class Orchestrator:
             self._report(what, error)
             self._end_after(what, error)
         else:
-            self._resolved(what)
+            self._clear_failure(what)
 
     async def _finish(self) -> None:
         """End the agents of a done session; the tmux session stays while somebody is attached."""
@@ -309,7 +309,7 @@ class Orchestrator:
 
     def _is_watched(self) -> bool:
         try:
-            return self._tools.terminal.attached() > 0
+            return self._tools.terminal.count_clients() > 0
         except HiddenServerError:
             return False  # nobody can be attached through that socket
 
@@ -352,7 +352,7 @@ class Orchestrator:
         if self._failures[what] == TRIES:
             self.end(f"{what} failed {TRIES} times by an unexpected error: {in_words(error)}")
 
-    def _resolved(self, what: str) -> None:
+    def _clear_failure(self, what: str) -> None:
         del self._failures[what]
         self._unanswered.discard(what)
         found = (self._problems.pop(what, None), self._given_up.pop(what, None))
@@ -395,7 +395,7 @@ class Orchestrator:
             with suppress(ValueError, RuntimeError):
                 loop.add_signal_handler(number, self.end, f"the orchestrator got {number.name}")
         with suppress(ValueError, RuntimeError):
-            loop.add_signal_handler(signal.SIGWINCH, self._tools.display.resized)
+            loop.add_signal_handler(signal.SIGWINCH, self._tools.display.handle_resize)
         server = self._tools.terminal.target.server
         self._tools.deaths.watch(server.pid, lambda _: self.end(_SERVER_GONE))
         return [
@@ -434,7 +434,7 @@ class Orchestrator:
         if handed:
             self.show()
 
-    def drawn(self, error: Exception | None) -> None:
+    def report_drawing(self, error: Exception | None) -> None:
         """Note that the monitor was drawn, or what kept it from that; from any thread."""
         if error is not None or _DRAWING in self._problems:
             self.soon(partial(self._note_drawn, error))
@@ -445,7 +445,7 @@ class Orchestrator:
                 raise error
 
     @property
-    def finished(self) -> bool:
+    def is_finished(self) -> bool:
         """Whether the session is done and only waits to be closed."""
         return self._finished
 
@@ -506,7 +506,7 @@ class Orchestrator:
         sight = self._watcher.sight
         options = session_options(self._session.state, self._attention())
         marks = {
-            pane.id: marked(self._session.state, pane.seat, sight.statuses.get(pane.seat))
+            pane.id: is_marked(self._session.state, pane.seat, sight.statuses.get(pane.seat))
             for pane in sight.panes.values()
         }
         with self.reporting("the status line of tmux"):

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Final, Protocol, TypeAlias
 
 from agentmux.app.delivery.approval.deliverable import left_behind
-from agentmux.app.delivery.steps.commit import left_out, moved, reason
+from agentmux.app.delivery.steps.commit import find_head_error, left_out, reason
 from agentmux.app.delivery.steps.merge import brought_back, merge_base
 from agentmux.app.delivery.steps.ways import way_of
 from agentmux.app.launch.launcher import Launcher, PreparedLaunch, PreparedStep
@@ -242,7 +242,7 @@ class Performer:
         """Write every launch folder, record every launch, then open all panes in one call."""
         recorded = self._prepare(launches, facts)
         await self.ready()
-        prepared = self._seated(recorded)
+        prepared = self._filter_seated(recorded)
         panes = self._open([made.pane for made in prepared]) if prepared else {}
         self._loop.answer_keys()
         for made in prepared:
@@ -269,18 +269,18 @@ class Performer:
         for each in launches:
             if working_phase(self._session.state) != phase:
                 break
-            made = self._prepared(each, facts)
+            made = self._prepare_launch(each, facts)
             self._session.record(made.fact, seat=each.work.seat, launch=made.pane.launch)
             prepared.append(made)
             self._loop.answer_keys()
         return prepared
 
-    def _seated(self, prepared: Sequence[Prepared]) -> list[Prepared]:
+    def _filter_seated(self, prepared: Sequence[Prepared]) -> list[Prepared]:
         """Return the launches that still have a seat."""
         seated = {seat.launch for seat in self._session.state.seats.values()}
         return [made for made in prepared if made.pane.launch in seated]
 
-    def _prepared(self, launch: Launch, facts: Facts) -> Prepared:
+    def _prepare_launch(self, launch: Launch, facts: Facts) -> Prepared:
         launcher, work = self._launcher(), launch.work
         if work.role in COMMANDS:
             return launcher.prepare_command(work, launch.attempt)
@@ -422,7 +422,7 @@ class Performer:
         if has_changed_since_checks(self._world, state, self._session.files):
             return "", CHANGED
         try:
-            touched = moved(self._world, state) if state.reviewed is not None else None
+            touched = find_head_error(self._world, state) if state.reviewed is not None else None
             if touched is not None:
                 return "", reason(touched)
             behind = left_behind(self._world, state)
@@ -459,12 +459,12 @@ class Performer:
         held = {seat.launch for seat in state.seats.values()}
         strays = tuple(launch for launch in self._launches_seen if launch not in held)
         await self._end_panes(EndPanes(launches=strays))
-        await self._gone(strays)
+        await self._wait_until_gone(strays)
         for each in state.pending_archive:
             self._session.files.archive(each)
         self._session.record(ArtifactsArchived(moved=len(state.pending_archive)))
 
-    async def _gone(self, launches: tuple[str, ...]) -> None:
+    async def _wait_until_gone(self, launches: tuple[str, ...]) -> None:
         """Wait, but only some seconds, until the agents of these launches left exit records."""
         deadline = asyncio.get_running_loop().time() + _END_S
         for launch in launches:
@@ -517,8 +517,10 @@ class Performer:
             self._tools.end(self._watcher.runtime.processes())
         except AgentmuxError as error:
             logger.warning("could not end the agents: %s", error)
-        await self._gone(launches)
-        await self._watcher.saved()  # what they write must not be taken for what a crash left
+        await self._wait_until_gone(launches)
+        await (
+            self._watcher.wait_until_saved()
+        )  # what they write must not be taken for what a crash left
         await closing
 
 

@@ -29,10 +29,10 @@ from agentmux.app.session.configuration.first_texts import first_texts
 from agentmux.app.session.search.moved import require_here
 from agentmux.app.session.workplace.clean_protection import protect_from_clean
 from agentmux.app.session.workplace.own_worktree import (
-    located,
+    locate_worktree,
     make_worktree,
-    placed,
     relocation,
+    with_workplace,
     without_checkpoints,
 )
 from agentmux.app.session.workplace.setup_recovery import adopt_step
@@ -128,7 +128,7 @@ def _end_lost_work(session: Session, tools: LoopDependencies) -> tuple[str, ...]
 
     Return warnings that name it.
     """
-    ended = tools.end_lost_work(session.loaded.state.session_id, session.files.path)
+    ended = tools.end_lost_work(session.initial_load.state.session_id, session.files.path)
     if not ended:
         return ()
     logger.warning("ended what the orchestrator before had left at work: %s", ended)
@@ -143,15 +143,15 @@ def _take_place(
     Return its world, facts to record, warnings.
     """
     home = session.files.path
-    known = session.loaded.current
+    known = session.initial_load.current
     require_here(known, home.name)
     protect_from_clean(world, home)
-    state = located(world, known, home)
+    state = locate_worktree(world, known, home)
     given = without_checkpoints(state) if request.rebuild == Rebuild.BRANCH_ALONE else state
     leaves = request.rebuild != Rebuild.CAREFUL
     made, told = make_worktree(world, given, home, leaves_folder=leaves)
     facts = (relocation(known, state), made)
-    return placed(world, state), tuple(each for each in facts if each is not None), told
+    return with_workplace(world, state), tuple(each for each in facts if each is not None), told
 
 
 def _announce(session: Session, orchestrator: Orchestrator) -> None:
@@ -176,7 +176,7 @@ def _note_what_stays(tools: LoopDependencies, watcher: Watcher) -> None:
     The agents have ended by then; the tmux session stays on that server, empty.
     """
     try:
-        tools.terminal.attached()
+        tools.terminal.count_clients()
     except HiddenServerError as error:
         stays = "an empty tmux session of AgentMux stays there"
         text = "; ".join((error.message, stays, *error.hints))
@@ -228,7 +228,7 @@ def _is_resumed(session: Session, request: OrchestratorRequest, socket: str) -> 
     adopt_step(session)
     inference = session.infer()
     if inference.phase == Phase.DONE:
-        if session.loaded.state.phase == Phase.DONE:
+        if session.initial_load.state.phase == Phase.DONE:
             raise SessionDoneError(session.files.path.name)
         return True  # an event that was not applied yet has just ended the session
     phase: str = inference.phase

@@ -77,7 +77,7 @@ def adoptable(
     the same. Git is asked only if there is such a command; nothing is changed.
     """
     found: list[tuple[str, str, CheckDone | BaseChecked]] = []
-    for ended in _ended(state, files):
+    for ended in _find_ended_checks(state, files):
         if isinstance(ended, RecordBase):
             found.append((ended.seat, ended.launch, base_fact(ended)))
             continue
@@ -109,7 +109,9 @@ def base_fact(action: RecordBase) -> BaseChecked:
     )
 
 
-def _ended(state: SessionState, files: SessionFiles) -> Iterator[RecordCheck | RecordBase]:
+def _find_ended_checks(
+    state: SessionState, files: SessionFiles
+) -> Iterator[RecordCheck | RecordBase]:
     for name, seat in state.seats.items():
         if is_command(name, seat) and seat.status == LAUNCHED:
             end = files.launch_record(seat.launch).exit

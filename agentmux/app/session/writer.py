@@ -12,8 +12,8 @@ from agentmux.core.codec.records import to_fields
 from agentmux.core.decisions.drafts import without_drafts
 from agentmux.core.decisions.inference import Inference, infer
 from agentmux.core.fold.acceptance import is_judged
-from agentmux.core.fold.apply import advance, counted
-from agentmux.core.fold.implied import implied
+from agentmux.core.fold.apply import advance, has_counted
+from agentmux.core.fold.implied import derive_files
 from agentmux.core.fold.loaded_session import LoadedSession
 from agentmux.core.journal.events import (
     ORCHESTRATOR,
@@ -22,7 +22,7 @@ from agentmux.core.journal.events import (
     JournalCreated,
     SessionImported,
 )
-from agentmux.core.journal.failures import shortened
+from agentmux.core.journal.failures import shorten_failure
 from agentmux.core.journal.state import SessionState, encode
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.on_disk import state_from_disk
@@ -43,11 +43,11 @@ def _no_texts(_state: SessionState) -> Mapping[str, str]:
     return {}
 
 
-def _unnoticed(_event: Event) -> None:
+def _ignore_event(_event: Event) -> None:
     """Do nothing: nobody listens yet."""
 
 
-def _logged(warning: str) -> None:
+def _log_warning(warning: str) -> None:
     logger.warning("%s", warning)
 
 
@@ -73,8 +73,8 @@ class Session:
         self.warnings = loaded.warnings
         self._loaded = loaded
         self._pending = len(loaded.tail)
-        self.tell: Callable[[str], None] = _logged
-        self.notice: Callable[[Event], None] = _unnoticed
+        self.tell: Callable[[str], None] = _log_warning
+        self.notice: Callable[[Event], None] = _ignore_event
 
     @property
     def work_label(self) -> str:
@@ -82,7 +82,7 @@ class Session:
         return work_label(self.state.session_id, self.files.path.resolve())
 
     @property
-    def loaded(self) -> LoadedSession:
+    def initial_load(self) -> LoadedSession:
         """The session as it was loaded when this object was created."""
         return self._loaded
 
@@ -162,7 +162,7 @@ class Session:
         for event, offset in tail:
             before, self.state = self.state, advance(self.state, event, offset)
             self._add_implied(before, event, self.state)
-            if counted(before, self.state):
+            if has_counted(before, self.state):
                 self.notice(event)
 
     def record(self, fact: Fact, *, seat: str = ORCHESTRATOR, launch: str = "") -> None:
@@ -170,7 +170,7 @@ class Session:
 
         Words about a failure are cut if they are too long for people to read.
         """
-        self.files.append(self._event(shortened(fact), seat=seat, launch=launch))
+        self.files.append(self._event(shorten_failure(fact), seat=seat, launch=launch))
         self.catch_up()
 
     def record_next(self, fact: Fact) -> bool:
@@ -180,7 +180,7 @@ class Session:
         decide again.
         """
         with self.files.transact() as held:
-            quicker = len(held.loaded.tail)
+            quicker = len(held.loaded_session.tail)
             if not quicker:
                 held.append(self._event(fact))
         self._pending += quicker
@@ -195,12 +195,12 @@ class Session:
         or at the end.
         """
         tail = self.files.tail(self.state.applied_offset)
-        for warning in self.files.skipped():
+        for warning in self.files.take_skipped():
             self.tell(warning)
         folded = self.state
         for event, offset in tail:
             before, folded = folded, advance(folded, event, offset)
-            counts = counted(before, folded)
+            counts = has_counted(before, folded)
             if counts or not is_judged(event):
                 self._add_implied(before, event, folded)
                 self._commit(folded)
@@ -216,7 +216,7 @@ class Session:
 
     def _add_implied(self, before: SessionState, event: Event, after: SessionState) -> None:
         """Write the files that must exist after ``event``; call this before ``after`` is saved."""
-        for each in implied(before, event, after):
+        for each in derive_files(before, event, after):
             self.files.add(each)
 
     def _commit(self, after: SessionState) -> None:

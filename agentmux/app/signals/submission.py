@@ -35,7 +35,7 @@ from agentmux.core.journal.state import SessionState
 from agentmux.core.names import layout
 from agentmux.core.names.statuses import RESEARCHED
 from agentmux.core.names.turn import Turn
-from agentmux.core.names.words.counts import counted
+from agentmux.core.names.words.counts import format_count
 from agentmux.core.pipeline.work import is_under_way
 from agentmux.errors import UsageError
 
@@ -250,7 +250,7 @@ def event_id(session_id: str, launch: str, checked: CheckedSubmission) -> str:
 
 
 def _state(held: Transaction) -> SessionState:
-    return held.loaded.current
+    return held.loaded_session.current
 
 
 def _check_session(state: SessionState, identity: Identity, path: Path) -> None:
@@ -262,7 +262,7 @@ def _check_session(state: SessionState, identity: Identity, path: Path) -> None:
 
 
 def _refusal(checked: CheckedSubmission, path: Path) -> SubmitAnswer:
-    what = counted(len(checked.problems), "problem")
+    what = format_count(len(checked.problems), "problem")
     where = f" in `{path / checked.place}`" if checked.place else ""
     return SubmitAnswer(
         result=REFUSED,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.commands.resume.resume import ResumePlan, blocked, plan_lacks, plan_resume
+from agentmux.app.commands.resume.resume import ResumePlan, find_obstacle, plan_lacks, plan_resume
 from agentmux.app.launch.missing_programs import LackingProgramError
 from agentmux.app.views.session.last_screens import LastScreen, ReadFile, readable_screens
 from agentmux.app.views.status import session_view
@@ -83,7 +83,7 @@ class Outlook:
         return Safety.CHOICE if anew else Safety.SAFE
 
     @property
-    def warned(self) -> str:
+    def warning(self) -> str:
         """The reason for `safety`, in words; empty for a safe resume."""
         seats = (each for each in self.seats if needs_reason(each.mode, each.reason))
         anew = (f"{each.seat}: {how_it_comes_back(each.mode, each.reason)}" for each in seats)
@@ -173,7 +173,7 @@ def _refusal(
     world: Site, entry: SessionEntry, liveness: Liveness
 ) -> tuple[AgentmuxError | None, str]:
     try:
-        block = blocked(world, entry, liveness)
+        block = find_obstacle(world, entry, liveness)
     except AgentmuxError as error:
         return error, UNKNOWN
     return block, _KINDS.get(block.reason, block.reason) if block is not None else ""

@@ -144,7 +144,7 @@ def next_step(view: SessionView) -> str:
     """Return the command that the user most likely needs next; empty if nothing is to be done."""
     name = view.session
     if view.outdated or view.away:
-        return _resumed(view)
+        return _describe_resume(view)
     if view.decision:
         changes = f'agentmux request-changes "…" --session {name}'
         return f"agentmux approve {name}{_again(view)}, or {changes}"
@@ -170,7 +170,7 @@ def next_step(view: SessionView) -> str:
     )
 
 
-def _resumed(view: SessionView) -> str:
+def _describe_resume(view: SessionView) -> str:
     """Return how a session is resumed which only a resume brings into order."""
     name = view.session
     if view.outdated or view.live:

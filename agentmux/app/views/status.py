@@ -412,5 +412,5 @@ def _told_by_seats(seats: Iterable[SeatView]) -> Iterator[str]:
             yield f"the prompt of {seat.seat} has not arrived: {seat.unsent}"
         if seat.status == BROKEN:
             yield f"{seat.seat} could not run: it says nothing of the result"
-        if seat.left:
+        if seat.has_gone:
             yield f"{seat.seat} left without handing in its work ({status_label(seat.status)})"

@@ -10,7 +10,7 @@ from agentmux.app.views.status import wants_decision
 from agentmux.core.codec.records import Json
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.names.phase import Phase
-from agentmux.core.names.words.nearest import meant
+from agentmux.core.names.words.nearest import suggest_name
 from agentmux.core.pipeline.registry import PIPELINE
 from agentmux.errors import AgentmuxError, DataError, NotFoundError, TimedOutError, UsageError
 
@@ -41,7 +41,7 @@ class Goal:
         self._exact = {str(Phase.FAILED), *(each for each in kinds if kinds[each] == Kind.FIX)}
         known = (*self._order, str(Phase.FAILED), DECISION)
         if name not in known:
-            hints = (*meant(name, known), f"choose one of: {', '.join(known)}")
+            hints = (*suggest_name(name, known), f"choose one of: {', '.join(known)}")
             raise UsageError(f"cannot wait for `{name}`", hints=hints)
         self.name = name
 

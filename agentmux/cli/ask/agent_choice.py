@@ -136,12 +136,12 @@ def offers(world: World, registry: Registry) -> tuple[AgentOffer, ...]:
     """
     return (
         AgentOffer(name=SHELL, agent=SHELL, says="you play the roles yourself, in a shell"),
-        *_installed(world, registry),
+        *_offer_installed(world, registry),
         AgentOffer(name=CUSTOM, agent=None, says="a command that you type"),
     )
 
 
-def _installed(world: World, registry: Registry) -> Iterator[AgentOffer]:
+def _offer_installed(world: World, registry: Registry) -> Iterator[AgentOffer]:
     names = [each for each in registry if each != SHELL and not is_for_tests(each)]
     there = installed_agents(world, names)
     # As many as the machine runs at once: more would only make each of them slower.
@@ -174,7 +174,7 @@ def _answer(
     while True:
         typed = ask(text + prompt)
         text = ""
-        chosen = usual if not typed else _meant(choices, typed)
+        chosen = usual if not typed else _match_choice(choices, typed)
         if chosen is None:
             render.note(f"`{typed}` is not in the list" if typed else "choose one of the list")
             continue
@@ -205,7 +205,7 @@ def _usual(world: World, choices: Sequence[AgentOffer]) -> AgentOffer | None:
     return next(default, next(iter(agents), None))
 
 
-def _meant(choices: Sequence[AgentOffer], typed: str) -> AgentOffer | None:
+def _match_choice(choices: Sequence[AgentOffer], typed: str) -> AgentOffer | None:
     if typed.isdecimal():
         return choices[int(typed) - 1] if 0 < int(typed) <= len(choices) else None
     names = {each.name.rstrip("…"): each for each in choices}

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from agentmux.ports.tmux.terminal import Target
 
 
-def named(face: Face, name: str, *, command: str) -> tuple[Site, SessionEntry]:
+def resolve_session(face: Face, name: str, *, command: str) -> tuple[Site, SessionEntry]:
     """Return the `Site` of the session's project, and the session that ``name`` means.
 
     The session may belong to another project than the current one, if ``name`` is a path.
@@ -60,7 +60,7 @@ def _project_in(name: str) -> Path | None:
     return project_around(Path(os.path.realpath(name)))
 
 
-def meant(
+def resolve_world(
     face: Face, name: str | None, *, command: str, read_only: bool = False
 ) -> tuple[World, SessionEntry | None]:
     """Return the `World` of the session's project, and the session that ``name`` means.
@@ -78,7 +78,7 @@ def meant(
     """
     if name is None:
         return face.world(read_only=read_only), None
-    site, entry = named(face, name, command=command)
+    site, entry = resolve_session(face, name, command=command)
     return face.world(site.project, read_only=read_only), entry
 
 

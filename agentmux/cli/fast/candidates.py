@@ -129,7 +129,7 @@ def beginnings(place: CompletionContext) -> Iterator[Candidate]:
     from agentmux.core.journal.state import decode  # noqa: PLC0415
     from agentmux.core.pipeline import registry  # noqa: PLC0415
 
-    for name in _meant(place):
+    for name in _match_sessions(place):
         try:
             state = decode(_state(place.sessions_dir() / name), where=name)
         except AgentmuxError:
@@ -149,7 +149,7 @@ def agents(place: CompletionContext) -> Iterator[Candidate]:
     """Yield the agents: built in, and of the configuration."""
     built_in = _top_keys(PACKAGE / _AGENTS_FILE)
     yield from ((name, "") for name in built_in if not is_for_tests(name))
-    yield from ((name, "configured") for name in _configured(place, "agents"))
+    yield from ((name, "configured") for name in _read_config_keys(place, "agents"))
 
 
 def role_agents(place: CompletionContext) -> Iterator[Candidate]:
@@ -158,7 +158,7 @@ def role_agents(place: CompletionContext) -> Iterator[Candidate]:
     if equals:
         yield from ((f"{role}={name}", says) for name, says in agents(place))
     else:
-        yield from ((f"{each}=", "") for each in (*ROLES, *_configured(place, "roles")))
+        yield from ((f"{each}=", "") for each in (*ROLES, *_read_config_keys(place, "roles")))
 
 
 def pipelines(place: CompletionContext) -> Iterator[Candidate]:
@@ -223,7 +223,7 @@ def _newest(place: CompletionContext) -> list[str]:
     return sorted((name for name in found if not name.startswith(".")), reverse=True)
 
 
-def _meant(place: CompletionContext) -> list[str]:
+def _match_sessions(place: CompletionContext) -> list[str]:
     """Return the sessions that the session given can mean; the newest few without one."""
     found = _newest(place)
     word = Path(place.session).name
@@ -241,7 +241,7 @@ def _of_states(
     place: CompletionContext, part: Callable[[Mapping[str, Any]], Iterable[str]]
 ) -> Iterator[Candidate]:
     folder = place.sessions_dir()
-    found = (part(_state(folder / name)) for name in _meant(place))
+    found = (part(_state(folder / name)) for name in _match_sessions(place))
     yield from ((each, "") for each in dict.fromkeys(each for part in found for each in part))
 
 
@@ -272,7 +272,7 @@ def _checkpoints(state: Mapping[str, Any]) -> Iterable[str]:
     return [str(each.get("number", "")) for each in _items(state, "tree_checkpoints")]
 
 
-def _configured(place: CompletionContext, section: str) -> Iterator[str]:
+def _read_config_keys(place: CompletionContext, section: str) -> Iterator[str]:
     """Yield the keys below ``section:`` in the configuration files, as its lines show them."""
     try:
         project = place.project_dir() / layout.PROJECT_CONFIG

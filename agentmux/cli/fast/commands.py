@@ -133,7 +133,7 @@ def _parameter(fields: Mapping[str, Any]) -> Parameter:
     return Parameter(**{**fields, **lists})
 
 
-def found(program: Command, words: tuple[str, ...]) -> tuple[Command, ...]:
+def find_path(program: Command, words: tuple[str, ...]) -> tuple[Command, ...]:
     """Return the program, the command that ``words`` begin with, and its subcommand, if any.
 
     Words that are no command are left out.

@@ -206,7 +206,7 @@ def _values(
     if parameter.kind in {FILE, FOLDER}:
         return [f":{parameter.kind}"]
     if parameter.kind == COMMAND:
-        return _matching(_named(program, line), word)
+        return _matching(_suggest_subcommands(program, line), word)
     from agentmux.cli.fast.candidates import SOURCES, CompletionContext  # noqa: PLC0415 (a third of a Tab)
 
     source = SOURCES.get(parameter.kind)
@@ -223,7 +223,7 @@ def _values(
     return _matching(source(place), word)
 
 
-def _named(program: Command, line: Line) -> Iterable[Candidate]:
+def _suggest_subcommands(program: Command, line: Line) -> Iterable[Candidate]:
     """Return the commands after ``help``, or the subcommands of the one that is named already."""
     named = program.command(line.values.get(COMMAND, "")) if line.arguments else program
     return ((each.name, each.summary) for each in (named.commands if named else ()))

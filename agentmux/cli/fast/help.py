@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from agentmux.cli import render
-from agentmux.cli.fast.commands import Command, Parameter, found, load
-from agentmux.core.names.words.nearest import meant
+from agentmux.cli.fast.commands import Command, Parameter, find_path, load
+from agentmux.core.names.words.nearest import suggest_name
 from agentmux.errors import ExitCode, UsageError
 
 _NARROW: Final = 40
@@ -35,7 +35,7 @@ def run(argv: Sequence[str], environ: Mapping[str, str]) -> int:
     words = tuple(word for word in argv if not word.startswith("-"))
     asked = words[1:] if words[:1] == ("help",) and not _FLAGS.intersection(argv[:2]) else words
     program = load()
-    path = found(program, asked)
+    path = find_path(program, asked)
     unknown = asked[len(path) - 1 : len(path)]
     if unknown and path[-1].commands:
         raise no_such_command(path, unknown[0])
@@ -57,7 +57,7 @@ def no_such_command(path: Sequence[Command], word: str) -> UsageError:
     """Return the error for a word that is no command below the last one of ``path``."""
     known = [each.name for each in path[-1].commands]
     otherwise = (_DESK,) if word == "desk" and len(path) == 1 else ()
-    hints = (*otherwise, *meant(word, known), f"{_typed(path)} --help")
+    hints = (*otherwise, *suggest_name(word, known), f"{_join_path(path)} --help")
     return UsageError(f"no such command `{word}`", hints=hints)
 
 
@@ -70,12 +70,12 @@ def lines(path: Sequence[Command], cols: int) -> Iterator[str]:
     """
     cols = max(cols, _NARROW)
     command = path[-1]
-    yield from _wrapped(f"Usage: {usage(path)}", cols, "       ")
+    yield from _wrap_paragraph(f"Usage: {usage(path)}", cols, "       ")
     yield ""
-    yield from _wrapped(command.summary, cols)
+    yield from _wrap_paragraph(command.summary, cols)
     for paragraph in filter(None, command.text.split("\n\n")):
         yield ""
-        yield from _wrapped(paragraph, cols)
+        yield from _wrap_paragraph(paragraph, cols)
     room = max((len(each.name) for each in command.commands), default=0)
     for title, rows in _sections(path):
         yield ""
@@ -89,14 +89,14 @@ def lines(path: Sequence[Command], cols: int) -> Iterator[str]:
         yield f"  {line}"
     if len(path) == 1:
         yield ""
-        yield from _wrapped("More about a command: agentmux help COMMAND", cols)
+        yield from _wrap_paragraph("More about a command: agentmux help COMMAND", cols)
 
 
 def usage(path: Sequence[Command]) -> str:
     """Return how the last command of ``path`` is typed."""
     below = ["COMMAND [ARGS]..."] if path[-1].commands else []
     arguments = [argument(each) for each in path[-1].arguments]
-    return " ".join([_typed(path), "[OPTIONS]", *arguments, *below])
+    return " ".join([_join_path(path), "[OPTIONS]", *arguments, *below])
 
 
 def argument(given: Parameter) -> str:
@@ -118,13 +118,13 @@ def meaning(given: Parameter) -> str:
     return " ".join(filter(None, (given.says, extra)))
 
 
-def grouped(program: Command) -> Iterator[tuple[str, tuple[Command, ...]]]:
+def group_commands(program: Command) -> Iterator[tuple[str, tuple[Command, ...]]]:
     """Yield each group of commands with its heading."""
     for title in dict.fromkeys(each.group for each in program.commands):
         yield title, tuple(each for each in program.commands if each.group == title)
 
 
-def _typed(path: Sequence[Command]) -> str:
+def _join_path(path: Sequence[Command]) -> str:
     return " ".join(each.name for each in path)
 
 
@@ -133,7 +133,7 @@ def _sections(path: Sequence[Command]) -> Iterator[tuple[str, Iterable[tuple[str
     if command.arguments:
         yield "Arguments", ((argument(each), meaning(each)) for each in command.arguments)
     if len(path) == 1:
-        for title, commands in grouped(command):
+        for title, commands in group_commands(command):
             yield title, ((each.name, each.summary) for each in commands)
     elif command.commands:
         yield "Commands", ((each.name, each.summary) for each in command.commands)
@@ -152,13 +152,13 @@ def _table(rows: list[tuple[str, str]], cols: int, least: int) -> Iterator[str]:
     for first, second in rows:
         indent = " " * (room + 4)
         if len(first) <= room:
-            yield from _wrapped(second, cols, indent, first=f"  {first:<{room}}  ")
+            yield from _wrap_paragraph(second, cols, indent, first=f"  {first:<{room}}  ")
         else:
-            yield from _wrapped(first, cols, "      ", first="  ")
-            yield from _wrapped(second, cols, indent, first=indent)
+            yield from _wrap_paragraph(first, cols, "      ", first="  ")
+            yield from _wrap_paragraph(second, cols, indent, first=indent)
 
 
-def _wrapped(text: str, cols: int, indent: str = "", *, first: str = "") -> Iterator[str]:
+def _wrap_paragraph(text: str, cols: int, indent: str = "", *, first: str = "") -> Iterator[str]:
     """Yield a paragraph in lines of at most ``cols`` columns."""
     given = " ".join(text.split())
     width = min(cols, _TEXT_MAX + len(indent))

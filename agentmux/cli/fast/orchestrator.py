@@ -29,7 +29,7 @@ from agentmux.adapters.system.processes.processes import PidWatch, start_time
 from agentmux.adapters.system.python.installation import require_installed
 from agentmux.adapters.tmux.own_session import OwnTmux
 from agentmux.adapters.tmux.server import TmuxTerminal
-from agentmux.adapters.wake.file_changes import changes, gone
+from agentmux.adapters.wake.file_changes import changes, wait_until_gone
 from agentmux.adapters.wake.pipe import WakeFifo
 from agentmux.app.commands.look.trust import played_in, require_trusted
 from agentmux.app.commands.resume.orchestrator_request import (
@@ -125,7 +125,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         for name in (*_FOLDERS, *_phase_folders(session)):
             files.inside(session, name, whole=True)
         _log_to(session / layout.LOG)
-        own = _required(_own_session(environ))
+        own = _require_own(_own_session(environ))
         given = take_environment(Path(request.ready)) if request.ready else None
         if given:
             environ = _adopt(own, given, environ)
@@ -212,7 +212,7 @@ async def _drive(
         end=partial(processes.end, grace_s=_END_S),
         display=display,
         hints=hints,
-        gone=gone,
+        gone=wait_until_gone,
         notifier=HelperProcess(world.environment),
         approver=partial(take_approvers, session),
         end_lost_work=end_lost_work,
@@ -282,10 +282,10 @@ def _adopt(own: OwnTmux, given: Mapping[str, str], environ: Mapping[str, str]) -
     if not made:
         return environ
     own.set_environment(made)
-    return made.applied(environ)
+    return made.apply_to(environ)
 
 
-def _required(own: OwnTmux | None) -> OwnTmux:
+def _require_own(own: OwnTmux | None) -> OwnTmux:
     if own is None:
         raise SessionGoneError("this process is not in a tmux session of agentmux")
     return own

@@ -37,7 +37,7 @@ def run(face: Face, *, everything: bool, json: bool) -> int:
     """
     site = face.site()
     finish_removals(site)
-    listed, count = _listed(site, everything=everything or json)
+    listed, count = _select_sessions(site, everything=everything or json)
     result = look(site, listed)
     if json:
         render.sessions_json(result)
@@ -70,7 +70,7 @@ def names_for(site: Site, cols: int | None) -> Mapping[str, str]:
     return short_names(site.folders.names(sessions_dir(site.project)))
 
 
-def _listed(site: Site, *, everything: bool) -> tuple[tuple[SessionEntry, ...], int]:
+def _select_sessions(site: Site, *, everything: bool) -> tuple[tuple[SessionEntry, ...], int]:
     """Return the sessions to show, newest first, and the number of all sessions."""
     if not everything:
         return newest_sessions(site, _SHOWN)

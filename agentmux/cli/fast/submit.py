@@ -41,7 +41,7 @@ _RESEARCH: Final = _commands("research")
 
 def submit_help() -> str:
     """Return the help of ``agentmux submit``."""
-    signals = ((_named(name, each), each.says) for name, each in _SUBMIT.items())
+    signals = ((_join_arguments(name, each), each.says) for name, each in _SUBMIT.items())
     options = ((o, f"with {name}: {says}") for name, o, says in _options(_SUBMIT))
     return f"""\
 Usage: agentmux submit WHAT [OPTIONS]
@@ -86,7 +86,7 @@ def _options(known: Mapping[str, SignalDescription]) -> Iterator[tuple[str, str,
             yield name, f"{each.option} {each.shown}", each.says
 
 
-def _named(name: str, signal: SignalDescription) -> str:
+def _join_arguments(name: str, signal: SignalDescription) -> str:
     return " ".join((name, *(each.shown for each in signal.arguments if not each.option)))
 
 
@@ -131,9 +131,9 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
         parse = _research_request if command == "research" else _submit_request
         answer = hand_in(parse(given), environ, command=f"agentmux {command}")
     except AgentmuxError as error:
-        return _failed(error, as_json=as_json)
+        return _report_error(error, as_json=as_json)
     except OSError as error:
-        return _failed(of_system(error), as_json=as_json)
+        return _report_error(of_system(error), as_json=as_json)
     _show(answer, as_json=as_json)
     return ExitCode.REFUSED if answer.result == REFUSED else ExitCode.OK
 
@@ -253,7 +253,7 @@ def _show(answer: SubmitAnswer, *, as_json: bool) -> None:
         _print(f"- {problem}")
 
 
-def _failed(error: AgentmuxError, *, as_json: bool) -> int:
+def _report_error(error: AgentmuxError, *, as_json: bool) -> int:
     if as_json:
         answer = SubmitAnswer(result="error", event_id=None, reason=error.message)
         _print(json.dumps({**answer.to_fields(), "hints": error.hints}))

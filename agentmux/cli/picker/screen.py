@@ -131,12 +131,12 @@ def pick(
     with contextlib.closing(Looker(sight)) as looker:
 
         def scene(picker: Picker) -> PickerScene:
-            found, now = looker.found(), world.now()
+            found, now = looker.read_outlooks(), world.now()
             return PickerScene(picker=picker, known=known, outlooks=found, now=now, rows=sight.rows)
 
         choices = _choices(world.project.name, entries)
         picker = _run(begin(choices, fresh=fresh, attaches=attaches), scene, looker)
-        known_by_now = looker.found()
+        known_by_now = looker.read_outlooks()
     if picker.interrupted:
         raise KeyboardInterrupt
     if picker.taken is None:
@@ -228,7 +228,7 @@ class Looker:
             self._wanted = [name for name in names if name not in self._found]
             self._changed.notify()
 
-    def found(self) -> Mapping[str, Outlook]:
+    def read_outlooks(self) -> Mapping[str, Outlook]:
         """Return what the thread has found so far, by session name.
 
         Raises:
@@ -252,16 +252,18 @@ class Looker:
             try:
                 outlook = self._look(name)
             except BaseException as error:  # noqa: BLE001 (raised again where somebody sees it)
-                self._done(error=error)
+                self._publish_outlook(error=error)
                 return
-            self._done(outlook)
+            self._publish_outlook(outlook)
 
     def _next(self) -> str | None:
         with self._changed:
             self._changed.wait_for(lambda: self._wanted or self._closed)
             return None if self._closed else self._wanted.pop(0)
 
-    def _done(self, outlook: Outlook | None = None, error: BaseException | None = None) -> None:
+    def _publish_outlook(
+        self, outlook: Outlook | None = None, error: BaseException | None = None
+    ) -> None:
         with self._changed:
             self._error = error
             if outlook is not None:
@@ -313,7 +315,7 @@ def _turn(
     looker.want([name for name in dict.fromkeys((picker.at, *listed)) if name])
     picker = replace(picker, page=max(1, len(listed)))
     screen.show(draw(replace(now, picker=picker), cols, rows), (cols, rows))
-    for key in screen.pressed():
+    for key in screen.wait_for_keys():
         picker = press(picker, key)
     return picker
 
@@ -389,7 +391,7 @@ class _Screen:
         new = size != self._size
         old = () if new else self._drawn
         changed = "".join(
-            f"{sequences.move(row)}{sequences.ERASE_LINE}{line.styled()}"
+            f"{sequences.move(row)}{sequences.ERASE_LINE}{line.as_ansi()}"
             for row, line in enumerate(lines, start=1)
             if row > len(old) or old[row - 1] != line
         )
@@ -397,7 +399,7 @@ class _Screen:
         if changed:
             terminal.write(self._out, (sequences.ERASE if new else "") + changed)
 
-    def pressed(self) -> tuple[Pressed, ...]:
+    def wait_for_keys(self) -> tuple[Pressed, ...]:
         """Return the keys that were pressed.
 
         Wait until there is a key, a session has been examined, or it is time to draw again;

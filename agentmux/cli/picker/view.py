@@ -47,7 +47,7 @@ class PickerLine:
     text: str
     look: Look = Look.PLAIN
 
-    def styled(self) -> str:
+    def as_ansi(self) -> str:
         """Return the text in its look, with escape sequences (SGR)."""
         return f"\x1b[{self.look.value}m{self.text}\x1b[0m" if self.look.value else self.text
 
@@ -124,13 +124,13 @@ def _list_rows(picker: Picker, rows: int) -> int:
         picker: The list, with its search.
         rows: Rows of the terminal.
     """
-    return max(1, min(len(picker.found), max(3, (rows - 2) * 2 // 5), rows - 2))
+    return max(1, min(len(picker.matching_choices), max(3, (rows - 2) * 2 // 5), rows - 2))
 
 
 def _header(picker: Picker, cols: int) -> PickerLine:
     new = f"{_NEW}s" if cols >= _ROOMY else conversation("fresh")
     fresh = f"{new} · " if picker.fresh else ""
-    right = f"{fresh}{len(picker.found)} of {len(picker.choices)}"
+    right = f"{fresh}{len(picker.matching_choices)} of {len(picker.choices)}"
     verb, question = "Resume", "Resume which session?"
     if picker.attaches:
         verb, question = "Attach", "Attach to which session?"
@@ -153,7 +153,7 @@ def _spread(left: str, right: str, cols: int) -> str:
 
 def _window(picker: Picker, size: int) -> tuple[Choice, ...]:
     """Return up to ``size`` matches of the search, with the selected one near the middle."""
-    found = picker.found
+    found = picker.matching_choices
     first = min(max(picker.place - size // 2, 0), max(len(found) - size, 0))
     return found[first : first + size]
 

@@ -50,7 +50,7 @@ class Change:
         """Whether the change sets or removes any variable."""
         return bool(self.values or self.unset)
 
-    def applied(self, environ: Mapping[str, str]) -> dict[str, str]:
+    def apply_to(self, environ: Mapping[str, str]) -> dict[str, str]:
         """Return ``environ`` with the change applied."""
         kept = {name: value for name, value in environ.items() if name not in self.unset}
         return {**kept, **self.values}

@@ -96,11 +96,11 @@ def _behind(command: str, path: str) -> str:
     If that name is a version, a platform or one such as ``cli``, return the base name of
     ``command``.
     """
-    called = _spelled(PurePath(command).name)
+    called = _hyphenate(PurePath(command).name)
     stem = _SUFFIX.sub("", PurePath(path).name)
     if stem in _NAMELESS or _is_versioned(stem, called):
         return called
-    return _spelled(stem)
+    return _hyphenate(stem)
 
 
 def _is_versioned(stem: str, called: str) -> bool:
@@ -109,7 +109,7 @@ def _is_versioned(stem: str, called: str) -> bool:
     return all(_PART.fullmatch(each) for each in parts if each)
 
 
-def _spelled(name: str) -> str:
+def _hyphenate(name: str) -> str:
     return "-".join(name.split())
 
 

@@ -441,7 +441,7 @@ def spec_for(
     """
     spec = None if not isinstance(name_or_command, str) else registry.get(name_or_command)
     if spec is None:
-        spec = _typed(_split(name_or_command), registry)
+        spec = _match_command(_split(name_or_command), registry)
     return with_resume(spec, resume_commands or {})
 
 
@@ -455,7 +455,7 @@ def _split(command: str | Sequence[str]) -> tuple[str, ...]:
     return words
 
 
-def _typed(words: tuple[str, ...], registry: Registry) -> AgentSpec:
+def _match_command(words: tuple[str, ...], registry: Registry) -> AgentSpec:
     program = PurePath(words[0]).name
     for spec in registry.values():
         if program in spec.match and (len(words) == 1 or spec.prompt is not PromptBy.SHOWN):

@@ -33,10 +33,10 @@ def proposals(texts: Mapping[str, str]) -> tuple[VerifyCommand, ...]:
     Args:
         texts: The content of those of the files `READ` that the project has, by their names.
     """
-    return tuple(VerifyCommand(name=name, run=run) for name, run in _found(texts))
+    return tuple(VerifyCommand(name=name, run=run) for name, run in _find_commands(texts))
 
 
-def _found(texts: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _find_commands(texts: Mapping[str, str]) -> Iterator[tuple[str, tuple[str, ...]]]:
     if any(re.search(pattern, texts[name]) for name, pattern in _PYTEST.items() if name in texts):
         yield "pytest", ("pytest", "-q")
     if _has_npm_test(texts.get("package.json", "")):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from agentmux.core.documents.outside_text import cleaned
+from agentmux.core.documents.outside_text import strip_invisible
 
 KEEP_BYTES: Final = 64_000
 """How many bytes of a command's output are kept in the folder of its launch."""
@@ -28,7 +28,7 @@ def tail(data: bytes) -> str:
     """
     text = _ESCAPES.sub("", data.decode("utf-8", "replace")).replace("\r\n", "\n")
     lines = [line.rpartition("\r")[2] for line in text.rstrip("\r\n").split("\n")]
-    shown = [_cut(line.rstrip()) for line in cleaned("\n".join(lines)).split("\n")]
+    shown = [_cut(line.rstrip()) for line in strip_invisible("\n".join(lines)).split("\n")]
     kept: list[str] = []
     room = CHARS_MAX
     for line in reversed(shown[-LINES_MAX:]):

@@ -36,7 +36,7 @@ def checks_verdict(
     """Return whether a check has passed: ``passed``, ``failed``, or empty while that is open.
 
     It is open until every command has a result. After that it is open while the user has to say
-    what becomes of the commands in `unanswered`.
+    what becomes of the commands in `find_blocking`.
 
     Args:
         required: Each command of the check by its name: whether the check needs it.
@@ -57,7 +57,7 @@ def checks_verdict(
     return FAILED if any(name not in red_before for name in failed) else PASSED
 
 
-def unanswered(
+def find_blocking(
     required: Mapping[str, bool],
     checks: Mapping[str, CheckResult],
     *,

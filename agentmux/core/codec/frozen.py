@@ -85,14 +85,14 @@ def _options(known: _Field, missing: object) -> dict[str, Any]:
 def _dataclass(*, frozen: bool, slots: bool, kw_only: bool = False) -> Callable[[type], type]:
     if not (frozen and slots):
         raise TypeError("only for frozen classes with slots; for others use `dataclasses`")
-    return _made_keyword_only if kw_only else _made
+    return _made_keyword_only if kw_only else _make_class
 
 
 def _made_keyword_only(cls: Any) -> Any:  # noqa: ANN401 (any class)
-    return _made(cls, kw_only=True)
+    return _make_class(cls, kw_only=True)
 
 
-def _made(cls: Any, *, kw_only: bool = False) -> Any:  # noqa: ANN401 (any class)
+def _make_class(cls: Any, *, kw_only: bool = False) -> Any:  # noqa: ANN401 (any class)
     """Return a copy of ``cls`` with a slot for each field and with the methods in `_SHARED`."""
     inherited: Mapping[str, _Field] = getattr(cls, _FIELDS, {})
     own = _own_fields(cls)
@@ -147,7 +147,7 @@ def _init(
             for name, value in given.items():
                 place[name](self, value)
         except KeyError as error:
-            raise _unknown(self, error.args[0]) from None
+            raise _make_field_error(self, error.args[0]) from None
         if len(given) == len(place):
             return
         for name, put, value, factory in rest:
@@ -157,7 +157,7 @@ def _init(
     return init
 
 
-def _unknown(record: object, name: str) -> TypeError:
+def _make_field_error(record: object, name: str) -> TypeError:
     return TypeError(f"{type(record).__qualname__}: there is no `{name}`")
 
 
@@ -191,7 +191,7 @@ def _replace(record: Any, /, **changes: object) -> Any:  # noqa: ANN401 (of one 
         for name, value in changes.items():
             place[name](made, value)
     except KeyError as error:
-        raise _unknown(made, error.args[0]) from None
+        raise _make_field_error(made, error.args[0]) from None
     return made
 
 
@@ -206,14 +206,14 @@ def _repr(record: object) -> str:
 def _equals(record: object, other: object) -> bool:
     if other.__class__ is not record.__class__:
         return NotImplemented  # type: ignore[no-any-return]  # the answer for another class
-    return _compared(record) == _compared(other)
+    return _to_compare_key(record) == _to_compare_key(other)
 
 
 def _hash(record: object) -> int:
-    return hash(_compared(record))
+    return hash(_to_compare_key(record))
 
 
-def _compared(record: object) -> tuple[object, ...]:
+def _to_compare_key(record: object) -> tuple[object, ...]:
     return tuple(getattr(record, each.name) for each in _fields(record) if each.compare)
 
 

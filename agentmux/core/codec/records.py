@@ -116,19 +116,19 @@ def from_fields(record: type[R], values: Json, *, where: str) -> R:
             field.
     """
     found: dict[str, Any] = {}
-    for name, kind, is_required in _known(record):  # type: ignore[arg-type]  # classes have hashes
+    for name, kind, is_required in _list_fields(record):  # type: ignore[arg-type]  # classes have hashes
         if name in values:
             try:
                 found[name] = _DECODERS[kind](values[name])
             except TypeError as error:
-                raise _mistyped(error, where, name) from None
+                raise _to_field_error(error, where, name) from None
         elif is_required:
             raise FieldError(f"{where}: `{name}` is missing")
     return record(**found)
 
 
 @functools.cache
-def _known(record: Any) -> tuple[tuple[str, str, bool], ...]:  # noqa: ANN401 (any dataclass)
+def _list_fields(record: Any) -> tuple[tuple[str, str, bool], ...]:  # noqa: ANN401 (any dataclass)
     """Return, for each field of a dataclass: its name, its type as text, whether it is required."""
     return tuple(
         (each.name, str(each.type), each.default is MISSING and each.default_factory is MISSING)
@@ -151,8 +151,8 @@ def decode_field(kind: str, value: object, where: str, name: str) -> object:
     try:
         return _DECODERS[kind](value)
     except TypeError as error:
-        raise _mistyped(error, where, name) from None
+        raise _to_field_error(error, where, name) from None
 
 
-def _mistyped(error: TypeError, where: str, name: str) -> FieldError:
+def _to_field_error(error: TypeError, where: str, name: str) -> FieldError:
     return FieldError(f"{where}: `{name}` is not {error}")

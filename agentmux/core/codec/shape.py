@@ -54,7 +54,7 @@ def spell(value: object) -> str:
     return kind(value)
 
 
-def shown(text: str) -> str:
+def as_code(text: str) -> str:
     """Return a text of a file for a message: in backquotes, short, without hidden characters."""
     return f"`{plain(text if len(text) <= _SHOWN else f'{text[:_SHOWN]}…')}`"
 
@@ -134,10 +134,10 @@ class Shape:
             if key not in value:
                 self.note(fields.at(key), "missing")
         if closed:
-            self._unknown(fields, (*required, *optional))
+            self._note_unknown(fields, (*required, *optional))
         return fields
 
-    def _unknown(self, fields: Fields, known: Sequence[str]) -> None:
+    def _note_unknown(self, fields: Fields, known: Sequence[str]) -> None:
         for key in fields.values:
             if key not in known:
                 name = key if isinstance(key, str) else spell(key)
@@ -228,7 +228,7 @@ class Fields:
         for place, entry in self.items(key):
             text = self.shape.text(entry, place)
             if text in found:
-                self.shape.note(place, f"{shown(text)} is there twice")
+                self.shape.note(place, f"{as_code(text)} is there twice")
             elif text:
                 found[text] = place
         return tuple((place, text) for text, place in found.items())
@@ -237,7 +237,7 @@ class Fields:
         """Return a text that matches a pattern; ``form`` says in words which texts do."""
         text = self.text(key)
         if text and pattern.fullmatch(text) is None:
-            self.shape.note(self.at(key), f"{shown(text)}: {form}")
+            self.shape.note(self.at(key), f"{as_code(text)}: {form}")
             return ""
         return text
 
@@ -248,6 +248,6 @@ class Fields:
         if text and text not in known:
             near = suggestion(text[:_SHOWN], known)
             self.shape.note(
-                self.at(key), f"no {key} {shown(text)}{near}; choose one of {either(known)}"
+                self.at(key), f"no {key} {as_code(text)}{near}; choose one of {either(known)}"
             )
         return known.get(text)

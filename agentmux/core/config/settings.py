@@ -326,7 +326,9 @@ class Settings:
             return own.model
         return self.defaults.model
 
-    def played(self, role: str, agents: Mapping[str, str], models: Mapping[str, str]) -> Player:
+    def choose_player(
+        self, role: str, agents: Mapping[str, str], models: Mapping[str, str]
+    ) -> Player:
         """Return the agent that plays ``role``, given the options of a start.
 
         If an option replaces the configured agent, the model and the arguments that are configured

@@ -122,7 +122,7 @@ def standing(part: Part, known: TrustedParts) -> Standing:
     return Standing.TRUSTED if known[part.key] == part.digest else Standing.CHANGED
 
 
-def allowed(parts: Iterable[Part], keys: frozenset[str]) -> frozenset[str]:
+def select_usable(parts: Iterable[Part], keys: frozenset[str]) -> frozenset[str]:
     """Return those of ``keys`` whose parts AgentMux may use.
 
     If the ``like`` of an agent names another agent of the project, this agent may be used only if
@@ -152,14 +152,14 @@ def _base(part: Part) -> str:
     return f"{_AGENTS}.{base}" if base else ""
 
 
-def trusted(parts: Iterable[Part], known: TrustedParts) -> frozenset[str]:
+def select_trusted(parts: Iterable[Part], known: TrustedParts) -> frozenset[str]:
     """Return the keys of the parts that AgentMux may use, by the trusted digests ``known``."""
     every = tuple(parts)
     keys = (part.key for part in every if standing(part, known) is Standing.TRUSTED)
-    return allowed(every, frozenset(keys))
+    return select_usable(every, frozenset(keys))
 
 
-def needed(
+def find_needed_parts(
     parts: Iterable[Part], kept: frozenset[str], effect: Callable[[frozenset[str]], object]
 ) -> tuple[Part, ...]:
     """Return the parts that are not used yet and would change what a command does.

@@ -24,11 +24,11 @@ from agentmux.core.conversation.resume_record import (
     RESTART_FRESH,
     ResumeRecord,
     names_conversation,
-    resolved,
+    resolve_record,
 )
 from agentmux.core.conversation.seat_history import SeatHistory
 from agentmux.core.names.conversations import NO_EARLIER
-from agentmux.core.names.words.counts import counted
+from agentmux.core.names.words.counts import format_count
 
 # Most of an id that still tells conversations apart in a line of text.
 _SHORT: Final = 8
@@ -191,7 +191,7 @@ def _stayed_behind(record: ResumeRecord, _: ResumeFacts) -> str | None:
     if not record.moved_from:
         return None
     return (
-        f"the session was imported from `{_clipped(record.moved_from)}`, its conversation was not"
+        f"the session was imported from `{_shorten(record.moved_from)}`, its conversation was not"
     )
 
 
@@ -216,16 +216,16 @@ def _is_sure(record: ResumeRecord, _: ResumeFacts) -> str | None:
 def _is_named(record: ResumeRecord, _: ResumeFacts) -> str | None:
     ref = record.session_ref
     if any(SESSION_ID in word or CHECKPOINT in word for word in record.resume_argv):
-        return f"no value for {_unfilled(record)} in its resume command"
+        return f"no value for {_find_placeholder(record)} in its resume command"
     if record.kind not in BY_ID:
         return None
     if ref is None or not is_session_ref(ref):
-        return f"`{_clipped(ref)}` is not the id of a conversation"
+        return f"`{_shorten(ref)}` is not the id of a conversation"
     named = sum(names_conversation(word, ref) for word in record.resume_argv)
     return None if named == 1 else f"its resume command names the conversation {_times(named)}"
 
 
-def _unfilled(record: ResumeRecord) -> str:
+def _find_placeholder(record: ResumeRecord) -> str:
     return SESSION_ID if any(SESSION_ID in word for word in record.resume_argv) else CHECKPOINT
 
 
@@ -311,7 +311,7 @@ def _epoch(record: ResumeRecord, facts: ResumeFacts) -> str | None:
     return (said if same_work(then, now) else f"the earlier one was for {said}") or None
 
 
-def _rewound(record: ResumeRecord, _: ResumeFacts) -> str | None:
+def _check_rewind(record: ResumeRecord, _: ResumeFacts) -> str | None:
     if not record.rewound:
         return None
     return f"it went on after work-tree checkpoint {record.rewound}, to which the files went back"
@@ -355,7 +355,7 @@ GUARDS: Final[tuple[tuple[Guard, GuardCheck], ...]] = (
     (Guard.HOME, _home),
     (Guard.RUNTIME, _runtime),
     (Guard.EPOCH, _epoch),
-    (Guard.REWOUND, _rewound),
+    (Guard.REWOUND, _check_rewind),
     (Guard.AMBIGUOUS, _ambiguous),
     (Guard.CLAIM, _claim),
     (Guard.AGE, _age),
@@ -373,12 +373,14 @@ def choose_resume(history: SeatHistory, facts: ResumeFacts | None) -> ResumeChoi
         return Fresh(reason=NO_EARLIER, guard=Guard.RECORD)
     standing = history.standing or _UNRECORDED
     then, now = _runtimes(standing, facts)
-    update, found = update_of(then, now), resolved(standing)
+    update, found = update_of(then, now), resolve_record(standing)
     for guard, check in GUARDS:
         why = check(found, facts)
         if why is not None:
             return Fresh(reason=why, guard=guard, warns=why == _has_checkpoint(found, facts))
-    reason = f"{_conversation(found)} got {counted(found.reached, 'prompt')}; every check passed"
+    reason = (
+        f"{_conversation(found)} got {format_count(found.reached, 'prompt')}; every check passed"
+    )
     if history.standing is not history.record:
         reason += "; a later attempt, which no prompt reached, does not count"
     noted = f"{reason} ({update})" if update else reason
@@ -400,7 +402,7 @@ def epoch_differences(recorded: Json, now: Json) -> tuple[str, ...]:
     the earlier one was, such as ``cycle 1``. Else: what became of each file in ``recorded``.
     """
     places = tuple(
-        f"{word} {_clipped(recorded.get(name))}"
+        f"{word} {_shorten(recorded.get(name))}"
         for name, word in _EPOCH
         if recorded.get(name) != now.get(name)
     )
@@ -469,13 +471,13 @@ def plan_rung(
 
 def _conversation(record: ResumeRecord) -> str:
     if record.kind in BY_ID and record.session_ref:
-        return f"conversation {_clipped(record.session_ref, _SHORT)}"
+        return f"conversation {_shorten(record.session_ref, _SHORT)}"
     if record.kind is StrategyKind.CHECKPOINT:
         return "the conversation of the checkpoint"
     return "the latest conversation"
 
 
-def _clipped(value: object, longest: int = _LONGEST_VALUE) -> str:
+def _shorten(value: object, longest: int = _LONGEST_VALUE) -> str:
     text = "none" if value is None else str(value)
     return text if len(text) <= longest else text[:longest] + "…"
 

@@ -24,7 +24,7 @@ class ResumeRecord:
         strategy: How the conversation is found again: a `StrategyKind`.
         resume_argv: The argv that resumes the conversation, without a prompt. It contains the id,
             or ``{session_id}`` while the id is not known; ``{checkpoint}`` stands for the path in
-            ``checkpoint``. Empty if nothing can be resumed. See `resolved`.
+            ``checkpoint``. Empty if nothing can be resumed. See `resolve_record`.
         latest_argv: For *learn*: the argv that resumes the agent's latest conversation, for use
             while the id is unknown.
         session_ref: The conversation's present id; None while it is unknown.
@@ -108,7 +108,7 @@ def decode_record(fields: object) -> ResumeRecord | None:
         return None
 
 
-def resolved(record: ResumeRecord) -> ResumeRecord:
+def resolve_record(record: ResumeRecord) -> ResumeRecord:
     """Return the record with the ``resume_argv`` that would run now.
 
     The placeholders `SESSION_ID` and `CHECKPOINT` are filled in; one without a value stays. If the
@@ -125,13 +125,13 @@ def resolved(record: ResumeRecord) -> ResumeRecord:
             stale = _standing_alone(argv_ref)
             argv = tuple(stale.sub(lambda _: SESSION_ID, word) for word in argv)
         argv_ref = ref
-    argv = _filled(argv, places)
+    argv = _fill_argv(argv, places)
     if (argv, argv_ref) == (record.resume_argv, record.argv_ref):
         return record
     return replace(record, resume_argv=argv, argv_ref=argv_ref)
 
 
-def _filled(argv: tuple[str, ...], places: Mapping[str, str]) -> tuple[str, ...]:
+def _fill_argv(argv: tuple[str, ...], places: Mapping[str, str]) -> tuple[str, ...]:
     if not any(place in word for place in places for word in argv):
         return argv
     # One pass, so that a value that looks like a place is left as it is.

@@ -49,7 +49,7 @@ class SeatHistory:
             return None
         return record.previous
 
-    def restated(self, kind: StrategyKind, argv: tuple[str, ...] | None) -> SeatHistory:
+    def with_command(self, kind: StrategyKind, argv: tuple[str, ...] | None) -> SeatHistory:
         """Return this history with another command that resumes the conversation.
 
         The command is that of the standing record. Without a standing record, or another command,

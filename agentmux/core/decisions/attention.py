@@ -94,7 +94,7 @@ def attention(
         unsent: The seats whose prompts have not arrived.
     """
     if state.phase in {Phase.DONE, Phase.FAILED}:
-        return _ended(state)
+        return _report_end(state)
     # An agent without its prompt waits for the user, like one that asks something.
     asks = {**statuses, **dict.fromkeys(unsent, WAITING)}
     notices = tuple(_notices(state, asks, troubled=troubled))
@@ -118,7 +118,7 @@ def _of_seats(state: SessionState, statuses: Mapping[str, str]) -> Iterator[Sess
             yield SessionStatus.SETTING_UP
 
 
-def _ended(state: SessionState) -> Attention:
+def _report_end(state: SessionState) -> Attention:
     if state.phase == Phase.DONE:
         notice = Notice(key="done", on=Occasion.DONE)
         return Attention(status=SessionStatus.DONE, notices=(notice,))

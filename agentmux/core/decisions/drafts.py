@@ -69,12 +69,14 @@ def _drafts(state: SessionState, artifacts: Artifacts) -> Iterator[str]:
 
 
 def _results(state: SessionState, artifacts: Artifacts, here: PhaseDescriptor) -> Iterator[str]:
-    yield from _unrecorded(state, artifacts, here)
+    yield from _find_unrecorded(state, artifacts, here)
     if here.kind is Kind.REVIEW:
         yield from (path for path in _verdicts(state, artifacts, here) if _lies(path, artifacts))
 
 
-def _unrecorded(state: SessionState, artifacts: Artifacts, here: PhaseDescriptor) -> Iterator[str]:
+def _find_unrecorded(
+    state: SessionState, artifacts: Artifacts, here: PhaseDescriptor
+) -> Iterator[str]:
     """Yield the outcome of a check or review if the state does not have it.
 
     AgentMux alone writes it, after the event that the state follows from. Without a state, the

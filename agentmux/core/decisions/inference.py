@@ -12,7 +12,7 @@ from agentmux.core.documents.review import Verdict, outcome
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.statuses import CAPPED, PASSED
-from agentmux.core.names.words.nearest import meant
+from agentmux.core.names.words.nearest import suggest_name
 from agentmux.core.pipeline.artifacts import (
     Artifacts,
     done_marker,
@@ -129,7 +129,7 @@ def _is_fixed(
     sender = pipeline[pipeline.sender(fix.phase)]
     if settled_outcome(state, artifacts, sender.phase, sender.folder) == CAPPED:
         return True
-    work = pipeline.mended(fix.phase)
+    work = pipeline.find_fixed_work(fix.phase)
     done = work is None or work.check(state, artifacts).complete
     return done and artifacts.exists(done_marker(1))
 
@@ -221,7 +221,8 @@ def chosen_phase(name: str, state: SessionState, inference: Inference) -> str:
     phases = tuple(pipeline.by_name)
     if name not in phases:
         raise UsageError(
-            f"no phase `{name}`", hints=(*meant(name, phases), f"phases: {', '.join(phases)}")
+            f"no phase `{name}`",
+            hints=(*suggest_name(name, phases), f"phases: {', '.join(phases)}"),
         )
     inferred = inference.phase
     if inferred in pipeline and pipeline.earlier(name, inferred) != name:

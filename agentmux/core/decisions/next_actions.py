@@ -46,7 +46,7 @@ from agentmux.core.pipeline.delivery import COMMIT, failure, open_step
 from agentmux.core.pipeline.on_disk import StateFromDisk, state_from_disk
 from agentmux.core.pipeline.registry import kind_of, pipeline_of
 from agentmux.core.pipeline.verified import is_proven
-from agentmux.core.pipeline.work import Work, is_setting_up, wanted
+from agentmux.core.pipeline.work import Work, find_work, is_setting_up
 
 # One relaunch after a crash; a further crash fails the session.
 MAX_ATTEMPTS: Final = 2
@@ -425,7 +425,7 @@ def is_rejected(seat: Seat, fact: LaunchFact) -> bool:
 
 
 def _launches(state: SessionState, facts: Facts) -> Iterator[Action]:
-    for work in wanted(state):
+    for work in find_work(state):
         seat = state.seats.get(work.seat)
         if (seat is None or seat.status not in _HELD) and is_parked(state, work.seat):
             continue  # its launch waits for the end of its limit

@@ -7,7 +7,7 @@ from typing import Final
 
 from agentmux.core.decisions.attention import Notice
 from agentmux.core.names.occasion import Occasion
-from agentmux.core.names.words.listing import listed
+from agentmux.core.names.words.listing import join_names
 from agentmux.core.terminal.text.text_width import cell_width, clean, cut
 
 _LONGEST: Final = 100
@@ -38,7 +38,7 @@ def notice_title(name: str, notices: Sequence[Notice]) -> str:
         notices: One or more with the same occasion.
     """
     seats = _seats(notices)
-    return _said(f"{name}: {listed(seats)}" if seats else name, notices)
+    return _describe_notices(f"{name}: {join_names(seats)}" if seats else name, notices)
 
 
 def notice_line(name: str, notices: Sequence[Notice]) -> str:
@@ -46,7 +46,7 @@ def notice_line(name: str, notices: Sequence[Notice]) -> str:
 
     The session is named by the command alone, since a line of tmux has room for little.
     """
-    said = _said(listed(_seats(notices)) or "a session", notices)
+    said = _describe_notices(join_names(_seats(notices)) or "a session", notices)
     return f"{said}: {notice_command(name, notices[0].on)}"
 
 
@@ -71,7 +71,7 @@ def _seats(notices: Sequence[Notice]) -> list[str]:
     return [each.seat for each in notices if each.seat]
 
 
-def _said(who: str, notices: Sequence[Notice]) -> str:
+def _describe_notices(who: str, notices: Sequence[Notice]) -> str:
     one, several = _WHAT[notices[0].on]
     return f"{_line(who)} {several if len(_seats(notices)) > 1 else one}"
 

@@ -12,7 +12,7 @@ from agentmux.core.names.statuses import BROKEN, LAUNCHED, LEFT, STOPPED
 _ENDED: Final = LEFT | {BROKEN}
 
 
-def stopped(state: SessionState) -> tuple[str, ...]:
+def list_stopped_seats(state: SessionState) -> tuple[str, ...]:
     """Return the seats whose panes wait for a choice."""
     return tuple(name for name, seat in state.seats.items() if seat.status == STOPPED)
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.conversation.resume_record import decode_record, resolved
+from agentmux.core.conversation.resume_record import decode_record, resolve_record
 
 if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState
@@ -65,6 +65,6 @@ def _conversations(state: SessionState) -> Iterator[str]:
         if record is None or not record.reached or not record.session_ref or record.rejected:
             continue
         words = [f"{name}={value}" for name, value in sorted(record.env.items())]
-        argv = [*(("env", *words) if words else ()), *resolved(record).resume_argv]
+        argv = [*(("env", *words) if words else ()), *resolve_record(record).resume_argv]
         if record.resume_argv:
             yield f"{seat}\tcd {shlex.quote(record.cwd)} && {shlex.join(argv)}"

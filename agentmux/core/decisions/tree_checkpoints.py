@@ -19,7 +19,7 @@ from agentmux.core.journal.events import (
     ResearchTold,
 )
 from agentmux.core.journal.state import SessionState, TreeCheckpoint
-from agentmux.core.names.words.nearest import meant
+from agentmux.core.names.words.nearest import suggest_name
 from agentmux.core.pipeline.registry import TERMINAL, pipeline_of, working_phase
 from agentmux.errors import NotFoundError
 
@@ -165,7 +165,7 @@ def named_checkpoint(checkpoints: Sequence[TreeCheckpoint], name: str) -> TreeCh
         raise NotFoundError(_NONE)
     raise NotFoundError(
         f"no work-tree checkpoint `{name}`",
-        hints=(*meant(name, ended), checkpoints_label(checkpoints)),
+        hints=(*suggest_name(name, ended), checkpoints_label(checkpoints)),
     )
 
 

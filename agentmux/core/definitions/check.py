@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, field
-from agentmux.core.codec.shape import Fields, Shape, plain, shown
+from agentmux.core.codec.shape import Fields, Shape, as_code, plain
 from agentmux.core.definitions.definition import (
     VERSION,
     Expect,
@@ -165,7 +165,7 @@ def _leaves(fields: Fields) -> tuple[Leaf, ...]:
     for place, value in items:
         leaf = _leaf(fields.shape, value, place)
         if leaf.file in leaves:
-            fields.shape.note(place, f"{shown(leaf.file)} is there twice")
+            fields.shape.note(place, f"{as_code(leaf.file)} is there twice")
         elif leaf.file:
             leaves[leaf.file] = leaf
     return tuple(leaves.values())
@@ -178,7 +178,7 @@ def _leaf(shape: Shape, value: object, place: str) -> Leaf:
     file = fields.name("file", _LEAF, _LEAF_FORM)
     schema = fields.name("schema", _PATH, _PATH_FORM)
     if schema and file and not file.endswith(".yaml"):
-        shape.note(fields.at("schema"), f"only a `.yaml` file has a schema, not {shown(file)}")
+        shape.note(fields.at("schema"), f"only a `.yaml` file has a schema, not {as_code(file)}")
     return Leaf(file=file, schema=schema)
 
 

@@ -28,7 +28,7 @@ _WHENS: Final = {
 }
 
 
-def drawn(pipeline: PipelineDefinition) -> tuple[str, ...]:
+def draw_pipeline(pipeline: PipelineDefinition) -> tuple[str, ...]:
     """Return the lines of the drawing of a pipeline that `check_definition` has accepted."""
     width = max(len(each.phase) for each in pipeline.walk)
     lines = [line for each in pipeline.walk for line in _phase(pipeline, each, width)]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, field
-from agentmux.core.codec.shape import shown
+from agentmux.core.codec.shape import as_code
 from agentmux.core.definitions.definition import Kind, PhaseDefinition, When
 from agentmux.core.definitions.kinds import FORMS, KEYS
 from agentmux.core.names import layout
@@ -105,9 +105,9 @@ Found = Iterator[tuple[str, str]]
 
 def _name(each: PhaseEntry, _: Surroundings) -> Found:
     if each.phase.phase in RESERVED:
-        yield "phase", f"{shown(each.phase.phase)} is a name of AgentMux's own"
+        yield "phase", f"{as_code(each.phase.phase)} is a name of AgentMux's own"
     if "folder" in each.lines and each.phase.folder in RESERVED:
-        yield "folder", f"{shown(each.phase.folder)} is a name of AgentMux's own"
+        yield "folder", f"{as_code(each.phase.folder)} is a name of AgentMux's own"
 
 
 def _keys(each: PhaseEntry, _: Surroundings) -> Found:
@@ -121,7 +121,7 @@ def _roles(each: PhaseEntry, around: Surroundings) -> Found:
     for role in roles:
         if role not in around.roles:
             near = suggestion(role[:60], sorted(around.roles))
-            yield f"roles {role}", f"no role {shown(role)}{near}"
+            yield f"roles {role}", f"no role {as_code(role)}{near}"
     if each.kind is None or "roles" not in FORMS[each.kind].keys:
         return
     if not roles:
@@ -143,7 +143,7 @@ def _prompt(each: PhaseEntry, around: Surroundings) -> Found:
 
 def _absent(what: str, name: str, around: Surroundings) -> str:
     why = around.wrong.get(name)
-    return f"{what} {shown(name)}: {why}" if why else f"no {what} {shown(name)}"
+    return f"{what} {as_code(name)}: {why}" if why else f"no {what} {as_code(name)}"
 
 
 def _variables(name: str, around: Surroundings) -> Found:
@@ -152,7 +152,10 @@ def _variables(name: str, around: Surroundings) -> Found:
     for match in wrong[:_VARIABLES_SHOWN]:
         line = text.count("\n", 0, match.start()) + 1
         near = suggestion(match[1].strip()[:60], sorted(around.variables))
-        yield "prompt", f"prompt {shown(name)}, line {line}: no variable {shown(match[0])}{near}"
+        yield (
+            "prompt",
+            f"prompt {as_code(name)}, line {line}: no variable {as_code(match[0])}{near}",
+        )
 
 
 def _leaves(each: PhaseEntry, around: Surroundings) -> Found:
@@ -161,11 +164,11 @@ def _leaves(each: PhaseEntry, around: Surroundings) -> Found:
         yield "leaves", f"a {each.kind} needs `leaves`: the files that its agent leaves"
     for leaf in each.phase.leaves:
         if RESERVED_FILES.fullmatch(leaf.file):
-            yield "leaves", f"{shown(leaf.file)} is a file of AgentMux's own"
+            yield "leaves", f"{as_code(leaf.file)} is a file of AgentMux's own"
         if leaf.schema and leaf.schema not in around.schemas:
             yield "leaves", _absent("schema", leaf.schema, around)
         elif leaf.schema and around.schemas[leaf.schema]:
-            yield "leaves", f"schema {shown(leaf.schema)}: {around.schemas[leaf.schema]}"
+            yield "leaves", f"schema {as_code(leaf.schema)}: {around.schemas[leaf.schema]}"
 
 
 def _when(each: PhaseEntry, _: Surroundings) -> Found:
@@ -178,7 +181,7 @@ def _run(each: PhaseEntry, around: Surroundings) -> Found:
     for command in each.phase.run:
         if command not in around.commands:
             near = suggestion(command[:60], around.commands)
-            yield f"run {command}", f"`verify` has no command {shown(command)}{near}"
+            yield f"run {command}", f"`verify` has no command {as_code(command)}{near}"
 
 
 _EACH: Final[tuple[Callable[[PhaseEntry, Surroundings], Found], ...]] = (
@@ -197,14 +200,14 @@ def _different(phases: Phases, _: int) -> Placed:
     for each in phases:
         name, folder = each.phase.phase, each.phase.folder
         if name and name in names:
-            what = f"two phases have the name {shown(name)}, the first in line {names[name].line}"
+            what = f"two phases have the name {as_code(name)}, the first in line {names[name].line}"
             yield each.at("phase"), what
         names.setdefault(name, each)
         if each.kind is Kind.FIX or not folder:  # only a fix shares
             continue
         if folder in folders and names[name] is each:
             first = folders[folder].phase.phase
-            yield each.at("folder"), f"the folder {shown(folder)} is that of {shown(first)}"
+            yield each.at("folder"), f"the folder {as_code(folder)} is that of {as_code(first)}"
         folders.setdefault(folder, each)
 
 
@@ -220,7 +223,7 @@ def _ends(phases: Phases, line: int) -> Placed:
     walk = [each for each in phases if each.kind is not Kind.FIX]
     if len(completes) == 1 and walk[-1] is not completes[0]:
         behind = walk[walk.index(completes[0]) + 1]
-        yield behind.line, f"a phase comes after {shown(completes[0].phase.phase)}, the last one"
+        yield behind.line, f"a phase comes after {as_code(completes[0].phase.phase)}, the last one"
 
 
 def _fixes(phases: Phases, _: int) -> Placed:
@@ -230,12 +233,12 @@ def _fixes(phases: Phases, _: int) -> Placed:
         target = each.phase.on_fail
         if target and target not in fixes:
             near = suggestion(target[:60], sorted(fixes - {""}))
-            yield each.at("on_fail"), f"`on_fail` must name a fix, not {shown(target)}{near}"
+            yield each.at("on_fail"), f"`on_fail` must name a fix, not {as_code(target)}{near}"
         if each.kind is Kind.FIX and each.phase.phase and each.phase.phase not in named:
-            yield each.line, f"no `on_fail` names the fix {shown(each.phase.phase)}"
+            yield each.line, f"no `on_fail` names the fix {as_code(each.phase.phase)}"
 
 
-def _shared(phases: Phases, _: int) -> Placed:
+def _check_shared_folders(phases: Phases, _: int) -> Placed:
     for fix in (each for each in phases if each.kind is Kind.FIX):
         owner = next(
             (each for each in phases if each.phase.folder == fix.phase.folder and each is not fix),
@@ -247,7 +250,7 @@ def _shared(phases: Phases, _: int) -> Placed:
         early = [each for each in senders if phases.index(each) < phases.index(owner)]
         if owner.kind is not Kind.WORK or early:
             is_late = owner.kind is Kind.WORK and early
-            which = f" that comes before {shown(early[0].phase.phase)}" if is_late else ""
+            which = f" that comes before {as_code(early[0].phase.phase)}" if is_late else ""
             yield fix.at("folder"), f"a fix can share only the folder of a work{which}"
 
 
@@ -265,5 +268,5 @@ def _plans(phases: Phases, _: int) -> Placed:
 
 
 _ALL: Final[tuple[Callable[[Phases, int], Placed], ...]] = (
-    *(_different, _ends, _fixes, _shared, _plans),
+    *(_different, _ends, _fixes, _check_shared_folders, _plans),
 )

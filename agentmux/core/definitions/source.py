@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, field, replace
-from agentmux.core.codec.shape import shown
+from agentmux.core.codec.shape import as_code
 from agentmux.core.definitions.check import CheckedDefinition, check_definition
 from agentmux.core.definitions.definition import Kind, PipelineDefinition
 from agentmux.core.definitions.located import Located, Problem
@@ -89,11 +89,11 @@ def _other_name(source: Source) -> tuple[Problem, ...]:
     said = item.value.get("name") if item is not None and isinstance(item.value, Mapping) else None
     if item is None or not isinstance(said, str) or said == source.name:
         return ()
-    what = f"`name` {shown(said)} must be {shown(source.name)}, as the file is called"
+    what = f"`name` {as_code(said)} must be {as_code(source.name)}, as the file is called"
     return (Problem(line=item.line("name"), what=what),)
 
 
-def resolved(pipeline: PipelineDefinition, commands: tuple[str, ...]) -> PipelineDefinition:
+def resolve_pipeline(pipeline: PipelineDefinition, commands: tuple[str, ...]) -> PipelineDefinition:
     """Return the pipeline as a session goes through it: without checks that have no commands.
 
     A fix that only such a check names is left out, too.

@@ -34,11 +34,11 @@ def change_request(comments: Mapping[str, LineComment], text: str = "") -> str:
         text: What is asked for besides; may be empty.
     """
     said = {at: each.text.strip().replace("\n", "\n  ") for at, each in comments.items()}
-    held = (f"{at}{_quoted(comments[at].line)}: {each}" for at, each in said.items() if each)
+    held = (f"{at}{_quote_line(comments[at].line)}: {each}" for at, each in said.items() if each)
     return "\n".join((*held, *filter(None, (text.strip(),))))
 
 
-def _quoted(line: str) -> str:
+def _quote_line(line: str) -> str:
     """Return a line of a diff as a quotation, short and without its mark; empty for a blank one."""
     text = line[1:].strip()
     short = text if len(text) <= _QUOTED else f"{text[: _QUOTED - 1]}…"
@@ -59,7 +59,7 @@ def diff_places(lines: Iterable[str]) -> Iterator[str]:
         elif text.startswith("@@"):
             at = _At(path=at.path, old=_begins(text, " -"), new=_begins(text, " +"), inside=True)
         elif at.inside:
-            place, at = _placed(at, text)
+            place, at = _place_line(at, text)
         elif text.startswith(("+++ ", "--- ")):
             name = text[4:].split("\t")[0].removeprefix('"').removesuffix('"')
             path = at.path if name == "/dev/null" else name.partition("/")[2] or name
@@ -77,7 +77,7 @@ class _At:
     inside: bool = False
 
 
-def _placed(at: _At, text: str) -> tuple[str, _At]:
+def _place_line(at: _At, text: str) -> tuple[str, _At]:
     """Return the place of a line of a hunk, and where the next line is."""
     if not at.path or text.startswith("\\"):
         return "", at

@@ -18,7 +18,7 @@ _LINE_ENDS: Final = re.compile("\r\n?|[\v\f\x1c-\x1e\x85\u2028\u2029]")
 _JOINERS: Final = frozenset("\u200c\u200d")
 
 
-def cleaned(text: str) -> str:
+def strip_invisible(text: str) -> str:
     """Return ``text`` with only line feeds as the ends of lines, and without what cannot be seen.
 
     Control characters (but tabs), marks that change the direction of text, invisible letters
@@ -39,7 +39,7 @@ def _is_visible(char: str) -> bool:
 
 def title_line(title: str) -> str:
     """Return a title on one line; empty if nothing of it can be seen."""
-    return " ".join(cleaned(title).split())[:TITLE_MAX].strip()
+    return " ".join(strip_invisible(title).split())[:TITLE_MAX].strip()
 
 
 def issue_text(title: str, body: str, comments: Iterable[tuple[str, str]] = ()) -> str:
@@ -50,7 +50,7 @@ def issue_text(title: str, body: str, comments: Iterable[tuple[str, str]] = ()) 
         body: As the forge has it.
         comments: Author and text of each.
     """
-    said = (f"{author} commented:\n\n{cleaned(text).strip()}" for author, text in comments)
-    parts = (title, cleaned(body).strip(), *said)
+    said = (f"{author} commented:\n\n{strip_invisible(text).strip()}" for author, text in comments)
+    parts = (title, strip_invisible(body).strip(), *said)
     text = "\n\n".join(part for part in parts if part)
     return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}\n\n{CUT}"

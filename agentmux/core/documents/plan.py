@@ -256,7 +256,7 @@ def _check_indices(shape: Shape, indices: list[int]) -> None:
 
     An index of 0 stands for a wrong one, which is a problem already; then gaps are not reported.
     """
-    for index in _repeated(indices):
+    for index in _find_repeated(indices):
         shape.note("subplans", f"index {index} is used more than once")
     known = set(indices)
     if 0 not in known and known != set(range(1, len(known) + 1)):
@@ -272,7 +272,7 @@ def _check_membership(
     Also for each repeated ``group_id``, and for each unknown sub-plan that a group or a dependency
     names.
     """
-    for group_id in _repeated([group.group_id for group in groups]):
+    for group_id in _find_repeated([group.group_id for group in groups]):
         shape.note("groups", f"group_id `{group_id}` is used more than once")
     known = {subplan.index for subplan in subplans} - {0}
     for at, ref in _mentions(groups):
@@ -353,7 +353,7 @@ def _territory(path: str) -> tuple[str, ...]:
     return tuple(parts[:cut])
 
 
-def _repeated(values: list[_Value]) -> list[_Value]:
+def _find_repeated(values: list[_Value]) -> list[_Value]:
     return [value for value, count in Counter(values).items() if count > 1 and value]
 
 

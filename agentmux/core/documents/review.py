@@ -206,13 +206,13 @@ def check_nominations(value: object) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if isinstance(value, str):
         value = [name.strip() for name in value.split(",")]
     fields = Fields(shape, "", {} if value is None else {"reviewers": value})
-    roles = [_nominated(shape, entry, place) for place, entry in fields.items("reviewers")]
+    roles = [_read_nomination(shape, entry, place) for place, entry in fields.items("reviewers")]
     if shape.problems or not roles:
         return DEFAULT_NOMINATIONS, shape.problems
     return tuple(dict.fromkeys(roles)), ()
 
 
-def _nominated(shape: Shape, value: object, place: str) -> str:
+def _read_nomination(shape: Shape, value: object, place: str) -> str:
     name = shape.text(value, place)
     if name and not is_reviewer(name):
         hint = suggestion(name.removeprefix(PREFIX), SHORT_ROLES)

@@ -9,7 +9,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fleet.routing import HostFacts
 from agentmux.core.fleet.statuses import DEAD_LETTER, ENDED
 from agentmux.core.names.status_labels import Colour
-from agentmux.core.names.words.counts import counted
+from agentmux.core.names.words.counts import format_count
 from agentmux.core.terminal.text.text_width import printable
 
 COLOURS: Final[Mapping[str, Colour]] = {
@@ -116,7 +116,7 @@ class FleetGroup:
     shown: tuple[FleetFeature, ...]
 
     @property
-    def counted(self) -> str:
+    def count_text(self) -> str:
         """How many features need what."""
         is_one = self.count == 1 and self.name == _DEAD_S
         return f"{self.count} {DEAD_LETTER if is_one else self.name}"
@@ -159,7 +159,7 @@ class FleetQuestion:
     lines: tuple[str, ...] = ()
 
     @property
-    def blocked(self) -> str:
+    def block_reason(self) -> str:
         """Why nothing can be decided now, in words."""
         return self.obstacle or "nothing is to be decided now"
 
@@ -183,7 +183,7 @@ def host_words(host: HostFacts) -> str:
     elif not host.is_alive:
         state = f"was not seen for {host.age_s:.0f} s"
     return printable(
-        f"host {host.name}: {state}, {host.busy} of {counted(host.slots, 'slot')} taken"
+        f"host {host.name}: {state}, {host.busy} of {format_count(host.slots, 'slot')} taken"
     )
 
 

@@ -40,7 +40,7 @@ class Judgement:
 _ACCEPTED: Final = Judgement(Answer.ACCEPTED)
 
 
-def _ignored(reason: str) -> Judgement:
+def _ignore(reason: str) -> Judgement:
     return Judgement(Answer.IGNORED, reason)
 
 
@@ -57,9 +57,9 @@ def judge(state: SessionState, event: Event) -> Judgement:
     if event.id in state.signals:
         return Judgement(Answer.DUPLICATE, "this was submitted before, there is nothing left to do")
     if state.moved is not None:
-        return _ignored(f"the session was moved to {state.moved.to}")
+        return _ignore(f"the session was moved to {state.moved.to}")
     if working_phase(state) not in pipeline_of(state):
-        return _ignored(f"the session is {state.phase}")
+        return _ignore(f"the session is {state.phase}")
     if isinstance(event.fact, (Approved, ChangesRequested)):
         return _judge_decision(state, event, event.fact)
     return _judge_launch(state, event) or _judge_work(state, event)
@@ -83,26 +83,26 @@ def _judge_decision(
     state: SessionState, event: Event, fact: Approved | ChangesRequested
 ) -> Judgement:
     if event.cycle != state.cycle:
-        return _ignored(f"it is about cycle {event.cycle}, the session is in cycle {state.cycle}")
+        return _ignore(f"it is about cycle {event.cycle}, the session is in cycle {state.cycle}")
     if not _is_completing(state):
-        return _ignored(f"the session is in {state.phase}, there is nothing to decide yet")
+        return _ignore(f"the session is in {state.phase}, there is nothing to decide yet")
     if fact.of_phase not in {"", working_phase(state)}:
-        return _ignored(f"it is about {fact.of_phase}, the session is in {state.phase}")
+        return _ignore(f"it is about {fact.of_phase}, the session is in {state.phase}")
     if state.approval is not None:
-        return _ignored("the result was approved already")
+        return _ignore("the result was approved already")
     return _judge_alone(state, event)
 
 
 def _judge_launch(state: SessionState, event: Event) -> Judgement | None:
     seat = state.seats.get(event.seat)
     if not event.launch:
-        return _ignored("it comes from no launch of this session")
+        return _ignore("it comes from no launch of this session")
     if event.cycle != state.cycle:
-        return _ignored(f"it belongs to cycle {event.cycle}, the session is in cycle {state.cycle}")
+        return _ignore(f"it belongs to cycle {event.cycle}, the session is in cycle {state.cycle}")
     if seat is None:
-        return _ignored(f"the session has moved on to {state.phase}, `{event.seat}` has no work")
+        return _ignore(f"the session has moved on to {state.phase}, `{event.seat}` has no work")
     if seat.launch != event.launch:
-        return _ignored(f"`{event.seat}` belongs to launch {seat.launch} now, not {event.launch}")
+        return _ignore(f"`{event.seat}` belongs to launch {seat.launch} now, not {event.launch}")
     return None
 
 
@@ -111,13 +111,13 @@ def _judge_work(state: SessionState, event: Event) -> Judgement:
     signal = DESCRIPTIONS[fact.kind]
     here = pipeline_of(state)[phase]
     if not signal.in_any_phase and fact.kind != here.signal:
-        return _ignored(f"{phase} does not expect `{fact.kind}`")
+        return _ignore(f"{phase} does not expect `{fact.kind}`")
     if not signal.in_any_phase and state.seats[event.seat].role not in here.roles:
-        return _ignored(f"`{event.seat}` does not work in {phase}")
+        return _ignore(f"`{event.seat}` does not work in {phase}")
     return _judge_alone(state, event)
 
 
 def _judge_alone(state: SessionState, event: Event) -> Judgement:
     """Return the answer by what only this kind of signal or decision needs."""
     reason = JUDGED[event.fact.kind].counts(state, event, event.fact)
-    return _ignored(reason) if reason else _ACCEPTED
+    return _ignore(reason) if reason else _ACCEPTED

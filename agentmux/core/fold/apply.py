@@ -31,13 +31,13 @@ from agentmux.core.fold.signals.table import JUDGED
 from agentmux.core.fold.transitions import (
     again,
     decide_review,
+    ensure_subplan,
     enter,
     forget,
     go_on,
     known_phase,
-    reopened,
+    reopen_from,
     schedule,
-    unplanned,
     with_verdicts_found,
     without_seat,
 )
@@ -117,12 +117,12 @@ from agentmux.core.names.statuses import (
 )
 from agentmux.core.pipeline import delivery
 from agentmux.core.pipeline.check_phase import tried_again
-from agentmux.core.pipeline.checks.setup import repinned
+from agentmux.core.pipeline.checks.setup import repin_setup
 from agentmux.core.pipeline.delivery import COMMIT, open_step
 from agentmux.core.pipeline.on_disk import StateFromDisk
 from agentmux.core.pipeline.registry import kind_of, pipeline_of, working_phase
 from agentmux.core.pipeline.results import result_of
-from agentmux.core.pipeline.work import wanted
+from agentmux.core.pipeline.work import find_work
 from agentmux.errors import AgentmuxError
 
 _AT_ANY_TIME: Final = (CheckpointTaken, SeatTold, SeatAnswered, InputStarted, InputEnded)
@@ -149,11 +149,11 @@ def advance(state: SessionState, event: Event, offset: int) -> SessionState:
         FieldError: The payload does not have the form that this version writes.
     """
     try:
-        after, noted = _applied(state, event)
+        after, noted = _apply_event(state, event)
     except AgentmuxError:
         raise
     except Exception as error:  # noqa: BLE001 (no error may block the session)
-        after, noted = _unhandled(state, event, error), {}
+        after, noted = _fail_on_error(state, event, error), {}
     return replace(
         after,
         **noted,
@@ -165,34 +165,36 @@ def advance(state: SessionState, event: Event, offset: int) -> SessionState:
     )
 
 
-def _unhandled(state: SessionState, event: Event, error: Exception) -> SessionState:
+def _fail_on_error(state: SessionState, event: Event, error: Exception) -> SessionState:
     said = f"{type(error).__name__}: {error}"
     cause = f"event {event.id} (`{event.fact.kind}`) could not be handled: {said}"
-    return replace(_failed(state, event, SessionFailed(cause=cause)), last_event=event.fact.kind)
+    return replace(
+        _apply_failure(state, event, SessionFailed(cause=cause)), last_event=event.fact.kind
+    )
 
 
 def apply(state: SessionState, event: Event) -> SessionState:
     """Return the state after ``event``; ``state`` itself for a signal that does not count."""
-    after, noted = _applied(state, event)
+    after, noted = _apply_event(state, event)
     return replace(after, **noted) if noted else after
 
 
-def _applied(state: SessionState, event: Event) -> tuple[SessionState, dict[str, Any]]:
+def _apply_event(state: SessionState, event: Event) -> tuple[SessionState, dict[str, Any]]:
     """Return the state after ``event``, and the fields that say what happened, by name.
 
     A state is large: the fields are put into it together with those of `advance`.
     """
     step = _STEPS[type(event.fact)]
     if not is_judged(event):
-        after = parking.pruned(step(state, event, event.fact))
+        after = parking.prune_parked(step(state, event, event.fact))
         return after, {"last_event": _last_event(state, event)}
     if judge(state, event).answer is not Answer.ACCEPTED:
         return state, {}
-    after = parking.pruned(_signalled(state, event, step))
+    after = parking.prune_parked(_apply_signal(state, event, step))
     return after, {"last_event": event.fact.kind, "signals": (*state.signals, event.id)}
 
 
-def counted(before: SessionState, after: SessionState) -> bool:
+def has_counted(before: SessionState, after: SessionState) -> bool:
     """Whether the event that led from ``before`` to ``after`` was a signal that counted."""
     return after.signals != before.signals
 
@@ -210,7 +212,7 @@ def _last_event(state: SessionState, event: Event) -> str:
     return event.fact.kind
 
 
-def _signalled(state: SessionState, event: Event, step: FoldStep) -> SessionState:
+def _apply_signal(state: SessionState, event: Event, step: FoldStep) -> SessionState:
     """Return ``state`` after an accepted signal; ``step`` changes what this kind of signal changes.
 
     In a failed session the signal counts for the phase that failed. If it completes that phase, or
@@ -258,7 +260,7 @@ def _began(
     return replace(began, journal_id=state.journal_id)
 
 
-def _launched(state: SessionState, event: Event, fact: AgentLaunched) -> SessionState:
+def _apply_launch(state: SessionState, event: Event, fact: AgentLaunched) -> SessionState:
     if not _is_wanted(state, event, fact.phase):
         return state
     seat = Seat(
@@ -275,7 +277,7 @@ def _launched(state: SessionState, event: Event, fact: AgentLaunched) -> Session
         prompt_bytes=fact.prompt_bytes,
         fresh_prompt_bytes=fact.fresh_prompt_bytes,
     )
-    seated = parking.launched(with_seat(state, event.seat, seat), event)
+    seated = parking.note_launch(with_seat(state, event.seat, seat), event)
     if fact.role in COMMANDS:
         return seated
     return replace(seated, agents={**state.agents, event.seat: fact.record})
@@ -296,7 +298,7 @@ def _is_wanted(state: SessionState, event: Event, phase: str) -> bool:
     if not phase:
         return True
     here = working_phase(state)
-    works = wanted(replace(state, phase=here)) if event.cycle == state.cycle else ()
+    works = find_work(replace(state, phase=here)) if event.cycle == state.cycle else ()
     return any(w.seat == event.seat and (w.topic or phase == here) for w in works)
 
 
@@ -316,7 +318,7 @@ def _chosen(state: SessionState, event: Event, fact: LaunchChosen) -> SessionSta
     return replace(with_seat(state, event.seat, going), agents={**state.agents, event.seat: record})
 
 
-def _exited(state: SessionState, event: Event, fact: AgentExited) -> SessionState:
+def _apply_exit(state: SessionState, event: Event, fact: AgentExited) -> SessionState:
     seat = seat_of(state, event)
     if seat is None:
         return state
@@ -339,12 +341,12 @@ def _step_done(state: SessionState) -> SessionState:
     return state if setup is None else replace(state, setup=replace(setup, done=setup.done + 1))
 
 
-def _nudged(state: SessionState, event: Event, fact: AgentNudged) -> SessionState:
+def _mark_nudged(state: SessionState, event: Event, fact: AgentNudged) -> SessionState:
     seat = seat_of(state, event)
     return state if seat is None else with_seat(state, event.seat, replace(seat, nudged=True))
 
 
-def _stalled(state: SessionState, event: Event, fact: AgentStalled) -> SessionState:
+def _mark_stalled(state: SessionState, event: Event, fact: AgentStalled) -> SessionState:
     seat = seat_of(state, event)
     return state if seat is None else with_seat(state, event.seat, replace(seat, stalled=True))
 
@@ -353,7 +355,7 @@ def _learned_fact(state: SessionState, event: Event, fact: ConversationLearned) 
     return with_conversation(state, event, fact.conversation)
 
 
-def _told(state: SessionState, event: Event, fact: ResearchTold) -> SessionState:
+def _mark_told(state: SessionState, event: Event, fact: ResearchTold) -> SessionState:
     key = f"{fact.research}-{fact.topic}"
     known = state.research.get(key)
     if known is None:
@@ -362,7 +364,7 @@ def _told(state: SessionState, event: Event, fact: ResearchTold) -> SessionState
     return replace(state, research={**state.research, key: told})
 
 
-def _settled(state: SessionState, event: Event, fact: PhaseSettled) -> SessionState:
+def _settle_phase(state: SessionState, event: Event, fact: PhaseSettled) -> SessionState:
     if state.phase != fact.phase:
         return state
     found = from_fields(StateFromDisk, fact.found, where="`phase_settled` event")
@@ -374,7 +376,7 @@ def _settled(state: SessionState, event: Event, fact: PhaseSettled) -> SessionSt
     return decide_review(reviewed) if is_open else go_on(reviewed)
 
 
-def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
+def _apply_resume(state: SessionState, event: Event, fact: Resumed) -> SessionState:
     phase, pipeline = known_phase(state, fact.phase), pipeline_of(state)
     found = from_fields(StateFromDisk, fact.found, where="`resumed` event")
     known = replace(
@@ -388,7 +390,7 @@ def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
     if pipeline.nominates_from(phase):
         # Nobody is nominated yet; a default kept here would override the front matter to come.
         known = replace(known, reviewer_nominations=())
-    known = with_verdicts_found(reopened(known, phase), found.results, phase, "`resumed` event")
+    known = with_verdicts_found(reopen_from(known, phase), found.results, phase, "`resumed` event")
     if fact.override:
         return enter(known, phase)
     last = pipeline.last
@@ -398,15 +400,15 @@ def _resumed(state: SessionState, event: Event, fact: Resumed) -> SessionState:
     # The resume may have skipped the phase that failed, because its artifacts were complete.
     if kind_of(here) is Kind.WORK:
         single = state.implementation_single_coder or state.options.single_coder
-        return schedule(unplanned(replace(here, implementation_single_coder=single)))
+        return schedule(ensure_subplan(replace(here, implementation_single_coder=single)))
     return here
 
 
-def _reattached(state: SessionState, event: Event, fact: SessionReattached) -> SessionState:
+def _apply_reattach(state: SessionState, event: Event, fact: SessionReattached) -> SessionState:
     return state if state.phase == Phase.FAILED else replace(state, interruption=None)
 
 
-def _restarted(state: SessionState, event: Event, fact: SeatRestarted) -> SessionState:
+def _restart_seat(state: SessionState, event: Event, fact: SeatRestarted) -> SessionState:
     unparked = parking.without(without_seat(state, event.seat), event.seat)
     going = replace(unparked, phase=working_phase(state))
     seat = state.seats.get(event.seat)
@@ -419,7 +421,7 @@ def _restarted(state: SessionState, event: Event, fact: SeatRestarted) -> Sessio
     return replace(going, interruption=None, agents={**going.agents, event.seat: marked})
 
 
-def _archived(state: SessionState, event: Event, fact: ArtifactsArchived) -> SessionState:
+def _apply_archiving(state: SessionState, event: Event, fact: ArtifactsArchived) -> SessionState:
     moved = len(state.pending_archive) if fact.moved is None else fact.moved
     return replace(state, pending_archive=state.pending_archive[moved:])
 
@@ -443,10 +445,10 @@ def _setup_done(state: SessionState, event: Event, fact: SetupDone) -> SessionSt
     )
 
 
-def _repinned(state: SessionState, event: Event, fact: Repinned) -> SessionState:
+def _apply_repin(state: SessionState, event: Event, fact: Repinned) -> SessionState:
     # What ran last was a step of the setup as it was.
     known = without_seat(state, SETUP)
-    found = replace(known, setup=repinned(state.setup, fact.setup, fact.dirty))
+    found = replace(known, setup=repin_setup(state.setup, fact.setup, fact.dirty))
     if not fact.pipeline:
         return found
     pipeline = definition_from(fact.pipeline, f"`{fact.kind}` event")
@@ -464,7 +466,7 @@ def _rewind_started(state: SessionState, event: Event, fact: RewindStarted) -> S
     return replace(state, rewind=begun)
 
 
-def _rewound(state: SessionState, event: Event, fact: Rewound) -> SessionState:
+def _apply_rewind(state: SessionState, event: Event, fact: Rewound) -> SessionState:
     agents = {
         seat: _with_mark(record, fact.number) if seat in fact.stale else record
         for seat, record in state.agents.items()
@@ -491,10 +493,10 @@ def _commit_made(state: SessionState, event: Event, fact: CommitMade) -> Session
     after = replace(state, commit=made)
     if fact.commit is None:
         return enter(delivery.step_done(after, COMMIT), Phase.DONE)  # there is nothing to deliver
-    return _stepped(delivery.step_done(after, COMMIT, {"commit": fact.commit}))
+    return _end_if_delivered(delivery.step_done(after, COMMIT, {"commit": fact.commit}))
 
 
-def _stepped(state: SessionState) -> SessionState:
+def _end_if_delivered(state: SessionState) -> SessionState:
     """Return the state after a step was taken: ``done`` after the last one."""
     return state if open_step(state) is not None else enter(state, Phase.DONE)
 
@@ -518,7 +520,7 @@ def _delivery_step_started(state: SessionState, event: Event, fact: StepStarted)
 def _delivery_step_done(state: SessionState, event: Event, fact: StepDone) -> SessionState:
     if fact.approval != state.approval:
         return state
-    return _stepped(delivery.step_done(state, fact.step, fact.record))
+    return _end_if_delivered(delivery.step_done(state, fact.step, fact.record))
 
 
 def _delivery_step_failed(state: SessionState, event: Event, fact: StepFailed) -> SessionState:
@@ -528,14 +530,14 @@ def _delivery_step_failed(state: SessionState, event: Event, fact: StepFailed) -
     return delivery.step_failed(failed, fact.step, fact.reason, fact.record)
 
 
-def _interrupted(state: SessionState, event: Event, fact: SessionInterrupted) -> SessionState:
+def _apply_interrupt(state: SessionState, event: Event, fact: SessionInterrupted) -> SessionState:
     if state.phase not in pipeline_of(state):
         return state
-    left = parking.interrupted(state, fact.cause)
+    left = parking.unpark_on_stop(state, fact.cause)
     return replace(left, interruption=_interruption(state, event, fact.cause))
 
 
-def _failed(state: SessionState, event: Event, fact: SessionFailed) -> SessionState:
+def _apply_failure(state: SessionState, event: Event, fact: SessionFailed) -> SessionState:
     if state.phase not in pipeline_of(state) or not _is_wanted(state, event, fact.phase):
         return state
     interruption = _interruption(state, event, fact.cause)
@@ -551,29 +553,29 @@ _STEPS: Final[Mapping[type[Fact], FoldStep]] = {
     JournalCreated: _journal_created,
     SessionStarted: _began,
     SessionImported: _began,
-    SessionMoved: moving.moved,
-    SessionReturned: moving.returned,
-    SessionArrived: moving.arrived,
-    AgentLaunched: _launched,
+    SessionMoved: moving.apply_move,
+    SessionReturned: moving.apply_return,
+    SessionArrived: moving.apply_arrival,
+    AgentLaunched: _apply_launch,
     LaunchChosen: _chosen,
     PromptReached: with_reached,
-    AgentExited: _exited,
-    AgentNudged: _nudged,
-    AgentStalled: _stalled,
+    AgentExited: _apply_exit,
+    AgentNudged: _mark_nudged,
+    AgentStalled: _mark_stalled,
     AgentParked: parking.park,
     AgentWoken: parking.wake,
     LimitsLifted: parking.lift,
     ConversationLearned: _learned_fact,
-    ResearchTold: _told,
-    SeatTold: inputs.given,
-    SeatAnswered: inputs.given,
-    InputStarted: inputs.started,
-    InputEnded: inputs.ended,
-    PhaseSettled: _settled,
-    Resumed: _resumed,
-    SessionReattached: _reattached,
-    SeatRestarted: _restarted,
-    ArtifactsArchived: _archived,
+    ResearchTold: _mark_told,
+    SeatTold: inputs.add_input,
+    SeatAnswered: inputs.add_input,
+    InputStarted: inputs.start_input,
+    InputEnded: inputs.remove_input,
+    PhaseSettled: _settle_phase,
+    Resumed: _apply_resume,
+    SessionReattached: _apply_reattach,
+    SeatRestarted: _restart_seat,
+    ArtifactsArchived: _apply_archiving,
     WorktreeMade: _worktree_made,
     WorktreeMoved: moving.worktree_moved,
     SetupDone: _setup_done,
@@ -583,10 +585,10 @@ _STEPS: Final[Mapping[type[Fact], FoldStep]] = {
     BaseMade: base_made,
     BaseChecked: base_checked,
     BaseDone: base_done,
-    Repinned: _repinned,
+    Repinned: _apply_repin,
     CheckpointTaken: _checkpoint_taken,
     RewindStarted: _rewind_started,
-    Rewound: _rewound,
+    Rewound: _apply_rewind,
     CommitStarted: _commit_started,
     CommitMade: _commit_made,
     CommitDelayed: _commit_delayed,
@@ -594,6 +596,6 @@ _STEPS: Final[Mapping[type[Fact], FoldStep]] = {
     StepStarted: _delivery_step_started,
     StepDone: _delivery_step_done,
     StepFailed: _delivery_step_failed,
-    SessionInterrupted: _interrupted,
-    SessionFailed: _failed,
+    SessionInterrupted: _apply_interrupt,
+    SessionFailed: _apply_failure,
 }

@@ -12,7 +12,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.plan import check_execution_plan
 from agentmux.core.documents.review import wish_md
-from agentmux.core.fold.apply import counted
+from agentmux.core.fold.apply import has_counted
 from agentmux.core.fold.implied_file import Implied
 from agentmux.core.fold.implied_results import of_results
 from agentmux.core.fold.signals.table import JUDGED
@@ -33,13 +33,13 @@ from agentmux.core.pipeline.artifacts import (
 from agentmux.core.pipeline.registry import kind_of
 
 
-def implied(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
+def derive_files(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
     """Return the files that ``event`` adds to the session; none for a signal that does not count.
 
     The event has led from the state ``before`` to the state ``after``.
     """
     signal = JUDGED.get(event.fact.kind)
-    if signal is not None and not counted(before, after):
+    if signal is not None and not has_counted(before, after):
         return ()  # a signal that does not count, or could not be handled
     return (
         *(signal.files(before, event, event.fact) if signal is not None else ()),

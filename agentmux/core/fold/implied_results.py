@@ -30,7 +30,7 @@ def of_results(before: SessionState, event: Event, after: SessionState) -> tuple
         return ()
     if isinstance(event.fact, Resumed) and not _has_gone_on(before, after):
         return ()  # it goes on where its files say: nothing is added to them
-    return tuple(_decided(before, after))
+    return tuple(_derive_results(before, after))
 
 
 def _has_gone_on(before: SessionState, after: SessionState) -> bool:
@@ -38,7 +38,7 @@ def _has_gone_on(before: SessionState, after: SessionState) -> bool:
     return before.phase in pipeline_of(before) and before.phase != after.phase
 
 
-def _decided(before: SessionState, after: SessionState) -> Iterator[Implied]:
+def _derive_results(before: SessionState, after: SessionState) -> Iterator[Implied]:
     pipeline = pipeline_of(after)
     for phase, result in after.results.items():
         if not result.outcome or phase not in pipeline or before.results.get(phase) == result:

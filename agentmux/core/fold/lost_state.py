@@ -7,7 +7,7 @@ from typing import Final
 
 from agentmux.core.codec.frozen import replace
 from agentmux.core.fold.apply import advance, fold
-from agentmux.core.fold.implied import implied
+from agentmux.core.fold.implied import derive_files
 from agentmux.core.fold.implied_file import Implied
 from agentmux.core.journal.events import (
     AgentExited,
@@ -68,14 +68,14 @@ def rebuild(
     open_: dict[str, Implied] = {}
     for event, offset in events[proven:]:
         after = advance(state, event, offset)
-        open_.update((each.path, each) for each in implied(state, event, after))
+        open_.update((each.path, each) for each in derive_files(state, event, after))
         if isinstance(event.fact, ArtifactsArchived):
-            open_ = _moved(open_, state.pending_archive)
+            open_ = _move_archived(open_, state.pending_archive)
         state = after
     return state, tuple(open_.values())
 
 
-def _moved(
+def _move_archived(
     added: Mapping[str, Implied], archives: Iterable[ArchivedArtifacts]
 ) -> dict[str, Implied]:
     made = dict(added)

@@ -46,7 +46,7 @@ class PhaseTimes:
             spent=self._with_stay(now), phase=phase, since=now if phase else None, until=now
         )
 
-    def left(self) -> PhaseTimes:
+    def with_stop(self) -> PhaseTimes:
         """Return the times of a session that stopped when it was last seen at work."""
         return self if self.until is None else self.at("", self.until)
 
@@ -82,7 +82,7 @@ def phase_times(state: SessionState, events: Iterable[Event]) -> PhaseTimes:
         if at is None:
             continue
         if isinstance(event.fact, Resumed | SessionReattached):
-            times = times.left()
+            times = times.with_stop()
         ends = isinstance(event.fact, SessionInterrupted)
         times = times.at("" if ends else state.phase, at)
     return times

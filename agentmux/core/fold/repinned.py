@@ -52,7 +52,7 @@ def with_pipeline(
     fix = _fix(state, after)
     if phase in after and after[phase].kind is Kind.FIX and (fix is None or not fix.sender):
         # Nobody in the new pipeline has asked for this fix.
-        phase = (after.mended(phase) or after.phases[0]).phase
+        phase = (after.find_fixed_work(phase) or after.phases[0]).phase
     return replace(taken, phase=phase, results=kept, fix=fix)
 
 

@@ -56,7 +56,7 @@ def enter(
     )
     if pipeline[phase].kind is Kind.WORK:
         single = state.options.single_coder
-        return schedule(unplanned(replace(entered, implementation_single_coder=single)))
+        return schedule(ensure_subplan(replace(entered, implementation_single_coder=single)))
     return entered
 
 
@@ -71,27 +71,27 @@ def known_phase(state: SessionState, phase: str) -> str:
     return phase
 
 
-def begun(state: SessionState) -> SessionState:
+def begin_session(state: SessionState) -> SessionState:
     """Return the state of a new session, in the first phase of its pipeline that it goes through.
 
     Its own ``phase`` means nothing yet.
     """
     phases = pipeline_of(state).phases
     first = next(each for each in phases if each.takes_part(state))
-    began = replace(state, phase=first.phase, reviewer_nominations=_nominated(state))
+    began = replace(state, phase=first.phase, reviewer_nominations=_nominate_defaults(state))
     if first.kind is not Kind.WORK:
         return began
     single = state.options.single_coder
-    return schedule(unplanned(replace(began, implementation_single_coder=single)))
+    return schedule(ensure_subplan(replace(began, implementation_single_coder=single)))
 
 
-def _nominated(state: SessionState) -> tuple[str, ...]:
+def _nominate_defaults(state: SessionState) -> tuple[str, ...]:
     """Return the reviewers of a session in which no architect nominates any; else none yet."""
     pipeline = pipeline_of(state)
     return () if pipeline.nominating in pipeline else default_nominations(state)
 
 
-def unplanned(state: SessionState) -> SessionState:
+def ensure_subplan(state: SessionState) -> SessionState:
     """Return the state in which the request is sub-plan 1; ``state`` itself if there is a plan."""
     if pipeline_of(state).is_planned:
         return state
@@ -152,7 +152,7 @@ def _without_results(state: SessionState, pipeline: Pipeline, at: str, sender: s
     fix = state.fix
     if fix is not None and fix.sender:
         fixing = pipeline[fix.sender].on_fail or ""
-        work = pipeline.mended(fixing)
+        work = pipeline.find_fixed_work(fixing)
         if work is not None and places[work.phase] >= places[at]:
             fix = replace(fix, sender="", sent={}, over=False)
         elif places[at] < places[fixing]:
@@ -160,7 +160,7 @@ def _without_results(state: SessionState, pipeline: Pipeline, at: str, sender: s
     return replace(state, results=kept, fix=fix)
 
 
-def reopened(state: SessionState, phase: str) -> SessionState:
+def reopen_from(state: SessionState, phase: str) -> SessionState:
     """Return the state without the outcomes from ``phase`` on, where a session resumes.
 
     It resumes before a phase with an outcome if the file with it is lost. What was found of an open
@@ -199,7 +199,7 @@ def with_verdicts_found(
         reviews = {**known.reviews, **given.reviews}
         result = replace(known, verdicts=given.verdicts, reviews=reviews)
         decided_by = with_result(state, each.phase, result)
-        passed = _decided(decided_by, each.phase) is Verdict.PASS
+        passed = _find_verdict_in(decided_by, each.phase) is Verdict.PASS
         if each.phase == phase:
             state = decided_by if result != known else state
         elif passed:
@@ -270,12 +270,12 @@ def plan_values(plan: ExecutionPlan) -> dict[str, Any]:
     }
 
 
-def decided(state: SessionState) -> Verdict | None:
+def find_verdict(state: SessionState) -> Verdict | None:
     """Return the outcome of the session's review by the verdicts so far; None if it is open."""
-    return _decided(state, state.phase)
+    return _find_verdict_in(state, state.phase)
 
 
-def _decided(state: SessionState, phase: str) -> Verdict | None:
+def _find_verdict_in(state: SessionState, phase: str) -> Verdict | None:
     found = result_of(state, phase).verdicts
     given = {role: Verdict(verdict) for role, verdict in found.items()}
     return outcome(reviewers(state, phase), given)
@@ -283,7 +283,7 @@ def _decided(state: SessionState, phase: str) -> Verdict | None:
 
 def decide_review(state: SessionState) -> SessionState:
     """Return the state after reviewing, if the verdicts decide it; else ``state`` itself."""
-    verdict = decided(state)
+    verdict = find_verdict(state)
     return state if verdict is None else conclude(state, passed=verdict is Verdict.PASS)
 
 
@@ -304,13 +304,13 @@ def conclude(state: SessionState, *, passed: bool) -> SessionState:
     """
     fix = pipeline_of(state)[state.phase].on_fail
     if passed:
-        return go_on(_concluded(state, PASSED))
+        return go_on(_with_outcome(state, PASSED))
     if fix is None or fixes(state, state.phase) >= state.max_review_iterations:
-        return go_on(_concluded(state, CAPPED))
-    return _sent_back(_concluded(state, FAILED), fix)
+        return go_on(_with_outcome(state, CAPPED))
+    return _sent_back(_with_outcome(state, FAILED), fix)
 
 
-def _concluded(state: SessionState, said: str) -> SessionState:
+def _with_outcome(state: SessionState, said: str) -> SessionState:
     known = result_of(state, state.phase)
     return with_result(state, state.phase, replace(known, outcome=said))
 

@@ -13,7 +13,7 @@ class AnswerError(ValueError):
     """An answer is not JSON, or has not what is expected; the message says what."""
 
 
-def parsed(text: str) -> Any:  # noqa: ANN401 (JSON)
+def parse_json(text: str) -> Any:  # noqa: ANN401 (JSON)
     """Return the value of a JSON text.
 
     Raises:

@@ -110,7 +110,7 @@ class RepoRef:
         return (self.host, self.repo.casefold()) == (other.host, other.repo.casefold())
 
 
-def filled(word: str, values: Mapping[str, str]) -> str:
+def fill_word(word: str, values: Mapping[str, str]) -> str:
     """Return ``word`` with each name in braces replaced, in one pass.
 
     Raises:
@@ -128,7 +128,7 @@ def values_of(place: RepoRef, **more: str) -> dict[str, str]:
 
 def url_of(template: str, place: RepoRef, number: int) -> str:
     """Return the URL of an issue or a request of a repository."""
-    return filled(template, {"host": place.host, "repo": place.repo, "number": str(number)})
+    return fill_word(template, {"host": place.host, "repo": place.repo, "number": str(number)})
 
 
 def read_url(spec: ForgeSpec, template: str, url: str) -> tuple[RepoRef, int] | None:

@@ -17,7 +17,7 @@ _TEXTS: Final = ("because", "cause", "reason", "said")
 """The fields of events with words about a failure, which may be those of any program."""
 
 
-def shortened(fact: F) -> F:
+def shorten_failure(fact: F) -> F:
     """Return an event whose words about a failure are cut in their middle, if they are too long."""
     given = {name: getattr(fact, name) for name in _TEXTS if hasattr(fact, name)}
     found: dict[str, Any] = {name: _cut(text) for name, text in given.items() if _is_long(text)}

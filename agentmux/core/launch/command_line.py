@@ -80,8 +80,8 @@ def agent_command(facts: LaunchFacts) -> AgentCommand:
         latest = next((resumes(each, model=model) for each in found), ())
     if earlier is not None:
         known = earlier.session_ref if is_session_ref(earlier.session_ref or "") else SESSION_ID
-        restated = player.preferred.resume and resumes(
-            player.preferred,
+        restated = player.preferred_strategy.resume and resumes(
+            player.preferred_strategy,
             model=earlier.model,
             session_ref=known,
             checkpoint=earlier.checkpoint or None,

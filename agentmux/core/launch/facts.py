@@ -69,7 +69,7 @@ class SeatPlayer:
         return program_name(self.spec)
 
     @property
-    def installed(self) -> bool:
+    def is_installed(self) -> bool:
         """Whether the agent's program is on this machine."""
         return self.probe.installed
 
@@ -81,10 +81,10 @@ class SeatPlayer:
     @property
     def can_play(self) -> bool:
         """Whether an agent can play the seat on this machine."""
-        return self.installed and not self.is_person
+        return self.is_installed and not self.is_person
 
     @property
-    def preferred(self) -> Strategy:
+    def preferred_strategy(self) -> Strategy:
         """The first of its strategies, which the setting ``resume.commands`` replaces."""
         return next(iter(self.spec.strategies), NO_STRATEGY)
 

@@ -125,7 +125,7 @@ class LaunchPlan:
     @property
     def lacks_program(self) -> bool:
         """Whether the pane runs no agent only because the agent's program was not found."""
-        return not (self.plays or self.player.is_person or self.player.installed)
+        return not (self.plays or self.player.is_person or self.player.is_installed)
 
     def as_fresh(self) -> LaunchPlan:
         """Return the same launch with a new conversation."""
@@ -142,12 +142,12 @@ class LaunchPlan:
 def plan_launch(state: SessionState, facts: LaunchFacts) -> LaunchPlan:
     """Decide how a seat's pane comes up; never raises."""
     player, around, command = facts.player, facts.around, agent_command(facts)
-    history = facts.history.restated(player.preferred.kind, command.restated)
+    history = facts.history.with_command(player.preferred_strategy.kind, command.restated)
     choice = choose_resume(history, facts.conversation)
     rung, why = plan_rung(
         choice,
         is_person=player.is_person,
-        missing="" if player.installed else player.spec.command[0],
+        missing="" if player.is_installed else player.spec.command[0],
         failed=history.never_ran,
         shell=around.shell,
         has_shell=around.has_shell,

@@ -97,7 +97,7 @@ def _inputs(state: SessionState, facts: LaunchFacts) -> PromptInputs:
         hello=strategy.kind is StrategyKind.LEARN and strategy.learn != "hook",
         extension=facts.templates.extension,
         submitted=handed_in(state),
-        asked=tuple(_asked(state, work.seat, base)),
+        asked=tuple(_list_research(state, work.seat, base)),
         moved_from=str(state.agents.get(work.seat, {}).get("moved_from") or ""),
         handover=facts.handover,
         instruction_file=f"{facts.folder}/{INSTRUCTIONS}",
@@ -120,7 +120,7 @@ def _reviews(state: SessionState, role: str) -> tuple[str, ...]:
     return tuple(f"{folder}/{name}" for name in review_files(role, alone=alone))
 
 
-def _asked(state: SessionState, seat: str, session: str) -> Iterator[ResearchRequest]:
+def _list_research(state: SessionState, seat: str, session: str) -> Iterator[ResearchRequest]:
     """Yield the research that this seat has asked for."""
     for kind in ResearchKind:
         for topic, status in state.tasks(kind).items():

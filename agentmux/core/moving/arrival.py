@@ -85,12 +85,12 @@ def too_many(checkpoints: int) -> str:
     return f"it has {checkpoints} work-tree checkpoints, and at most {CHECKPOINTS_MAX} can be moved"
 
 
-def malformed(state: SessionState) -> str:
+def find_state_fault(state: SessionState) -> str:
     """Return what is wrong in a state that came from a file; empty for nothing."""
-    return next(_malformed(state), "")
+    return next(_find_state_faults(state), "")
 
 
-def _malformed(state: SessionState) -> Iterator[str]:
+def _find_state_faults(state: SessionState) -> Iterator[str]:
     for seat in (*state.seats, *state.agents):
         if not _SEAT.fullmatch(seat):
             yield f"{seat[:60]!r} is no name of a seat"
@@ -110,7 +110,7 @@ def _malformed(state: SessionState) -> Iterator[str]:
         yield "a number is too large"
 
 
-def landed(state: SessionState, landing: Landing) -> SessionState:
+def land_session(state: SessionState, landing: Landing) -> SessionState:
     """Return the state of the session where it arrives.
 
     Args:

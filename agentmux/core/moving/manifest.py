@@ -146,7 +146,7 @@ def decode(fields: Json) -> Manifest:
     if type(schema) is int and schema > SCHEMA:
         raise DataError(
             f"the file has version {schema}, but this agentmux reads up to {SCHEMA}"
-            f" (agentmux {_shown(fields.get('agentmux'))} wrote it)",
+            f" (agentmux {_as_short_text(fields.get('agentmux'))} wrote it)",
             hints=("update agentmux",),
         )
     listed = fields.get("members")
@@ -164,7 +164,7 @@ def decode(fields: Json) -> Manifest:
     return made
 
 
-def _shown(value: object) -> str:
+def _as_short_text(value: object) -> str:
     return value[:20] if isinstance(value, str) and value.isprintable() else "?"
 
 

@@ -46,10 +46,10 @@ def without_conversation(record: Json) -> dict[str, Any]:
 
 def without_secrets(event: Event) -> Event:
     """Return the event as a file for another machine has it."""
-    return replace(event, fact=_redacted(event.fact))
+    return replace(event, fact=_redact_fact(event.fact))
 
 
-def _redacted(fact: Fact) -> Fact:
+def _redact_fact(fact: Fact) -> Fact:
     if isinstance(fact, SessionStarted | SessionImported | SessionArrived):
         return replace(fact, state=_state(fact.state))
     if isinstance(fact, AgentLaunched | LaunchChosen):

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from agentmux.core.names import statuses
 from agentmux.core.names.occasion import Occasion
-from agentmux.core.names.words.counts import counted, some
+from agentmux.core.names.words.counts import format_count, some
 
 NATIVE_MARK: Final = "↻"
 """The sign for a conversation that comes back, and for an agent that can resume conversations."""
@@ -145,14 +145,14 @@ def left_out_label(path: str) -> str:
 
 def left_behind_label(subjects: Sequence[str]) -> str:
     """Return the warning that the result has not what was committed in the worktree elsewhere."""
-    commits = counted(len(subjects), "commit that was", "commits that were")
+    commits = format_count(len(subjects), "commit that was", "commits that were")
     named = some(subjects)
     return f"without {commits} made in the worktree, on another branch or none: {named}"
 
 
 def brought_back_label(subjects: Sequence[str], base: str) -> str:
     """Return the warning that a merge brings commits into the base that it has no more."""
-    commits = counted(len(subjects), "commit")
+    commits = format_count(len(subjects), "commit")
     return (
         f"the merge brings back {commits} that {base} had when the session began, and has no more:"
         f" {some(subjects)}"

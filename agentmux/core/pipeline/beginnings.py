@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.definitions.kinds import FORMS
 from agentmux.core.journal.state import SessionState
-from agentmux.core.names.words.listing import listed
+from agentmux.core.names.words.listing import join_names
 from agentmux.core.pipeline.registry import beginnings, pipeline_of
 
 
@@ -16,9 +16,10 @@ def beginning_choices(state: SessionState) -> tuple[tuple[str, str], ...]:
     may have meant.
     """
     pipeline = pipeline_of(state)
+    runs = {name: join_names(_as_words(_runs(state, name))) for name in _by_size(state)}
     return tuple(
-        (name, f"{FORMS[pipeline[name].kind].begins}; runs {listed(_shown(_runs(state, name)))}")
-        for name in _by_size(state)
+        (name, f"{FORMS[pipeline[name].kind].begins}; runs {phases}")
+        for name, phases in runs.items()
     )
 
 
@@ -44,5 +45,5 @@ def _runs(state: SessionState, name: str) -> tuple[str, ...]:
     return (name, *after)
 
 
-def _shown(names: tuple[str, ...]) -> list[str]:
+def _as_words(names: tuple[str, ...]) -> list[str]:
     return [name.replace("_", " ") for name in names]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentmux.core.checks.verdict import checks_verdict, unanswered
+from agentmux.core.checks.verdict import checks_verdict, find_blocking
 from agentmux.core.codec.frozen import replace
 from agentmux.core.config.commands import VerifyCommand
 from agentmux.core.definitions.definition import Expect, Kind, PhaseDefinition
@@ -51,7 +51,7 @@ def trees_of(result: PhaseResult) -> frozenset[str]:
 def verdict_of(state: SessionState, phase: str) -> str:
     """Return whether a check has passed; see `checks_verdict`."""
     return checks_verdict(
-        _required(state, phase),
+        _map_required(state, phase),
         _checks(state, phase),
         expect=_expect(state, phase),
         red_before=red_before(state),
@@ -66,7 +66,7 @@ def waiting_for_user(state: SessionState, phase: str) -> tuple[str, ...]:
     result = result_of(state, phase)
     if result is None or result.outcome:
         return ()
-    return unanswered(_required(state, phase), result.checks, expect=_expect(state, phase))
+    return find_blocking(_map_required(state, phase), result.checks, expect=_expect(state, phase))
 
 
 def next_command(state: SessionState, phase: str) -> VerifyCommand | None:
@@ -144,7 +144,7 @@ def _expect(state: SessionState, phase: str) -> Expect:
     return Expect.PASS if found is None else found.expect
 
 
-def _required(state: SessionState, phase: str) -> dict[str, bool]:
+def _map_required(state: SessionState, phase: str) -> dict[str, bool]:
     return {each.name: each.required for each in check_commands(state, phase)}
 
 

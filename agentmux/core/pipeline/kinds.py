@@ -150,17 +150,17 @@ _OF_DOCUMENTS: Final[Mapping[str, str]] = {
 """The documents of ``feature`` have signals with names of their own, in whatever pipeline."""
 
 
-def described(pipeline: PipelineDefinition, sender: str = "") -> tuple[PhaseDescriptor, ...]:
+def describe_phases(pipeline: PipelineDefinition, sender: str = "") -> tuple[PhaseDescriptor, ...]:
     """Return what the program knows of each phase of a pipeline, in the order of the definition.
 
     Args:
         pipeline: A pipeline that `check_definition` has accepted.
         sender: The check or review that asked for the last fix; empty for none.
     """
-    return tuple(_described(pipeline, each, sender) for each in pipeline.phases)
+    return tuple(_describe_phase(pipeline, each, sender) for each in pipeline.phases)
 
 
-def _described(
+def _describe_phase(
     pipeline: PipelineDefinition, phase: PhaseDefinition, sender: str
 ) -> PhaseDescriptor:
     return PhaseDescriptor(
@@ -210,7 +210,7 @@ def _archives(pipeline: PipelineDefinition, phase: PhaseDefinition, sender: str)
     own marker, and the results that the walk will ask for again.
     """
     if phase.kind is Kind.FIX:
-        again = _named(pipeline, _next(pipeline, phase, sender))
+        again = _find_phase(pipeline, _next(pipeline, phase, sender))
         return (f"{phase.folder}/done_1", *_archives(pipeline, again, sender))
     cleared = (phase, *_behind(pipeline, phase))
     if phase.kind not in LOOKING:
@@ -236,7 +236,7 @@ def _fixes(pipeline: PipelineDefinition, phase: PhaseDefinition) -> Mapping[str,
     for sender in (each for each in pipeline.walk if each.on_fail):
         again = walk.index(first_after_fix(pipeline, sender.phase))
         if again <= walk.index(phase.phase) <= walk.index(sender.phase):
-            found[sender.phase] = done_marker(1, _named(pipeline, sender.on_fail).folder)
+            found[sender.phase] = done_marker(1, _find_phase(pipeline, sender.on_fail).folder)
     return found
 
 
@@ -262,7 +262,7 @@ def _behind(pipeline: PipelineDefinition, phase: PhaseDefinition) -> tuple[Phase
     return walk[walk.index(phase) + 1 :]
 
 
-def _named(pipeline: PipelineDefinition, name: str) -> PhaseDefinition:
+def _find_phase(pipeline: PipelineDefinition, name: str) -> PhaseDefinition:
     return next(each for each in pipeline.phases if each.phase == name)
 
 

@@ -16,7 +16,7 @@ from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.journal.events import ArchitectureDone
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import ENDS, Phase
-from agentmux.core.pipeline.kinds import KINDS, PhaseDescriptor, described
+from agentmux.core.pipeline.kinds import KINDS, PhaseDescriptor, describe_phases
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +83,7 @@ class Pipeline:
         """Whether a plan says what the work is; else the whole request is sub-plan 1."""
         return any(each.kind is Kind.PLAN for each in self.phases)
 
-    def mended(self, fix: str) -> PhaseDescriptor | None:
+    def find_fixed_work(self, fix: str) -> PhaseDescriptor | None:
         """Return the work that a fix mends: the last one before the walk goes on; None for none."""
         works = [e for e in self.before(self[fix].next) if e.kind is Kind.WORK]
         return works[-1] if works else None
@@ -119,7 +119,7 @@ def running(definition: PipelineDefinition, sender: str = "") -> Pipeline:
         sender: The check or review that asked for the last fix. The fix stands behind it, and where
             the walk goes on after the fix depends on it.
     """
-    phases = described(definition, sender)
+    phases = describe_phases(definition, sender)
     walk = [each for each in phases if each.kind is not Kind.FIX]
     places = {each.phase: float(place) for place, each in enumerate(walk)}
     for fix in (each for each in phases if each.kind is Kind.FIX):

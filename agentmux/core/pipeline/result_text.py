@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from agentmux.core.codec.shape import is_control
-from agentmux.core.documents.outside_text import cleaned, title_line
+from agentmux.core.documents.outside_text import strip_invisible, title_line
 from agentmux.core.documents.review import check_review, commit_message, label
 from agentmux.core.journal.state import SessionState
 from agentmux.core.pipeline.results import all_reviews, all_verdicts
@@ -28,13 +28,15 @@ def message(state: SessionState) -> str:
     reviews = (
         check_review(fields, role, strict=False)[0] for role, fields in all_reviews(state).items()
     )
-    proposed = _kept(commit_message([review for review in reviews if review is not None]) or "")
+    proposed = _strip_controls(
+        commit_message([review for review in reviews if review is not None]) or ""
+    )
     if proposed.strip():
         return proposed
-    line = _kept(" ".join(state.subject.split("\n", 1)[0].split())) or "Apply the feature"
+    line = _strip_controls(" ".join(state.subject.split("\n", 1)[0].split())) or "Apply the feature"
     if len(line) <= _SUBJECT_MAX:
         return line
-    return f"{_subject(line)}\n\n{_wrapped(_kept(state.subject)[:BODY_MAX])}"
+    return f"{_subject(line)}\n\n{_wrap_lines(_strip_controls(state.subject)[:BODY_MAX])}"
 
 
 def _subject(line: str) -> str:
@@ -44,13 +46,13 @@ def _subject(line: str) -> str:
     return f"{(words or room).rstrip()}…"
 
 
-def _wrapped(text: str) -> str:
+def _wrap_lines(text: str) -> str:
     """Return a text with its long lines wrapped, as git's users expect it."""
     fill = textwrap.TextWrapper(_SUBJECT_MAX, break_long_words=False, break_on_hyphens=False)
     return "\n".join("\n".join(fill.wrap(line)) for line in text.strip().splitlines())
 
 
-def _kept(text: str) -> str:
+def _strip_controls(text: str) -> str:
     """Return a text without control characters, except line ends and tabs, as git needs it."""
     return "".join(char for char in text if char in "\n\t" or not is_control(char))
 
@@ -69,7 +71,7 @@ def request_body(state: SessionState, summary: str, *, closes: str) -> str:
         closes: The issue that a merge closes, as the forge names it: ``#42``; empty for none.
     """
     parts = [
-        cleaned(summary).strip(),
+        strip_invisible(summary).strip(),
         _section("Plan", _plan(state)),
         _section("Review", _verdicts(state)),
     ]

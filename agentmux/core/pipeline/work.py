@@ -34,7 +34,7 @@ class Work:
         return layout.research(self.role.partition("-")[0], self.topic)
 
 
-def wanted(state: SessionState) -> tuple[Work, ...]:
+def find_work(state: SessionState) -> tuple[Work, ...]:
     """Return the work to be done now: the next step of an unfinished setup, else that of agents.
 
     With that of agents comes the next command of a check, and that of the run on the base. Empty

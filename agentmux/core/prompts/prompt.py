@@ -215,14 +215,14 @@ def signals(inputs: PromptInputs) -> tuple[str, ...]:
     """Return the shell commands by which the seat says that it is done, in order."""
     here = _here(inputs)
     if here is None or inputs.role not in here.roles:
-        return (_typed(inputs, ResearchDone.kind),) if inputs.role in RESEARCHERS else ()
+        return (_as_command(inputs, ResearchDone.kind),) if inputs.role in RESEARCHERS else ()
     if here.kind is Kind.WORK and inputs.subplan is None:
-        return tuple(_typed(inputs, here.signal, index) for index, _ in inputs.subplans)
-    return (_typed(inputs, here.signal, None if here.kind is Kind.FIX else inputs.subplan),)
+        return tuple(_as_command(inputs, here.signal, index) for index, _ in inputs.subplans)
+    return (_as_command(inputs, here.signal, None if here.kind is Kind.FIX else inputs.subplan),)
 
 
-def _typed(inputs: PromptInputs, signal: str, subplan: int | None = None) -> str:
-    return DESCRIPTIONS[signal].typed(
+def _as_command(inputs: PromptInputs, signal: str, subplan: int | None = None) -> str:
+    return DESCRIPTIONS[signal].as_command(
         subplan_index=subplan, role=inputs.role, topic=inputs.topic, phase=inputs.phase
     )
 
@@ -260,11 +260,11 @@ def _block(filler: Filler) -> Filler:
     empty line added, or empty if that text is empty.
     """
 
-    def filled(inputs: PromptInputs) -> str:
+    def fill_block(inputs: PromptInputs) -> str:
         text = filler(inputs)
         return f"{text}\n\n" if text else ""
 
-    return filled
+    return fill_block
 
 
 def quote(text: str, limit: int | None = None) -> str:
@@ -321,13 +321,13 @@ def _checks(inputs: PromptInputs) -> str:
 
 
 def _work(inputs: PromptInputs) -> str:
-    return _reviewed(inputs) or (
+    return _describe_review(inputs) or (
         "Nothing of the feature is committed yet: `git status` and `git diff HEAD` show the work;"
         " new files are untracked."
     )
 
 
-def _reviewed(inputs: PromptInputs) -> str:
+def _describe_review(inputs: PromptInputs) -> str:
     found = inputs.reviewed
     if found is None:
         return ""
@@ -362,7 +362,7 @@ def _drafts(inputs: PromptInputs) -> str:
     )
 
 
-def _moved(inputs: PromptInputs) -> str:
+def _describe_move(inputs: PromptInputs) -> str:
     if not inputs.moved_from:
         return ""
     listed = "\n".join(f"- {code_span(path)}" for path in inputs.handover)
@@ -376,7 +376,7 @@ def _moved(inputs: PromptInputs) -> str:
     )
 
 
-def _asked(inputs: PromptInputs) -> str:
+def _list_research(inputs: PromptInputs) -> str:
     if not inputs.asked:
         return ""
     lines = "\n".join(map(_asked_line, inputs.asked))
@@ -436,7 +436,7 @@ def _extension(inputs: PromptInputs) -> str:
 
 
 NAMES: Final[dict[str, Filler]] = {
-    "asked": _asked,
+    "asked": _list_research,
     "change_request": _change_request,
     "checks": _checks,
     "command": lambda inputs: " && ".join(signals(inputs)[:1]),
@@ -449,13 +449,13 @@ NAMES: Final[dict[str, Filler]] = {
     "time": lambda inputs: f", {inputs.time}" if inputs.time else "",
     "instruction_file": lambda inputs: code_span(inputs.instruction_file),
     "iteration": lambda inputs: str(inputs.iteration),
-    "moved": _moved,
+    "moved": _describe_move,
     "open_items": lambda inputs: _list(inputs.open_items, "all of it"),
     "project_dir": lambda inputs: code_span(inputs.project_dir),
     "question": _question,
     "read": _read,
     "request_source": _request_source,
-    "reviewed": _reviewed,
+    "reviewed": _describe_review,
     "requirements": lambda inputs: code_span(f"{inputs.session_dir}/{layout.REQUIREMENTS}"),
     "session_dir": lambda inputs: code_span(inputs.session_dir),
     "signal": _signal_block,

@@ -37,7 +37,7 @@ class FollowedFeature:
     reason: str
 
     @property
-    def said(self) -> str:
+    def status_text(self) -> str:
         """What to tell of it: where it is, or what is wrong."""
         words = self.status
         if self.status == "running" and self.phase:
@@ -108,7 +108,7 @@ class FleetFollower:
             {each["key"]: _feature(each) for each in answer["features"]},
         )
         for key, each in self.features.items():
-            if key not in before or before[key].said != each.said:
+            if key not in before or before[key].status_text != each.status_text:
                 self._tell(each)
         failed = next((each for each in self.features.values() if each.status == "failed"), None)
         if failed is not None:

@@ -186,7 +186,7 @@ class FleetPlay:
     def _tell(self, feature: FollowedFeature) -> None:
         at = self._screen.since_began(time.time())
         where = f"on {feature.host}" if feature.host else ""
-        self._screen.lines(f"{at}  {feature.key:<8} {where:<7} {feature.said}")
+        self._screen.lines(f"{at}  {feature.key:<8} {where:<7} {feature.status_text}")
 
     # -- the proof ---------------------------------------------------------------------------
 

@@ -60,7 +60,7 @@ def claims(
     made = [each for each in commits if each.parents]
     yield _once(features, made)
     yield _on_main(made, commits, branches)
-    yield _approved(made)
+    yield _claim_approvals(made)
     yield _sessions(features, sessions)
 
 
@@ -96,7 +96,7 @@ def _on_main(
     )
 
 
-def _approved(made: Sequence[CountedCommit]) -> Claim:
+def _claim_approvals(made: Sequence[CountedCommit]) -> Claim:
     events = {each.event for each in made}
     holds = "" not in events and len(events) == len(made)
     return Claim(holds=holds, text=f"{len(made)} commits name {len(events)} different approvals")

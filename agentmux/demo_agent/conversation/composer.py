@@ -45,6 +45,6 @@ class InputBox:
         return text
 
     @property
-    def shown(self) -> str:
+    def shown_text(self) -> str:
         """The draft as the screen shows it, with markers for long pastes."""
         return "".join(shown for shown, _ in self._parts)

@@ -114,7 +114,7 @@ class TerminalFace:
                     return selected
                 if key in {KeyPress.ESCAPE, KeyPress.CTRL_C}:
                     return -1
-                selected = _moved(selected, len(choices), key)
+                selected = _move_selection(selected, len(choices), key)
 
     def close(self) -> None:
         """Restore the terminal's mode; what is on the screen stays."""
@@ -186,7 +186,7 @@ class TerminalFace:
             QuitError: Ctrl-C or Ctrl-D for the second time within `AGAIN_S`.
         """
         now = time.monotonic()
-        if key is not KeyPress.ESCAPE and (key is KeyPress.CTRL_C or not self._composer.shown):
+        if key is not KeyPress.ESCAPE and (key is KeyPress.CTRL_C or not self._composer.shown_text):
             if self._last_key and self._last_key[0] is key and now - self._last_key[1] < AGAIN_S:
                 raise QuitError(130 if key is KeyPress.CTRL_C else 0)
             self._last_key = key, now
@@ -205,8 +205,8 @@ class TerminalFace:
             spent = int(time.monotonic() - self._busy_since)
             rows += [f"✻ Working… ({spent}s · esc to interrupt)", ""]
         rows += [f"  (queued) {text.splitlines()[0]}"[: width - 1] for text in self._inbox]
-        draft = self._composer.shown
-        typed = _wrapped(draft, width - 3)[-max(1, self._height() - 8) :]
+        draft = self._composer.shown_text
+        typed = _wrap_text(draft, width - 3)[-max(1, self._height() - 8) :]
         top = [*rows, "─" * (width - 1)]
         body = [(f"{GLYPH} " if at == 0 else "  ") + row for at, row in enumerate(typed)]
         column = _cells(body[-1])
@@ -257,10 +257,10 @@ class TerminalFace:
         self._wake, waker = os.pipe()
         os.set_blocking(waker, False)
         signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
-        signal.signal(signal.SIGWINCH, _noted)
+        signal.signal(signal.SIGWINCH, _ignore_signal)
 
 
-def _noted(_signum: int, _frame: Any) -> None:  # noqa: ANN401 (the signature of the standard library)
+def _ignore_signal(_signum: int, _frame: Any) -> None:  # noqa: ANN401 (the signature of the standard library)
     """Do nothing: the signal has written to a pipe, which wakes the main loop."""
 
 
@@ -271,7 +271,7 @@ def _dialog(head: Sequence[str], choices: Sequence[str], selected: int) -> list[
     return ["", *(f" {line}" for line in head), "", *rows, "", " Enter to confirm · Esc to cancel"]
 
 
-def _moved(selected: int, count: int, key: KeyPress | Typed | Pasted) -> int:
+def _move_selection(selected: int, count: int, key: KeyPress | Typed | Pasted) -> int:
     if key is KeyPress.UP:
         return max(0, selected - 1)
     if key is KeyPress.DOWN:
@@ -282,7 +282,7 @@ def _moved(selected: int, count: int, key: KeyPress | Typed | Pasted) -> int:
     return selected
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def _wrap_text(text: str, width: int) -> list[str]:
     rows, row, used = [], "", 0
     for char in text:
         cells = _cells(char)

@@ -88,14 +88,14 @@ def _review(_seat: OwnSeat, life: Life) -> str:
     """
     passed = life.verdict == "pass"
     said = life.summary or ("Looks good." if passed else "One thing has to change.")
-    lines = [f"verdict: {life.verdict}", f"summary: {_quoted(said)}"]
+    lines = [f"verdict: {life.verdict}", f"summary: {_quote_text(said)}"]
     findings = life.findings if life.findings is not None else []
     lines.append("findings:" if findings else "findings: []")
     for finding in findings:
-        fields = [f"{key}: {_quoted(str(value))}" for key, value in finding.items()]
+        fields = [f"{key}: {_quote_text(str(value))}" for key, value in finding.items()]
         lines += [f"  - {fields[0]}", *(f"    {field}" for field in fields[1:])]
     if passed and life.commit_message:
-        lines.append(f"commit_message: {_quoted(life.commit_message)}")
+        lines.append(f"commit_message: {_quote_text(life.commit_message)}")
     return "\n".join(lines) + "\n"
 
 
@@ -109,7 +109,7 @@ def finding(seat: OwnSeat, path: str) -> dict[str, str]:
     }
 
 
-def _quoted(text: str) -> str:
+def _quote_text(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 

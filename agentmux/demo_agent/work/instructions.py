@@ -51,7 +51,7 @@ def parse(text: str) -> Instructions:
     Lines with a placeholder (``<topic>``, ``…``) are examples and are left out.
     """
     spans = (_CODE.match(line["span"]) for line in _WRITE.finditer(text))
-    artifacts = tuple(dict.fromkeys(_unpadded(span["code"]) for span in spans if span))
+    artifacts = tuple(dict.fromkeys(_strip_padding(span["code"]) for span in spans if span))
     signals = [
         words
         for fence in _FENCE.finditer(text)
@@ -65,11 +65,11 @@ def parse(text: str) -> Instructions:
         signals=tuple(dict.fromkeys(signals)),
         hello=_HELLO in text,
         example=example["body"] if example else "",
-        full=_unpadded(named["code"]) if named else "",
+        full=_strip_padding(named["code"]) if named else "",
     )
 
 
-def _unpadded(code: str) -> str:
+def _strip_padding(code: str) -> str:
     """Return the text of a Markdown code span; if it has a space at both ends, without these."""
     return code[1:-1] if code[0] == code[-1] == " " and code.strip() else code
 

@@ -20,7 +20,7 @@ from agentmux.core.names.status_labels import (
 )
 from agentmux.core.terminal.text.search import matches
 from agentmux.core.terminal.text.text_width import clean, width
-from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, cut, fill, fitted
+from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, cut, fill, fit_parts
 
 if TYPE_CHECKING:
     from agentmux.app.views.rows import SessionRow
@@ -125,12 +125,12 @@ class SessionListing:
     has_projects: bool = False
 
     @property
-    def shown(self) -> tuple[DeskRow, ...]:
+    def shown_rows(self) -> tuple[DeskRow, ...]:
         """The sessions that match the search, in the order of the list."""
         return tuple(each for each in self.lines if isinstance(each, DeskRow))
 
     @property
-    def selected(self) -> DeskRow | None:
+    def selected_row(self) -> DeskRow | None:
         """The selected session; None if no session is shown."""
         return self.rows.get(self.at) if self.at is not None else None
 
@@ -138,7 +138,7 @@ class SessionListing:
     def chosen(self) -> tuple[DeskRow, ...]:
         """The marked sessions, else the selected one."""
         marked = tuple(each for each in self.rows.values() if each.path in self.marked)
-        return marked or ((self.selected,) if self.selected is not None else ())
+        return marked or ((self.selected_row,) if self.selected_row is not None else ())
 
     @property
     def place(self) -> int:
@@ -159,7 +159,7 @@ def with_rows(
     projects = {str(each.project) for each in found.values()}
     marked = listing.marked & found.keys()
     several = len(projects) > 1
-    return _settled(replace(listing, rows=found, marked=marked, has_projects=several))
+    return _settle_listing(replace(listing, rows=found, marked=marked, has_projects=several))
 
 
 def with_examined(listing: SessionListing, rows: Iterable[DeskRow]) -> SessionListing:
@@ -187,18 +187,18 @@ def kept_safety(listing: SessionListing, rows: Iterable[DeskRow]) -> Iterator[De
 
 def search(listing: SessionListing, sought: str) -> SessionListing:
     """Return the list of the sessions that match a text."""
-    return _settled(replace(listing, sought=sought))
+    return _settle_listing(replace(listing, sought=sought))
 
 
 def select(listing: SessionListing, path: Path) -> SessionListing:
     """Return the list with another session selected; unchanged if that one is not shown."""
-    shown = any(each.path == path for each in listing.shown)
+    shown = any(each.path == path for each in listing.shown_rows)
     return replace(listing, at=path) if shown else listing
 
 
 def move(listing: SessionListing, steps: int) -> SessionListing:
     """Return the list with the selection moved by so many sessions, as far as there are any."""
-    shown = [each.path for each in listing.shown]
+    shown = [each.path for each in listing.shown_rows]
     if not shown:
         return listing
     place = shown.index(listing.at) if listing.at in shown else 0
@@ -207,7 +207,7 @@ def move(listing: SessionListing, steps: int) -> SessionListing:
 
 def next_in_need(listing: SessionListing) -> SessionListing:
     """Return the list with the next session selected that needs its user; it begins anew."""
-    needy = [each.path for each in listing.shown if each.row.group is StatusGroup.NEEDS_YOU]
+    needy = [each.path for each in listing.shown_rows if each.row.group is StatusGroup.NEEDS_YOU]
     if not needy:
         return listing
     place = needy.index(listing.at) + 1 if listing.at in needy else 0
@@ -227,13 +227,13 @@ def unmark(listing: SessionListing, paths: Collection[Path] | None = None) -> Se
     )
 
 
-def _settled(listing: SessionListing) -> SessionListing:
+def _settle_listing(listing: SessionListing) -> SessionListing:
     """Return the list with its lines, and with a session selected that is shown."""
     lines = tuple(_lines(listing.rows.values(), listing.sought))
     shown = [each.path for each in lines if isinstance(each, DeskRow)]
     at = listing.at
     if at not in shown:
-        before = [each.path for each in listing.shown]
+        before = [each.path for each in listing.shown_rows]
         place = before.index(at) if at in before else 0
         at = shown[min(place, len(shown) - 1)] if shown else None
     return replace(listing, lines=lines, at=at)
@@ -247,7 +247,7 @@ def _lines(rows: Iterable[DeskRow], sought: str) -> Iterator[ListLine]:
     for group, held in groups.items():
         if held:
             yield Heading(group, len(held))
-            yield from _ordered(group, held)
+            yield from _order_rows(group, held)
 
 
 def _status(row: DeskRow) -> str:
@@ -255,7 +255,7 @@ def _status(row: DeskRow) -> str:
     return f"{status_label(row.row.status)} {row.row.label if row.row.doubt else ''}"
 
 
-def _ordered(group: StatusGroup, rows: Iterable[DeskRow]) -> list[DeskRow]:
+def _order_rows(group: StatusGroup, rows: Iterable[DeskRow]) -> list[DeskRow]:
     """Return the sessions of a group: what is safe to resume first, then the newest.
 
     It is the time of the start that counts, so that a session at work does not jump about.
@@ -271,7 +271,7 @@ def _ordered(group: StatusGroup, rows: Iterable[DeskRow]) -> list[DeskRow]:
 
 def heading_line(heading: Heading, cols: int) -> Line:
     """Return the line above a group."""
-    return fitted(((f"{heading.group} ", BOLD), (str(heading.count), DIM)), cols)
+    return fit_parts(((f"{heading.group} ", BOLD), (str(heading.count), DIM)), cols)
 
 
 def row_line(listing: SessionListing, row: DeskRow, cols: int, now: datetime) -> Line:
@@ -290,7 +290,7 @@ def row_line(listing: SessionListing, row: DeskRow, cols: int, now: datetime) ->
     fits = listing.has_projects and width(name) + width(project) + 1 <= room
     beside = project if fits else ""
     gap = " " * (room - width(name) - width(beside) - bool(beside) + 1)
-    return fitted(
+    return fit_parts(
         (
             (sign, BOLD),
             (name, PLAIN),

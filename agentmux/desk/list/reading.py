@@ -68,17 +68,17 @@ class SessionReader:
         """
         return as_if_trusted(self._world(project))
 
-    def placed(self, row: DeskRow) -> tuple[World, SessionState]:
+    def place_row(self, row: DeskRow) -> tuple[World, SessionState]:
         """Return the world of a session's project, in its work tree, and its state.
 
         Raises:
             AgentmuxError: One of them cannot be read.
         """
-        from agentmux.app.session.workplace.own_worktree import placed  # noqa: PLC0415 (when it is needed)
+        from agentmux.app.session.workplace.own_worktree import with_workplace  # noqa: PLC0415 (when it is needed)
 
         world = self.world(row.project)
         state = world.files(row.path).load().current
-        return placed(world, state), state
+        return with_workplace(world, state), state
 
     def everything(self, projects: Sequence[Path]) -> Iterator[RowsRead]:
         """Yield the rows of all sessions of these projects, the newest of each project first."""
@@ -120,7 +120,7 @@ class SessionReader:
         rows = tuple(_row(site, view, entry, seen[entry.path]) for view, entry in both)
         return RowsRead(rows=rows, gone=gone, problems=result.problems)
 
-    def examined(self, rows: Iterable[DeskRow]) -> Iterator[DeskRow]:
+    def examine_rows(self, rows: Iterable[DeskRow]) -> Iterator[DeskRow]:
         """Yield each session at rest with what a person should know before its resume.
 
         A session that cannot be examined, and one that is live by now, is left out.
@@ -131,7 +131,7 @@ class SessionReader:
             if row.project not in worlds:
                 worlds[row.project] = self._looking_world(row.project)
             world = worlds[row.project]
-            found = _examined(asked.by(world), row) if world is not None else None
+            found = _examine_row(asked.by(world), row) if world is not None else None
             if found is not None:
                 yield found
 
@@ -162,7 +162,7 @@ def _row(site: Site, view: SessionView, entry: SessionEntry, seen_ns: int) -> De
     )
 
 
-def _examined(world: World, row: DeskRow) -> DeskRow | None:
+def _examine_row(world: World, row: DeskRow) -> DeskRow | None:
     from agentmux.app.views.outlook import outlook  # noqa: PLC0415 (50 ms; the list comes first)
 
     try:
@@ -173,4 +173,4 @@ def _examined(world: World, row: DeskRow) -> DeskRow | None:
         return None
     if found.is_live or row.row.group is not StatusGroup.INTERRUPTED:
         return None
-    return replace(row, safety=found.safety, warned=found.warned)
+    return replace(row, safety=found.safety, warned=found.warning)

@@ -58,7 +58,7 @@ class SessionFeed:
         self._halt = threading.Event()
         self._attached = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._files = FlatWatch(self._changed)
+        self._files = FlatWatch(self._take_changes)
         self._processes: PidWatch | None = None
         self._tasks: set[asyncio.Future[None]] = set()
 
@@ -118,7 +118,7 @@ class SessionFeed:
         added = self._files.watch((*folders, *places, self._register.parent))
         for row in rows.values():
             if row.orchestrator is not None and self._processes is not None:
-                ended = partial(self._ended, row.project, row.path)
+                ended = partial(self._look_after_end, row.project, row.path)
                 self._processes.watch(row.orchestrator, ended)
         if added and self._loop is not None:
             # What changes while the watch is set up is not told.
@@ -141,7 +141,7 @@ class SessionFeed:
                 paths = {sessions_dir(project) / name for name in found if name[:1] != "."}
                 self.look_again({project: paths - rows.keys()} if paths - rows.keys() else {})
 
-    def _changed(self, paths: frozenset[Path]) -> None:
+    def _take_changes(self, paths: frozenset[Path]) -> None:
         """Take files that have changed; called in a thread."""
         if self._loop is not None:
             with suppress(RuntimeError):
@@ -160,7 +160,7 @@ class SessionFeed:
             self.look_for_projects()
         self._read_projects(homes[e] for home in paths for e in homes if home in {e, e.parent})
 
-    def _ended(self, project: Path, path: Path, _: int) -> None:
+    def _look_after_end(self, project: Path, path: Path, _: int) -> None:
         """Look at a session whose orchestrator has ended, as soon as its lock is free."""
         if self._loop is not None:
             self._loop.call_later(ENDED_S, self.look_again, {project: {path}})
@@ -209,13 +209,13 @@ class SessionFeed:
         try:
             while self._unexamined:
                 rows, self._unexamined = tuple(self._unexamined.values()), {}
-                await in_daemon_thread(partial(self._examined, rows))
+                await in_daemon_thread(partial(self._examine_rows, rows))
         finally:
             self._examining = False
 
-    def _examined(self, rows: tuple[DeskRow, ...]) -> None:
+    def _examine_rows(self, rows: tuple[DeskRow, ...]) -> None:
         found: list[DeskRow] = []
-        for number, each in enumerate(self._reader.examined(rows), start=1):
+        for number, each in enumerate(self._reader.examine_rows(rows), start=1):
             found.append(each)
             if len(found) == _TOGETHER or number in {1, len(rows)}:
                 self._put(RowsRead(examined=tuple(found)))

@@ -301,14 +301,14 @@ class Choosing(ModalScreen["frozenset[str] | None"]):
             yield Static(self._title, markup=False, classes="title")
             with VerticalScroll():
                 yield _text(self._lines)
-            yield Static(self._listed(), markup=False, id="choices")
+            yield Static(self._list_choices(), markup=False, id="choices")
             yield Static(self._question, markup=False, classes="foot")
 
     def on_mount(self) -> None:
         """Let keys move the text."""
         self.query_one(VerticalScroll).focus()
 
-    def _listed(self) -> str:
+    def _list_choices(self) -> str:
         return "\n".join(
             f"{number} {'' if self._single else self._box(each)}{each}"
             for number, each in enumerate(self._choices, start=1)
@@ -325,7 +325,7 @@ class Choosing(ModalScreen["frozenset[str] | None"]):
         if self._single:
             self.dismiss(self._chosen)
         else:
-            self.query_one("#choices", Static).update(self._listed())
+            self.query_one("#choices", Static).update(self._list_choices())
         return True
 
     def on_key(self, event: object) -> None:

@@ -178,7 +178,7 @@ class FleetScreen(Screen[None]):
         finally:
             self._looking = False
 
-    def _refused(self, error: AgentmuxError | OSError) -> None:
+    def _show_error(self, error: AgentmuxError | OSError) -> None:
         known = of_system(error) if isinstance(error, OSError) else error
         hint = f" ({known.hints[0]})" if known.hints else ""
         self._say(f"{known.message}{hint}", Colour.RED)
@@ -200,7 +200,7 @@ class FleetScreen(Screen[None]):
         )
         for group in board.groups:
             style = Colour.YELLOW.value if group.name in NEEDS_YOU else PLAIN
-            parts.append((group.counted, style))
+            parts.append((group.count_text, style))
             head = f"{group.name} {group.count}"
             options.append(Option(Content.styled(head, BOLD), disabled=True))
             options += [Option(_line(each, widths), id=each.id) for each in group.shown]
@@ -231,7 +231,7 @@ class FleetScreen(Screen[None]):
         if event.sender is self._top:
             self._fit_head()
 
-    def _selected(self) -> FleetFeature | None:
+    def _find_selected(self) -> FleetFeature | None:
         at = self._list.highlighted
         if self._board is None or at is None:
             return None
@@ -290,7 +290,7 @@ class FleetScreen(Screen[None]):
         self._begin_with(host, self._drain, "there is no host")
 
     def _begin(self, action: _Action, *, decides: bool = True) -> None:
-        self._begin_with(self._selected(), action, "no feature is selected", decides=decides)
+        self._begin_with(self._find_selected(), action, "no feature is selected", decides=decides)
 
     def _begin_with(
         self,
@@ -316,7 +316,7 @@ class FleetScreen(Screen[None]):
         try:
             await action
         except (AgentmuxError, OSError) as error:
-            self._refused(error)
+            self._show_error(error)
         finally:
             self._busy = False
 
@@ -333,13 +333,13 @@ class FleetScreen(Screen[None]):
 
     async def _approve(self, row: FleetFeature) -> None:
         title = f"What an approval of {row.id[:SHORT_ID]} would do"
-        digest = await self._agreed(row, title, "Approve?", key="a")
+        digest = await self._ask_agreement(row, title, "Approve?", key="a")
         if digest:
             await self._run(command_words.fleet_approve(row.id, digest))
 
     async def _change(self, row: FleetFeature) -> None:
         title = f"What there is of {row.id[:SHORT_ID]}"
-        digest = await self._agreed(row, title, "Ask for changes?", key="c")
+        digest = await self._ask_agreement(row, title, "Ask for changes?", key="c")
         if not digest:
             return
         title = f"What should change in {row.id[:SHORT_ID]}?"
@@ -348,11 +348,13 @@ class FleetScreen(Screen[None]):
             words = command_words.fleet_request_changes(row.id, digest)
             await self._run(words, text=made.text)
 
-    async def _agreed(self, row: FleetFeature, title: str, question: str, *, key: str) -> str:
+    async def _ask_agreement(
+        self, row: FleetFeature, title: str, question: str, *, key: str
+    ) -> str:
         """Show what is to be decided; return its digest if the person agrees, else nothing."""
         asked = await self._question(row)
         if not asked.digest:
-            self._say(asked.blocked)
+            self._say(asked.block_reason)
             return ""
         lines = (row.title, "", *asked.lines)
         agrees = await self.app.push_screen_wait(TextDialog(title, lines, question, key=key))
@@ -413,7 +415,7 @@ class FleetScreen(Screen[None]):
 def _asked_lines(asked: FleetQuestion) -> tuple[str, ...]:
     attach = asked.feature.attach
     return (
-        *(asked.lines or (asked.blocked,)),
+        *(asked.lines or (asked.block_reason,)),
         *(("", f"its session: o in the list, or {attach}") if attach else ()),
     )
 

@@ -101,10 +101,10 @@ class Field(Widget, can_focus=True):
             return
         event.stop()
         count = len(self.choices)
-        steps = (n for n in range(1, count) if self._called(n).lower().startswith(letter))
+        steps = (n for n in range(1, count) if self._find_label(n).lower().startswith(letter))
         self.action_turn(next(steps, 0))
 
-    def _called(self, steps: int) -> str:
+    def _find_label(self, steps: int) -> str:
         return self.choices[(self.at + steps) % len(self.choices)][0]
 
     def on_click(self, _: Click) -> None:
@@ -122,7 +122,7 @@ class Field(Widget, can_focus=True):
         of = f"{self.at + 1} of {count}  " if count > 1 else ""
         style = "bold reverse" if self.has_focus else BOLD
         head = f"{self._title:<{_TITLE_COLS}}"
-        chosen = f"\u2039 {clean(self._called(0))} \u203a"
+        chosen = f"\u2039 {clean(self._find_label(0))} \u203a"
         about = clean(self.says)
         parts = ((head, PLAIN), (chosen, style), (f"  {of}", DIM), (about, PLAIN))
         return strip_of(parts, self.size.width)

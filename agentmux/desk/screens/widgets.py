@@ -25,7 +25,7 @@ from agentmux.core.terminal.keys.desk_keys import TABS, DeskWish, key_of
 from agentmux.core.terminal.text.text_width import printable, width, wrap
 from agentmux.desk.list.listing import DeskRow, Heading, SessionListing, heading_line, row_line
 from agentmux.desk.session.pages import SessionPage
-from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, Part, fitted, line
+from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, Part, fit_parts, line
 
 WIDEST: Final = 100
 """The greatest width of a text, in cells: longer lines are hard to read."""
@@ -47,7 +47,7 @@ def strip_of(parts: Line, cols: int, *, base: Style | None = None) -> Strip:
     """Return a line of ``cols`` cells to draw, over the style ``base``."""
     segments = [
         Segment(text, _style(style) + base if base is not None else _style(style))
-        for text, style in fitted(parts, cols)
+        for text, style in fit_parts(parts, cols)
         if text
     ]
     return Strip(segments).adjust_cell_length(cols, base or Style())
@@ -144,7 +144,9 @@ class PageView(ScrollView, can_focus=True):
         self._cols = self.size.width
         cols = max(self._cols - 1, 1)  # the scroll bar comes and goes
         if self.page.markdown:
-            self._strips = list(self._rendered(_markdown(self.page.markdown), min(cols, WIDEST)))
+            self._strips = list(
+                self._render_strips(_markdown(self.page.markdown), min(cols, WIDEST))
+            )
             self._line_of = list(range(len(self._strips)))
         elif self.page.screen:
             self._strips = [_screen_row(row) for row in self.page.screen]
@@ -171,14 +173,14 @@ class PageView(ScrollView, can_focus=True):
         elif number == self.cursor and self.is_active:
             yield from _broken(whole[number], cols)
         else:
-            yield fitted(((printable(text), style) for text, style in shown), cols)
+            yield fit_parts(((printable(text), style) for text, style in shown), cols)
 
     def activate(self, *, is_active: bool) -> None:
         """Let keys move the page, or not."""
         self.is_active = is_active
         self._move_to(self.cursor)
 
-    def _rendered(self, renderable: RenderableType, cols: int) -> Iterator[Strip]:
+    def _render_strips(self, renderable: RenderableType, cols: int) -> Iterator[Strip]:
         options = self.app.console.options.update(width=cols, height=None)
         for each in self.app.console.render_lines(renderable, options, pad=False):
             yield Strip([Segment(text, style or Style()) for text, style, _ in each])

@@ -88,9 +88,9 @@ class LiveScreens:
         if known is None or pane is None:
             return None
         with self._one:
-            return self._captured(known.target, path, pane, last, now)
+            return self._capture_pane(known.target, path, pane, last, now)
 
-    def _captured(
+    def _capture_pane(
         self, target: Target, path: Path, pane: str, last: LastScreen, now: datetime
     ) -> LastScreen | None:
         recent, begun = self._recent.get((path, pane)), time.monotonic()

@@ -73,7 +73,7 @@ class OverviewFacts:
     state: SessionState | None = None
     spent_s: Mapping[str, float] = field(default_factory=dict)
 
-    def told(self, files: SessionFiles) -> OverviewFacts:
+    def with_journal(self, files: SessionFiles) -> OverviewFacts:
         """Return the facts with what the session's journal tells; unchanged if it is unreadable."""
         try:
             state = files.load().current
@@ -140,13 +140,13 @@ def _troubles(view: SessionView) -> Iterator[Line]:
 
 def _is_offered(row: DeskRow, step: str) -> bool:
     """Whether keys that are offered do all that the next step says."""
-    keys = {key_of(wish).command for wish in offered(row)}
+    keys = {key_of(wish).command for wish in offer_commands(row)}
     return ";" not in step and keys.issuperset(_COMMANDS.findall(step))
 
 
 def _keys(row: DeskRow) -> Iterator[tuple[DeskWish, str]]:
     """Yield the keys that the session most likely needs next, and what they do."""
-    return ((wish, wish_words(row, wish)) for wish in offered(row))
+    return ((wish, wish_words(row, wish)) for wish in offer_commands(row))
 
 
 def wish_words(row: DeskRow, wish: DeskWish) -> str:
@@ -154,7 +154,7 @@ def wish_words(row: DeskRow, wish: DeskWish) -> str:
     return "reattach" if row.is_lost and wish is DeskWish.RESUME else wish.value
 
 
-def offered(row: DeskRow) -> tuple[DeskWish, ...]:
+def offer_commands(row: DeskRow) -> tuple[DeskWish, ...]:
     """Return what a person most likely wishes for a session, the most urgent first."""
     needy = row.row.group is StatusGroup.NEEDS_YOU and not row.decision
     fits = {

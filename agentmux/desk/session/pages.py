@@ -70,7 +70,7 @@ class SessionPage:
         return bool(self.places or self.whole)
 
 
-def said(text: str, style: str = DIM) -> SessionPage:
+def as_page(text: str, style: str = DIM) -> SessionPage:
     """Return a page of one sentence."""
     return SessionPage(lines=(line(text, style),))
 
@@ -108,12 +108,12 @@ class SessionPages:
         """
         try:
             made = self._makers[tab](row, at, name)
-            return self._located(made, row.project) if tab in _OF_MESSAGES else made
+            return self._with_project(made, row.project) if tab in _OF_MESSAGES else made
         except (AgentmuxError, OSError) as error:
             known = of_system(error) if isinstance(error, OSError) else error
-            return self._located(_trouble(known), row.project)
+            return self._with_project(_trouble(known), row.project)
 
-    def _located(self, page: SessionPage, project: Path) -> SessionPage:
+    def _with_project(self, page: SessionPage, project: Path) -> SessionPage:
         lines = (((self._locate(text, project), style) for text, style in e) for e in page.lines)
         return replace(page, lines=tuple(map(tuple, lines)))
 
@@ -128,7 +128,7 @@ class SessionPages:
             view=view, title=entry.title, project=row.project, row=row, now=site.now()
         )
         if entry.problem is None:
-            facts = facts.told(site.files(row.path))
+            facts = facts.with_journal(site.files(row.path))
         return SessionPage(lines=tuple(overview_lines(facts)))
 
     # -- screens -----------------------------------------------------------------------------
@@ -143,7 +143,7 @@ class SessionPages:
         kept = {each.seat: each for each in readable_screens(row.path, seats, read_limited)}
         shown = {seat: kept.get(seat) or blank_screen(entry, seat) for seat in seats}
         if not shown:
-            return said(_ABSENT)
+            return as_page(_ABSENT)
         at = _place(seats, at, name)
         last = shown[seats[at]]
         now = self._live.screen(row.path, last, site.now()) if row.live else None
@@ -168,7 +168,7 @@ class SessionPages:
     def _documents(self, row: DeskRow, at: int, name: str) -> SessionPage:
         names = tuple(documents(row.path))
         if not names:
-            return said(_ABSENT)
+            return as_page(_ABSENT)
         at = _place(names, at, name)
         data = read_limited(row.path / names[at], TEXT_MAX)
         if data is None:
@@ -184,7 +184,7 @@ class SessionPages:
     def _diff(self, row: DeskRow, *_: object) -> SessionPage:
         from agentmux.app.delivery.approval.result_view import every_change  # noqa: PLC0415 (as above)
 
-        world, state = self._reader.placed(row)
+        world, state = self._reader.place_row(row)
         lines = every_change(world, world.files(row.path), state)
         return SessionPage(
             lines=tuple(line(each.expandtabs(4), _diff_style(each)) for each in lines),
@@ -212,7 +212,7 @@ class SessionPages:
         events = site.files(row.path).tail(0)
         newest, now = [event for event, _ in events[-_EVENTS:]], site.now()
         if not newest:
-            return said(_ABSENT)
+            return as_page(_ABSENT)
         older = f"the newest {_EVENTS} of {len(events)} events; " * (len(events) > _EVENTS)
         return SessionPage(
             lines=tuple(journal_lines(newest, now)),
@@ -240,7 +240,7 @@ def screen_page(
     from agentmux.app.views.session.last_screens import heading  # noqa: PLC0415 (when it is shown)
 
     return SessionPage(
-        screen=shown.painted() or ("",),
+        screen=shown.paint_rows() or ("",),
         parts=seats,
         at=at,
         note=f"live: {shown.seat}, {shown.agent}" if is_live else heading(shown, now),

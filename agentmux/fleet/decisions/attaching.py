@@ -15,7 +15,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fleet.fleet_request import from_fields, session_slug
 from agentmux.core.names import layout
 from agentmux.errors import DataError, NotFoundError
-from agentmux.fleet.engine.database import explained
+from agentmux.fleet.engine.database import explain_errors
 from agentmux.fleet.engine.fleet_home import FleetHome
 from agentmux.fleet.engine.rows import Feature
 from agentmux.fleet.engine.tables import HOSTS
@@ -41,7 +41,7 @@ class AttachWords:
     host: str = ""
 
     @property
-    def shown(self) -> str:
+    def shell_line(self) -> str:
         """The command as a person can paste it."""
         return shlex.join(self.argv)
 
@@ -75,7 +75,7 @@ def attach_words(engine: sa.Engine, place: FleetHome, row: Feature) -> AttachWor
         )
     if row.host == place.identity():
         return AttachWords((*machine.program(), "attach", row.path))
-    with explained(engine), engine.connect() as connection:
+    with explain_errors(engine), engine.connect() as connection:
         address = connection.execute(
             sa.select(HOSTS.c.address).where(HOSTS.c.id == row.host)
         ).scalar()

@@ -10,7 +10,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fleet.statuses import AT_REST, ENDED, FleetStatus
 from agentmux.errors import BlockedError
 from agentmux.fleet.engine import rows
-from agentmux.fleet.engine.database import explained, now_s
+from agentmux.fleet.engine.database import explain_errors, now_s
 from agentmux.fleet.engine.jobs import next_job
 from agentmux.fleet.engine.rows import Feature
 from agentmux.fleet.engine.tables import DECISIONS, FEATURES
@@ -45,7 +45,7 @@ def decide(engine: sa.Engine, row: Feature, given: GivenDecision) -> str:
     """
     enqueuer = Enqueuer(engine)
     made = str(uuid.uuid4())
-    with explained(engine), engine.begin() as connection:
+    with explain_errors(engine), engine.begin() as connection:
         now = rows.feature(connection, row.id) or row
         asked = require_asked(now)
         digest = str(asked.get("digest", ""))
@@ -163,7 +163,7 @@ def cancel(engine: sa.Engine, row: Feature) -> str:
     """
     require_unended(row)
     enqueuer = Enqueuer(engine)
-    with explained(engine), engine.begin() as connection:
+    with explain_errors(engine), engine.begin() as connection:
         if row.status is FleetStatus.QUEUED:
             values = {"status": FleetStatus.FAILED, "reason": "cancelled", "cancelled": True}
             done = rows.change(connection, row.id, *same_row(row), **values)
@@ -193,7 +193,7 @@ def retry(engine: sa.Engine, row: Feature) -> str:
         )
     enqueuer = Enqueuer(engine)
     again = {"cancelled": False, "idle_drives": 0, "reason": "", "refused_by": []}
-    with explained(engine), engine.begin() as connection:
+    with explain_errors(engine), engine.begin() as connection:
         if row.session and row.host:
             done = _drive(connection, enqueuer, row, **again, resumes=True)
             said = "its host resumes its session"

@@ -10,7 +10,7 @@ from agentmux.core.fleet.statuses import ENDED, FleetStatus
 from agentmux.errors import BlockedError
 from agentmux.fleet.decisions.deciding import changed_meanwhile, same_row
 from agentmux.fleet.engine import rows
-from agentmux.fleet.engine.database import explained, now_s
+from agentmux.fleet.engine.database import explain_errors, now_s
 from agentmux.fleet.engine.jobs import next_job
 from agentmux.fleet.engine.rows import Feature
 from agentmux.fleet.engine.tables import FEATURES, HOSTS
@@ -40,7 +40,7 @@ def abandon(engine: sa.Engine, row: Feature) -> tuple[str, ...]:
     """
     gone = require_begun(row)
     enqueuer = Enqueuer(engine)
-    with explained(engine), engine.begin() as connection:
+    with explain_errors(engine), engine.begin() as connection:
         host = connection.execute(
             sa.select(HOSTS, (now_s(engine) - HOSTS.c.seen_at).label("age_s")).where(
                 HOSTS.c.id == gone
@@ -86,7 +86,7 @@ def drain(engine: sa.Engine, name: str) -> int:
     Raises:
         NotFoundError: No host has this name.
     """
-    with explained(engine), engine.begin() as connection:
+    with explain_errors(engine), engine.begin() as connection:
         host = rows.require_host(connection, name)
         connection.execute(HOSTS.update().where(HOSTS.c.id == host).values(draining=True))
         begun = FEATURES.c.status.not_in([*ENDED, FleetStatus.QUEUED])

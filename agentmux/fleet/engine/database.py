@@ -136,7 +136,7 @@ def file_of(engine: sa.Engine) -> tuple[int, int] | None:
 
 
 @contextmanager
-def explained(engine: sa.Engine) -> Iterator[None]:
+def explain_errors(engine: sa.Engine) -> Iterator[None]:
     """Turn an error of the database in the block into one that a user can act on."""
     try:
         yield
@@ -144,27 +144,29 @@ def explained(engine: sa.Engine) -> Iterator[None]:
         hint = _what_to_do(engine.url, error)
         if not is_passing(error):
             hints = (hint,) if hint else ()
-            raise DataError(f"the fleet's database: {_said(error)}", hints=hints) from error
+            raise DataError(
+                f"the fleet's database: {_describe_error(error)}", hints=hints
+            ) from error
         url = engine.url.set(drivername=engine.url.get_backend_name())  # as it was given
         where = shown_url(url.render_as_string(hide_password=True))
         how = "cannot be used" if hint else "does not answer"
         usual = _FILE_HINT if engine.dialect.name == "sqlite" else _SERVER_HINT
         raise MissingError(
-            f"the fleet's database {where} {how}: {_said(error)}", hints=(hint or usual,)
+            f"the fleet's database {where} {how}: {_describe_error(error)}", hints=(hint or usual,)
         ) from error
 
 
 def _what_to_do(url: sa.URL, error: SQLAlchemyError) -> str | None:
     name = url.database or ""
     return what_to_do(
-        f"{_said(error)} {getattr(getattr(error, 'orig', None), 'sqlite_errorname', '')}",
+        f"{_describe_error(error)} {getattr(getattr(error, 'orig', None), 'sqlite_errorname', '')}",
         role=url.username or "ROLE",
         database=name or "DATABASE",
         folder=str(Path(name).parent),
     )
 
 
-def _said(error: SQLAlchemyError) -> str:
+def _describe_error(error: SQLAlchemyError) -> str:
     said = str(getattr(error, "orig", None) or error)
     return " ".join(said.split())[:300]
 
@@ -227,7 +229,7 @@ def require_contract(engine: sa.Engine) -> None:
     Raises:
         DataError: They do not, or the database has no fleet.
     """
-    with explained(engine):
+    with explain_errors(engine):
         if not sa.inspect(engine).has_table(CONTRACTS.name):
             raise DataError(
                 "the database has no fleet yet", hints=("make one: agentmux fleet init",)

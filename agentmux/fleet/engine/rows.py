@@ -107,7 +107,7 @@ _LAST_S: Final = 253_402_300_799.0
 def _feature(row: sa.Row[Any]) -> Feature:
     values = dict(row._mapping)  # noqa: SLF001 (a public name of SQLAlchemy)
     if not _is_sound(values):
-        return _damaged(str(values["id"]))
+        return _make_placeholder(str(values["id"]))
     values["status"] = FleetStatus(values["status"])
     values["refused_by"] = tuple(map(str, values["refused_by"]))
     return Feature(**values)
@@ -125,7 +125,7 @@ def _is_sound(values: Mapping[str, Any]) -> bool:
     )
 
 
-def _damaged(feature_id: str) -> Feature:
+def _make_placeholder(feature_id: str) -> Feature:
     """Return what stands for a row that is no feature: it is listed, and nothing acts on it."""
     return Feature(
         id=feature_id, key=None, wish={}, title="(damaged)", priority=NORMAL,

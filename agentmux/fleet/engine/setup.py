@@ -6,7 +6,7 @@ from contextlib import ExitStack, suppress
 
 from agentmux.errors import AgentmuxError, BlockedError
 from agentmux.fleet.engine import workflows as dbos
-from agentmux.fleet.engine.database import engine_for, explained, make
+from agentmux.fleet.engine.database import engine_for, explain_errors, make
 from agentmux.fleet.engine.fleet_home import FleetHome
 from agentmux.fleet.engine.log import log_to
 
@@ -24,7 +24,7 @@ def set_up(place: FleetHome, url: str) -> None:
         held.callback(engine.dispose)  # SQLite then leaves one file
         if _is_another(place, url):
             _hold(place, held)
-        with explained(engine):
+        with explain_errors(engine):
             make(engine)
             with log_to(place) as log:
                 dbos.migrate(engine, log)

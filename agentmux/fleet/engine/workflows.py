@@ -88,7 +88,7 @@ class Enqueuer:
             options["delay_seconds"] = job.delay_s
         self._client.enqueue_in_transaction(connection, options, job.feature, job.number)
 
-    def taken(self, host: str) -> frozenset[str]:
+    def list_taken(self, host: str) -> frozenset[str]:
         """Return the ids of the workflows that a host has taken from a queue and not ended."""
         found = self._client.list_workflows(
             status="PENDING", executor_id=host, load_input=False, load_output=False

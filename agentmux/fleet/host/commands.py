@@ -103,7 +103,8 @@ class HostCommands:
             code=done.status,
             answer=answer,
             said=machine.locate(
-                _said(done.err.decode("utf-8", "replace"), words[0], done.status), project
+                _summarize_output(done.err.decode("utf-8", "replace"), words[0], done.status),
+                project,
             ),
             lasting=_lasts(answer),
         )
@@ -124,7 +125,7 @@ def _lasts(answer: Mapping[str, Any]) -> bool:
     return any(isinstance(each, dict) and each.get("lasting") is True for each in found)
 
 
-def _said(text: str, command: str, code: int) -> str:
+def _summarize_output(text: str, command: str, code: int) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     error = next((each.removeprefix("error: ") for each in lines if each.startswith("error: ")), "")
     hint = next((each.removeprefix("hint: ") for each in lines if each.startswith("hint: ")), "")

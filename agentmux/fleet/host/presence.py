@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agentmux.fleet.host.host import Host
 
 
-def _replaced() -> DataError:
+def _explain_replaced() -> DataError:
     return DataError(
         "the database of the fleet was deleted or replaced while this worker ran",
         hints=("when the right one is there: agentmux fleet worker",),
@@ -91,9 +91,9 @@ class Presence:
         if facts is None or there is None or not facts.is_alive:
             return
         if (there.address, there.folder) != (values["address"], values["folder"]):
-            raise self._taken(f"a worker on {there.address} in {there.folder}")
+            raise self._explain_taken(f"a worker on {there.address} in {there.folder}")
 
-    def _taken(self, who: str) -> BlockedError:
+    def _explain_taken(self, who: str) -> BlockedError:
         return BlockedError(
             f"{who} has the identity of this host",
             reason="identity_taken",
@@ -108,7 +108,7 @@ class Presence:
             DataError: The database is not the one that it began with, or of another version.
         """
         if file_of(self._engine) != self._file:
-            raise _replaced()
+            raise _explain_replaced()
         mine = HOSTS.c.id == self._host.id
         with self._engine.begin() as connection:
             require_version(connection)
@@ -119,9 +119,9 @@ class Presence:
             )
             other = connection.execute(sa.select(HOSTS.c.run).where(mine)).scalar()
             if other is None:
-                raise _replaced()
+                raise _explain_replaced()
             if not known.rowcount:
-                raise self._taken("another worker")
+                raise self._explain_taken("another worker")
 
     def end(self) -> None:
         """Say that this worker runs no more."""

@@ -62,14 +62,14 @@ class HostSessions:
     def question(self, path: Path) -> Mapping[str, object] | None:
         """Return what a person has to decide: cycle, digest and the lines to read first."""
         from agentmux.app.delivery.approval.approval_question import question_or_obstacle  # noqa: PLC0415 (reads git)
-        from agentmux.app.session.workplace.own_worktree import placed  # noqa: PLC0415 (as above)
+        from agentmux.app.session.workplace.own_worktree import with_workplace  # noqa: PLC0415 (as above)
         from agentmux.core.fold.acceptance import takes_decision  # noqa: PLC0415 (as above)
 
         world = build.world(self.project, config=self.config, environ=self.environ)
         state = world.files(path).load().current
         if not takes_decision(state):
             return None
-        asked = question_or_obstacle(placed(world, state), world.files(path), state)
+        asked = question_or_obstacle(with_workplace(world, state), world.files(path), state)
         if isinstance(asked, str):
             return {"cycle": state.cycle, "digest": "", "obstacle": asked, "lines": []}
         return {

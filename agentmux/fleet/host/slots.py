@@ -37,7 +37,7 @@ class Slots:
             mine = (rank, self._turn, holder)
             self._waiting.append(mine)
         try:
-            while not self._taken(mine):
+            while not self._try_take(mine):
                 if gives_up():  # without the lock: it may ask the database
                     return False
             return True
@@ -46,7 +46,7 @@ class Slots:
                 self._waiting.remove(mine)
                 self._changed.notify_all()
 
-    def _taken(self, mine: tuple[int, int, str]) -> bool:
+    def _try_take(self, mine: tuple[int, int, str]) -> bool:
         """Return whether the holder has a slot; wait a moment for its turn."""
         holder = mine[2]
         with self._changed:

@@ -23,7 +23,7 @@ class Watching:
         self._drives: dict[Path, threading.Event] = {}
         self._at_rest: frozenset[Path] = frozenset()
         self._lock = threading.Lock()
-        self._watch = FlatWatch(self._told)
+        self._watch = FlatWatch(self._notify_drives)
 
     def begin(self, session: Path) -> threading.Event:
         """Return an event that is set whenever the session may have changed, until `end`."""
@@ -58,7 +58,7 @@ class Watching:
     def _again(self) -> None:
         self._watch.watch({*self._drives, *self._at_rest})
 
-    def _told(self, paths: frozenset[Path]) -> None:
+    def _notify_drives(self, paths: frozenset[Path]) -> None:
         changed = {path.parent for path in paths if path.name not in _QUIET}
         with self._lock:
             for session in changed & self._drives.keys():

@@ -108,7 +108,7 @@ def _take_first(host: Host, row: Feature) -> str:
     """
 
     def begin(connection: sa.Connection) -> str:
-        first = next(_queued(connection, host), row)
+        first = next(_find_queued(connection, host), row)
         number = first.drive + 1
         values = {"status": FleetStatus.RUNNING, "host": host.id, "drive": number, "reason": ""}
         if not rows.change(connection, first.id, *_mine(first), **values):
@@ -123,7 +123,7 @@ def _take_first(host: Host, row: Feature) -> str:
     return taken
 
 
-def _queued(connection: sa.Connection, host: Host) -> Iterator[Feature]:
+def _find_queued(connection: sa.Connection, host: Host) -> Iterator[Feature]:
     """Yield the queued features that this host may run, the first of the backlog first."""
     here = sa.or_(sa.not_(FEATURES.c.pinned), FEATURES.c.host == host.id)
     queued = FEATURES.c.status == FleetStatus.QUEUED

@@ -15,7 +15,7 @@ from agentmux.errors import ConfigError, UsageError
 from agentmux.fleet.host.repository import named_repository
 
 
-@schema.described(lambda: {"type": ["string", "integer"]})
+@schema.describe_as(lambda: {"type": ["string", "integer"]})
 def _issue(node: schema.Node, path: str) -> object:
     return node.value if isinstance(node.value, str) else schema.wrong(node, path, "an issue")
 

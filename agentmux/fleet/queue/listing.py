@@ -16,7 +16,7 @@ from agentmux.core.fleet.routing import STALE_S, HostFacts
 from agentmux.core.fleet.statuses import ENDED
 from agentmux.errors import NotFoundError
 from agentmux.fleet.engine import rows
-from agentmux.fleet.engine.database import explained
+from agentmux.fleet.engine.database import explain_errors
 from agentmux.fleet.engine.rows import Feature, FeatureDecision
 from agentmux.fleet.engine.tables import FEATURES
 
@@ -52,7 +52,7 @@ class FleetView:
 
 def fleet_view(engine: sa.Engine) -> FleetView:
     """Read the fleet."""
-    with explained(engine), engine.connect() as connection:
+    with explain_errors(engine), engine.connect() as connection:
         return FleetView(hosts=rows.hosts(connection), features=rows.features(connection))
 
 
@@ -63,7 +63,7 @@ def find(engine: sa.Engine, name: str) -> Feature:
         NotFoundError: None is, or several are.
     """
     name = writable(name)
-    with explained(engine), engine.connect() as connection:
+    with explain_errors(engine), engine.connect() as connection:
         found = rows.features(connection, FEATURES.c.key == name) or rows.features(
             connection, sa.func.substr(FEATURES.c.id, 1, len(name)) == name
         )
@@ -79,7 +79,7 @@ def find(engine: sa.Engine, name: str) -> Feature:
 
 def idle_host(engine: sa.Engine, row: Feature) -> str:
     """Return the name of the host that has a feature if no worker runs there; else nothing."""
-    with explained(engine), engine.connect() as connection:
+    with explain_errors(engine), engine.connect() as connection:
         host = rows.hosts(connection).get(row.host or "")
     return "" if host is None or host.is_alive else host.name
 
@@ -132,7 +132,7 @@ def decision_fields(decision: FeatureDecision) -> dict[str, object]:
 
 def shown_fields(engine: sa.Engine, view: FleetView, row: Feature) -> dict[str, object]:
     """Return all that is known of one feature, as in JSON."""
-    with explained(engine), engine.connect() as connection:
+    with explain_errors(engine), engine.connect() as connection:
         given = rows.decisions(connection, row.id)
     return {
         **feature_fields(view, row),

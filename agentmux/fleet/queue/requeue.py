@@ -50,7 +50,7 @@ class Dropped:
         Raises:
             DBAPIError: The database is away.
         """
-        taken = host.enqueuer.taken(host.id)
+        taken = host.enqueuer.list_taken(host.id)
         with self._lock:
             idle = taken - self._at_work
         for name in sorted(idle & self._idle):

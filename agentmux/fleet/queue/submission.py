@@ -20,7 +20,7 @@ from agentmux.core.fleet.fleet_request import (
 from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.errors import UsageError
 from agentmux.fleet.engine import rows
-from agentmux.fleet.engine.database import explained, now_s
+from agentmux.fleet.engine.database import explain_errors, now_s
 from agentmux.fleet.engine.tables import FEATURES
 from agentmux.fleet.engine.workflows import ADMIT, Enqueuer, Job
 
@@ -50,7 +50,7 @@ def submit(engine: sa.Engine, wishes: Sequence[FleetRequest]) -> tuple[Submitted
     enqueuer = Enqueuer(engine)
     for last in (False, True):
         try:
-            with explained(engine), engine.begin() as connection:
+            with explain_errors(engine), engine.begin() as connection:
                 return tuple(
                     _submit(connection, enqueuer, each, number)
                     for number, each in enumerate(wishes)
@@ -59,7 +59,7 @@ def submit(engine: sa.Engine, wishes: Sequence[FleetRequest]) -> tuple[Submitted
             if last:
                 raise
         except Exception as error:
-            # `explained` wraps what the database says of a key that was taken meanwhile.
+            # `explain_errors` wraps what the database says of a key that was taken meanwhile.
             if last or not isinstance(error.__cause__, IntegrityError):
                 raise
     raise AssertionError

@@ -57,17 +57,17 @@ def drive(host: Host, feature_id: str, number: int) -> str:
         order = host.orders.get(feature_id)
         return host.stop.is_set() or (order is not None and order.cancels(number))
 
-    row = host.write(lambda each: _begun(each, host, feature_id, number))
+    row = host.write(lambda each: _begin_drive(each, host, feature_id, number))
     if row is None:
         return "superseded"
     host.slots.take(row.id, row.priority, gives_up)
     if host.stop.is_set():
         raise StoppingError
     try:
-        row = host.write(lambda each: _begun(each, host, feature_id, number))
+        row = host.write(lambda each: _begin_drive(each, host, feature_id, number))
         if row is None:
             return "superseded"
-        ended = _ended(host, row)
+        ended = _run_drive(host, row)
         if not finish(host, row, ended) and ended.path is not None:
             stop_if_lost(host, ended.path, row.id, row.epoch)
         return f"{ended.outcome.status} {ended.outcome.reason}".strip()
@@ -75,7 +75,9 @@ def drive(host: Host, feature_id: str, number: int) -> str:
         host.slots.free(feature_id)
 
 
-def _begun(connection: sa.Connection, host: Host, feature_id: str, number: int) -> Feature | None:
+def _begin_drive(
+    connection: sa.Connection, host: Host, feature_id: str, number: int
+) -> Feature | None:
     """Return the feature if this drive is its newest one; a parked one runs from now on."""
     may = FEATURES.c.status.in_([FleetStatus.RUNNING, FleetStatus.PARKED])
     mine = (may, FEATURES.c.drive == number, FEATURES.c.host == host.id)
@@ -93,7 +95,7 @@ def _is_ours(host: Host, row: Feature | None, number: int) -> bool:
     )
 
 
-def _ended(host: Host, row: Feature) -> DriveEnd:
+def _run_drive(host: Host, row: Feature) -> DriveEnd:
     try:
         wish = from_fields(row.wish)
         if not is_allowed(wish.repo, host.settings.repos):
@@ -104,17 +106,17 @@ def _ended(host: Host, row: Feature) -> DriveEnd:
             return DriveEnd(Outcome(status=FleetStatus.FAILED, reason=_CANCELLED))
         idle = row.idle_drives + 1
         host.write(lambda c: rows.change(c, row.id, *still_ours(host, row), idle_drives=idle))
-        return _unreached(error, idle)
+        return _end_unreached(error, idle)
     sessions = HostSessions(project=project, environ=host.environ, config=host.config)
     return _Drive(host, row, wish, sessions).run()
 
 
-def _unreached(error: AgentmuxError, idle: int) -> DriveEnd:
+def _end_unreached(error: AgentmuxError, idle: int) -> DriveEnd:
     """Return how a drive ends that has no repository, and is the ``idle``-th one in a row."""
-    return _tried(_words(error), idle, FleetStatus.PARKED, () if error.lasting else _AWAY_S)
+    return _end_or_retry(_words(error), idle, FleetStatus.PARKED, () if error.lasting else _AWAY_S)
 
 
-def _tried(
+def _end_or_retry(
     said: str, idle: int, rests: FleetStatus, pauses_s: Sequence[float], path: Path | None = None
 ) -> DriveEnd:
     """Return how a drive ends that failed: as ``rests`` for a while, or for good."""
@@ -157,18 +159,18 @@ class _Drive:
         with self._host.commands.alone(self._row.id) as lock:
             # Not before: what a killed worker has begun to start may be there only now.
             self._path = self._sessions.find(self._slug)
-            ended = self._prepared(lock)
+            ended = self._prepare_session(lock)
         if ended is not None or self._path is None:
             return ended or DriveEnd(Outcome(status=FleetStatus.FAILED, reason="no session"))
-        return self._followed(self._path)
+        return self._follow_session(self._path)
 
     # -- before --------------------------------------------------------------------------------
 
-    def _prepared(self, lock: int) -> DriveEnd | None:
+    def _prepare_session(self, lock: int) -> DriveEnd | None:
         """Have the session run, with all decisions delivered; return how the drive ends if not."""
         if self._row.cancelled:
-            return self._cancelled(lock)
-        dead = self._counted()
+            return self._cancel_session(lock)
+        dead = self._count_drive()
         if dead is not None:
             return dead
         if self._path is None:
@@ -178,19 +180,19 @@ class _Drive:
                 base = self._base()
             except AgentmuxError as error:
                 logger.warning("%s: %s", self._slug, _words(error))
-                return _unreached(error, self._idle)
-            return self._failed(self._started(base, lock))
+                return _end_unreached(error, self._idle)
+            return self._end_if_failed(self._start_session(base, lock))
         self._host.leases.write(self._path, self._row.epoch)
         for each in self._host.write(lambda c: rows.open_decisions(c, self._row.id)):
             self._deliver(self._path, each, lock)
-        return self._failed(self._resumed(self._path, lock))
+        return self._end_if_failed(self._resume_session(self._path, lock))
 
-    def _counted(self) -> DriveEnd | None:
+    def _count_drive(self) -> DriveEnd | None:
         """Count the drives without progress; five are a dead letter."""
         seen = self._sessions.progress(self._path)
         idle = 0 if seen > self._row.progress else self._row.idle_drives
         if is_dead(idle):  # killed workers, and sessions that were interrupted
-            return _tried(self._row.reason, idle, FleetStatus.FAILED, _AGAIN_S)
+            return _end_or_retry(self._row.reason, idle, FleetStatus.FAILED, _AGAIN_S)
         self._idle = idle + 1
         self._change(idle_drives=self._idle, progress=seen)
         return None
@@ -199,7 +201,7 @@ class _Drive:
         wish = self._wish
         return fetched_base(self._sessions.project, wish.repo, wish.base, self._host.environ)
 
-    def _started(self, base: str, lock: int) -> CommandOutcome:
+    def _start_session(self, base: str, lock: int) -> CommandOutcome:
         wish, project = self._wish, self._sessions.project
         lease = self._host.leases.text(self._row.epoch)
         words = (*start_words(wish, self._slug, base), "--lease", lease)
@@ -207,7 +209,7 @@ class _Drive:
         self._path = self._sessions.find(self._slug)
         return done
 
-    def _resumed(self, path: Path, lock: int) -> CommandOutcome | None:
+    def _resume_session(self, path: Path, lock: int) -> CommandOutcome | None:
         """Resume a session that nothing drives, or take it over; None if there is no need to."""
         view = self._sessions.view(path)
         again = self._row.resumes or bool(self._delivered)
@@ -224,7 +226,7 @@ class _Drive:
             self._sessions.project, (*words, "--yes", "--json"), lock=lock
         )
 
-    def _failed(self, done: CommandOutcome | None) -> DriveEnd | None:
+    def _end_if_failed(self, done: CommandOutcome | None) -> DriveEnd | None:
         """Return how the drive ends after a start or resume that failed; None if it did not."""
         if done is None or done.code == ExitCode.OK:
             return None
@@ -233,7 +235,7 @@ class _Drive:
     def _again(self, said: str, *, lasting: bool) -> DriveEnd:
         logger.warning("%s: %s", self._slug, said)
         pauses_s = () if lasting else _AGAIN_S
-        return _tried(said, self._idle, FleetStatus.RUNNING, pauses_s, self._path)
+        return _end_or_retry(said, self._idle, FleetStatus.RUNNING, pauses_s, self._path)
 
     def _deliver(self, path: Path, decision: FeatureDecision, lock: int) -> None:
         """Give the session a decision that was made elsewhere, and note its answer."""
@@ -250,7 +252,7 @@ class _Drive:
         said = "" if end.code == ExitCode.OK else end.said
         self._host.write(lambda each: rows.answer(each, decision.id, status, said))
 
-    def _cancelled(self, lock: int) -> DriveEnd:
+    def _cancel_session(self, lock: int) -> DriveEnd:
         reason = _CANCELLED
         if self._path is not None:
             view = self._sessions.view(self._path)
@@ -262,7 +264,7 @@ class _Drive:
 
     # -- while it runs -------------------------------------------------------------------------
 
-    def _followed(self, path: Path) -> DriveEnd:
+    def _follow_session(self, path: Path) -> DriveEnd:
         """Follow the session until the drive ends."""
         changed = self._host.watching.begin(path)
         self._note(path)
@@ -280,7 +282,7 @@ class _Drive:
                         return DriveEnd(lost, path=path)
                 elif order.cancels(self._row.drive):
                     with self._host.commands.alone(self._row.id) as lock:
-                        return self._cancelled(lock)
+                        return self._cancel_session(lock)
                 view = self._sessions.view(path)
                 if view.status is not status:
                     status, since = view.status, time.monotonic()
@@ -288,7 +290,7 @@ class _Drive:
                 ended = None if found is None else self._rest(path, view, found)
                 if ended is not None:
                     return ended
-                self._noted(view)
+                self._note_phase(view)
         finally:
             self._host.watching.end(path)
 
@@ -304,7 +306,7 @@ class _Drive:
     def _note(self, path: Path) -> None:
         self._change(session=path.name, path=str(path), resumes=False, question=None)
 
-    def _noted(self, view: SessionView) -> None:
+    def _note_phase(self, view: SessionView) -> None:
         """Note the phase of the session in the fleet, when it is another one."""
         phase = view.phase or ""
         if phase != self._phase:

@@ -12,7 +12,7 @@ _KEPT: Final = (
 """Without these the worker would look for programs, files and sessions elsewhere."""
 
 
-def _quoted(text: str) -> str:
+def _escape_value(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("%", "%%")
 
 
@@ -23,7 +23,11 @@ def unit(program: Sequence[str], *, slots: int, name: str, environ: Mapping[str,
     """
     words = [*program, "fleet", "worker", "--slots", str(slots)]
     words += ["--name", name] if name else []
-    kept = [f'Environment="{each}={_quoted(environ[each])}"' for each in _KEPT if environ.get(each)]
+    kept = [
+        f'Environment="{each}={_escape_value(environ[each])}"'
+        for each in _KEPT
+        if environ.get(each)
+    ]
     return "\n".join(
         (
             "# loginctl enable-linger lets it run while you are logged out",

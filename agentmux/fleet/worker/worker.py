@@ -20,13 +20,13 @@ from agentmux.core.config.settings import FleetSettings
 from agentmux.core.fleet.routing import HEARTBEAT_S
 from agentmux.core.fleet.statuses import AT_REST, ENDED, FleetStatus, outcome
 from agentmux.core.names.status_labels import SessionStatus
-from agentmux.core.names.words.counts import counted
+from agentmux.core.names.words.counts import format_count
 from agentmux.errors import AgentmuxError, ExitCode
 from agentmux.fleet.decisions.abandoned import stop_abandoned
 from agentmux.fleet.decisions.moves import Moves
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine import workflows as dbos
-from agentmux.fleet.engine.database import AWAY, engine_for, explained, require_contract
+from agentmux.fleet.engine.database import AWAY, engine_for, explain_errors, require_contract
 from agentmux.fleet.engine.fleet_home import FleetHome
 from agentmux.fleet.engine.jobs import next_job
 from agentmux.fleet.engine.log import log_to
@@ -115,7 +115,7 @@ class _Worker:
             settings=options.settings,
             slots=Slots(options.slots),
             leases=Leases(options.settings.lease_s),
-            watching=Watching(self._moved),
+            watching=Watching(self._drive_moved_session),
             environ=options.environ,
             config=options.config,
             stop=threading.Event(),
@@ -131,11 +131,11 @@ class _Worker:
         self._forgot_at = -_FORGET_EVERY_S
 
     def run(self) -> int:
-        with explained(self._engine):
+        with explain_errors(self._engine):
             self._presence.begin()
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, self._on_signal)
-        with explained(self._engine):
+        with explain_errors(self._engine):
             self._beat()
             self._look()
             dbos.launch(
@@ -145,7 +145,7 @@ class _Worker:
                 admit=self._body(admit),
                 drive=self._body(drive),
             )
-        slots = counted(self._options.slots, "slot")
+        slots = format_count(self._options.slots, "slot")
         if not self._options.settings.repos:
             self._options.said("warning: this host may run no repository: see `fleet.repos`")
         self._options.said(f"worker {self._host.name} runs with {slots} (Ctrl-C ends it)")
@@ -154,7 +154,7 @@ class _Worker:
                 self._turn()
             return self._end()
         except AgentmuxError as error:
-            return self._failed(error)
+            return self._end_with_error(error)
 
     def _on_signal(self, *_: object) -> None:
         # In a thread: the interrupted code may hold the lock of the event.
@@ -268,13 +268,13 @@ class _Worker:
         self._host.watching.rest(frozenset(resting))
         for path in new:
             try:
-                self._moved(path)
+                self._drive_moved_session(path)
             except (AgentmuxError, OSError) as error:  # one session keeps nothing from the others
                 logger.warning("could not look at %s: %s", path.name, error)
         if drained:
             self._host.draining.set()
 
-    def _moved(self, session: Path) -> None:
+    def _drive_moved_session(self, session: Path) -> None:
         """Begin a drive of a session at rest that somebody on this host has moved."""
         feature_id = self._sessions.get(session)
         row = self._host.write(lambda each: rows.feature(each, feature_id or ""))
@@ -312,7 +312,7 @@ class _Worker:
         self._options.said(f"worker {self._host.name} has ended; its sessions live on in tmux")
         return self._exit(ExitCode.OK)
 
-    def _failed(self, error: AgentmuxError) -> int:
+    def _end_with_error(self, error: AgentmuxError) -> int:
         """End, since this worker must not go on; its sessions stop acting when their leases end."""
         self._options.said(f"error: {error.message}")
         for hint in error.hints:

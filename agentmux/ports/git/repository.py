@@ -169,7 +169,7 @@ class Repository(Protocol):
     def committed_since(self, commit: str) -> tuple[str, ...]:
         """Return the files in which HEAD differs from a commit, without ``.agentmux``."""
 
-    def dropped(self, commit: str, branch: str) -> tuple[str, ...]:
+    def list_dropped_commits(self, commit: str, branch: str) -> tuple[str, ...]:
         """Return hash and subject of the commits up to ``commit`` that a branch has not any more.
 
         The oldest is first; none where the branch does not exist.
@@ -217,7 +217,7 @@ class Repository(Protocol):
         """Return the path of the lock file of the user's index while it exists, else None."""
 
     def changes(self) -> tuple[str, ...]:
-        """Return all uncommitted changes: first what `dirty` returns, then what `nested` returns.
+        """Return all uncommitted changes: first those of `dirty`, then those of `list_nested`.
 
         It takes one call of git.
         """
@@ -231,13 +231,13 @@ class Repository(Protocol):
     def dirty(self) -> tuple[str, ...]:
         """Return the files that differ from HEAD or are untracked, without ``.agentmux``."""
 
-    def nested(self) -> tuple[str, ...]:
+    def list_nested(self) -> tuple[str, ...]:
         """Return the untracked folders that are repositories themselves, ending in ``/``.
 
         Git adds none of their files to a commit of this repository.
         """
 
-    def tracked(self, paths: Collection[Path]) -> tuple[str, ...]:
+    def list_tracked_files(self, paths: Collection[Path]) -> tuple[str, ...]:
         """Return the files at or below these places that came with the repository, or will go."""
 
     def protect_from_clean(self, sessions: Path) -> bool:
@@ -272,7 +272,7 @@ class Repository(Protocol):
     def has_branch(self, name: str) -> bool:
         """Return whether ``git switch`` finds a branch of this name: here, or at a remote."""
 
-    def unnamed(self, commit: str) -> tuple[str, ...]:
+    def list_unnamed_commits(self, commit: str) -> tuple[str, ...]:
         """Return the commits up to this one that no branch, tag, stash or HEAD leads to.
 
         Each is an abbreviated id and a subject; the oldest is first. Nothing is returned for a

@@ -59,7 +59,7 @@ class WorktreeSpec:
     leaves_folder: bool = False
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """What is checked out, for people: the branch, or the commit that it shows."""
         return f"branch {self.branch}" if self.branch else f"commit {self.commit[:12]}"
 
@@ -197,7 +197,7 @@ class Worktrees(Protocol):
     def reserve(self, spec: WorktreeSpec) -> None:
         """Keep other sessions from taking the branch's name, before it is made."""
 
-    def owned(self, session: str) -> str | None:
+    def find_branch(self, session: str) -> str | None:
         """Return the short name of the branch that is known as a session's; None for none."""
 
     def adopt(self, spec: WorktreeSpec, tip: str) -> None:
@@ -211,7 +211,7 @@ class Worktrees(Protocol):
             GitError: Git refuses.
         """
 
-    def kept(self, spec: WorktreeSpec) -> tuple[Path, ...]:
+    def list_kept(self, spec: WorktreeSpec) -> tuple[Path, ...]:
         """Return the git directories of its folders that are not at their place.
 
         They are those of a folder that was deleted, moved or is not mounted, and of earlier ones,

@@ -113,7 +113,7 @@ class SessionArchives(Protocol):
     def drop(self, path: Path) -> None:
         """Remove a file that was only needed for a moment."""
 
-    def opened(self, path: Path) -> AbstractContextManager[SessionArchive]:
+    def open_archive(self, path: Path) -> AbstractContextManager[SessionArchive]:
         """Open a file for a ``with`` block.
 
         Raises:
@@ -125,7 +125,9 @@ class SessionArchives(Protocol):
 class Bundles(Protocol):
     """Bundles of commits, in the repository of one project."""
 
-    def bundled(self, home: Path, refs: Mapping[str, str]) -> AbstractContextManager[Path | None]:
+    def make_bundle(
+        self, home: Path, refs: Mapping[str, str]
+    ) -> AbstractContextManager[Path | None]:
         """Make a bundle of all that no remote-tracking branch has, for a ``with`` block.
 
         It is verified. It is None where the remotes have everything.

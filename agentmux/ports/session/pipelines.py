@@ -17,7 +17,7 @@ class Pipelines(Protocol):
     def names(self) -> tuple[str, ...]:
         """Return the names of all files, also of those that cannot be used; built-in ones first."""
 
-    def shadowed(self) -> tuple[str, ...]:
+    def list_shadowed(self) -> tuple[str, ...]:
         """Return the paths of the files that have no effect, as another one has the same name."""
 
     def source(self, name: str) -> Source | None:

@@ -41,7 +41,7 @@ class Transaction(Protocol):
     """Access to a session while no other writer can append to its journal."""
 
     @property
-    def loaded(self) -> LoadedSession:
+    def loaded_session(self) -> LoadedSession:
         """State and journal as they were when the lock was taken."""
 
     def append(self, event: Event) -> None:
@@ -146,7 +146,7 @@ class SessionFiles(SignalFiles, Protocol):
             UnknownEventError: A line has an unknown kind or a newer version.
         """
 
-    def skipped(self) -> tuple[str, ...]:
+    def take_skipped(self) -> tuple[str, ...]:
         """Return a sentence for each line that `tail` skipped because it does not parse.
 
         Each line is reported once, here or as a warning of `load`.

@@ -24,7 +24,7 @@ class Templates(Protocol):
             ConfigError: The file of the extension cannot be used.
         """
 
-    def copied(self) -> str | None:
+    def copy_patterns(self) -> str | None:
         """Return the patterns (as in ``.gitignore``) of the ignored files that a worktree gets.
 
         None if there are none, or the user has not trusted them.

@@ -18,7 +18,7 @@ class Trust(Protocol):
             ConfigError: A prompt extension of the project cannot be used.
         """
 
-    def known(self) -> TrustedParts:
+    def trusted_parts(self) -> TrustedParts:
         """Return the trusted parts as they were when first read; later changes are not seen."""
 
     def keep(self, parts: TrustedParts, /, *, only: bool = False) -> None:

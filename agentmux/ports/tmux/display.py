@@ -143,11 +143,11 @@ class Display(Protocol):
     def page(self) -> TextPage:
         """Return how much of the text that was shown last is on the screen."""
 
-    def resized(self) -> None:
+    def handle_resize(self) -> None:
         """Draw the last picture again, since the size of the terminal has changed."""
 
     def fits(self, cols: int, rows: int) -> None:
-        """Draw no more than this, until `resized`: the terminal's size may still be an older one.
+        """Draw no more than this, until `handle_resize`: the terminal's size may be an older one.
 
         tmux passes the new size of a pane on only after a while.
         """

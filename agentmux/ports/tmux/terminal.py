@@ -383,7 +383,7 @@ class OwnSession(Panes, Protocol):
     def target(self) -> Target:
         """The tmux session that this object gives access to."""
 
-    def attached(self) -> int:
+    def count_clients(self) -> int:
         """Return how many clients show the session to somebody."""
 
     def clients(self) -> tuple[Client, ...]:

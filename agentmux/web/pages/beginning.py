@@ -13,7 +13,7 @@ from agentmux.app.commands.begin.start import to_be_agreed_to
 from agentmux.app.commands.look.agents import installed_agents
 from agentmux.app.commands.look.pipelines import usable_pipelines
 from agentmux.core.codec.frozen import dataclass
-from agentmux.core.codec.shape import shown
+from agentmux.core.codec.shape import as_code
 from agentmux.core.decisions.workplace import workplace_choices
 from agentmux.core.names.agent_names import SHELL, is_for_tests
 from agentmux.core.terminal.text import command_words
@@ -91,7 +91,7 @@ async def begin(
     """
     agent = form.get("agent", "")
     if agent and agent not in offered.agents:
-        words = f"no agent {shown(agent)} is installed here"
+        words = f"no agent {as_code(agent)} is installed here"
         return "", CommandMessage(is_ok=False, words=words, hints=("agentmux agents",))
     if not offered.is_configured and not agent:
         words = "no configuration says which agent plays the roles: choose one"
@@ -99,7 +99,7 @@ async def begin(
     text = form.get("text", "").strip() or None
     project = offered.project
     planned = await commands.run(project, words_of(form, dry_run=True), text=text)
-    asks = to_be_agreed_to(_said(planned.out, "warnings")) if planned.is_ok else ()
+    asks = to_be_agreed_to(_read_texts(planned.out, "warnings")) if planned.is_ok else ()
     if asks:
         return "", CommandMessage(is_ok=False, words=asks[0], hints=(_asks(offered),))
     made = planned
@@ -107,9 +107,9 @@ async def begin(
         made = await commands.run(project, words_of(form, dry_run=False), text=text)
     if not made.is_ok:
         return "", CommandMessage(is_ok=False, words=made.words, hints=made.hints)
-    (name,) = _said(made.out, "session")
+    (name,) = _read_texts(made.out, "session")
     return name, CommandMessage(
-        is_ok=True, words=f"session {name} has started", hints=_said(made.out, "warnings")
+        is_ok=True, words=f"session {name} has started", hints=_read_texts(made.out, "warnings")
     )
 
 
@@ -117,7 +117,7 @@ def _asks(offered: StartOffer) -> str:
     return f'agentmux --project {offered.project} start "…"'
 
 
-def _said(out: Words, field: str) -> Words:
+def _read_texts(out: Words, field: str) -> Words:
     """Return the texts of a field of a command's JSON answer."""
     found = json.loads("\n".join(out)).get(field) or ()
     return (found,) if isinstance(found, str) else tuple(map(str, found))

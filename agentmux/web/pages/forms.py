@@ -161,11 +161,11 @@ class Forms:
     def of_session(self, name: str) -> Callable[[Request], Awaitable[Response]]:
         """Return what answers the form of this name."""
 
-        async def answered(request: Request) -> Response:
+        async def answer_form(request: Request) -> Response:
             try:
                 place = await self._place(request)
             except AgentmuxError as error:
-                return self._pages.failed(request, error)
+                return self._pages.render_failure(request, error)
             form: Form = request.state.form
             if name in _OF_WHAT_WAS_SHOWN and not form.get("digest"):
                 said = CommandMessage(is_ok=False, words="the form does not say what was shown")
@@ -176,27 +176,27 @@ class Forms:
             back = "/screens" if form.get("back") == "screens" else ""
             return see(place.href(back, said=self._messages.put(said)))
 
-        return answered
+        return answer_form
 
     def of_fleet(self, name: str) -> Callable[[Request], Awaitable[Response]]:
         """Return what answers the form of this name, of a feature of the fleet."""
 
-        async def answered(request: Request) -> Response:
+        async def answer_form(request: Request) -> Response:
             feature, form = request.path_params["feature"], request.state.form
             if not self._fleet.is_set_up():
-                return self._pages.failed(request, no_fleet())
+                return self._pages.render_failure(request, no_fleet())
             if name in _OF_WHAT_WAS_SHOWN and not form.get("digest"):
                 said = CommandMessage(is_ok=False, words="the form does not say what was shown")
             else:
                 said = await self._run_in_fleet(*FLEET_FORMS[name](feature, form))
             return see(f"/fleet/{quote(feature, safe='')}?said={self._messages.put(said)}")
 
-        return answered
+        return answer_form
 
     async def drain(self, request: Request) -> Response:
         """Let a host of the fleet take nothing more."""
         if not self._fleet.is_set_up():
-            return self._pages.failed(request, no_fleet())
+            return self._pages.render_failure(request, no_fleet())
         words = command_words.fleet_drain(request.state.form.get("host", ""))
         said = await self._run_in_fleet(words, None)
         return see(f"/fleet?said={self._messages.put(said)}")
@@ -225,7 +225,7 @@ class Forms:
             if not name:
                 return await asyncio.to_thread(self._pages.start_form, request, key, form, said)
         except (AgentmuxError, OSError) as error:
-            return self._pages.failed(request, error)
+            return self._pages.render_failure(request, error)
         place = self._sessions.place(offered.project, name)
         return see(place.href(said=self._messages.put(said)))
 
@@ -234,7 +234,7 @@ class Forms:
         try:
             place = await self._place(request)
         except AgentmuxError as error:
-            return self._pages.failed(request, error)
+            return self._pages.render_failure(request, error)
         form: Form = request.state.form
         at, line = clean(form.get("place", "")), form.get("line", "")
         text = "" if form.get("remove") else form.get("text", "").strip()
@@ -276,4 +276,4 @@ class Forms:
     async def logout(self, request: Request) -> Response:
         """Forget this browser."""
         self._sign_in.leave(request.state.cookies)
-        return self._pages.left(request)
+        return self._pages.render_logout(request)

@@ -9,7 +9,7 @@ from typing import Any, Final
 from markdown_it import MarkdownIt
 from markupsafe import Markup, escape
 
-from agentmux.core.terminal.text.captured_screen import Piece, styled
+from agentmux.core.terminal.text.captured_screen import Piece, to_pieces
 from agentmux.core.terminal.text.sgr import Colour, Look
 
 _REVERSE: Final = 7
@@ -40,7 +40,7 @@ def markdown(text: str) -> Markup:
 
 def screen(ansi: str, cols: int, rows: int) -> Markup:
     """Return a captured screen as the content of a `pre`, without empty rows at its end."""
-    lines = list(styled(ansi, cols, rows))
+    lines = list(to_pieces(ansi, cols, rows))
     while lines and not any(map(_is_seen, lines[-1])):
         lines.pop()
     return Markup("\n").join(map(_row, lines))

@@ -136,7 +136,7 @@ class WebPages:
 
     # -- answers -------------------------------------------------------------------------------
 
-    def _shown(
+    def _render_page(
         self,
         request: Request,
         template: str,
@@ -155,18 +155,22 @@ class WebPages:
         )
         return HTMLResponse(visible(text), status)
 
-    def refused(self, request: Request, status: HTTPStatus, words: str) -> Response:
+    def render_refusal(self, request: Request, status: HTTPStatus, words: str) -> Response:
         """Return the answer to a request that the guard refused."""
         if request.scope["path"].startswith("/api/"):
             return api_error(status, words)
-        return self._shown(request, "refused.html", status=status, words=words, code=int(status))
+        return self._render_page(
+            request, "refused.html", status=status, words=words, code=int(status)
+        )
 
     def no_page(self, request: Request, error: Exception) -> Response:
         """Return the answer to a request for an address that no page has."""
         status = HTTPStatus(getattr(error, "status_code", HTTPStatus.NOT_FOUND))
-        return self.refused(request, status, f"there is no such page ({status.phrase.lower()})")
+        return self.render_refusal(
+            request, status, f"there is no such page ({status.phrase.lower()})"
+        )
 
-    def failed(self, request: Request, error: AgentmuxError | OSError) -> Response:
+    def render_failure(self, request: Request, error: AgentmuxError | OSError) -> Response:
         """Return the answer to a request for what is not there, or cannot be read."""
         known = of_system(error) if isinstance(error, OSError) else error
         status = HTTPStatus.NOT_FOUND
@@ -176,7 +180,9 @@ class WebPages:
             return api_error(status, known.message, known.hints)
         place = getattr(request.state, "place", None)
         hints = [machine.locate(each, place and place.project) for each in known.hints]
-        return self._shown(request, "failed.html", status=status, words=known.message, hints=hints)
+        return self._render_page(
+            request, "failed.html", status=status, words=known.message, hints=hints
+        )
 
     # -- logging in ----------------------------------------------------------------------------
 
@@ -185,16 +191,16 @@ class WebPages:
         link = request.path_params["link"]
         is_open = self._sign_in.is_open(link)
         status = HTTPStatus.OK if is_open else HTTPStatus.GONE
-        return self._shown(request, "login.html", status=status, is_open=is_open)
+        return self._render_page(request, "login.html", status=status, is_open=is_open)
 
     def link(self, request: Request, address: str) -> Response:
         """Show a new login link."""
-        return self._shown(request, "link.html", address=address)
+        return self._render_page(request, "link.html", address=address)
 
-    def left(self, request: Request) -> Response:
+    def render_logout(self, request: Request) -> Response:
         """Say that the browser is logged out."""
         request.state.visit = None
-        return self._shown(request, "left.html")
+        return self._render_page(request, "left.html")
 
     # -- sessions ------------------------------------------------------------------------------
 
@@ -202,15 +208,15 @@ class WebPages:
         """Show the sessions of all projects."""
         sought = request.query_params.get("q", "")
         everything = "all" in request.query_params
-        found = self._sessions.listed(sought=sought, everything=everything)
-        return self._shown(
+        found = self._sessions.read_list(sought=sought, everything=everything)
+        return self._render_page(
             request, "sessions.html", found=found, sought=sought, fleet=self._fleet.is_set_up()
         )
 
     def start(self, request: Request) -> Response:
         """Show the form that starts a session, or first the projects to choose from."""
         if self._address.read_only:
-            return self.refused(request, HTTPStatus.FORBIDDEN, "this page is read-only")
+            return self.render_refusal(request, HTTPStatus.FORBIDDEN, "this page is read-only")
         return self.start_form(request, request.query_params.get("in", ""), {})
 
     def start_form(
@@ -223,7 +229,7 @@ class WebPages:
         """Show the form for the project with this key, filled in as it was sent."""
         known = self._sessions.projects()
         key = next(iter(known)) if not key and len(known) == 1 else key
-        return self._shown(
+        return self._render_page(
             request,
             "start.html",
             key=key,
@@ -259,7 +265,7 @@ class WebPages:
         **values: Any,  # noqa: ANN401 (what the template wants)
     ) -> Response:
         entry, view = known or self._sessions.view(place)
-        return self._shown(
+        return self._render_page(
             request,
             f"{tab}.html",
             tab=tab,
@@ -275,7 +281,7 @@ class WebPages:
         """Show where a session stands, what it asks, and what is to be decided."""
         place = self._place(request)
         entry, view = self._sessions.view(place)
-        loaded = self._sessions.loaded(place) if entry.problem is None else None
+        loaded = self._sessions.load_session(place) if entry.problem is None else None
         asking = [seat for seat in view.seats if seat.status == WAITING]
         told = phases(loaded, view, place.site.now()) if loaded is not None else ()
         return self._of_session(
@@ -339,7 +345,7 @@ class WebPages:
         from agentmux.app.delivery.approval.result_view import every_change  # noqa: PLC0415 (when it is shown)
 
         place = self._place(request)
-        loaded = self._sessions.loaded(place)
+        loaded = self._sessions.load_session(place)
         lines = every_change(loaded.world, loaded.files, loaded.state)
         entry, view = self._sessions.view(place)
         at = request.query_params.get("at", "")
@@ -394,7 +400,7 @@ class WebPages:
             board = self._fleet.board()
         except AgentmuxError as error:
             return self._no_answer(request, "fleet", error)
-        return self._shown(request, "fleet.html", board=board)
+        return self._render_page(request, "fleet.html", board=board)
 
     def fleet_feature(self, request: Request) -> Response:
         """Show a feature of the fleet, and what is to be decided on it."""
@@ -403,13 +409,15 @@ class WebPages:
             asked = self._fleet.question(request.path_params["feature"])
         except AgentmuxError as error:
             return self._no_answer(request, "feature", error)
-        return self._shown(request, "fleet_feature.html", asked=asked)
+        return self._render_page(request, "fleet_feature.html", asked=asked)
 
     def _no_answer(self, request: Request, part: str, problem: AgentmuxError) -> Response:
         """Say why there is nothing to show, in the part of the page that is kept up to date."""
         is_missing = isinstance(problem, NotFoundError)
         status = HTTPStatus.NOT_FOUND if is_missing else HTTPStatus.SERVICE_UNAVAILABLE
-        return self._shown(request, "fleet_away.html", status=status, part=part, problem=problem)
+        return self._render_page(
+            request, "fleet_away.html", status=status, part=part, problem=problem
+        )
 
     def _require_fleet(self) -> None:
         if not self._fleet.is_set_up():
@@ -419,7 +427,7 @@ class WebPages:
 
     def api_sessions(self, _: Request) -> Response:
         """Return what ``list --json`` says, of all projects."""
-        found = self._sessions.listed(everything=True)
+        found = self._sessions.read_list(everything=True)
         views = [each.view for listed in found.groups for each in listed.shown]
         return sessions_json(views, found.problems)
 
@@ -461,17 +469,19 @@ class AsciiResponse(JSONResponse):
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
-def guarded(pages: WebPages, page: Callable[[Request], Response]) -> Callable[[Request], Response]:
+def guard_page(
+    pages: WebPages, page: Callable[[Request], Response]
+) -> Callable[[Request], Response]:
     """Return a page whose errors are shown, too."""
 
-    def shown(request: Request) -> Response:
+    def answer_page(request: Request) -> Response:
         try:
             require_installed(way_on="start the page again: agentmux web")
             return page(request)
         except (AgentmuxError, OSError) as error:
-            return pages.failed(request, error)
+            return pages.render_failure(request, error)
 
-    return shown
+    return answer_page
 
 
 def sessions_json(views: Iterable[SessionView], problems: Iterable[SessionProblem]) -> Response:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from agentmux.adapters.disk.files import read_limited
 from agentmux.app.result import SessionProblem, problem_of
 from agentmux.app.session.search.lookup import SessionEntry, entry_at, list_sessions, sessions_dir
-from agentmux.app.session.workplace.own_worktree import placed
+from agentmux.app.session.workplace.own_worktree import with_workplace
 from agentmux.app.views.cached_listings import CachedListings
 from agentmux.app.views.rows import SessionRow, search_words, session_row
 from agentmux.app.views.session.last_screens import LastScreen, readable_screens
@@ -113,7 +113,7 @@ class ListedSessions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlacedSession:
-    """A session with its state and the world of its project, `placed` in its work tree."""
+    """A session with its state and the world of its project, `with_workplace` in its work tree."""
 
     place: SessionRef
     world: World
@@ -170,7 +170,7 @@ class ProjectSessions:
             raise NotFoundError(f"{many} `{name}`")
         return found[0]
 
-    def listed(self, *, sought: str = "", everything: bool = False) -> ListedSessions:
+    def read_list(self, *, sought: str = "", everything: bool = False) -> ListedSessions:
         """Return the sessions, newest first in each group.
 
         Args:
@@ -192,8 +192,8 @@ class ProjectSessions:
                 continue
             result = look(asked.by(site), entries, warns=False)
             problems += result.problems
-            found += (_listed(site, view) for view in result.data)
-        groups = tuple(_grouped(_told_apart(found), everything=everything))
+            found += (_to_listed(site, view) for view in result.data)
+        groups = tuple(_group_sessions(_told_apart(found), everything=everything))
         return ListedSessions(
             groups=groups,
             problems=tuple(problems),
@@ -223,7 +223,7 @@ class ProjectSessions:
         """
         return place.site.files(place.path).load().current
 
-    def loaded(self, place: SessionRef) -> PlacedSession:
+    def load_session(self, place: SessionRef) -> PlacedSession:
         """Return a session with its state.
 
         Raises:
@@ -232,7 +232,9 @@ class ProjectSessions:
         world = self.world(place.project)
         files = world.files(place.path)
         state = files.load().current
-        return PlacedSession(place=place, world=placed(world, state), files=files, state=state)
+        return PlacedSession(
+            place=place, world=with_workplace(world, state), files=files, state=state
+        )
 
 
 def last_screens_of(place: SessionRef, seats: Sequence[str]) -> Mapping[str, LastScreen]:
@@ -249,7 +251,7 @@ def _is_name(name: str) -> bool:
     return bool(name) and "/" not in name and "\0" not in name and not name.startswith(".")
 
 
-def _listed(site: Site, view: SessionView) -> ListedSession:
+def _to_listed(site: Site, view: SessionView) -> ListedSession:
     place = SessionRef(site=site, path=sessions_dir(site.project) / view.session)
     return ListedSession(place=place, row=session_row(view), view=view)
 
@@ -268,7 +270,7 @@ def _told_apart(found: Sequence[ListedSession]) -> Iterator[ListedSession]:
             yield ListedSession(place=place, row=each.row, view=each.view)
 
 
-def _grouped(found: Iterator[ListedSession], *, everything: bool) -> Iterator[ListedGroup]:
+def _group_sessions(found: Iterator[ListedSession], *, everything: bool) -> Iterator[ListedGroup]:
     newest = sorted(found, key=lambda each: each.view.updated_at, reverse=True)
     for group in StatusGroup:
         listed = tuple(each for each in newest if each.row.group is group)

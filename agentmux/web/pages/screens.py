@@ -66,14 +66,16 @@ class PageScreens:
             target = live(place.site, (place.entry(),))[place.path].target
             if target is None:
                 return last
-            found = self._captured(target, seats)
+            found = self._capture_panes(target, seats)
         except AgentmuxError:
             return last
         now = stamp(place.site.now())
         shown = {
             seat: last.get(seat, no_screen(seat)).now(screen, now) for seat, screen in found.items()
         }
-        self._looked(place, target, tuple(seats), {seat: shown[seat].digest for seat in shown})
+        self._register_look(
+            place, target, tuple(seats), {seat: shown[seat].digest for seat in shown}
+        )
         return {**last, **shown}
 
     def terminal(self, found: Terminal) -> Terminal:
@@ -88,7 +90,7 @@ class PageScreens:
 
     # -- tmux ----------------------------------------------------------------------------------
 
-    def _captured(self, target: Target, seats: Sequence[str]) -> Mapping[str, Screen]:
+    def _capture_panes(self, target: Target, seats: Sequence[str]) -> Mapping[str, Screen]:
         """Return what the panes of these seats show now.
 
         Raises:
@@ -101,7 +103,7 @@ class PageScreens:
 
     # -- who looks -----------------------------------------------------------------------------
 
-    def _looked(
+    def _register_look(
         self, place: SessionRef, target: Target, seats: tuple[str, ...], shown: Mapping[str, str]
     ) -> None:
         look = _Look(
@@ -137,7 +139,7 @@ class PageScreens:
 
     def _differs(self, look: _Look) -> bool:
         try:
-            found = self._captured(look.target, look.seats)
+            found = self._capture_panes(look.target, look.seats)
         except TerminalError:
             return False
         now = {seat: no_screen(seat).now(screen, "").digest for seat, screen in found.items()}

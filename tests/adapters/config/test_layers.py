@@ -356,7 +356,7 @@ def test_flags_set_every_seat_that_no_role_flag_names(project: Path) -> None:
     flags = {"*": "demo", "planner": "qwen", "architect": "claude"}
     models = {"planner": "q1", "coder": "slow"}
     settings = load(project, FLAGGED).settings
-    players = {role: settings.played(role, flags, models) for role in ROLES}
+    players = {role: settings.choose_player(role, flags, models) for role in ROLES}
     played = {role: (player.agent, player.model) for role, player in players.items()}
 
     assert played["planner"] == ("qwen", "q1")
@@ -371,7 +371,7 @@ def test_no_flags_change_nobody(project: Path) -> None:
     settings = load(project, FLAGGED).settings
 
     for role in ROLES:
-        player = settings.played(role, {}, {})
+        player = settings.choose_player(role, {}, {})
         assert player.agent == settings.agent_for(role)
         assert player.model == settings.model_for(role)
         assert player.args == settings.role(role).args

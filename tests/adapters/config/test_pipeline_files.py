@@ -16,11 +16,11 @@ from agentmux.adapters.config.pipeline_files import (
     read_source,
 )
 from agentmux.adapters.config.project_files import ProjectFiles
-from agentmux.app.session.configuration.pipeline_choice import checked
+from agentmux.app.session.configuration.pipeline_choice import check_pipeline
 from agentmux.core.config.settings import RoleSettings, Settings
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.definitions.feature import FEATURE
-from agentmux.core.definitions.source import Origin, Source, resolved
+from agentmux.core.definitions.source import Origin, Source, resolve_pipeline
 
 SETTINGS = Settings(roles={"security": RoleSettings()})
 MINE = """\
@@ -65,7 +65,7 @@ def source_of(folder: Path, name: str = "mine") -> Source:
 
 def problems_of(folder: Path, name: str = "mine") -> list[str]:
     """What is wrong, but for what this version cannot run yet."""
-    found = checked(source_of(folder, name), SETTINGS).problems
+    found = check_pipeline(source_of(folder, name), SETTINGS).problems
     return [f"{each.line}: {each.what}" for each in found if "cannot be run" not in each.what]
 
 
@@ -81,17 +81,17 @@ def test_the_built_in_feature_is_that_of_the_program_where_nothing_is_verified()
     built_in = pipeline_folders(Path("/nowhere"), None)[0]
     found = read_source(built_in, "feature")
     assert found is not None
-    pipeline = checked(found, Settings()).pipeline
+    pipeline = check_pipeline(found, Settings()).pipeline
     assert pipeline is not None
-    assert resolved(pipeline, ()) == FEATURE
-    assert Kind.CHECK in [each.kind for each in resolved(pipeline, ("tests",)).phases]
+    assert resolve_pipeline(pipeline, ()) == FEATURE
+    assert Kind.CHECK in [each.kind for each in resolve_pipeline(pipeline, ("tests",)).phases]
 
 
 @pytest.mark.parametrize("name", names_in(pipeline_folders(Path("/nowhere"), None)[0]))
 def test_each_built_in_definition_passes_the_check(name: str) -> None:
     found = read_source(pipeline_folders(Path("/nowhere"), None)[0], name)
     assert found is not None
-    wrong = [each.what for each in checked(found, Settings()).problems]
+    wrong = [each.what for each in check_pipeline(found, Settings()).problems]
     assert [each for each in wrong if "cannot be run" not in each] == []
     assert found.text.startswith("# ")
 

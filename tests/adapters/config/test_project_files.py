@@ -28,4 +28,4 @@ def test_the_patterns_of_copied_files_need_trust_and_so_does_the_name_of_their_f
     )
     project = ProjectFiles(tmp_path, layers, dict, lambda: tmp_path)
     assert {each.key for each in project.parts} == {NAMED, COPIED}
-    assert project.copied(frozenset(keys)) == found
+    assert project.copy_patterns(frozenset(keys)) == found

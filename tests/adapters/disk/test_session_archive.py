@@ -48,7 +48,7 @@ def packed(tmp_path: Path) -> Packed:
 
 
 def unpacked(file: Path, to: Path) -> dict[str, bytes]:
-    with session_archive.opened(file) as archive:
+    with session_archive.open_archive(file) as archive:
         archive.unpack(to, to / "work-tree" / "b")
     return {str(p.relative_to(to)): p.read_bytes() for p in to.rglob("*") if p.is_file()}
 
@@ -57,7 +57,7 @@ def test_what_is_written_is_read(packed: Packed, tmp_path: Path) -> None:
     file = tmp_path / "s.agentmux"
     digest = session_archive.write(file, packed, force=False)
     assert file.stat().st_mode & 0o777 == 0o600
-    with session_archive.opened(file) as archive:
+    with session_archive.open_archive(file) as archive:
         assert archive.manifest == packed.manifest
         assert archive.digest == digest
         archive.verify()
@@ -76,7 +76,7 @@ def test_a_file_is_not_replaced_without_force(packed: Packed, tmp_path: Path) ->
         session_archive.write(file, packed, force=False)
     assert file.read_text() == "mine"
     session_archive.write(file, packed, force=True)
-    with session_archive.opened(file) as archive:
+    with session_archive.open_archive(file) as archive:
         archive.verify()
     with pytest.raises(UsageError, match="is a directory"):
         session_archive.write(tmp_path, packed, force=True)
@@ -240,7 +240,7 @@ def test_a_hostile_file_is_refused_and_nothing_is_written_elsewhere(
     before = sorted(tmp_path.iterdir())
     with pytest.raises(DataError, match="is not a whole exported session"):
         unpacked(file, to)
-    with pytest.raises(DataError), session_archive.opened(file) as archive:
+    with pytest.raises(DataError), session_archive.open_archive(file) as archive:
         archive.verify()
     made = [each for each in tmp_path.rglob("*") if "deep" in each.parts]
     assert all(each.is_relative_to(tmp_path / "deep") for each in made)
@@ -256,7 +256,7 @@ def test_a_file_that_is_cut_off_anywhere_is_refused(packed: Packed, tmp_path: Pa
     end = whole.rstrip(b"\0")
     for size in (*range(0, len(end), 397), len(end) - 1):
         file.write_bytes(whole[:size])
-        with pytest.raises(DataError), session_archive.opened(file) as archive:
+        with pytest.raises(DataError), session_archive.open_archive(file) as archive:
             archive.verify()
 
 
@@ -268,16 +268,16 @@ def test_a_flipped_byte_in_a_file_is_found(packed: Packed, tmp_path: Path) -> No
         places = [each.offset_data for each in tar]
     for place in places:
         file.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
-        with pytest.raises(DataError), session_archive.opened(file) as archive:
+        with pytest.raises(DataError), session_archive.open_archive(file) as archive:
             archive.verify()
 
 
 def test_no_pipe_or_folder_is_read(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     for name in ("fifo", "."):
-        with pytest.raises(DataError), session_archive.opened(tmp_path / name):
+        with pytest.raises(DataError), session_archive.open_archive(tmp_path / name):
             pass
-    with pytest.raises(NotFoundError), session_archive.opened(tmp_path / "none"):
+    with pytest.raises(NotFoundError), session_archive.open_archive(tmp_path / "none"):
         pass
 
 
@@ -287,7 +287,7 @@ def test_another_kind_of_file_is_refused(data: bytes, tmp_path: Path) -> None:
     file.write_bytes(data)
     with (
         pytest.raises(DataError, match="is not a whole exported session"),
-        session_archive.opened(file),
+        session_archive.open_archive(file),
     ):
         pass
 
@@ -297,7 +297,7 @@ def test_a_newer_version_is_named(packed: Packed, tmp_path: Path) -> None:
     session_archive.write(file, packed, force=False)
     fields = encode(replace(packed.manifest, schema=2))
     remade(file, instead(MANIFEST, lambda _: entry(MANIFEST, json.dumps(fields).encode())))
-    with pytest.raises(DataError, match="version 2") as caught, session_archive.opened(file):
+    with pytest.raises(DataError, match="version 2") as caught, session_archive.open_archive(file):
         pass
     assert caught.value.hints == ("update agentmux",)
 
@@ -309,7 +309,10 @@ def test_a_journal_of_a_newer_version_is_named(packed: Packed, tmp_path: Path) -
     manifest = replace(packed.manifest, members=(member, *packed.manifest.members[1:]))
     packed = replace(packed, manifest=manifest, journal=line)
     session_archive.write(file, packed, force=False)
-    with session_archive.opened(file) as archive, pytest.raises(DataError, match="unknown kind"):
+    with (
+        session_archive.open_archive(file) as archive,
+        pytest.raises(DataError, match="unknown kind"),
+    ):
         archive.events()
 
 

@@ -44,7 +44,7 @@ class There:
         self.bundles = GitBundles(self.git)
 
     def bundle(self, target: Path) -> Path:
-        with self.bundles.bundled(self.home, self.refs) as made:
+        with self.bundles.make_bundle(self.home, self.refs) as made:
             assert made is not None
             target.write_bytes(made.read_bytes())
         return target
@@ -106,7 +106,7 @@ def test_without_a_remote_all_comes_along(tmp_path: Path) -> None:
 
 def test_what_the_remote_has_needs_no_bundle(tmp_path: Path) -> None:
     there = There(tmp_path)
-    with there.bundles.bundled(there.home, {HEAD_REF: there.base}) as made:
+    with there.bundles.make_bundle(there.home, {HEAD_REF: there.base}) as made:
         assert made is None
 
 
@@ -190,5 +190,5 @@ def test_a_shallow_clone_has_a_bundle(tmp_path: Path) -> None:
     home = tmp_path / "home-of-it"
     home.mkdir()
     bundles = GitBundles(GitProgram(project, dict(os.environ)))
-    with bundles.bundled(home, {HEAD_REF: head}) as made:
+    with bundles.make_bundle(home, {HEAD_REF: head}) as made:
         assert made is not None

@@ -209,8 +209,8 @@ def test_our_own_folder_and_nested_repositories_are_not_dirty(
     run("init", "-q", "--template=", ".agentmux/x")
     (started / "new/app/code.py").write_text("x\n")
     assert git.dirty() == (".agentmux.example",)
-    assert git.nested() == ("new/app/", "tree/")
-    assert git.changes() == (*git.dirty(), *git.nested())
+    assert git.list_nested() == ("new/app/", "tree/")
+    assert git.changes() == (*git.dirty(), *git.list_nested())
 
 
 @pytest.mark.parametrize("name", AWKWARD)

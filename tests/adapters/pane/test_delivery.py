@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.pane.delivery import (
+    blank_placeholder,
     clean,
     deliver,
     find_composer,
-    undimmed,
 )
 from agentmux.core.agents.spec import AgentSpec, spec_for, typed_blind
 from agentmux.ports.tmux.terminal import (
@@ -376,7 +376,7 @@ def test_a_text_that_cannot_be_typed_is_refused(fake_terminal: Flat, text: str) 
     ],
 )
 def test_placeholders_are_no_text(ansi: str, text: str) -> None:
-    assert undimmed(ansi) == text
+    assert blank_placeholder(ansi) == text
 
 
 def test_what_has_no_width_ends_no_text() -> None:

@@ -14,8 +14,8 @@ from agentmux.adapters.system.processes.child import (
     LAST_WORDS,
     Child,
     TooMuchOutputError,
+    describe_command,
     end,
-    shown,
     start,
     whole,
 )
@@ -135,5 +135,5 @@ def test_descriptors_are_closed_afterwards() -> None:
 
 
 def test_a_program_is_named_without_its_values() -> None:
-    assert shown(["/usr/bin/gh", "issue", "secret"]) == "gh issue"
-    assert shown([b"git", b"-c"]) == "git"
+    assert describe_command(["/usr/bin/gh", "issue", "secret"]) == "gh issue"
+    assert describe_command([b"git", b"-c"]) == "git"

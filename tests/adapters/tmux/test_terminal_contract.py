@@ -49,7 +49,7 @@ def check_gone(terminal: Flat, target: Target) -> None:
     assert own.capture(["%0"]) == {}
     own.close_panes(["%0"])
     own.kill()
-    for call in (own.panes, own.attached, lambda: own.open_panes([new(1)]),
+    for call in (own.panes, own.count_clients, lambda: own.open_panes([new(1)]),
                  lambda: own.arrange(["%0"]), lambda: own.paste("%0", "x"),
                  lambda: own.press_enter("%0"), lambda: own.go_to("%0"),
                  lambda: own.set_options({"@x": "1"}, {}),

@@ -122,7 +122,7 @@ def test_who_looks_is_known_with_where_they_came_from(place: Place) -> None:
         place.tell("switch-client", "-c", place.clients()[0], "-t", place.ours)
         assert sorted(each.came_from for each in own.clients()) == ["", "mine"]
         assert {each.name for each in own.clients()} == set(place.clients())
-        assert own.attached() == 2
+        assert own.count_clients() == 2
 
 
 def test_a_client_whose_session_is_gone_goes_to_one_of_the_users(

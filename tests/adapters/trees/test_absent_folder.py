@@ -135,7 +135,7 @@ def test_two_folders_never_share_a_git_directory(project: Path, spec: WorktreeSp
     git(saved, "commit", "-qm", "In the folder that was moved")
     assert git(project, "log", "-1", "--format=%s", spec.branch) == "Later\n"
 
-    (kept,) = worktrees(project).kept(spec)
+    (kept,) = worktrees(project).list_kept(spec)
     found = worktrees(project).loss(spec, "main")
     assert found.kept == (kept,)
     assert found.behind == (git(saved, "rev-parse", "HEAD").strip(),)
@@ -155,7 +155,7 @@ def test_what_git_keeps_survives_a_kill(
     worktrees(project).make(spec, again=True)
     assert worktrees(project).is_made(spec)
     assert git(saved, "show", ":staged.txt") == "staged\n"
-    assert len(worktrees(project).kept(spec)) == 1
+    assert len(worktrees(project).list_kept(spec)) == 1
 
 
 def test_a_removal_takes_what_git_keeps_but_no_folder_that_is_found_again(
@@ -168,7 +168,7 @@ def test_a_removal_takes_what_git_keeps_but_no_folder_that_is_found_again(
     git(project, "worktree", "repair", str(found))
     lost = spec.path.rename(spec.path.with_name("lost"))
     worktrees(project).make(spec, again=True)
-    (kept,) = worktrees(project).kept(spec)
+    (kept,) = worktrees(project).list_kept(spec)
     worktrees(project).take_away(spec, worktrees(project).loss(spec, "main").tip)
     assert not kept.exists()
     assert (lost / "staged.txt").exists()
@@ -192,7 +192,7 @@ def test_what_only_the_last_checkpoint_has_counts_if_the_worktree_is_gone(
     commit = git(project, "rev-parse", "HEAD").strip()
     assert made.loss(saved, None, delivered=commit).saved == ("mine.txt",)
     made.take_away(saved, spec.commit)
-    assert not made.kept(saved)
+    assert not made.list_kept(saved)
 
 
 def test_a_removal_that_was_killed_is_not_kept_from_its_end(
@@ -203,7 +203,7 @@ def test_a_removal_that_was_killed_is_not_kept_from_its_end(
     spec.path.rename(spec.path.with_name(f".agentmux-removing-{spec.session}"))
     assert not worktrees(project).loss(spec, "main")
     worktrees(project).take_away(spec, spec.commit)
-    assert not worktrees(project).kept(spec)
+    assert not worktrees(project).list_kept(spec)
 
 
 @pytest.mark.parametrize("pruned", [True, False])

@@ -67,7 +67,7 @@ def check(project: Path, spec: WorktreeSpec, kept: tuple[str, ...] = ()) -> None
     assert git(project, "config", f"branch.{spec.branch}.agentmux-session").strip() == SESSION
     folders = project / ".git" / "worktrees"
     made = worktrees(project)
-    assert {each.name for each in made.kept(spec)} == set(kept)
+    assert {each.name for each in made.list_kept(spec)} == set(kept)
     assert len(list(folders.iterdir())) == 1 + len(kept)
 
 
@@ -870,7 +870,7 @@ def test_a_branch_of_an_imported_session_is_made_once_and_takes_none(project: Pa
     for _ in range(2):
         worktrees(project).adopt(spec, tip)
         assert git(project, "rev-parse", spec.branch).strip() == tip
-        assert worktrees(project).owned(SESSION) == spec.branch
+        assert worktrees(project).find_branch(SESSION) == spec.branch
     git(project, "branch", "-f", spec.branch, "HEAD~")
     with pytest.raises(WorktreeTakenError, match="at another commit") as caught:
         worktrees(project).adopt(spec, tip)

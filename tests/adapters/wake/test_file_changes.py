@@ -13,7 +13,13 @@ from pathlib import Path
 import pytest
 
 from agentmux.adapters.disk import files
-from agentmux.adapters.wake.file_changes import DEBOUNCE_MS, STEP_MS, changes, follow, gone
+from agentmux.adapters.wake.file_changes import (
+    DEBOUNCE_MS,
+    STEP_MS,
+    changes,
+    follow,
+    wait_until_gone,
+)
 
 DEADLINE_S = 60.0
 
@@ -185,7 +191,7 @@ def test_a_path_that_goes_is_told(tmp_path: Path, watchable: bool) -> None:
 
     async def play() -> None:
         with no_more_files() if not watchable else nullcontext():
-            waiting = asyncio.create_task(gone(lock))
+            waiting = asyncio.create_task(wait_until_gone(lock))
             await asyncio.wait([waiting], timeout=0.2)
             assert not waiting.done()
             lock.unlink()
@@ -195,4 +201,4 @@ def test_a_path_that_goes_is_told(tmp_path: Path, watchable: bool) -> None:
 
 
 def test_what_is_not_there_is_gone_at_once(tmp_path: Path) -> None:
-    asyncio.run(asyncio.wait_for(gone(tmp_path / "no" / "lock"), 0.4))
+    asyncio.run(asyncio.wait_for(wait_until_gone(tmp_path / "no" / "lock"), 0.4))

@@ -130,10 +130,17 @@ def test_the_argv_of_launch_and_resume(tmp_path: Path, install: Callable[..., Pa
     prompt = f"Read the file {launch}/prompt.md and do what it says."
     standing = ("--model", "opus", "--careful")
     ours = (f"--mcp-config={launch}/mcp.json", "--settings", f"{launch}/hooks.json")
-    assert found.used.launch == (
+    assert found.used_strategy.launch == (
         "claude", *standing, *ours, "--session-id", "CONVERSATION", prompt,
     )  # fmt: skip
-    assert found.used.resume == ("claude", *standing, *ours, "--resume", "CONVERSATION", prompt)
+    assert found.used_strategy.resume == (
+        "claude",
+        *standing,
+        *ours,
+        "--resume",
+        "CONVERSATION",
+        prompt,
+    )
     assert [each.kind for each in found.strategies] == ["assign", "continue"]
 
 
@@ -141,18 +148,18 @@ def test_every_agent_of_the_registry_can_be_shown(tmp_path: Path) -> None:
     here = world(tmp_path)
     for name in load_registry(here.settings):
         found = show_agent(here, name)
-        assert found.used.launch[0] == found.report.spec.command[0]
-        assert (found.used.resume is None) == (found.used.kind == "none")
+        assert found.used_strategy.launch[0] == found.report.spec.command[0]
+        assert (found.used_strategy.resume is None) == (found.used_strategy.kind == "none")
 
 
 def test_an_unknown_command_runs_exactly_as_typed(tmp_path: Path) -> None:
     found = show_agent(world(tmp_path), "robot --fast 'two words'")
-    assert found.used.launch == ("robot", "--fast", "two words")
-    assert (found.used.kind, found.used.resume) == ("none", None)
+    assert found.used_strategy.launch == ("robot", "--fast", "two words")
+    assert (found.used_strategy.kind, found.used_strategy.resume) == ("none", None)
 
 
 def test_the_shorthand_for_resuming_holds(tmp_path: Path) -> None:
     here = world(tmp_path, "resume: {commands: {codex: [go, back]}}\n")
     found = show_agent(here, "codex")
-    assert found.used.resume is not None
-    assert found.used.resume[:3] == ("codex", "go", "back")
+    assert found.used_strategy.resume is not None
+    assert found.used_strategy.resume[:3] == ("codex", "go", "back")

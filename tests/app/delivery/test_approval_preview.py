@@ -14,7 +14,7 @@ from agentmux.app.delivery.approval.approval_question import approval_question
 from agentmux.app.delivery.approval.deliverable import deliverable
 from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.app.session.workplace.changes import changes_of
-from agentmux.app.session.workplace.own_worktree import placed
+from agentmux.app.session.workplace.own_worktree import with_workplace
 from agentmux.app.world import World
 from agentmux.core.checks.report import NOTHING
 from agentmux.core.journal.state import Base, Options, SessionState
@@ -54,7 +54,7 @@ def state(project: Path, tmp_path: Path) -> SessionState:
 
 
 def world(project: Path, state: SessionState) -> World:
-    return placed(build.world(project, environ=dict(os.environ)), state)
+    return with_workplace(build.world(project, environ=dict(os.environ)), state)
 
 
 def merges_to(project: Path, state: SessionState) -> str:

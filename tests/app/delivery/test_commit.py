@@ -10,8 +10,8 @@ import pytest
 
 from agentmux.adapters.git.repository import Git
 from agentmux.app.delivery.approval.deliverable import deliverable
-from agentmux.app.delivery.steps.commit import commit, moved, reason
-from agentmux.app.session.workplace.own_worktree import placed
+from agentmux.app.delivery.steps.commit import commit, find_head_error, reason
+from agentmux.app.session.workplace.own_worktree import with_workplace
 from agentmux.app.world import World
 from agentmux.core.documents.trailer import TRAILER
 from agentmux.core.journal.results import PhaseResult
@@ -63,13 +63,13 @@ def test_a_branch_that_was_only_looked_at_must_be_as_it_was(
     seen = Reviewed(name="fix", commit="c" * 40, base="main", since="b" * 40)
     options = replace(state.options, commit=False)
     state = replace(state, reviewed=seen, options=options, worktree=str(project), branch=None)
-    error = moved(world, state)
+    error = find_head_error(world, state)
     assert error is not None
     assert "these files were changed: agent.txt" in error.message
     (project / "agent.txt").unlink()
-    assert moved(world, state) is None
+    assert find_head_error(world, state) is None
     git(project, "commit", "-q", "--allow-empty", "-m", "An agent's")
-    error = moved(world, state)
+    error = find_head_error(world, state)
     assert error is not None
     assert f"switch --no-overwrite-ignore --detach {str(state.options.base)[:12]}" in error.hints[0]
     git(project, "switch", "-q", "--detach")
@@ -78,14 +78,14 @@ def test_a_branch_that_was_only_looked_at_must_be_as_it_was(
     if taken:
         git(project, "branch", "-q", f"kept-{theirs[:12]}", str(state.options.base))
     follow(world, state)
-    assert moved(world, state) is None
+    assert find_head_error(world, state) is None
     kept = f"kept-{theirs[:12]}{taken}"
     assert git(project, "branch", "--contains", theirs, "--format=%(refname:short)") == f"{kept}\n"
 
 
 def follow(world: World, state: SessionState, hint: int = -2) -> None:
     """Type what a refusal hints at, as a user does."""
-    error = moved(world, state)
+    error = find_head_error(world, state)
     assert error is not None
     assert error.hints[-1] == "then: agentmux approve 20260101-101500-x"
     way = error.hints[hint].partition(": ")[2]
@@ -164,7 +164,7 @@ def test_while_another_operation_is_in_progress_nothing_is_committed(
     project: Path, world: World, state: SessionState
 ) -> None:
     (project / ".git/MERGE_HEAD").write_text(f"{state.options.base}\n")
-    error = moved(world, state)
+    error = find_head_error(world, state)
     assert error is not None
     assert error.message == "a merge is in progress in this repository"
     assert "git merge --continue" in error.hints[0]
@@ -172,7 +172,7 @@ def test_while_another_operation_is_in_progress_nothing_is_committed(
         commit(world, state, APPROVAL)
     assert git(project, "log", "--format=%s") == "Begin\n"
     (project / ".git/MERGE_HEAD").unlink()
-    assert moved(world, state) is None
+    assert find_head_error(world, state) is None
 
 
 def test_without_git_the_reason_is_told(
@@ -231,7 +231,7 @@ def apart(project: Path, tmp_path: Path) -> tuple[World, SessionState]:
         base=Base(commit=base, branch="main"),
         options=Options(commit=True, base=base),
     )
-    return placed(build.world(project, environ=dict(os.environ)), state), state
+    return with_workplace(build.world(project, environ=dict(os.environ)), state), state
 
 
 def test_the_result_of_a_worktree_is_its_branch_and_what_is_not_committed(
@@ -293,11 +293,11 @@ def test_the_way_back_to_a_branch_that_is_gone_makes_it_again(project: Path, nam
     git(project, "commit", "-q", "--allow-empty", "-m", "mine")
     git(project, "branch", "-q", "-D", name)
     git(project, "branch", "-q", f"x/{name}")  # which is another one
-    error = moved(world, state)
+    error = find_head_error(world, state)
     assert error is not None
     way = error.hints[0].removeprefix("go back: ")
     subprocess.run(way, shell=True, check=True, cwd=project, capture_output=True)
-    assert moved(world, state) is None
+    assert find_head_error(world, state) is None
 
 
 def test_a_branch_that_is_gone_or_has_another_history_is_refused(
@@ -311,7 +311,7 @@ def test_a_branch_that_is_gone_or_has_another_history_is_refused(
     with pytest.raises(GitError, match="is not on branch agentmux/x"):
         commit(world, state, APPROVAL)
     follow(world, state)
-    assert moved(world, state) is None
+    assert find_head_error(world, state) is None
     git(place, "commit", "-q", "--amend", "-m", "Other")
     with pytest.raises(GitError, match="was rewritten") as caught:
         commit(world, state, APPROVAL)
@@ -484,7 +484,7 @@ def test_a_merge_that_has_begun_is_finished_and_not_thrown_away(
     git(place, "merge", "-q", "--no-commit", "feat/x")
     (place / "resolved.txt").write_text("resolved\n")
     git(place, "add", "resolved.txt")
-    error = moved(world, state)
+    error = find_head_error(world, state)
     assert error is not None
     assert error.hints[0] == f"finish it: git -C {place} merge --continue"
     follow(world, state)
@@ -502,7 +502,7 @@ def test_the_hints_in_a_checkout_take_along_what_the_session_made(
     before = edits(project)
     follow(world, state, 1)
     assert edits(project) == before
-    error = moved(world, state)
+    error = find_head_error(world, state)
     assert error is not None
     assert " Add apart.txt), have them in its commit: git branch kept-" in error.hints[1]
     way = error.hints[1].partition("commit: ")[2]
@@ -521,7 +521,7 @@ def test_the_hint_to_go_back_in_a_checkout_leaves_each_commit_on_a_branch(
     committed(project, "mine.txt")
     mine = git(project, "rev-parse", "HEAD").strip()
     follow(world, state)
-    assert moved(world, state) is None
+    assert find_head_error(world, state) is None
     assert git(project, "branch", "--contains", mine, "--format=%(refname:short)") != ""
 
 
@@ -538,11 +538,11 @@ def test_the_hint_for_a_first_commit_leaves_it_on_a_branch(tmp_path: Path) -> No
     for name in ("one.txt", "two.txt"):
         committed(project, name)
     mine = git(project, "rev-parse", "HEAD").strip()
-    error = moved(world, state)
+    error = find_head_error(world, state)
     assert error is not None
     way = error.hints[1].partition("commit: ")[2]
     subprocess.run(way, shell=True, check=True, cwd=project, capture_output=True)
-    assert moved(world, state) is None
+    assert find_head_error(world, state) is None
     assert git(project, "branch", "--contains", mine, "--format=%(refname:short)") != ""
     assert commit(world, state, APPROVAL)[0] is not None
     assert files_of(project) == {"one.txt", "two.txt"}

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from agentmux.app.delivery.approval.deliverable import deliverable, ways_along
-from agentmux.app.delivery.steps.commit import moved
-from agentmux.app.session.workplace.own_worktree import placed
+from agentmux.app.delivery.steps.commit import find_head_error
+from agentmux.app.session.workplace.own_worktree import with_workplace
 from agentmux.app.world import World
 from agentmux.core.journal.state import Base, Options, SessionState, TreeCheckpoint
 from agentmux.core.names.phase import Phase
@@ -42,7 +42,7 @@ class Apart:
 
     @property
     def world(self) -> World:
-        return placed(build.world(self.project, environ=dict(os.environ)), self.state)
+        return with_workplace(build.world(self.project, environ=dict(os.environ)), self.state)
 
     def git(self, *words: str) -> str:
         return git(self.place, *words)
@@ -66,7 +66,7 @@ class Apart:
 
     def hint(self) -> str:
         """Return the command with which a refusal takes the commits of HEAD along."""
-        error = moved(self.world, self.state)
+        error = find_head_error(self.world, self.state)
         assert error is not None
         assert error.hints[-1] == "then: agentmux approve 20260101-101500-x"
         return error.hints[0].removeprefix("take its commits along: ")
@@ -107,7 +107,7 @@ def test_the_hint_takes_the_commits_along(apart: Apart, leave: Callable[[Apart],
     made = leave(apart)
     (apart.place / "new.txt").write_text("new\n")
     assert apart.typed(apart.hint()) == 0
-    assert moved(apart.world, apart.state) is None
+    assert find_head_error(apart.world, apart.state) is None
     assert apart.behind() == []
     assert apart.git("merge-base", "--is-ancestor", made, "HEAD") == ""
     assert {"here.txt", "apart.txt", "new.txt"} <= {each.name for each in apart.place.iterdir()}
@@ -125,7 +125,7 @@ def test_a_hint_that_fails_leaves_a_state_that_is_refused(
     git(apart.project, "commit", "-qam", "Change it, too")
     git(apart.project, "update-ref", f"refs/heads/{BRANCH}", "HEAD")
     assert apart.typed(apart.hint()) != 0
-    assert moved(apart.world, apart.state) is not None
+    assert find_head_error(apart.world, apart.state) is not None
 
 
 @pytest.mark.parametrize("leave", WAYS)
@@ -134,7 +134,7 @@ def test_what_was_left_for_the_branch_is_missed_and_taken_along(
 ) -> None:
     made = leave(apart)
     apart.git("switch", "-q", BRANCH)
-    assert moved(apart.world, apart.state) is None
+    assert find_head_error(apart.world, apart.state) is None
     found = deliverable(apart.world, apart.state).left_behind
     assert [each.commit for each in found] == [made]
     assert found[0].subjects[-1].endswith(" Add apart.txt")

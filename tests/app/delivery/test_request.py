@@ -108,7 +108,7 @@ def test_a_request_is_opened_as_a_draft_with_summary_plan_and_verdicts(scene: Sc
     issue = Issue(url="https://github.com/o/r/issues/42", number=42, title="No greeting")
     done = scene.taken(issue=issue)
     assert (done["number"], done["url"]) == ("100", "https://github.com/o/r/pull/100")
-    assert STEP.said(done) == "opened pull request #100: https://github.com/o/r/pull/100"
+    assert STEP.describe_result(done) == "opened pull request #100: https://github.com/o/r/pull/100"
     (made,) = scene.forge.requests
     assert (made["base"], made["branch"], made["draft"]) == ("main", BRANCH, True)
     assert made["title"] == "No greeting"
@@ -125,7 +125,7 @@ def test_a_request_is_opened_once(scene: Scene) -> None:
     again = STEP.take(work, record)  # as after a kill between opening and recording
     assert len(scene.forge.requests) == 1
     assert {**again, "adopted": "no"} == first
-    assert STEP.said(again).startswith("updated pull request #100")
+    assert STEP.describe_result(again).startswith("updated pull request #100")
 
 
 def test_a_strangers_request_for_a_branch_of_the_same_name_is_not_adopted(scene: Scene) -> None:

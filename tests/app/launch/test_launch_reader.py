@@ -71,12 +71,12 @@ def test_a_command_as_typed_plays_too(stage: Stage) -> None:
     player = player_of(stage, PLANNER, Options(agents={"*": "cat -n"}))
     assert player.spec.command == ("cat", "-n")
     assert player.strategy.kind is StrategyKind.NONE
-    assert player.installed
+    assert player.is_installed
 
 
 def test_a_program_that_is_not_there(stage: Stage) -> None:
     player = player_of(stage, PLANNER, Options(agents={"*": "no-such-agent"}))
-    assert (player.installed, player.runtime) == (False, "")
+    assert (player.is_installed, player.runtime) == (False, "")
 
 
 def test_the_strategy_is_the_first_that_the_program_shows(stage: Stage) -> None:

@@ -78,6 +78,6 @@ def test_a_face_that_types_without_a_person_shows_the_refusal_and_no_shell(stage
     attended, alone = (
         outlook(world, entry, found, lambda *_: None, is_attended=each) for each in (True, False)
     )
-    assert "a shell for you" in attended.warned
-    assert alone.warned.startswith("no program `robot` for coder-1")
+    assert "a shell for you" in attended.warning
+    assert alone.warning.startswith("no program `robot` for coder-1")
     assert (alone.kind, attended.kind) == ("missing", "")

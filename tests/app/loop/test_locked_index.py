@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.wake.file_changes import gone
+from agentmux.adapters.wake.file_changes import wait_until_gone
 from agentmux.adapters.wake.pipe import STOP, poke
 from agentmux.core.fleet.lease import LeaseLapsedError
 from agentmux.core.names.phase import Phase
@@ -67,7 +67,7 @@ def test_a_commit_waits_for_the_index(studio: Studio, wait_s: float, told: bool)
 
     async def noted(path: Path) -> None:
         waits.set()
-        await gone(path)
+        await wait_until_gone(path)
 
     studio.index_wait_s, studio.gone = wait_s, noted
 
@@ -93,7 +93,7 @@ def test_a_commit_that_has_waited_asks_for_the_lease_again(
 
     async def noted(path: Path) -> None:
         waits.set()
-        await gone(path)
+        await wait_until_gone(path)
 
     def require_lease() -> None:
         if lapsed.is_set():

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.wake.file_changes import gone
+from agentmux.adapters.wake.file_changes import wait_until_gone
 from agentmux.adapters.wake.pipe import WakeFifo
 from agentmux.app.loop.dependencies import LoopDependencies
 from agentmux.app.loop.monitor.notices import Notices
@@ -67,7 +67,7 @@ class Lab:
             terminal=self.terminal, lock=world.locks.session(self.path), wake=WakeFifo(self.path),
             deaths=NobodyDies(), type_into=never_typed, press=never_typed, display=self.display,
             hints=no_hints,
-            gone=gone, end=ends_nobody, notifier=self.postbox,
+            gone=wait_until_gone, end=ends_nobody, notifier=self.postbox,
         )  # fmt: skip
         self.notices = Notices(world, session, tools, self)
 

@@ -25,7 +25,7 @@ from agentmux.adapters.disk.session import session_folders
 from agentmux.adapters.disk.session.session_files import FileSession
 from agentmux.adapters.pane import delivery, keystrokes
 from agentmux.adapters.system.processes.processes import PidWatch, end, is_alive, start_time
-from agentmux.adapters.wake.file_changes import gone
+from agentmux.adapters.wake.file_changes import wait_until_gone
 from agentmux.adapters.wake.pipe import STOP, WakeFifo, poke
 from agentmux.app.commands.begin.start import StartRequest, plan_start, start
 from agentmux.app.commands.resume.orchestrator_request import (
@@ -207,7 +207,7 @@ class Silent:
     def fits(self, cols: int, rows: int) -> None:
         pass
 
-    def resized(self) -> None:
+    def handle_resize(self) -> None:
         pass
 
     def close(self) -> None:
@@ -365,7 +365,7 @@ class Stage:
         tools = LoopDependencies(
             terminal=self.terminal.own(self.target), lock=lock, wake=wake, deaths=deaths,
             type_into=type_into, press=keystrokes.press, display=self.display, hints=hints,
-            gone=gone, end=partial(end, grace_s=1), notifier=self.postbox,
+            gone=wait_until_gone, end=partial(end, grace_s=1), notifier=self.postbox,
             require_lease=lambda: _require_lease(self.lapses()),
         )  # fmt: skip
         driving = asyncio.create_task(
@@ -1361,7 +1361,7 @@ class Elsewhere(NotedRepository):
     def head(self) -> Head:  # type: ignore[explicit-override]
         return replace(super().head(), branch=self.branch)
 
-    def nested(self) -> tuple[str, ...]:  # type: ignore[explicit-override]
+    def list_nested(self) -> tuple[str, ...]:  # type: ignore[explicit-override]
         return self.inside
 
 

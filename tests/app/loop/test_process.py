@@ -19,7 +19,7 @@ from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.statuses import PASSED
 from agentmux.core.pipeline.artifacts import Artifacts
-from agentmux.core.pipeline.work import wanted
+from agentmux.core.pipeline.work import find_work
 from agentmux.wiring import build
 from tests.app.driver import SimPane, Studio, make_project
 from tests.app.on_disk import AT, OnDisk, implementing
@@ -102,7 +102,7 @@ def test_work_that_is_handed_in_while_a_resume_begins_counts(tmp_path: Path) -> 
 
     state = resumed.go(hand_in)
     assert state.completed_subplans == (1,)
-    assert [work.seat for work in wanted(state)] == ["coder-2"]
+    assert [work.seat for work in find_work(state)] == ["coder-2"]
 
 
 def test_a_session_that_is_done_keeps_nothing_half_written(tmp_path: Path) -> None:

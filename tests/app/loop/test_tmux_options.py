@@ -2,7 +2,7 @@ from typing import Any
 
 import pytest
 
-from agentmux.app.loop.monitor.tmux_options import TmuxOptions, marked, session_options, waits
+from agentmux.app.loop.monitor.tmux_options import TmuxOptions, is_marked, session_options, waits
 from agentmux.core.decisions.attention import attention
 from agentmux.core.journal.state import Interruption, Seat, SessionState
 from agentmux.core.names.occasion import Occasion
@@ -49,10 +49,10 @@ def test_the_pane_of_an_agent_that_only_the_user_can_start_again_is_marked() -> 
         why = Interruption(cause="lost twice", seat="coder-1")
         return state(phase, seats={"coder-1": seat}, interruption=why)
 
-    assert marked(crashed("failed"), "coder-1", seen("crashed"))
-    assert not marked(crashed("failed"), "coder-2", None)
-    assert not marked(crashed("implementing"), "coder-1", seen("crashed"))
-    assert marked(crashed("implementing"), "coder-1", seen("waiting_for_user"))
+    assert is_marked(crashed("failed"), "coder-1", seen("crashed"))
+    assert not is_marked(crashed("failed"), "coder-2", None)
+    assert not is_marked(crashed("implementing"), "coder-1", seen("crashed"))
+    assert is_marked(crashed("implementing"), "coder-1", seen("waiting_for_user"))
 
 
 def test_the_feature_is_one_short_line() -> None:

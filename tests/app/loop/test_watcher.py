@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.adapters.wake.file_changes import gone
+from agentmux.adapters.wake.file_changes import wait_until_gone
 from agentmux.adapters.wake.pipe import WakeFifo
 from agentmux.app.loop.dependencies import LoopDependencies
 from agentmux.app.loop.panes.watcher import Watcher
@@ -105,7 +105,7 @@ class Looking:
         tools = LoopDependencies(
             terminal=self.terminal, lock=world.locks.session(path), wake=WakeFifo(path),
             deaths=NobodyDies(), type_into=never_typed, press=never_typed, display=Silent(),
-            hints=no_hints, gone=gone, end=ends_nobody, notifier=Postbox(),
+            hints=no_hints, gone=wait_until_gone, end=ends_nobody, notifier=Postbox(),
         )  # fmt: skip
         self.watcher = Watcher(world, self.session, tools, identity={})
 

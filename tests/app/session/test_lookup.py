@@ -20,7 +20,7 @@ from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.disk.session import session_folders
 from agentmux.adapters.disk.session.handover import ReadyPipe
 from agentmux.adapters.system.processes.processes import start_time
-from agentmux.app.commands.resume.resume import blocked
+from agentmux.app.commands.resume.resume import find_obstacle
 from agentmux.app.session.search.lookup import (
     Liveness,
     entry_at,
@@ -397,7 +397,7 @@ def test_whatever_is_live_blocks_with_the_same_words(
     path = make(tmux_socket=tmux.socket)
     begin(tmux, path, uuid=uuid)
     name = layout.tmux_name(path.name)
-    block = blocked(site, entry_at(site, path), liveness(site, path))
+    block = find_obstacle(site, entry_at(site, path), liveness(site, path))
     assert block is not None
     assert block.message == (
         f"tmux session {name} is still active. Detach or kill it before resuming."
@@ -412,7 +412,7 @@ def test_whatever_is_live_blocks_with_the_same_words(
         assert kill.endswith(f"kill-session -t ={name}")
         command = rename.removeprefix("if it is yours, rename it: ")
         subprocess.run(shlex.split(command), check=True)
-        assert blocked(site, entry_at(site, path), liveness(site, path)) is None
+        assert find_obstacle(site, entry_at(site, path), liveness(site, path)) is None
 
 
 def test_while_a_command_waits_for_its_orchestrator_the_session_starts(
@@ -421,7 +421,7 @@ def test_while_a_command_waits_for_its_orchestrator_the_session_starts(
     path = make()
     pipe = ReadyPipe(path, {})
     assert liveness(site, path).starter == os.getpid()
-    block = blocked(site, entry_at(site, path), liveness(site, path))
+    block = find_obstacle(site, entry_at(site, path), liveness(site, path))
     assert block is not None
     assert (block.reason, block.exit_code) == ("starting", ExitCode.BLOCKED)
     assert not any("reattach" in hint for hint in block.hints)

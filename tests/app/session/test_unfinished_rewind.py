@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from agentmux.app.session.workplace.own_worktree import placed
+from agentmux.app.session.workplace.own_worktree import with_workplace
 from agentmux.app.session.workplace.unfinished_rewind import finish_rewind
 from agentmux.core.journal.events import RewindStarted
 from tests.app.scene import Scene
@@ -22,12 +22,12 @@ def test_what_was_written_since_the_interruption_is_saved_first(
     (scene.place / "new.txt").write_text("a line of the user\n")
     (scene.place / "other.txt").write_text("a new file of the user\n")
 
-    assert finish_rewind(placed(scene.world, session.state), session) == ()
+    assert finish_rewind(with_workplace(scene.world, session.state), session) == ()
     assert (scene.place / "new.txt").read_text() == "new\n"
     assert (scene.place / "other.txt").exists()
     saved = session.state.tree_checkpoints
     assert [each.because for each in saved] == ["stop", "stop", "rewind", "rewound"]
-    inside = placed(scene.world, session.state)
+    inside = with_workplace(scene.world, session.state)
     store = inside.git.checkpoints(inside.tree, scene.path.resolve(), session.state.session_id)
     store.write_files(saved[3].commit, saved[2].commit, leave=())
     assert (scene.place / "new.txt").read_text() == "a line of the user\n"

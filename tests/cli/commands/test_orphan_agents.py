@@ -16,10 +16,10 @@ def test_the_agents_of_the_original_are_not_those_of_a_copy(tmp_path: Path) -> N
     uuid = f"uuid-of-{tmp_path}"
     place = {"AGENTMUX_SESSION_ID": uuid, "AGENTMUX_SESSION_DIR": str(original)}
     with subprocess.Popen(["sleep", "1000"], env={**os.environ, **place}) as agent:
-        assert orphan_agents.outlived([(uuid, copy)]) == ()
-        (found,) = orphan_agents.outlived([(uuid, copy), (uuid, original)])
+        assert orphan_agents.find_survivors([(uuid, copy)]) == ()
+        (found,) = orphan_agents.find_survivors([(uuid, copy), (uuid, original)])
         assert found.pid == agent.pid
         shutil.rmtree(original)
-        (found,) = orphan_agents.outlived([(uuid, copy)])  # it was moved
+        (found,) = orphan_agents.find_survivors([(uuid, copy)])  # it was moved
         assert found.pid == agent.pid
         agent.kill()

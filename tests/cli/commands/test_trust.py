@@ -13,11 +13,11 @@ import pytest
 
 from agentmux.app.commands.look.trust import (
     NotTrustedError,
+    find_untrusted,
     keep,
     keep_written,
     playing,
     require_trusted,
-    untrusted,
 )
 from agentmux.app.world import World
 from agentmux.cli.main import main
@@ -75,7 +75,7 @@ def asked(project: Path, *agents: str) -> list[str]:
     """Return the keys of the parts whose trust a start would ask for."""
     flags = {"*": agents[0]} if agents else {}
     effect = playing(flags, {}, PLAYING)
-    return [part.key for part in untrusted(world(project), effect)]
+    return [part.key for part in find_untrusted(world(project), effect)]
 
 
 # -- effects of untrusted files ------------------------------------------------------------------
@@ -107,7 +107,7 @@ def test_until_trusted_nothing_that_runs_or_is_told_has_effect(project: Path) ->
     trust(project)
     found = world(project)
     assert found.settings.agent_for("planner") == "robot"
-    assert found.settings.played("planner", {}, {}).model == "big"
+    assert found.settings.choose_player("planner", {}, {}).model == "big"
     assert found.settings.role("coder").args == ("-x",)
     assert found.agents.spec("robot").command == ("./evil.sh",)
     assert found.agents.spec("claude").args == ("-y",)
@@ -128,7 +128,7 @@ def test_what_the_user_says_needs_no_trust(project: Path, tmp_path: Path) -> Non
     # A setting that the user's file overrides needs no trust.
     configure(project, "defaults: {agent: ./evil.sh}")
     found = build.world(project, config=flag, environ=os.environ)
-    assert untrusted(found, playing({}, {}, PLAYING)) == ()
+    assert find_untrusted(found, playing({}, {}, PLAYING)) == ()
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_a_session_asks_by_the_flags_of_its_start(project: Path, evil: Path, run
     path = project / layout.SESSIONS_DIR / NAME
     OnDisk(path, Phase.ARCHITECTING, options=options).commit()
     assert run("resume", "--dry-run", "--json", NAME) == 0
-    assert untrusted(world(project), playing(options.agents, {}, PLAYING)) == ()
+    assert find_untrusted(world(project), playing(options.agents, {}, PLAYING)) == ()
 
 
 def test_trust_shows_keeps_and_revokes(project: Path, run: Run, capsys: Capture) -> None:
@@ -390,20 +390,20 @@ def test_what_was_revoked_while_somebody_was_asked_stays_so(project: Path, run: 
     configure(project, TWO_PARTS)
     assert run("trust", "--yes") == 0
     asking = world(project)
-    assert len(asking.consent.trust.known()) == 2
+    assert len(asking.consent.trust.trusted_parts()) == 2
     assert run("trust", "--revoke") == 0
 
     (answered,) = [part for part in asking.consent.trust.parts() if part.key == "defaults.agent"]
     keep(asking, [answered])
 
-    assert set(world(project).consent.trust.known()) == {"defaults.agent"}
+    assert set(world(project).consent.trust.trusted_parts()) == {"defaults.agent"}
 
 
 def test_what_came_in_while_the_user_wrote_is_not_trusted(project: Path) -> None:
     before = world(project)
     configure(project, TWO_PARTS)  # only its first line is from the user
     keep_written(before, world(project), ("defaults.agent",))
-    assert set(world(project).consent.trust.known()) == {"defaults.agent"}
+    assert set(world(project).consent.trust.trusted_parts()) == {"defaults.agent"}
 
 
 def test_what_was_not_trusted_before_the_user_wrote_stays_so(project: Path) -> None:
@@ -411,7 +411,7 @@ def test_what_was_not_trusted_before_the_user_wrote_stays_so(project: Path) -> N
     before = world(project)
     configure(project, "defaults: {agent: codex}\nroles: {coder: {agent: demo}}\n")
     keep_written(before, world(project), ("defaults.agent",))
-    assert world(project).consent.trust.known() == {}
+    assert world(project).consent.trust.trusted_parts() == {}
     assert "defaults.agent" in asked(project)
 
 

@@ -385,7 +385,7 @@ def test_the_wanted_ones_are_looked_at_first_and_the_bell_rings() -> None:
 
     looker = Looker(look)
     looker.want(["b", "a"])
-    while len(looker.found()) < 2:
+    while len(looker.read_outlooks()) < 2:
         assert select.select([looker.bell], [], [], 10)[0]
         os.read(looker.bell, 100)
     looker.want(["a", "b"])
@@ -401,7 +401,7 @@ def test_a_bug_in_a_look_is_raised_where_it_is_seen() -> None:
     looker.want(["a"])
     assert select.select([looker.bell], [], [], 10)[0]
     with pytest.raises(ZeroDivisionError):
-        looker.found()
+        looker.read_outlooks()
     looker.close()
 
 

@@ -16,7 +16,7 @@ def test_what_the_shell_has_counts_and_what_is_the_panes_stays() -> None:
     made = change(SERVER, handed_on(SHELL))
     assert made.values == {"PATH": "/new:/bin", "KEY": "secret"}
     assert made.unset == ("OLD",)
-    assert made.applied(SERVER) == {
+    assert made.apply_to(SERVER) == {
         "PATH": "/new:/bin", "TMUX": "/s,1,0", "TERM": "tmux-256color", "SAME": "x",
         "KEY": "secret",
     }  # fmt: skip
@@ -48,6 +48,6 @@ ENVIRONMENTS = st.dictionaries(NAMES, st.text(max_size=3))
 
 @given(ENVIRONMENTS, ENVIRONMENTS)
 def test_a_change_is_made_once(own: dict[str, str], shell: dict[str, str]) -> None:
-    after = change(own, handed_on(shell)).applied(own)
+    after = change(own, handed_on(shell)).apply_to(own)
     assert handed_on(after) == handed_on(shell)
     assert not change(after, handed_on(shell))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentmux.core.checks.verdict import checks_verdict, outcome_of, proves, unanswered
+from agentmux.core.checks.verdict import checks_verdict, find_blocking, outcome_of, proves
 from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import Expect
 from agentmux.core.journal.results import CheckResult
@@ -60,14 +60,14 @@ def test_optional_commands_alone_never_fail_a_check() -> None:
 def test_a_check_is_open_until_every_command_has_a_result() -> None:
     assert checks_verdict(BOTH, {"a": FAIL}) == ""
     assert checks_verdict({"a": True, "b": False}, {"a": PASS}) == ""
-    assert unanswered(BOTH, {"a": BROKE}) == ()
+    assert find_blocking(BOTH, {"a": BROKE}) == ()
 
 
 @pytest.mark.parametrize("other", [FAIL, BROKE])
 def test_what_is_not_required_never_decides(other: CheckResult) -> None:
     required = {"a": True, "b": False}
     assert checks_verdict(required, {"a": PASS, "b": other}) == "passed"
-    assert unanswered(required, {"a": PASS, "b": other}) == ()
+    assert find_blocking(required, {"a": PASS, "b": other}) == ()
 
 
 def test_what_failed_before_is_not_held_against_the_session() -> None:
@@ -91,13 +91,13 @@ def test_a_check_that_expects_a_failure_needs_one(
 ) -> None:
     checks = {"a": one, "b": other}
     assert checks_verdict(BOTH, checks, expect=Expect.FAIL, red_before={"b"}) == found
-    assert unanswered(BOTH, checks, expect=Expect.FAIL) == asks
+    assert find_blocking(BOTH, checks, expect=Expect.FAIL) == asks
 
 
 def test_the_user_is_asked_once_about_all_that_could_not_run() -> None:
-    assert unanswered(BOTH, {"a": BROKE, "b": BROKE}) == ("a", "b")
-    assert unanswered(BOTH, {"a": BROKE, "b": replace(BROKE, skipped=True)}) == ("a",)
-    assert unanswered(BOTH, {"a": PASS, "b": FAIL}) == ()
+    assert find_blocking(BOTH, {"a": BROKE, "b": BROKE}) == ("a", "b")
+    assert find_blocking(BOTH, {"a": BROKE, "b": replace(BROKE, skipped=True)}) == ("a",)
+    assert find_blocking(BOTH, {"a": PASS, "b": FAIL}) == ()
 
 
 def test_only_required_commands_that_passed_prove_anything() -> None:

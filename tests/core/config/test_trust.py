@@ -9,12 +9,12 @@ import pytest
 
 from agentmux.core.config.trust import (
     Standing,
-    allowed,
-    needed,
+    find_needed_parts,
     parts_of,
     prompt_part,
+    select_trusted,
+    select_usable,
     standing,
-    trusted,
     without,
 )
 
@@ -69,11 +69,11 @@ def test_a_part_is_trusted_as_it_was_and_no_other_way() -> None:
 def test_an_agent_goes_with_the_one_that_it_is_like() -> None:
     parts = parts_of(VALUES)
     keys = frozenset(KEYS)
-    assert allowed(parts, keys) == keys
-    assert allowed(parts, keys - {"agents.base"}) == keys - {"agents.base", "agents.robot"}
-    assert allowed(parts, keys - {"agents.other"}) == keys - {"agents.other"}
+    assert select_usable(parts, keys) == keys
+    assert select_usable(parts, keys - {"agents.base"}) == keys - {"agents.base", "agents.robot"}
+    assert select_usable(parts, keys - {"agents.other"}) == keys - {"agents.other"}
     known = {part.key: part.digest for part in parts if part.key != "agents.base"}
-    assert "agents.robot" not in trusted(parts, known)
+    assert "agents.robot" not in select_trusted(parts, known)
 
 
 def effect(*used: str) -> Any:
@@ -93,7 +93,7 @@ def effect(*used: str) -> Any:
 def test_only_what_would_be_used_is_asked_about(
     kept: list[str], used: list[str], asked: list[str]
 ) -> None:
-    found = needed(parts_of(VALUES), frozenset(kept), effect(*used))
+    found = find_needed_parts(parts_of(VALUES), frozenset(kept), effect(*used))
     assert [part.key for part in found] == asked
 
 
@@ -101,5 +101,5 @@ def test_where_one_part_stands_in_for_another_both_are_asked_about() -> None:
     def either(keys: frozenset[str]) -> bool:
         return bool(keys & {"defaults.agent", "roles.coder"})
 
-    found = {part.key for part in needed(parts_of(VALUES), frozenset(), either)}
+    found = {part.key for part in find_needed_parts(parts_of(VALUES), frozenset(), either)}
     assert found >= {"defaults.agent", "roles.coder"}

@@ -28,7 +28,7 @@ from agentmux.core.conversation.resume_choice import (
     epoch_differences,
     plan_rung,
 )
-from agentmux.core.conversation.resume_record import ResumeRecord, decode_record, resolved
+from agentmux.core.conversation.resume_record import ResumeRecord, decode_record, resolve_record
 from agentmux.core.conversation.seat_history import SeatHistory, seat_history
 from agentmux.core.names.conversations import NO_EARLIER
 from tests.core.resume_records import (
@@ -566,10 +566,10 @@ def test_a_time_without_a_zone_is_utc() -> None:
     ],
 )
 def test_the_argv_follows_the_conversation(was: tuple[str, ...], now: tuple[str, ...]) -> None:
-    moved = resolved(replace(ASSIGN, resume_argv=was, session_ref=OTHER_REF))
+    moved = resolve_record(replace(ASSIGN, resume_argv=was, session_ref=OTHER_REF))
     assert moved.resume_argv == now
     assert moved.argv_ref == OTHER_REF
-    assert resolved(moved) == moved
+    assert resolve_record(moved) == moved
     choice = choice_of(replace(ASSIGN, resume_argv=was, session_ref=OTHER_REF), FACTS)
     assert isinstance(choice, Native)
     assert choice.argv == now
@@ -719,7 +719,7 @@ def test_any_json_gets_one_decision_with_a_reason(value: object, data: st.DataOb
 def test_filling_in_twice_is_filling_in_once(value: dict[str, object]) -> None:
     record = decode_record(value)
     if record is not None:
-        assert resolved(resolved(record)) == resolved(record)
+        assert resolve_record(resolve_record(record)) == resolve_record(record)
 
 
 @given(_json, _json)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from agentmux.core.codec.records import to_fields
-from agentmux.core.conversation.resume_record import decode_record, resolved
+from agentmux.core.conversation.resume_record import decode_record, resolve_record
 from tests.core.resume_records import (
     ASSIGN,
     CHECKPOINT,
@@ -24,7 +24,7 @@ def test_a_value_that_looks_like_a_place_stays_a_value() -> None:
     record = replace(
         CHECKPOINT, checkpoint="/s/{session_id}", session_ref=REF, resume_argv=("d", "{checkpoint}")
     )
-    assert resolved(record).resume_argv == ("d", "/s/{session_id}")
+    assert resolve_record(record).resume_argv == ("d", "/s/{session_id}")
 
 
 def test_a_record_survives_its_fields() -> None:

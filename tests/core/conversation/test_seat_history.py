@@ -9,7 +9,7 @@ import pytest
 
 from agentmux.core.agents.spec import StrategyKind
 from agentmux.core.codec.records import to_fields
-from agentmux.core.conversation.resume_record import ResumeRecord, resolved
+from agentmux.core.conversation.resume_record import ResumeRecord, resolve_record
 from agentmux.core.conversation.seat_history import SeatHistory, seat_history
 from tests.core.resume_records import ASSIGN, OTHER_REF, REF, good
 
@@ -25,7 +25,7 @@ def next_previous(fields: object) -> Mapping[str, object] | None:
 def test_before_the_first_launch_nothing_is_known() -> None:
     history = seat_history(None)
     assert history == SeatHistory()
-    assert history.restated(StrategyKind.NONE, ()) is history
+    assert history.with_command(StrategyKind.NONE, ()) is history
 
 
 def test_a_record_that_cannot_be_read_is_kept_as_it_is() -> None:
@@ -68,7 +68,7 @@ def test_what_the_next_record_keeps() -> None:
 
 
 def test_another_command_changes_how_and_nothing_else() -> None:
-    history = history_of(ASSIGN).restated(StrategyKind.CONTINUE, (str(ASSIGN.model), "-c"))
+    history = history_of(ASSIGN).with_command(StrategyKind.CONTINUE, (str(ASSIGN.model), "-c"))
     assert history.record == replace(
         ASSIGN, strategy="continue", resume_argv=("opus", "-c"), argv_ref=ASSIGN.session_ref
     )
@@ -79,12 +79,14 @@ def test_another_command_changes_how_and_nothing_else() -> None:
 @pytest.mark.parametrize("rejected", [True, False])
 def test_another_command_is_for_the_conversation_that_stands(rejected: bool) -> None:
     attempt = replace(ASSIGN, reached=0, rejected=rejected, restart="fresh", previous=good())
-    history = history_of(attempt).restated(StrategyKind.ASSIGN, ("claude", "-r", "{session_id}"))
+    history = history_of(attempt).with_command(
+        StrategyKind.ASSIGN, ("claude", "-r", "{session_id}")
+    )
     standing = history.standing
     assert standing is not None
     assert history.record == attempt
-    assert resolved(standing).resume_argv == ("claude", "-r", REF)
+    assert resolve_record(standing).resume_argv == ("claude", "-r", REF)
     assert (standing.rejected, standing.restart) == (rejected, "fresh")
-    alone = history_of(replace(attempt, previous=None)).restated(StrategyKind.NONE, ())
+    alone = history_of(replace(attempt, previous=None)).with_command(StrategyKind.NONE, ())
     assert alone.record is not None
     assert alone.record.resume_argv == ()

@@ -113,7 +113,7 @@ def test_what_follows_from_a_definition_is_that_of_its_own_phases() -> None:
     assert "07_review/results.yaml" in reviewing.archives
     assert "07_review" not in reviewing.archives  # the fix request stays
     assert completing.archives == ("08_completion",)
-    assert quick.mended(Phase.FIXING) is implementing
+    assert quick.find_fixed_work(Phase.FIXING) is implementing
     without = running(of("architecting", "implementing", "completing"))
     assert without.phases[0].archives == (
         "02_architecting", "06_implementation", "08_completion",

@@ -50,7 +50,7 @@ from agentmux.core.journal.state import Options, SessionState
 from agentmux.core.names.phase import Phase, ResearchKind
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.on_disk import state_from_disk
-from agentmux.core.pipeline.work import Work, wanted
+from agentmux.core.pipeline.work import Work, find_work
 from tests.core.builders import (
     EXPERT,
     LOGIC,
@@ -84,7 +84,7 @@ def actions(
 
 
 def seats(state: SessionState) -> list[str]:
-    return [work.seat for work in wanted(state)]
+    return [work.seat for work in find_work(state)]
 
 
 # -- wanted seats --------------------------------------------------------------------------------
@@ -112,14 +112,14 @@ def test_a_phase_starts_with_its_role(phase: Phase, wants: list[str]) -> None:
 @pytest.mark.parametrize("phase", [Phase.DONE, Phase.FAILED])
 def test_a_terminal_phase_wants_nobody(phase: Phase) -> None:
     state = SessionState(phase=phase, research_tasks={"t": "dispatched"})
-    assert wanted(state) == ()
+    assert find_work(state) == ()
     assert next_actions(state, Facts(artifacts=EMPTY)) == ()
 
 
 def test_a_parallel_group_runs_side_by_side_and_a_serial_one_in_turn() -> None:
     session = at(Phase.PLANNING).planned(("parallel", [1, 3]), ("serial", [2, 4]))
     wants = [Work(seat=f"coder-{n}", role="coder", subplan=n) for n in (1, 3)]
-    assert list(wanted(session.state)) == wants
+    assert list(find_work(session.state)) == wants
     assert seats(session.coded(3).state) == ["coder-1"]
     assert seats(session.coded(1).state) == ["coder-2"]
     assert seats(session.coded(2).state) == ["coder-4"]
@@ -128,8 +128,8 @@ def test_a_parallel_group_runs_side_by_side_and_a_serial_one_in_turn() -> None:
 def test_a_single_coder_has_one_seat_for_all() -> None:
     session = at(Phase.PLANNING, options=Options(single_coder=True))
     session.planned(("parallel", [1, 2]), ("serial", [3]))
-    assert wanted(session.state) == (Work(seat="coder", role="coder"),)
-    assert wanted(session.coded(1).state) == (Work(seat="coder", role="coder"),)
+    assert find_work(session.state) == (Work(seat="coder", role="coder"),)
+    assert find_work(session.coded(1).state) == (Work(seat="coder", role="coder"),)
 
 
 def test_only_reviewers_without_a_verdict_are_wanted() -> None:
@@ -148,7 +148,7 @@ def test_research_is_wanted_beside_the_phase_until_it_is_done() -> None:
     session.signal("planner", CodeResearchDispatched(topic="a", question="q"))
     session.signal("planner", WebResearchDispatched(topic="b", question="q"))
     session.signal("planner", WebResearchDispatched(topic="c", question="q"))
-    assert wanted(session.state)[1:] == (
+    assert find_work(session.state)[1:] == (
         Work(seat="code-researcher-a", role="code-researcher", topic="a"),
         Work(seat="web-researcher-b", role="web-researcher", topic="b"),
         Work(seat="web-researcher-c", role="web-researcher", topic="c"),
@@ -165,7 +165,7 @@ def test_nobody_is_wanted_once_the_result_is_approved() -> None:
     writer = session.launch(LOGIC)
     session.tell(AgentExited(cause="finished", status=0), LOGIC, writer)
     session.tell(Approved(), "user", id="a1")  # without a summary
-    assert wanted(session.state) == ()
+    assert find_work(session.state) == ()
     assert actions(session) == (MakeCommit(approval="a1", started=False),)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentmux.core.decisions.seat_needs import restartable, skippable, stopped, tellable
+from agentmux.core.decisions.seat_needs import list_stopped_seats, restartable, skippable, tellable
 from agentmux.core.journal.state import Interruption, Seat, SessionState
 from agentmux.core.names.phase import Phase
 
@@ -19,7 +19,7 @@ def state(phase: str = "implementing", *, failed: str = "", **statuses: str) -> 
 
 def test_each_need_has_its_seats() -> None:
     found = state(a="launched", b="stopped", c="finished", d="ended_by_user", e="broken")
-    assert stopped(found) == ("b",)
+    assert list_stopped_seats(found) == ("b",)
     assert restartable(found) == ("c", "d", "e")
     assert skippable(found) == ("e",)
     assert tellable(found) == ("a",)

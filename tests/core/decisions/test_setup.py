@@ -30,7 +30,7 @@ from agentmux.core.pipeline.checks.setup import (
     recorded_step,
     recorded_steps,
 )
-from agentmux.core.pipeline.work import agents_work, is_setting_up, wanted
+from agentmux.core.pipeline.work import agents_work, find_work, is_setting_up
 from agentmux.errors import DataError
 from tests.core.builders import Session
 
@@ -62,11 +62,11 @@ def run(session: Session, cause: str = "finished", status: int | None = 0) -> st
 
 def test_the_steps_come_before_the_agents(session: Session) -> None:
     assert [run(session), run(session)] == ["install", "database"]
-    assert wanted(session.state) == ()
+    assert find_work(session.state) == ()
     assert actions(session) == (FinishSetup(),)
     session.tell(SetupDone(changed=("made",)))
     assert not is_setting_up(session.state)
-    assert [each.seat for each in wanted(session.state)] == ["architect"]
+    assert [each.seat for each in find_work(session.state)] == ["architect"]
     assert session.state.options.dirty == ("mine", "made")
     assert "setup" not in session.state.agents
 

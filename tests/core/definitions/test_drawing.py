@@ -13,7 +13,7 @@ from agentmux.core.definitions.definition import (
     PipelineDefinition,
     Result,
 )
-from agentmux.core.definitions.drawing import drawn
+from agentmux.core.definitions.drawing import draw_pipeline
 from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.names.phase import REVIEWERS
 
@@ -38,7 +38,7 @@ LONG = PipelineDefinition(
 
 @pytest.mark.parametrize("pipeline", [FEATURE, LONG])
 def test_it_fits_and_names_every_phase(pipeline: PipelineDefinition) -> None:
-    lines = drawn(pipeline)
+    lines = draw_pipeline(pipeline)
     assert max(map(len, lines)) <= 80
     text = "\n".join(lines)
     assert [each.phase for each in pipeline.phases if each.phase not in text] == []
@@ -46,7 +46,7 @@ def test_it_fits_and_names_every_phase(pipeline: PipelineDefinition) -> None:
 
 
 def test_it_shows_where_a_failure_leads() -> None:
-    lines = drawn(FEATURE)
+    lines = draw_pipeline(FEATURE)
     at = next(n for n, line in enumerate(lines) if line.startswith("o  reviewing"))
     assert r"|    \-- fails --> fixing by coder --> reviewing" in lines[at:]
     assert lines[-1] == "*  a commit of what you approved"
@@ -57,5 +57,5 @@ def test_it_shows_where_a_failure_leads() -> None:
 )
 def test_who_sums_up_is_named(roles: tuple[str, ...], who: str) -> None:
     last = phase("completing", Kind.COMPLETE, roles=roles)
-    lines = drawn(PipelineDefinition(name="x", phases=(last,)))
+    lines = draw_pipeline(PipelineDefinition(name="x", phases=(last,)))
     assert lines[0] == f"o  completing  {who} sums up, then you decide"

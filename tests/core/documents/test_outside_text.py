@@ -6,8 +6,8 @@ from agentmux.core.documents.outside_text import (
     CUT,
     TEXT_MAX,
     TITLE_MAX,
-    cleaned,
     issue_text,
+    strip_invisible,
     title_line,
 )
 from agentmux.core.prompts.prompt import quote
@@ -30,7 +30,7 @@ from agentmux.core.prompts.prompt import quote
     ],
 )
 def test_what_cannot_be_seen_is_left_out(text: str, clean: str) -> None:
-    assert cleaned(text) == clean
+    assert strip_invisible(text) == clean
 
 
 @given(st.text(), st.text())

@@ -10,7 +10,7 @@ import pytest
 
 from agentmux.core.codec.records import FieldError
 from agentmux.core.fold.apply import advance, apply, fold
-from agentmux.core.fold.implied import implied
+from agentmux.core.fold.implied import derive_files
 from agentmux.core.journal.events import (
     AgentExited,
     AgentLaunched,
@@ -60,7 +60,7 @@ from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import done_marker
 from agentmux.core.pipeline.registry import PIPELINE
-from agentmux.core.pipeline.work import wanted
+from agentmux.core.pipeline.work import find_work
 from tests.core.builders import (
     EXPERT,
     LOGIC,
@@ -431,7 +431,7 @@ def test_a_commit_that_fails_waits_for_no_summary_that_was_waived() -> None:
     session.tell(AgentExited(cause="finished", status=0), LOGIC, launch)
     session.tell(Approved(), "user", id="a1")
     session.tell(CommitFailed(reason="the hook said no"))
-    assert wanted(session.state) == ()
+    assert find_work(session.state) == ()
     assert session.tell(Approved(), "user", id="a2").approval == "a2"
 
 
@@ -463,7 +463,7 @@ def test_a_small_wish_goes_to_one_coder_as_a_fix_request() -> None:
     session = small_wish()
     state = session.state
     assert (state.phase, state.cycle, state.iteration) == (Phase.FIXING, 2, 1)
-    assert [work.seat for work in wanted(state)] == ["coder"]
+    assert [work.seat for work in find_work(state)] == ["coder"]
     assert "in blue" in session.text("07_review/fix_request.md")
     assert state.completed_subplans == (1,)
     assert (state.results, state.summary_submitted) == ({}, False)
@@ -841,7 +841,7 @@ def test_a_mended_session_is_not_failed_again_by_whom_it_lost() -> None:
     assert session.state.phase == Phase.FAILED
     session.tell(ArchitectureDone(reviewers=(LOGIC,)), "architect", architect)
     assert (session.state.phase, session.state.seats) == (Phase.PLANNING, {})
-    assert [work.seat for work in wanted(session.state)] == ["planner", "web-researcher-x"]
+    assert [work.seat for work in find_work(session.state)] == ["planner", "web-researcher-x"]
 
 
 def test_an_interruption_leaves_the_phase() -> None:
@@ -917,7 +917,7 @@ def test_a_resume_into_an_earlier_phase_takes_the_approval_back() -> None:
     assert here.approval == "a1"
     back = session.tell(Resumed(phase="reviewing", cycle=1, found=values))
     assert (back.approval, back.commit, back.summary_submitted) == (None, None, False)
-    assert wanted(back)
+    assert find_work(back)
 
 
 def test_a_resume_into_a_phase_archives_nothing_and_leaves_research_as_it_is() -> None:
@@ -1067,7 +1067,7 @@ def test_an_event_that_cannot_be_handled_fails_the_session_and_is_named() -> Non
     assert bad.id in state.interruption.cause
     assert "perhaps" in state.interruption.cause
     before = fold(session.state, [(launched, 1)])
-    assert implied(before, bad, state) == ()
+    assert derive_files(before, bad, state) == ()
 
 
 def test_a_research_of_no_kind_fails_the_session_and_implies_nothing() -> None:
@@ -1085,7 +1085,7 @@ def test_a_failed_session_is_resumed_into_what_its_options_say() -> None:
     group = {"group_id": "g1", "mode": "parallel", "plans": [{"index": 1}, {"index": 2}]}
     plan = {"implementation_groups": [group], "subplan_count": 2}
     session.tell(Resumed(phase="implementing", cycle=1, found=plan))
-    assert [work.seat for work in wanted(session.state)] == ["coder"]
+    assert [work.seat for work in find_work(session.state)] == ["coder"]
 
 
 @pytest.mark.parametrize(("verdict", "outcome"), [("pass", "passed"), ("fail", None)])

@@ -30,7 +30,7 @@ from agentmux.core.journal.events import (
 from agentmux.core.journal.state import Options
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import kept_fix_request
-from agentmux.core.pipeline.work import wanted
+from agentmux.core.pipeline.work import find_work
 from agentmux.core.prompts.reading_list import reading
 from tests.core.builders import LOGIC, QUALITY, Session, artifacts, at, found_fields, plan, review
 
@@ -139,7 +139,7 @@ def test_a_review_that_failed_leaves_itself_and_the_fix_request_in_history_too()
     assert "wrong" in session.text(FIX_REQUEST)
     assert session.files[-1] == Implied(path=FIX_REQUEST, copy_of=kept)
     session.fixed()
-    assert last in reading(session.state, wanted(session.state)[0], artifacts({last: "x"}))
+    assert last in reading(session.state, find_work(session.state)[0], artifacts({last: "x"}))
 
 
 def test_each_iteration_keeps_its_own_fix_request() -> None:

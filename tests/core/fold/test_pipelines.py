@@ -37,7 +37,7 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.check_phase import with_check
 from agentmux.core.pipeline.registry import pipeline_of
 from agentmux.core.pipeline.results import outcome
-from agentmux.core.pipeline.work import wanted
+from agentmux.core.pipeline.work import find_work
 from tests.core.builders import (
     LOGIC,
     QUALITY,
@@ -68,7 +68,7 @@ def begun(pipeline: PipelineDefinition, phase: str) -> Session:
 
 
 def seats(session: Session) -> list[str]:
-    return [each.seat for each in wanted(session.state)]
+    return [each.seat for each in find_work(session.state)]
 
 
 def test_without_a_plan_the_request_is_one_sub_plan() -> None:
@@ -147,10 +147,10 @@ def test_every_nominated_reviewer_of_a_short_pipeline_counts(verdict: str) -> No
 
 def test_a_session_begins_in_the_first_phase_that_it_goes_through() -> None:
     state = SessionState(phase=Phase.ARCHITECTING)
-    assert transitions.begun(state) == state
+    assert transitions.begin_session(state) == state
     asked = replace(state, product_manager=True)
-    assert transitions.begun(asked).phase == Phase.PRODUCT_MANAGEMENT
-    short = transitions.begun(replace(state, pipeline=QUICK))
+    assert transitions.begin_session(asked).phase == Phase.PRODUCT_MANAGEMENT
+    short = transitions.begin_session(replace(state, pipeline=QUICK))
     assert short.phase == Phase.IMPLEMENTING
     assert short.implementation_active_plan_ids == (1,)
     assert short.reviewer_nominations == (LOGIC,)

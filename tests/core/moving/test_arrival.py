@@ -21,7 +21,13 @@ from agentmux.core.journal.state import (
     SessionState,
     TreeCheckpoint,
 )
-from agentmux.core.moving.arrival import CHECKPOINTS_MAX, Landing, landed, malformed, unfit
+from agentmux.core.moving.arrival import (
+    CHECKPOINTS_MAX,
+    Landing,
+    find_state_fault,
+    land_session,
+    unfit,
+)
 
 COMMIT = "a" * 40
 RECORD = {
@@ -80,7 +86,7 @@ LANDING = Landing(
 
 
 def test_all_that_decides_what_runs_is_of_here() -> None:
-    made = landed(STATE, LANDING)
+    made = land_session(STATE, LANDING)
     assert made.options.agents == {"architect": "claude"}
     assert made.options.models == {"architect": "opus"}
     assert made.options.require_approval
@@ -98,7 +104,7 @@ def test_all_that_decides_what_runs_is_of_here() -> None:
 
 
 def test_a_conversation_stays_behind() -> None:
-    record = landed(STATE, LANDING).agents["coder-1"]
+    record = land_session(STATE, LANDING).agents["coder-1"]
     now = datetime(2026, 1, 2, tzinfo=UTC)
     facts = ResumeFacts(
         agent="claude",
@@ -118,8 +124,10 @@ def test_a_conversation_stays_behind() -> None:
 
 def test_a_base_that_was_not_looked_at_is_looked_at_here() -> None:
     base = BaseChecks(path="/there/base", commit=COMMIT, steps=({"run": ["evil"]},))
-    assert landed(replace(STATE, base_checks=base), LANDING).base_checks is None
-    done = landed(replace(STATE, base_checks=replace(base, finished=True)), LANDING).base_checks
+    assert land_session(replace(STATE, base_checks=base), LANDING).base_checks is None
+    done = land_session(
+        replace(STATE, base_checks=replace(base, finished=True)), LANDING
+    ).base_checks
     assert done is not None
     assert (done.path, done.steps) == ("", ())
 
@@ -160,8 +168,8 @@ def test_what_cannot_go_on_elsewhere(wrong: dict[str, Any]) -> None:
     ],
 )
 def test_what_is_malformed(wrong: dict[str, Any]) -> None:
-    assert malformed(STATE) == ""
-    assert malformed(replace(STATE, **wrong)) != ""
+    assert find_state_fault(STATE) == ""
+    assert find_state_fault(replace(STATE, **wrong)) != ""
 
 
 def test_a_session_with_too_many_checkpoints_stays() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from agentmux.core.names.phase import ROLES
-from agentmux.core.names.words.nearest import meant, nearest, nearest_of
+from agentmux.core.names.words.nearest import nearest, nearest_of, suggest_name
 
 
 @pytest.mark.parametrize(
@@ -24,11 +24,11 @@ def test_the_nearest_name(word: str, known: tuple[str, ...], found: tuple[str, .
 
 
 def test_the_hint_names_all_of_several() -> None:
-    assert meant("reviewer", ROLES) == (
+    assert suggest_name("reviewer", ROLES) == (
         "did you mean `reviewer_logic`, `reviewer_quality` or `reviewer_expert`?",
     )
-    assert meant("clude", ["claude"]) == ("did you mean `claude`?",)
-    assert meant("xyz", ["claude"]) == ()
+    assert suggest_name("clude", ["claude"]) == ("did you mean `claude`?",)
+    assert suggest_name("xyz", ["claude"]) == ()
 
 
 def test_a_name_is_found_by_any_of_its_spellings() -> None:

@@ -35,7 +35,7 @@ from agentmux.core.pipeline.delivery import (
     open_step,
     running_record,
 )
-from agentmux.core.pipeline.work import wanted
+from agentmux.core.pipeline.work import find_work
 from tests.core.builders import FIX_REQUEST, LOGIC, Session, artifacts, at, event
 
 OLD, NEW = {"base": "main", "old": "a", "new": "b"}, {"base": "main", "old": "c", "new": "d"}
@@ -190,7 +190,7 @@ def test_a_small_wish_begins_a_cycle_in_fixing() -> None:
     assert (state.delivery, state.commit, state.approval) == (None, None, None)
     assert state.reviewer_nominations == (LOGIC,)
     assert state.completed_subplans == (1,)
-    assert [work.seat for work in wanted(state)] == ["coder"]
+    assert [work.seat for work in find_work(state)] == ["coder"]
     (archive,) = state.pending_archive
     assert archive.to == "history/1.0"
     assert archive.takes("08_completion/summary.md")

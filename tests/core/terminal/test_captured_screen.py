@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from wcwidth import wcwidth
 
-from agentmux.core.terminal.text.captured_screen import paint, plain, snapshot_screen, trimmed
+from agentmux.core.terminal.text.captured_screen import paint, plain, snapshot_screen, trim_screen
 from agentmux.core.terminal.text.text_width import Cells, cell_width
 
 SGR = re.compile(r"\x1b\[0(?:;2)?(?:;\d{1,3})*m")
@@ -175,7 +175,7 @@ def test_a_snapshot_shows_its_screen() -> None:
     ],
 )
 def test_blanks_that_show_nothing_end_no_row(ansi: str, rest: str) -> None:
-    assert trimmed(ansi) == rest
+    assert trim_screen(ansi) == rest
 
 
 def seen(screen: str) -> list[list[tuple[str, str]]]:
@@ -193,7 +193,7 @@ def seen(screen: str) -> list[list[tuple[str, str]]]:
 @given(st.lists(st.sampled_from(["a", " ", "\n", *(f"\x1b[{n}m" for n in (0, 7, 31, 44))])))
 def test_a_trimmed_screen_looks_the_same_and_is_not_trimmed_again(parts: list[str]) -> None:
     ansi = "".join(parts)
-    assert seen(trimmed(ansi)) == seen(ansi)
-    assert trimmed(trimmed(ansi)) == trimmed(ansi)
-    text = re.sub("\x1b[^m]*m", "", trimmed(re.sub(r"\x1b\[(7|44)m", "", ansi)))
+    assert seen(trim_screen(ansi)) == seen(ansi)
+    assert trim_screen(trim_screen(ansi)) == trim_screen(ansi)
+    text = re.sub("\x1b[^m]*m", "", trim_screen(re.sub(r"\x1b\[(7|44)m", "", ansi)))
     assert not re.search(" $", text, re.MULTILINE)

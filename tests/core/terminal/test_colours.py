@@ -3,7 +3,7 @@
 import pytest
 
 from agentmux.core.names.status_labels import Colour
-from agentmux.core.terminal.text.colours import painted, shows_colours
+from agentmux.core.terminal.text.colours import paint_text, shows_colours
 
 TERM = {"TERM": "xterm-256color"}
 
@@ -30,6 +30,6 @@ def test_who_gets_colours(environ: dict[str, str], on_terminal: bool, shown: boo
 
 
 def test_a_text_keeps_its_words_in_any_colour() -> None:
-    assert painted("gone", Colour.RED, colours=True) == "\x1b[31mgone\x1b[0m"
-    assert painted("gone", Colour.RED, colours=False) == "gone"
-    assert painted("gone", Colour.NONE, colours=True) == "gone"
+    assert paint_text("gone", Colour.RED, colours=True) == "\x1b[31mgone\x1b[0m"
+    assert paint_text("gone", Colour.RED, colours=False) == "gone"
+    assert paint_text("gone", Colour.NONE, colours=True) == "gone"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core.terminal.text.markdown import rendered
+from agentmux.core.terminal.text.markdown import render_markdown
 
 
 @pytest.mark.parametrize(
@@ -20,10 +20,10 @@ from agentmux.core.terminal.text.markdown import rendered
     ],
 )  # fmt: skip
 def test_marks_are_left_out_and_words_stay(text: str, lines: list[str]) -> None:
-    assert list(rendered(text)) == lines
+    assert list(render_markdown(text)) == lines
 
 
 @given(st.text(alphabet="ab#*-[]()` \n_", max_size=80))
 def test_no_text_is_too_strange(text: str) -> None:
     letters = [char for char in text if char in "ab"]
-    assert [char for char in "".join(rendered(text)) if char in "ab"] == letters
+    assert [char for char in "".join(render_markdown(text)) if char in "ab"] == letters

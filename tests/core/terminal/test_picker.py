@@ -27,7 +27,7 @@ def pressed(start: Picker, *keys: Pressed) -> Picker:
 
 
 def names(state: Picker) -> list[str]:
-    return [each.name for each in state.found]
+    return [each.name for each in state.matching_choices]
 
 
 def test_arrows_and_letters_move_and_stop_at_the_ends() -> None:
@@ -77,7 +77,7 @@ def test_an_emptied_search_is_over() -> None:
     start = pressed(picker(), "a", Key.BACKSPACE)
     assert not start.typing
     assert pressed(start, "f").fresh
-    assert pressed(picker(), "g", "a", Key.CLEAR).found == picker().choices
+    assert pressed(picker(), "g", "a", Key.CLEAR).matching_choices == picker().choices
 
 
 def test_escape_clears_a_search_then_leaves() -> None:
@@ -127,6 +127,6 @@ KEYS = st.lists(st.one_of(st.sampled_from(list(Key)), st.sampled_from("abglmjkf/
 @given(keys=KEYS)
 def test_whatever_is_pressed_the_selected_one_is_on_the_list(keys: list[Pressed]) -> None:
     state = pressed(picker(refused="gamma"), *keys)
-    assert state.at in names(state) or (state.at == "" and not state.found)
+    assert state.at in names(state) or (state.at == "" and not state.matching_choices)
     assert state.taken in {None, "alpha", "beta", "delta"}
     assert not (state.left and state.taken)

@@ -128,7 +128,7 @@ class _ArtifactReader:
         phases = self._pipeline.of_kind(*LOOKING)
         for path in (f"{each.folder}/{RESULTS}" for each in phases):
             data = self._bytes(path)
-            fields = self._parsed(path, data) if data is not None else None
+            fields = self._parse_yaml(path, data) if data is not None else None
             outcome = fields.get("outcome") if isinstance(fields, dict) else None
             if isinstance(outcome, str):
                 found[path] = outcome
@@ -141,13 +141,13 @@ class _ArtifactReader:
             data = self._bytes(path)
             if data is None:
                 return None
-            plan, problems = check_execution_plan(self._parsed(path, data))
+            plan, problems = check_execution_plan(self._parse_yaml(path, data))
             if plan is None:
                 self._problems.setdefault(path, f"not valid: {'; '.join(problems[:3])}")
             return plan
         return None
 
-    def _parsed(self, path: str, data: bytes) -> Any:  # noqa: ANN401 (plain values)
+    def _parse_yaml(self, path: str, data: bytes) -> Any:  # noqa: ANN401 (plain values)
         """Return the value of a YAML document; on a mistake, note the problem and return None.
 
         Files that AgentMux writes itself are JSON, which is valid YAML and faster to parse.
@@ -180,7 +180,7 @@ class _ArtifactReader:
         reviews: dict[str, Any] = {}
         for path, role in self._review_files(nominated):
             data = self._bytes(path) or b""
-            review, problems = check_review(self._parsed(path, data), role, strict=False)
+            review, problems = check_review(self._parse_yaml(path, data), role, strict=False)
             if review is None:
                 self._problems.setdefault(path, f"not valid: {'; '.join(problems[:3])}")
             else:

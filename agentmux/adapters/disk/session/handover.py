@@ -47,7 +47,7 @@ class ReadyPipe:
         """
         own = os.getpid()
         self._path = folder / f"ready-{own}-{start_time(own)}-{os.urandom(8).hex()}.fifo"
-        with files.explained(self._path), ExitStack() as made:
+        with files.explain_errors(self._path), ExitStack() as made:
             self._turn = _take_turn(folder)
             made.callback(os.close, self._turn)
             _sweep(folder)
@@ -83,7 +83,7 @@ class ReadyPipe:
                 os.close(gone)
         return None
 
-    def moved(self, folder: Path) -> None:
+    def set_folder(self, folder: Path) -> None:
         self._path = folder / self._path.name
 
     def close(self) -> None:
@@ -169,7 +169,7 @@ def leave_environment(folder: Path, approval: str, environ: Mapping[str, str]) -
         DataError: The directory cannot be written.
     """
     path = _of_approval(folder, approval)
-    with files.explained(path):
+    with files.explain_errors(path):
         kept = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
         with os.fdopen(kept, "w", encoding="ascii") as file:
             json.dump(dict(environ), file)

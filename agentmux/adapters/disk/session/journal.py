@@ -220,7 +220,7 @@ class HeldJournal:
             DataError: The journal is shorter than ``offset``, has no line end there, or cannot be
                 read.
         """
-        with files.explained(self._path):
+        with files.explain_errors(self._path):
             files.sync(self._fd)  # a writer may have been killed between its write and its flush
         return _read(self._path, self._fd, offset)
 
@@ -235,7 +235,7 @@ class HeldJournal:
         """
         data = encode_line(fields)
         self.cut_torn()
-        with files.explained(self._path):
+        with files.explain_errors(self._path):
             start = os.fstat(self._fd).st_size
             try:
                 _write_whole(self._fd, data)
@@ -253,7 +253,7 @@ class HeldJournal:
             The path of that file (``tool_events.torn-<UTC time>``); None if there were no such
             bytes.
         """
-        with files.explained(self._path):
+        with files.explain_errors(self._path):
             size = os.fstat(self._fd).st_size
             end = files.end_of_lines(self._fd, size)
             if end == size:

@@ -41,7 +41,7 @@ def members(home: Path) -> tuple[tuple[Member, ...], tuple[str, ...]]:
     """Return the files of a session that come along, and those that would and cannot."""
     found: list[Member] = []
     left: list[str] = []
-    for path in _listed(home):
+    for path in _list_files(home):
         if path == layout.JOURNAL:
             continue
         data = files.read_limited(home / path, form.FILE_MAX) if form.may_come(path) else None
@@ -52,7 +52,7 @@ def members(home: Path) -> tuple[tuple[Member, ...], tuple[str, ...]]:
     return tuple(found), tuple(left)
 
 
-def _listed(home: Path) -> Iterator[str]:
+def _list_files(home: Path) -> Iterator[str]:
     """Yield what is in the folders of a session that come along, and the files beside them."""
     for top in sorted(home.iterdir()):
         name = top.name
@@ -99,14 +99,14 @@ def require_free(target: Path, *, force: bool) -> None:
     if not target.parent.is_dir():
         raise UsageError(f"there is no directory {target.parent}")
     if target.is_dir() or (os.path.lexists(target) and not force):
-        raise _taken(target)
+        raise _make_taken_error(target)
 
 
 def write(target: Path, packed: Packed, *, force: bool) -> str:
     """Write a file whole, read it again, and only then give it its name; return its digest."""
     require_free(target, force=force)
     part = target.with_name(f".{target.name}.{os.urandom(8).hex()}{_PART}")
-    with files.explained(target), ExitStack() as undo:
+    with files.explain_errors(target), ExitStack() as undo:
         fd = os.open(part, _CREATE, files.FILE_MODE)
         undo.callback(_drop, part)
         with os.fdopen(fd, "r+b") as file:
@@ -114,7 +114,7 @@ def write(target: Path, packed: Packed, *, force: bool) -> str:
             _fill(file, packed)
             file.flush()
             files.sync(fd)
-            with opened(part) as made:
+            with open_archive(part) as made:
                 made.verify()
                 digest = made.digest
             _publish(part, target, force=force)
@@ -122,7 +122,7 @@ def write(target: Path, packed: Packed, *, force: bool) -> str:
     return digest
 
 
-def _taken(target: Path) -> UsageError:
+def _make_taken_error(target: Path) -> UsageError:
     if target.is_dir():
         return UsageError(f"{target} is a directory: name a file in it")
     return UsageError(
@@ -137,13 +137,13 @@ def _drop(part: Path) -> None:
 
 def sweep(target: Path) -> None:
     """Remove what killed exports to this file have left beside it."""
-    for path in target.parent.glob(f".{_escaped(target.name)}.*{_PART}"):
+    for path in target.parent.glob(f".{_escape_glob(target.name)}.*{_PART}"):
         with suppress(OSError), path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.unlink(path)
 
 
-def _escaped(name: str) -> str:
+def _escape_glob(name: str) -> str:
     return "".join(f"[{each}]" if each in "*?[" else each for each in name)
 
 
@@ -154,7 +154,7 @@ def _publish(part: Path, target: Path, *, force: bool) -> None:
     try:
         os.link(part, target)
     except FileExistsError:
-        raise _taken(target) from None
+        raise _make_taken_error(target) from None
     except OSError as error:
         if error.errno not in _NO_LINKS:
             raise
@@ -197,7 +197,7 @@ def drop(path: Path) -> None:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[OpenArchive]:
+def open_archive(path: Path) -> Iterator[OpenArchive]:
     """Open the file of an exported session for a ``with`` block."""
     try:
         fd = os.open(path, _READ)
@@ -262,32 +262,32 @@ class OpenArchive:
                 return None
             path = bundle if name == BUNDLE else home / name.removeprefix(INSIDE)
             files.make_dir(path.parent)
-            with files.explained(path):
+            with files.explain_errors(path):
                 return os.fdopen(os.open(path, _CREATE, files.FILE_MODE), "wb")
 
-        with files.explained(home):
+        with files.explain_errors(home):
             self._walk(place)
 
     def _walk(self, place: Callable[[str], IO[bytes] | None]) -> None:
-        left = dict(self._expected())
+        left = dict(self._list_expected())
         for count, (entry, content) in enumerate(self._each()):
             if not count:
                 continue  # the manifest
             wanted = left.pop(entry.name, None)
             if wanted is None or entry.size != wanted.size:
                 raise self._broken(f"{entry.name[:80]!r} is not what the manifest lists")
-            self._copied(content, wanted, place(entry.name))
+            self._copy_and_check(content, wanted, place(entry.name))
         if left:
             raise self._broken(f"{min(left)!r} is missing")
 
-    def _expected(self) -> Mapping[str, Member]:
+    def _list_expected(self) -> Mapping[str, Member]:
         found = {f"{INSIDE}{each.path}": each for each in self.manifest.members}
         if self.manifest.bundle:
             bundle = self.manifest
             found[BUNDLE] = Member(path=BUNDLE, size=bundle.bundle_size, sha256=bundle.bundle)
         return found
 
-    def _copied(self, content: IO[bytes], wanted: Member, target: IO[bytes] | None) -> None:
+    def _copy_and_check(self, content: IO[bytes], wanted: Member, target: IO[bytes] | None) -> None:
         made, left = sha256(), wanted.size
         with target or io.BytesIO() as sink:
             while left and (piece := self._read(content, min(left, _PIECE))):

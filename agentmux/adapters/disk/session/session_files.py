@@ -61,7 +61,7 @@ class FileSession(FileSignals):
         self._told.update(skipped)
         return events
 
-    def skipped(self) -> tuple[str, ...]:
+    def take_skipped(self) -> tuple[str, ...]:
         untold, self._untold = tuple(self._untold), []
         return untold
 
@@ -136,7 +136,7 @@ class FileSession(FileSignals):
                 made.write(path, text)
             made.save(fold(BLANK, made.tail(0)), after=None)
             last(made.path)
-            with files.explained(self._path):
+            with files.explain_errors(self._path):
                 _rename_to_free(made.path, self._path)
         except BaseException:
             made.discard()
@@ -196,7 +196,7 @@ class FileSession(FileSignals):
         path = self.journal.path
         if self.journal.exists():
             kept = path.with_name(f"tool_events.imported-{new_id()[:8]}.jsonl")
-            with files.explained(kept):
+            with files.explain_errors(kept):
                 os.link(path, kept)
         files.replace(path, b"".join(encode_line(encode(event)) for event in events))
         imported = fold(BLANK, self._sorted_out(self.journal.read().lines)[0])

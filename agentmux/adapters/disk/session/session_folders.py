@@ -208,7 +208,7 @@ def bury(path: Path) -> Path:
         DataError: The directory cannot be renamed; nothing was changed.
     """
     target = files.free_name(path.with_name(BURIED + path.name))
-    with files.explained(path):
+    with files.explain_errors(path):
         path.rename(target)
         files.sync_dir(target.parent)
     return target

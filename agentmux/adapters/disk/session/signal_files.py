@@ -60,7 +60,7 @@ class FileTransaction:
         self._loaded = loaded
 
     @property
-    def loaded(self) -> LoadedSession:
+    def loaded_session(self) -> LoadedSession:
         """The session as it was read when the journal was locked."""
         return self._loaded
 
@@ -166,7 +166,7 @@ class FileSignals:
         first = self.journal.first()
         if loaded.fields is None:
             return self._from_journal(journal, first, warnings)
-        state, known = self._decoded(loaded.fields)
+        state, known = self._decode_fields(loaded.fields)
         if not known:
             warnings.append(f"`{self._path / layout.STATE}` has no readable phase")
         if not state.journal_id and not _is_header(first):
@@ -185,7 +185,7 @@ class FileSignals:
             warnings=tuple(warnings),
         )
 
-    def _decoded(self, fields: dict[str, object]) -> tuple[SessionState, bool]:
+    def _decode_fields(self, fields: dict[str, object]) -> tuple[SessionState, bool]:
         """Return the state of a ``state.json``, and whether it has a phase that we know."""
         known = has_phase(fields)
         given = fields if known else {**fields, "phase": Phase.FAILED.value}
@@ -227,7 +227,7 @@ class FileSignals:
 
             state = with_frozen_pipeline(self._with_feature(BLANK), self._path)
             if state.pipeline == FEATURE:
-                found, _ = self._decoded({"phase": Phase.FAILED.value})
+                found, _ = self._decode_fields({"phase": Phase.FAILED.value})
                 state = replace(state, fix=found.fix)
             return LoadedSession(
                 state=state,

@@ -190,7 +190,7 @@ class StateStore:
     def _keep_backup(self) -> None:
         """Make ``state.json`` the backup, too, so that both names have a file at every moment."""
         temp = files.temporary(self.path.parent)
-        with files.explained(self._backup):
+        with files.explain_errors(self._backup):
             try:
                 os.link(self.path, temp, follow_symlinks=False)
                 os.replace(temp, self._backup)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from agentmux.adapters.git.program import GitProgram, decoded, encoded
+from agentmux.adapters.git.program import GitProgram, decode_output, encode_text
 
 
 def file_hashes(git: GitProgram, paths: Collection[str]) -> Mapping[str, str]:
@@ -19,9 +19,9 @@ def file_hashes(git: GitProgram, paths: Collection[str]) -> Mapping[str, str]:
     rest = [path for path in paths if path not in odd]
     found = dict[str, str]()
     if rest:
-        stdin = encoded("".join(f"{path}\n" for path in rest))
+        stdin = encode_text("".join(f"{path}\n" for path in rest))
         reply = git.must_read("read files", "hash-object", "--stdin-paths", stdin=stdin)
-        found = dict(zip(rest, decoded(reply.out).split(), strict=True))
+        found = dict(zip(rest, decode_output(reply.out).split(), strict=True))
     for path in odd:
         reply = git.must_read("read a file", "hash-object", "--", path)
         found[path] = reply.text

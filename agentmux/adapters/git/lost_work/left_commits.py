@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from itertools import pairwise
 from typing import Final
 
-from agentmux.adapters.git.program import LOG, GitProgram, decoded, split
+from agentmux.adapters.git.program import LOG, GitProgram, decode_output, split
 from agentmux.ports.git.repository import LeftCommits
 
 _MOVES: Final = ("checkout:", "reset:", "clone:", "branch:", "rebase", "worktree")
@@ -32,18 +32,18 @@ def left_commits(
         also: Commits that were HEAD here, by another record than the log; some may be gone.
     """
     there = [each for each in known if git.commit(each) is not None]
-    heads = {*_left(git), *(each for each in also if git.commit(each) is not None)}
+    heads = {*_find_left_heads(git), *(each for each in also if git.commit(each) is not None)}
     ends = [each for each in sorted(heads) if not _has(git, each)]
     found = (_look(git, each, since, there) for each in _independent(git, ends))
     return tuple(each for each in found if each is not None)
 
 
-def _left(git: GitProgram) -> Iterator[str]:
+def _find_left_heads(git: GitProgram) -> Iterator[str]:
     """Yield the commits made here from which HEAD went to another branch or commit."""
     reply = git.read(
         "log", "--walk-reflogs", "--no-show-signature", "--format=%H %gs", "HEAD", "--"
     )
-    log = [each.partition(" ") for each in decoded(reply.out).splitlines()][::-1]
+    log = [each.partition(" ") for each in decode_output(reply.out).splitlines()][::-1]
     made = {
         commit
         for commit, _, said in log
@@ -63,13 +63,13 @@ def _independent(git: GitProgram, ends: list[str]) -> list[str]:
     if len(ends) < 2:
         return ends
     reply = git.must_read("compare commits", "merge-base", "--independent", *ends)
-    return decoded(reply.out).split()
+    return decode_output(reply.out).split()
 
 
 def _look(git: GitProgram, end: str, since: str, known: list[str]) -> LeftCommits | None:
     """Return what only the commit ``end`` has; None if that is nowhere else only by its hash."""
     others = [f"^{each}" for each in ("HEAD", *known)]
-    subjects = decoded(git.must_read("list the commits", *LOG, end, *others).out).splitlines()
+    subjects = decode_output(git.must_read("list the commits", *LOG, end, *others).out).splitlines()
     if not subjects or _is_picked(git, end, others) or _is_held(git, end, since):
         return None
     related = git.read("merge-base", "HEAD", end).status == 0
@@ -86,7 +86,7 @@ def _is_picked(git: GitProgram, end: str, others: list[str]) -> bool:
 def _is_held(git: GitProgram, end: str, since: str) -> bool:
     """Whether the work tree has each file as ``end`` has it, of those that changed until then."""
     fork = git.read("merge-base", "HEAD", end)
-    began = decoded(fork.out).split()[0] if fork.status == 0 else since
+    began = decode_output(fork.out).split()[0] if fork.status == 0 else since
     names = ("-r", "-z", "--no-renames", "--name-only")
     changed = split(git.must_read("compare commits", "diff-tree", *names, began, end).out)
     here = ("diff", "--no-ext-diff", "--no-renames", "--name-only", "-z", end, "--")

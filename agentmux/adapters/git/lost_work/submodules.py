@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.git.program import GitProgram, decoded
+from agentmux.adapters.git.program import GitProgram, decode_output
 
 # A submodule's commits are in the git directory of the worktree, and so go with it.
 _HAS_WORK: Final = (
@@ -49,8 +49,8 @@ def modules_with_work(git: GitProgram, git_dir: Path) -> tuple[str, ...]:
     if not (git_dir / "modules").is_dir():
         return ()  # none was initialised there
     words = ("submodule", "--quiet", "foreach", "--quiet", "--recursive", _HAS_WORK)
-    return tuple(decoded(git.must_read("look into submodules", *words).out).splitlines())
+    return tuple(decode_output(git.must_read("look into submodules", *words).out).splitlines())
 
 
 def _line(out: bytes) -> str:
-    return decoded(out).removesuffix("\n")
+    return decode_output(out).removesuffix("\n")

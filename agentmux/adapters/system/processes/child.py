@@ -85,7 +85,7 @@ class _Kept:
             del self._data[: -keep.most]
         return keep.part != "all" or len(self._data) <= keep.most
 
-    def taken(self) -> bytes:
+    def as_bytes(self) -> bytes:
         """Return it."""
         return bytes(self._data[-self.keep.most :] if self.keep.part == "end" else self._data)
 
@@ -135,13 +135,13 @@ class Child:
             WorkEndedError: The work to which it belongs was ended, and so it was ended.
         """
         require_going_on()
-        process = self._started()
+        process = self._start_process()
         ask, kill = (
             partial(_signal, process.pid, each) for each in (signal.SIGTERM, signal.SIGKILL)
         )
         with (
             process,
-            _ended(process),
+            _end_at_exit(process),
             ended_by(ask, kill),
             _Talk(process, self) as talk,
         ):
@@ -155,7 +155,7 @@ class Child:
         own = os.environ if self.env is None else self.env  # noqa: TID251 (as a child inherits it)
         return {**own, WORK: work_mark(label, self.argv)}
 
-    def _started(self) -> subprocess.Popen[bytes]:
+    def _start_process(self) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
             self.argv,
             bufsize=0,
@@ -220,7 +220,7 @@ class _Talk:
                     _signal(self._process.pid, signal.SIGKILL)
                 self._drop(self._death)
         self._leave()
-        return ChildEnd(self._process.returncode, self._out.taken(), self._err.taken())
+        return ChildEnd(self._process.returncode, self._out.as_bytes(), self._err.as_bytes())
 
     def _leave(self) -> None:
         """Let what the program has left running write on: a closed pipe would end it."""
@@ -255,7 +255,8 @@ class _Talk:
             self._open.discard(stream)
         elif not kept.add(piece):
             raise TooMuchOutputError(
-                f"`{shown(self._child.argv)}` wrote more than {kept.keep.most} bytes, and was ended"
+                f"`{describe_command(self._child.argv)}` wrote more than {kept.keep.most} bytes,"
+                " and was ended"
             )
 
     def _drop(self, what: IO[bytes] | int | None) -> None:
@@ -270,7 +271,7 @@ def _swallow(stream: IO[bytes]) -> None:
 
 
 @contextmanager
-def _ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
+def _end_at_exit(process: subprocess.Popen[bytes]) -> Iterator[None]:
     """Leave no program behind that has not ended in the block, and no group of ended work."""
     try:
         yield
@@ -298,7 +299,7 @@ def _signal(group: int, number: signal.Signals) -> None:
         os.killpg(group, number)
 
 
-def shown(argv: Sequence[str | bytes]) -> str:
+def describe_command(argv: Sequence[str | bytes]) -> str:
     """Return the name of a program and what it was to do, for messages, without any values."""
     program, *words = (os.fsdecode(word) for word in argv[:2])
     return " ".join((Path(program).name, *(each for each in words if each[:1].isalpha())))

@@ -101,7 +101,7 @@ class PidWatch:
             self._poll(pid, ended)
             return
         self._descriptors[pid] = descriptor
-        self._loop.add_reader(descriptor, self._gone, pid, ended)
+        self._loop.add_reader(descriptor, self._report_end, pid, ended)
 
     def start_time(self, pid: int) -> int:
         return start_time(pid)
@@ -120,7 +120,7 @@ class PidWatch:
         for pid in (*self._descriptors, *self._timers):
             self._forget(pid)
 
-    def _gone(self, pid: int, ended: Callable[[int], object]) -> None:
+    def _report_end(self, pid: int, ended: Callable[[int], object]) -> None:
         self._forget(pid)
         ended(pid)
 

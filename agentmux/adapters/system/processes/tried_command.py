@@ -38,7 +38,7 @@ def try_command(
                 stderr=sys.stderr,
                 process_group=0,
             )
-            return _ended(process, limit_s, interruption)
+            return _wait_for_end(process, limit_s, interruption)
     except OSError as error:
         missing = isinstance(error, FileNotFoundError | NotADirectoryError)
         status = _NOT_FOUND if missing else _NOT_STARTED
@@ -80,7 +80,7 @@ class _Interruption:
             raise KeyboardInterrupt
 
 
-def _ended(
+def _wait_for_end(
     process: subprocess.Popen[bytes], limit_s: float, interruption: _Interruption
 ) -> CheckResult:
     timed_out = False

@@ -31,7 +31,7 @@ def require_own_package(path: Sequence[str] = sys.path) -> None:
         NotInstalledError: One has; the error names it and the folder.
     """
     for each in distributions(path=list(path)):
-        if _normalised(each.name) != DISTRIBUTION and _has_package(each):
+        if _normalise_name(each.name) != DISTRIBUTION and _has_package(each):
             raise NotInstalledError(
                 f"the files of another project, `{each.name}` {each.version}, are mixed with those "
                 f"of AgentMux in {Path(str(each.locate_file('')))}: each damages the other",
@@ -41,7 +41,7 @@ def require_own_package(path: Sequence[str] = sys.path) -> None:
             )
 
 
-def _normalised(name: str) -> str:
+def _normalise_name(name: str) -> str:
     """Return a distribution's name as names are compared (PEP 503)."""
     return re.sub(r"[-_.]+", "-", name).lower()
 

@@ -155,7 +155,7 @@ def _branch(world: World, name: str) -> ContinuedBranch | None:
 
 
 def _request(world: World, given: str) -> ContinuedBranch | None:
-    meant = _meant(world, given)
+    meant = _resolve_request(world, given)
     if meant is None:
         return None
     place, number = meant
@@ -176,7 +176,7 @@ def _request(world: World, given: str) -> ContinuedBranch | None:
     )
 
 
-def _meant(world: World, given: str) -> tuple[RepoRef, int] | None:
+def _resolve_request(world: World, given: str) -> tuple[RepoRef, int] | None:
     number = _NUMBER.fullmatch(given)
     if number is not None:
         return target(world, world.environment).place, int(number[1])

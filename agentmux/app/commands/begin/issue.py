@@ -11,7 +11,7 @@ from agentmux.core.codec.shape import writable
 from agentmux.core.documents.outside_text import issue_text, title_line
 from agentmux.core.forges.spec import RepoRef, read_url
 from agentmux.core.journal.state import Issue
-from agentmux.core.names.words.counts import counted
+from agentmux.core.names.words.counts import format_count
 from agentmux.errors import UsageError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def read_issue(world: World, given: str, *, words: str, comments: bool) -> ReadI
         ForgeError: The forge's program does not tell.
         ConfigError: The user's file of forges is wrong.
     """
-    place, number = _meant(world, given.strip())
+    place, number = _resolve_issue(world, given.strip())
     found = world.forge(world.environment).issue(place, number, comments=comments)
     title = title_line(found.title) or f"Issue {number}"
     said = ((each.author, each.text) for each in found.comments)
@@ -64,11 +64,11 @@ def read_issue(world: World, given: str, *, words: str, comments: bool) -> ReadI
 def _left_out(found: IssueText) -> tuple[str, ...]:
     if not found.left_out:
         return ()
-    count = counted(found.left_out, "comment was", "comments were")
+    count = format_count(found.left_out, "comment was", "comments were")
     return (f"{count} left out: {found.place.host} does not say that the author may write there",)
 
 
-def _meant(world: World, given: str) -> tuple[RepoRef, int]:
+def _resolve_issue(world: World, given: str) -> tuple[RepoRef, int]:
     """Return the repository and the number of the issue that the user named."""
     number = _NUMBER.fullmatch(given)
     if number is not None:

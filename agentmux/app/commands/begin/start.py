@@ -37,7 +37,7 @@ from agentmux.app.session.search.lookup import (
     network_warnings,
 )
 from agentmux.app.session.workplace.checkout import trial_in_the_way
-from agentmux.app.session.workplace.own_worktree import placed, worktree_of
+from agentmux.app.session.workplace.own_worktree import with_workplace, worktree_of
 from agentmux.app.session.workplace.workplace import has_repository
 from agentmux.app.session.writer import stamp
 from agentmux.app.world import World
@@ -47,7 +47,7 @@ from agentmux.core.codec.shape import is_control, writable
 from agentmux.core.decisions.workplace import free_port_base
 from agentmux.core.definitions.definition import Kind, PipelineDefinition, Result, When
 from agentmux.core.fleet import lease
-from agentmux.core.fold.transitions import begun
+from agentmux.core.fold.transitions import begin_session
 from agentmux.core.journal.events import ORCHESTRATOR, Event, JournalCreated, SessionStarted
 from agentmux.core.journal.state import (
     Base,
@@ -59,8 +59,8 @@ from agentmux.core.journal.state import (
 from agentmux.core.names import layout
 from agentmux.core.names.agent_names import is_for_tests
 from agentmux.core.names.phase import CODER, ROLES, Phase
-from agentmux.core.names.words.counts import counted
-from agentmux.core.names.words.nearest import meant
+from agentmux.core.names.words.counts import format_count
+from agentmux.core.names.words.nearest import suggest_name
 from agentmux.core.pipeline.checks.setup import new_setup
 from agentmux.core.pipeline.delivery import is_on_no_branch
 from agentmux.core.pipeline.registry import TERMINAL
@@ -195,7 +195,7 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
     session_id = world.new_id()
     state = with_base(
         world,
-        begun(
+        begin_session(
             SessionState(
                 phase=Phase.ARCHITECTING,
                 pipeline=chosen.definition,
@@ -208,7 +208,7 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
                 continued=request.on is not None,
                 request=request.on.request if request.on is not None else None,
                 feature_dir=f"{layout.SESSIONS_DIR}/{name}",
-                reviewed=_reviewed(request.of),
+                reviewed=_to_reviewed(request.of),
                 branch=began.branch if began is not None else None,
                 worktree=str(own.path) if own is not None else None,
                 setup=new_setup(world.settings.git.setup) if own is not None else None,
@@ -234,12 +234,16 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
     _require_author(world, state)
     warnings = (
         *(request.issue.warnings if request.issue is not None else ()),
-        *_detached(state, request),
+        *_warn_detached(state, request),
         *_warnings(head, options, _in_checkout(beside, taken) if own is None else {}),
         *network_warnings(world),
         *_in_home(world, top),
         *((place.warning,) if place.warning else ()),
-        *(_unattended(world, options, _unasked(request, agents)) if request.unwatched else ()),
+        *(
+            _warn_unattended(world, options, _without_asked(request, agents))
+            if request.unwatched
+            else ()
+        ),
     )
     return StartPlan(
         name=name,
@@ -280,19 +284,19 @@ def start(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedS
         world.git.remote_branches.fetch(of.name, of.commit, of.remote)
     for _ in range(_TRIES):
         try:
-            return _begun(world, starter, plan)
+            return _begin_session(world, starter, plan)
         except BlockedError as error:
             if error.reason != NAME_TAKEN or plan.request.name is not None:
                 raise
         # A start in another project has just taken the name on the tmux server.
         plan = plan_start(world, plan.request, plan.taken)
-    return _begun(world, starter, plan)
+    return _begin_session(world, starter, plan)
 
 
-def _begun(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedSession:
+def _begin_session(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedSession:
     """Create everything and hand over; remove it all again if that fails."""
     with ExitStack() as undo:
-        made, state, pipe = _made(world, starter, plan, undo)
+        made, state, pipe = _create_session(world, starter, plan, undo)
         worktree = worktree_of(world, state, made.path)
         if worktree is not None:
             undo.callback(world.git.worktrees.take_back, worktree)
@@ -305,7 +309,7 @@ def _begun(world: World, starter: OrchestratorStart, plan: StartPlan) -> Started
     return replace(begun, warnings=(*news, *begun.warnings), notes=notes)
 
 
-def _made(
+def _create_session(
     world: World, starter: OrchestratorStart, plan: StartPlan, undo: ExitStack
 ) -> tuple[StartPlan, SessionState, Handover]:
     """Create the session's branch, the pipe for the orchestrator's report, and the directory.
@@ -349,17 +353,17 @@ def _made(
                     raise
             else:
                 undo.push(made.pop_all())
-                pipes[0].moved(plan.path)
+                pipes[0].set_folder(plan.path)
                 return plan, state, pipes[0]
         plan = plan_start(world, plan.request, {**plan.taken, plan.name: state.phase})
 
 
 def _texts(world: World, plan: StartPlan, state: SessionState) -> Mapping[str, str]:
     """Return the first texts of the session, with its lease and what its worktree is given."""
-    texts = first_texts(placed(world, state), plan.path, state)
+    texts = first_texts(with_workplace(world, state), plan.path, state)
     if plan.request.lease:
         texts = {**texts, lease.NAME: plan.request.lease}
-    copied = world.texts.templates.copied() if state.worktree or state.base_checks else None
+    copied = world.texts.templates.copy_patterns() if state.worktree or state.base_checks else None
     return texts if copied is None else {**texts, layout.COPIED: copied}
 
 
@@ -397,7 +401,7 @@ def _wish(request: StartRequest, subject: str) -> WorkplaceWish:
     )
 
 
-def _reviewed(of: ReviewedBranch | None) -> Reviewed | None:
+def _to_reviewed(of: ReviewedBranch | None) -> Reviewed | None:
     if of is None:
         return None
     branch, request = of.branch, of.branch.request
@@ -534,7 +538,7 @@ def _name(
     """
     now = world.now().astimezone()
     if request.name is None:
-        return _derived(now, layout.slug(subject), taken, live)
+        return _derive_name(now, layout.slug(subject), taken, live)
     if not layout.is_topic(request.name):
         raise UsageError(
             f"invalid session name `{request.name[:60]}`: use at most 48 of a-z, 0-9 and `-`",
@@ -549,7 +553,7 @@ def _name(
     return layout.session_name(now, request.name, taken)
 
 
-def _derived(now: datetime, slug: str, taken: Iterable[str], live: Collection[str]) -> str:
+def _derive_name(now: datetime, slug: str, taken: Iterable[str], live: Collection[str]) -> str:
     """Return a name made of time and slug that neither a session nor a tmux session has."""
     passed = set(taken)
     while layout.tmux_name(name := layout.session_name(now, slug, passed)) in live:
@@ -633,7 +637,7 @@ def flags(
     known = (*ROLES, *own)
     unknown = sorted(set(agents) - set(known))
     if unknown:
-        hints = (*meant(unknown[0], known), f"roles: {', '.join(known)}")
+        hints = (*suggest_name(unknown[0], known), f"roles: {', '.join(known)}")
         raise UsageError(f"no role `{unknown[0]}`", hints=hints)
     if agent is not None:
         agents["*"] = agent
@@ -650,7 +654,7 @@ def _agents(world: World, state: SessionState) -> Mapping[str, str]:
     found: dict[str, str] = {}
     options = state.options
     for role in session_roles(state):
-        name = world.settings.played(role, options.agents, options.models).agent
+        name = world.settings.choose_player(role, options.agents, options.models).agent
         spec = world.agents.spec(name)
         if world.agents.programs.find(spec.command[0]) is None:
             raise NotInstalledError(
@@ -664,7 +668,8 @@ def _agents(world: World, state: SessionState) -> Mapping[str, str]:
 def _models(world: World, options: Options, roles: Iterable[str]) -> Mapping[str, str]:
     """Return the model of each of these roles that has one."""
     players = {
-        role: world.settings.played(role, options.agents, options.models).model for role in roles
+        role: world.settings.choose_player(role, options.agents, options.models).model
+        for role in roles
     }
     return {role: model for role, model in players.items() if model}
 
@@ -672,7 +677,7 @@ def _models(world: World, options: Options, roles: Iterable[str]) -> Mapping[str
 def _instead(world: World, spec: AgentSpec) -> tuple[str, ...]:
     """Return hints for an agent that is not installed; its name may be mistyped."""
     known = [each for each in world.agents.names() if not is_for_tests(each)]
-    if not spec.known and (hint := meant(spec.name, known)):
+    if not spec.known and (hint := suggest_name(spec.name, known)):
         return hint
     return (how_to_install(spec), "or choose another: agentmux start --agent NAME …")
 
@@ -693,7 +698,7 @@ def _warnings(head: Head | None, options: Options, taken: Mapping[str, str]) -> 
         found.append("this is not a git repository: nothing will be committed")
     dirty = [path for path in options.dirty if not path.endswith("/")]
     if dirty and options.commit:
-        files = counted(len(dirty), "file that is", "files that are")
+        files = format_count(len(dirty), "file that is", "files that are")
         found.append(f"the commit will leave out {files} changed already: " + ", ".join(dirty[:5]))
     ended = TERMINAL - {Phase.FAILED}
     others = [name for name, phase in taken.items() if phase not in ended]
@@ -721,7 +726,7 @@ def _require_author(world: World, state: SessionState) -> None:
         raise ConfigError(error.message, hints=error.hints) from error
 
 
-def _detached(state: SessionState, request: StartRequest) -> Iterator[str]:
+def _warn_detached(state: SessionState, request: StartRequest) -> Iterator[str]:
     """Yield a warning if nothing is checked out that would remember the commit."""
     if is_on_no_branch(state) and request.branch is None:
         where = f"HEAD is detached at {(state.options.base or '')[:12]}"
@@ -742,18 +747,18 @@ def _in_checkout(beside: Iterable[SessionEntry], taken: Mapping[str, str]) -> Ma
     return {name: phase for name, phase in taken.items() if name not in elsewhere}
 
 
-def _unasked(request: StartRequest, agents: Mapping[str, str]) -> Mapping[str, str]:
+def _without_asked(request: StartRequest, agents: Mapping[str, str]) -> Mapping[str, str]:
     """Return the agents by role without the one of which the user has just said what it may do."""
     asked = request.agent if request.asked else None
     return {role: agent for role, agent in agents.items() if agent != asked}
 
 
-def _unattended(world: World, options: Options, agents: Mapping[str, str]) -> Iterator[str]:
+def _warn_unattended(world: World, options: Options, agents: Mapping[str, str]) -> Iterator[str]:
     """Yield a warning for each agent that would ask its user before it acts."""
     asking: dict[str, AgentSpec] = {}
     for role, agent in agents.items():
         spec = world.agents.spec(agent)
-        args = world.settings.played(role, options.agents, options.models).args
+        args = world.settings.choose_player(role, options.agents, options.models).args
         given = {*spec.command, *spec.args, *args}
         if not spec.permission_args and not given.issuperset(spec.unattended_args):
             asking[spec.name] = spec

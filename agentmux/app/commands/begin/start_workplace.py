@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.commands.begin.continued_branch import ContinuedBranch, ReviewedBranch
 from agentmux.app.session.search.lookup import SessionEntry, live
-from agentmux.app.session.workplace.checkout import TreeTakenError, busy, taken
+from agentmux.app.session.workplace.checkout import TreeTakenError, busy, find_tree_obstacle
 from agentmux.app.session.workplace.workplace import has_repository
 from agentmux.core.agents.spec import AgentSpec, PromptBy
 from agentmux.core.codec.frozen import dataclass
@@ -18,7 +18,7 @@ from agentmux.core.decisions.workplace import (
     in_the_way_of,
     why_worktree,
 )
-from agentmux.core.names.words.counts import counted
+from agentmux.core.names.words.counts import format_count
 from agentmux.errors import AgentmuxError, MissingError, NotInstalledError, UsageError
 from agentmux.ports.git.worktrees import BaseCommit, WorktreeRoom
 
@@ -97,7 +97,7 @@ def choose_workplace(
         UsageError: The worktree that the user asked for cannot be made.
         MissingError: Git, or its version, is missing; or tmux does not answer.
     """
-    asked = _asked(wish)
+    asked = _wants_worktree(wish)
     if world.repository.top_level() is None and world.repository.is_bare():
         return _without_checkout(world, wish, entries, asked=asked)
     block = _in_the_checkout(world, entries) if not asked else None
@@ -110,7 +110,7 @@ def choose_workplace(
             raise _with_way_out(world, block)
         return Workplace()
     try:
-        return Workplace(worktree=_planned(world, wish, entries, because))
+        return Workplace(worktree=_plan_worktree(world, wish, entries, because))
     except (UsageError, MissingError) as error:
         if asked:
             raise
@@ -127,10 +127,10 @@ def _without_checkout(
             hints=("give the session a worktree of its own: agentmux start --worktree …",),
         )
     because = "you asked for it" if asked else "the repository is bare and has no checkout"
-    return Workplace(worktree=_planned(world, wish, entries, because))
+    return Workplace(worktree=_plan_worktree(world, wish, entries, because))
 
 
-def _asked(wish: WorkplaceWish) -> bool | None:
+def _wants_worktree(wish: WorkplaceWish) -> bool | None:
     """Return whether the user asked for a worktree; None leaves it to the configuration."""
     if wish.on is not None and (wish.base is not None or wish.branch is not None):
         raise UsageError("--on continues a branch: it takes neither --base nor --branch")
@@ -159,7 +159,7 @@ def _without(block: TreeTakenError | None, error: AgentmuxError) -> Workplace:
 
 def _in_the_checkout(world: World, entries: tuple[SessionEntry, ...]) -> TreeTakenError | None:
     lives = live(world, entries)
-    return taken(world, lives, busy(lives, entries))
+    return find_tree_obstacle(world, lives, busy(lives, entries))
 
 
 def _with_way_out(world: World, block: TreeTakenError) -> TreeTakenError:
@@ -169,7 +169,7 @@ def _with_way_out(world: World, block: TreeTakenError) -> TreeTakenError:
     return TreeTakenError(block.message, session=block.session, hints=(*block.hints, way))
 
 
-def _planned(
+def _plan_worktree(
     world: World, wish: WorkplaceWish, entries: tuple[SessionEntry, ...], because: str
 ) -> NewWorktree:
     if wish.include:
@@ -321,7 +321,7 @@ def workplace_notes(world: World, worktree: NewWorktree, agents: Iterable[str]) 
     changes = world.repository.changes() if world.repository.top_level() is not None else ()
     dirty = len([path for path in changes if not path.endswith("/")])
     if dirty:
-        files = counted(dirty, "changed file does", "changed files do")
+        files = format_count(dirty, "changed file does", "changed files do")
         yield f"{files} not come along: a worktree has only what is committed"
     steps = world.settings.git.setup
     if steps:

@@ -17,7 +17,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.names.status_labels import brought_back_label
 from agentmux.core.names.statuses import DONE
 from agentmux.core.names.words import git_commands
-from agentmux.core.names.words.counts import counted, some
+from agentmux.core.names.words.counts import format_count, some
 from agentmux.errors import AgentmuxError, BlockedError, DataError
 from agentmux.ports.processes import LOCK_WAIT_S
 
@@ -79,7 +79,7 @@ def _is_settled(world: World, entry: SessionEntry) -> bool:
     It was exported, or it is done and its worktree was taken away after that.
     """
     session = entry.text("session_id")
-    return entry.is_moved or (entry.is_done and world.git.worktrees.owned(session) is None)
+    return entry.is_moved or (entry.is_done and world.git.worktrees.find_branch(session) is None)
 
 
 def removable_worktree(
@@ -106,7 +106,7 @@ def left_in_checkout(world: World, entry: SessionEntry) -> str:
         top = world.repository.top_level()
         changed = world.repository.changed_since(dirty) if top is not None else ()
         if changed:
-            files = counted(len(changed), "file that was", "files that were")
+            files = format_count(len(changed), "file that was", "files that were")
             return f"{files} changed since it began: {some(changed)}, in {top}"
     return ""
 
@@ -135,7 +135,7 @@ def loss_of(world: World, entry: SessionEntry, spec: WorktreeSpec) -> WorktreeLo
     made = commit.get("commit") if isinstance(commit, dict) else None
     delivered = made if isinstance(made, str) else None
     found = world.git.worktrees.loss(spec, branch, delivered=delivered)
-    merged = _merged(world, entry) if found.commits or found.loose else None
+    merged = _find_merge_commit(world, entry) if found.commits or found.loose else None
     if merged is None:
         return found
     return world.git.worktrees.loss(spec, branch, merged=merged, delivered=delivered)
@@ -148,7 +148,7 @@ def _base_branch(entry: SessionEntry) -> str | None:
     return named if isinstance(named, str) else None
 
 
-def _merged(world: World, entry: SessionEntry) -> str | None:
+def _find_merge_commit(world: World, entry: SessionEntry) -> str | None:
     """Return the commit at which the session's request was merged, as the forge says; else None."""
     from agentmux.core.forges.spec import read_url  # noqa: PLC0415 (as above)
 
@@ -196,10 +196,10 @@ def require_commit_named(world: World, entry: SessionEntry, *, force: bool) -> s
 
     state = world.files(entry.path).load().current
     made = state.commit.commit if state.commit is not None else None
-    found = world.repository.unnamed(made) if made is not None else ()
+    found = world.repository.list_unnamed_commits(made) if made is not None else ()
     if made is None or not found:
         return ""
-    many = f"{counted(len(found), 'commit')} on no branch ({some(found)})"
+    many = f"{format_count(len(found), 'commit')} on no branch ({some(found)})"
     if force:
         return many
     keep = command_to_keep(state, world.settings.git.branch_prefix, made[:12])
@@ -214,20 +214,20 @@ def lost_words(found: WorktreeLoss, spec: WorktreeSpec) -> str:
     """Say what would be lost."""
     parts = []
     if found.changed:
-        files = counted(len(found.changed), "file")
+        files = format_count(len(found.changed), "file")
         parts.append(f"{files} in {spec.path} not committed ({some(found.changed)})")
     if found.commits:
-        many = counted(len(found.commits), "commit")
-        parts.append(f"{many} on {spec.shown} not merged ({some(found.commits)})")
+        many = format_count(len(found.commits), "commit")
+        parts.append(f"{many} on {spec.label} not merged ({some(found.commits)})")
     if found.loose:
-        many = counted(len(found.loose), "commit")
+        many = format_count(len(found.loose), "commit")
         parts.append(f"{many} {_where(found, spec)} on no branch ({some(found.loose)})")
     if found.saved and spec.checkpoint is not None:
-        files = counted(len(found.saved), "file")
+        files = format_count(len(found.saved), "file")
         number = spec.checkpoint.number
         parts.append(f"{files} that only work-tree checkpoint {number} has ({some(found.saved)})")
     if found.staged:
-        files = counted(len(found.staged), "staged file")
+        files = format_count(len(found.staged), "staged file")
         parts.append(f"{files} of a worktree that is not at its place ({some(found.staged)})")
     if found.operation:
         parts.append(f"a {found.operation} under way {_where(found, spec)}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.snapshot import keep, snapshot
-from agentmux.app.session.workplace.own_worktree import has_lost_worktree, placed
+from agentmux.app.session.workplace.own_worktree import has_lost_worktree, with_workplace
 from agentmux.app.session.workplace.unfinished_rewind import save_tree
 from agentmux.app.session.writer import Session
 from agentmux.app.world import World
@@ -128,7 +128,7 @@ def _save_tree(world: World, session: Session) -> None:
     is_on = world.settings.git.checkpoints and state.phase != Phase.DONE
     if not is_on or has_lost_worktree(state):
         return
-    inside = placed(world, state)
+    inside = with_workplace(world, state)
     if inside.repository.top_level() is None:
         return
     store = inside.git.checkpoints(inside.tree, home.resolve(), state.session_id)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.workplace.branch_mismatch import keep_as
 from agentmux.app.session.workplace.checkout import require_free, trial_in_the_way
-from agentmux.app.session.workplace.own_worktree import placed, worktree_of
+from agentmux.app.session.workplace.own_worktree import with_workplace, worktree_of
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.words import git_commands
 from agentmux.errors import BlockedError, NotFoundError, UsageError
@@ -117,7 +117,7 @@ def _commit_of(world: World, state: SessionState, entry: SessionEntry) -> str:
         return made
     spec, home = worktree_of(world, state, entry.path), entry.path.resolve()
     if spec is not None and world.git.worktrees.is_made(spec):
-        inside = placed(world, state)
+        inside = with_workplace(world, state)
         return inside.git.checkpoints(inside.tree, home, state.session_id).hand_over(None)
     store = world.git.checkpoints(world.project, home, state.session_id)
     if spec is not None and spec.checkpoint is not None:

@@ -26,7 +26,7 @@ from agentmux.core.agents.spec import (
 )
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.names import layout
-from agentmux.core.names.words.nearest import meant
+from agentmux.core.names.words.nearest import suggest_name
 from agentmux.core.prompts.prompt import launch_line
 from agentmux.errors import ExitCode
 
@@ -171,13 +171,13 @@ class StrategyCommands:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentCommands:
-    """The command lines of one agent with each strategy; `used` has those that apply now."""
+    """The command lines of one agent by strategy; `used_strategy` has those that apply now."""
 
     report: AgentReport
     strategies: tuple[StrategyCommands, ...]
 
     @property
-    def used(self) -> StrategyCommands:
+    def used_strategy(self) -> StrategyCommands:
         """The command lines of the strategy with which this agent would be started now."""
         return next(each for each in self.strategies if each.used)
 
@@ -186,9 +186,11 @@ class AgentCommands:
         spec = self.report.spec
         return {
             **self.report.as_json(),
-            "launch": list(self.used.launch),
-            "resume": None if self.used.resume is None else list(self.used.resume),
-            "env": dict(self.used.env),
+            "launch": list(self.used_strategy.launch),
+            "resume": None
+            if self.used_strategy.resume is None
+            else list(self.used_strategy.resume),
+            "env": dict(self.used_strategy.env),
             "prompt": spec.prompt.value,
             "resume_prompt": spec.prompt_by(resuming=True).value,
             "permission_args": list(spec.permission_args),
@@ -216,7 +218,9 @@ def list_agents(world: World, registry: Registry) -> OperationResult[tuple[Agent
     Each installed program is asked at most twice (for its help and its version), several programs
     at the same time. A program that has not changed since it was last asked is not asked again.
     """
-    specs = [world.agents.spec(name) for name in (*registry, *_typed(world, registry))]
+    specs = [
+        world.agents.spec(name) for name in (*registry, *_list_unknown_agents(world, registry))
+    ]
     by_program: dict[tuple[str, ...], list[AgentSpec]] = {}
     for spec in specs:
         by_program.setdefault(spec.command, []).append(spec)
@@ -226,7 +230,7 @@ def list_agents(world: World, registry: Registry) -> OperationResult[tuple[Agent
     return OperationResult(data=tuple(found[spec.name] for spec in specs))
 
 
-def _typed(world: World, registry: Registry) -> Sequence[str]:
+def _list_unknown_agents(world: World, registry: Registry) -> Sequence[str]:
     """Return the commands that the configuration names as agents and the registry does not know."""
     settings = world.settings
     named = [settings.defaults.agent, *(each.agent for each in settings.roles.values())]
@@ -258,7 +262,7 @@ def _problems(report: AgentReport, name: str, agents: Iterable[str]) -> Iterable
     if report.probe.problem is None:
         return
     spec = report.spec
-    hints = [*(meant(name, agents) if not spec.known else ())]
+    hints = [*(suggest_name(name, agents) if not spec.known else ())]
     hints += ["see which are installed: agentmux agents"]
     if report.probe.installed:
         hints = [f"run it by hand: {' '.join((*spec.command, *spec.probe.argv))}"]

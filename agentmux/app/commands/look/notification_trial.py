@@ -8,7 +8,7 @@ from typing import Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.config.settings import BELL, TMUX, Address
-from agentmux.core.names.words.counts import counted
+from agentmux.core.names.words.counts import format_count
 from agentmux.errors import AgentmuxError
 from agentmux.ports.notifier import Notification, Notifier
 
@@ -56,7 +56,7 @@ def send_test(addresses: Sequence[Address], ways: Ways) -> tuple[Tried, ...]:
     others = [each for each in addresses if each.value not in {BELL, TMUX}]
     near = {Address(BELL): lambda: _bell(ways), Address(TMUX): lambda: _tmux(ways)}
     found = {each: near[each]() for each in addresses if each in near}
-    found |= {each.address: each for each in _sent(others, ways)}
+    found |= {each.address: each for each in _send_messages(others, ways)}
     return tuple(found[each] for each in addresses)
 
 
@@ -76,11 +76,11 @@ def _tmux(ways: Ways) -> Tried:
     if not count:
         reason = "nobody is attached to tmux now"
         return Tried(address=address, outcome=TrialOutcome.SKIPPED, reason=reason)
-    reason = f"{counted(count, 'client')} of tmux"
+    reason = f"{format_count(count, 'client')} of tmux"
     return Tried(address=address, outcome=TrialOutcome.SENT, reason=reason)
 
 
-def _sent(addresses: Sequence[Address], ways: Ways) -> Iterator[Tried]:
+def _send_messages(addresses: Sequence[Address], ways: Ways) -> Iterator[Tried]:
     for each in ways.notifier.send(_MESSAGE, addresses) if addresses else ():
         outcome = TrialOutcome.FAILED if each.problem else TrialOutcome.SENT
         yield Tried(address=each.address, outcome=outcome, reason=each.problem)

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentmux.app.session.configuration.pipeline_choice import checked, commands_of, no_pipeline
+from agentmux.app.session.configuration.pipeline_choice import (
+    check_pipeline,
+    commands_of,
+    no_pipeline,
+)
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import Json
 from agentmux.core.codec.shape import plain
 from agentmux.core.definitions.definition import PipelineDefinition, definition_fields
-from agentmux.core.definitions.drawing import drawn
+from agentmux.core.definitions.drawing import draw_pipeline
 from agentmux.core.definitions.located import Problem
-from agentmux.core.definitions.source import Origin, Source, is_name, resolved
+from agentmux.core.definitions.source import Origin, Source, is_name, resolve_pipeline
 
 if TYPE_CHECKING:
     from agentmux.app.world import World
@@ -46,7 +50,7 @@ class PipelineView:
         fields: Json = {}
         drawing: tuple[str, ...] = ()
         if self.pipeline is not None:
-            fields, drawing = definition_fields(self.pipeline), drawn(self.pipeline)
+            fields, drawing = definition_fields(self.pipeline), draw_pipeline(self.pipeline)
         return {
             "name": self.name,
             "origin": self.origin.value,
@@ -98,7 +102,7 @@ def one_pipeline(world: World, name: str) -> PipelineView:
 def _view(world: World, source: Source | None) -> PipelineView | None:
     if source is None:
         return None
-    found = checked(source, world.settings)
+    found = check_pipeline(source, world.settings)
     pipeline = found.pipeline
     first = source.text.partition("\n")[0]
     return PipelineView(
@@ -117,4 +121,4 @@ def _view(world: World, source: Source | None) -> PipelineView | None:
 def _phases(pipeline: PipelineDefinition | None, commands: tuple[str, ...]) -> tuple[str, ...]:
     if pipeline is None:
         return ()
-    return tuple(each.phase for each in resolved(pipeline, commands).phases)
+    return tuple(each.phase for each in resolve_pipeline(pipeline, commands).phases)

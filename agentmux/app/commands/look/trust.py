@@ -32,7 +32,7 @@ class NotTrustedError(ConfigError):
 
     def __init__(self, parts: Iterable[Part], *, command: str = "agentmux trust") -> None:
         super().__init__(
-            f"this project is not trusted: its files say what runs here ({named(parts)})",
+            f"this project is not trusted: its files say what runs here ({describe_keys(parts)})",
             hints=(
                 f"see what it is: {command} --show",
                 f"trust it: {command}",
@@ -41,14 +41,14 @@ class NotTrustedError(ConfigError):
         )
 
 
-def named(parts: Iterable[Part]) -> str:
+def describe_keys(parts: Iterable[Part]) -> str:
     """Return the keys of parts as text for one line; at most five are named."""
     keys = [part.key for part in parts]
     more = f" and {len(keys) - _NAMED} more" if len(keys) > _NAMED else ""
     return ", ".join(keys[:_NAMED]) + more
 
 
-def untrusted(world: World, effect: Effect) -> tuple[Part, ...]:
+def find_untrusted(world: World, effect: Effect) -> tuple[Part, ...]:
     """Return the untrusted parts of the project's files that would change what the command does.
 
     ``effect`` says what the command does with and without such a part.
@@ -56,8 +56,8 @@ def untrusted(world: World, effect: Effect) -> tuple[Part, ...]:
     parts = world.consent.trust.parts()
     if not parts:
         return ()
-    kept = trust.trusted(parts, world.consent.trust.known())
-    return trust.needed(parts, kept, lambda keys: effect(world.consent.allow(keys)))
+    kept = trust.select_trusted(parts, world.consent.trust.trusted_parts())
+    return trust.find_needed_parts(parts, kept, lambda keys: effect(world.consent.allow(keys)))
 
 
 def require_trusted(world: World, effect: Effect) -> None:
@@ -68,7 +68,7 @@ def require_trusted(world: World, effect: Effect) -> None:
     Raises:
         NotTrustedError: The command would use such a part.
     """
-    parts = untrusted(world, effect)
+    parts = find_untrusted(world, effect)
     if parts:
         raise NotTrustedError(parts)
 
@@ -110,7 +110,7 @@ def keep_written(before: World, after: World, keys: Collection[str]) -> None:
         keys: The keys of the parts.
     """
     held = {part.key: part for part in before.consent.trust.parts()}
-    known = before.consent.trust.known()
+    known = before.consent.trust.trusted_parts()
     fine = [
         part
         for part in after.consent.trust.parts()
@@ -131,7 +131,7 @@ def playing(agents: Mapping[str, str], models: Mapping[str, str], roles: Collect
 
     def effect(world: World) -> object:
         single = world.settings.role(CODER).single
-        return single, [_played(world, role, agents, models) for role in roles]
+        return single, [_resolve_player(world, role, agents, models) for role in roles]
 
     return effect
 
@@ -163,7 +163,7 @@ def placed_by(effect: Effect, *, asked: bool | None) -> Effect:
         git = world.settings.git
         may = git.worktree is not WorktreeMode.NEVER if asked is None else asked
         may = may or bool(world.settings.verify)  # they run on the base, in a worktree
-        prepared = (git.root, git.setup, world.texts.templates.copied()) if may else None
+        prepared = (git.root, git.setup, world.texts.templates.copy_patterns()) if may else None
         return effect(world), prepared, world.settings.verify
 
     return both
@@ -175,10 +175,10 @@ def played_in(state: SessionState) -> Effect:
     return playing(options.agents, options.models, session_roles(state))
 
 
-def _played(
+def _resolve_player(
     world: World, role: str, agents: Mapping[str, str], models: Mapping[str, str]
 ) -> object:
-    player = world.settings.played(role, agents, models)
+    player = world.settings.choose_player(role, agents, models)
     return player, spec_of(world, player.agent), world.texts.templates.extension(role)
 
 

@@ -17,7 +17,7 @@ from agentmux.app.session.workplace.branch_mismatch import branch_left
 from agentmux.app.session.workplace.own_worktree import (
     last_checkpoint,
     missing_worktree,
-    placed,
+    with_workplace,
     worktree_of,
 )
 from agentmux.app.session.workplace.unfinished_rewind import (
@@ -105,7 +105,7 @@ def export(
         held.callback(lock.release)
         state = world.files(entry.path).load().current
         _require_exportable(world, entry, state)
-        inside = placed(world, state)
+        inside = with_workplace(world, state)
         works = _works_there(world, entry, state)
         if works:
             tree = inside.locks.tree(inside.tree)
@@ -118,7 +118,7 @@ def export(
             return done
         if state.moved is not None and not force:
             require_here(state, entry.name)
-        return _exported(inside, entry, target, works=works, copy=copy, force=force)
+        return _export_session(inside, entry, target, works=works, copy=copy, force=force)
 
 
 def _require_exportable(world: World, entry: SessionEntry, state: SessionState) -> None:
@@ -177,7 +177,7 @@ def _done_before(
     copy: bool,
 ) -> ExportedSession | None:
     """End an export that was interrupted after the file had its name; None if there is none."""
-    there = _written(world, target)
+    there = _read_whole_archive(world, target)
     if there is None:
         return None
     found, digest = there
@@ -205,9 +205,9 @@ def _done_before(
     )
 
 
-def _written(world: World, target: Path) -> tuple[Manifest, str] | None:
+def _read_whole_archive(world: World, target: Path) -> tuple[Manifest, str] | None:
     """Return manifest and digest of a file that is whole; None if there is none."""
-    with suppress(NotFoundError, DataError), world.archives.opened(target) as archive:
+    with suppress(NotFoundError, DataError), world.archives.open_archive(target) as archive:
         archive.verify()
         return archive.manifest, archive.digest
     return None
@@ -225,7 +225,7 @@ def _move(session: Session, target: Path, digest: str) -> None:
     session.record(SessionMoved(to=str(target), digest=digest))
 
 
-def _exported(
+def _export_session(
     world: World, entry: SessionEntry, target: Path, *, works: bool, copy: bool, force: bool
 ) -> ExportedSession:
     world.archives.require_free(target, force=force)
@@ -248,7 +248,7 @@ def _exported(
     members, left = world.archives.members(home)
     modules = world.repository.modules_with_work() if works else ()
     refs = _refs(world, home, state)
-    with world.git.bundles.bundled(home, refs) as bundle:
+    with world.git.bundles.make_bundle(home, refs) as bundle:
         digest, size = world.archives.bundle_digest(bundle) if bundle is not None else ("", 0)
         saved = last_checkpoint(state)
         manifest = Manifest(

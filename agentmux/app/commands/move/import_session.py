@@ -19,7 +19,7 @@ from agentmux.app.session.configuration.first_texts import first_texts
 from agentmux.app.session.configuration.pipeline_choice import ChosenPipeline, choose_pipeline
 from agentmux.app.session.search.lookup import SessionEntry, list_sessions
 from agentmux.app.session.workplace.clean_protection import protect_from_clean
-from agentmux.app.session.workplace.own_worktree import last_checkpoint, placed, worktree_of
+from agentmux.app.session.workplace.own_worktree import last_checkpoint, with_workplace, worktree_of
 from agentmux.app.session.workplace.workplace import has_repository, where_inside
 from agentmux.app.session.writer import Session, stamp
 from agentmux.core.codec.digests import named_uuid
@@ -42,9 +42,9 @@ from agentmux.core.moving import handover
 from agentmux.core.moving.arrival import (
     CHECKPOINTS_MAX,
     Landing,
+    find_state_fault,
     forgotten_agents,
-    landed,
-    malformed,
+    land_session,
     too_many,
     unfit,
 )
@@ -137,7 +137,7 @@ def pipeline_in(world: World, file: Path, *, copy: bool, say: Callable[[str], ob
         NotFoundError: There is no such file.
         DataError: It cannot be used.
     """
-    with world.archives.opened(file) as archive:
+    with world.archives.open_archive(file) as archive:
         if not copy and _here(world, archive.manifest.session) is not None:
             return ""
         members = archive.manifest.members
@@ -151,7 +151,7 @@ def taken_from(world: World, pipeline: str) -> object:
     """Return what an import takes from the configuration of ``world``; for questions of trust."""
     source = world.texts.pipelines.source(pipeline) if pipeline else None
     found = None if source is None else (source.text, source.prompts, source.schemas)
-    place = (world.settings.git.setup, world.texts.templates.copied())
+    place = (world.settings.git.setup, world.texts.templates.copy_patterns())
     return (found, world.settings.verify, place) if pipeline else None
 
 
@@ -173,11 +173,11 @@ def import_session(world: World, file: Path, *, copy: bool) -> ImportedSession:
         UsageError: There is no repository here, or another one; or no worktree can be made.
         ConfigError: The session's pipeline cannot be used here.
     """
-    with world.archives.opened(file) as archive:
+    with world.archives.open_archive(file) as archive:
         archive.verify()
         here = _here(world, archive.manifest.session)
         if here is not None and not copy:
-            return _returned(world, here, archive, file)
+            return _return_session(world, here, archive, file)
         if not has_repository(world):
             raise UsageError(
                 "an imported session needs the git repository that it comes from",
@@ -190,7 +190,7 @@ def import_session(world: World, file: Path, *, copy: bool) -> ImportedSession:
             here = None if copy else _here(world, archive.manifest.session)
             if here is not None:  # another import was faster
                 raise _is_here(here, file, is_moved=False)
-            arrival = _planned(world, archive.manifest, state, events, copy=copy)
+            arrival = _plan_arrival(world, archive.manifest, state, events, copy=copy)
             _make(world, archive, arrival)
             protect_from_clean(world, arrival.path)
     made = arrival.state
@@ -210,7 +210,7 @@ def _here(world: World, session: str) -> SessionEntry | None:
     return next((each for each in entries if each.text("session_id") == session), None)
 
 
-def _returned(
+def _return_session(
     world: World, entry: SessionEntry, archive: SessionArchive, file: Path
 ) -> ImportedSession:
     """Let a session go on that was exported to this very file, and is still here.
@@ -279,7 +279,7 @@ def _state_of(archive: SessionArchive, events: tuple[Event, ...]) -> SessionStat
     except RecursionError:
         raise _unusable("it is nested too deeply") from None
     manifest, saved = archive.manifest, last_checkpoint(state)
-    wrong = malformed(state) or unfit(state)
+    wrong = find_state_fault(state) or unfit(state)
     if not wrong and state.session_id != manifest.source:
         wrong = "its journal is another session's"
     if not wrong and (saved.commit if saved is not None else None) != manifest.checkpoint:
@@ -296,7 +296,7 @@ def _unusable(why: str) -> DataError:
 # -- what it becomes -----------------------------------------------------------------------------
 
 
-def _planned(
+def _plan_arrival(
     world: World,
     manifest: Manifest,
     state: SessionState,
@@ -328,7 +328,7 @@ def _planned(
         agents=registered,
     )
     here = with_pipeline(state, chosen.definition, chosen.files, chosen.verify)
-    made = landed(here, landing)
+    made = land_session(here, landing)
     if state.base_checks is not None and made.base_checks is None:
         made = with_base(world, made, name)
     fact = SessionArrived(state=encode(made), host=manifest.host, session=manifest.source)
@@ -441,7 +441,7 @@ def _known_branch(
 
     Empty if it needs another one.
     """
-    begun = world.git.worktrees.owned(session)
+    begun = world.git.worktrees.find_branch(session)
     if begun is not None:
         return begun
     is_same = session == manifest.source and state.worktree is not None
@@ -480,9 +480,9 @@ def _make(world: World, archive: SessionArchive, arrival: _Arrival) -> None:
 def _texts(world: World, arrival: _Arrival) -> dict[str, str]:
     """Return the texts of the session that are this machine's; see `first_texts`."""
     state = arrival.state
-    texts = dict(first_texts(placed(world, state), arrival.path, state))
+    texts = dict(first_texts(with_workplace(world, state), arrival.path, state))
     del texts[layout.REQUIREMENTS]  # it comes along, or is made below
-    copied = world.texts.templates.copied()
+    copied = world.texts.templates.copy_patterns()
     if copied is not None:
         texts[layout.COPIED] = copied
     return {**texts, **arrival.chosen.texts}
@@ -501,7 +501,7 @@ def _fill(
     archive.unpack(folder, bundle)
     files = world.files(folder)
     if not files.has_file(str(folder / layout.REQUIREMENTS)):
-        texts = first_texts(placed(world, state), arrival.path, state)
+        texts = first_texts(with_workplace(world, state), arrival.path, state)
         files.write(layout.REQUIREMENTS, texts[layout.REQUIREMENTS])
     if manifest.bundle:
         names = (f"{CHECKPOINT_REFS}{each.number}" for each in state.tree_checkpoints)

@@ -10,7 +10,7 @@ from agentmux.core.fold.acceptance import takes_decision
 from agentmux.core.journal.events import CheckSkipped, Event, SeatAnswered, SeatRestarted, SeatTold
 from agentmux.core.journal.state import AGENT_MODES, Seat, SessionState
 from agentmux.core.names.statuses import LAUNCHED
-from agentmux.core.names.words.nearest import meant
+from agentmux.core.names.words.nearest import suggest_name
 from agentmux.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def require_seat(state: SessionState, name: str, seat: str) -> Seat:
     if known is not None:
         return known
     if state.seats:
-        hints = (*meant(seat, state.seats), f"seats: {', '.join(state.seats)}")
+        hints = (*suggest_name(seat, state.seats), f"seats: {', '.join(state.seats)}")
         raise NotFoundError(f"session {name} has no seat `{seat}` now", hints=hints)
     none = f"session {name} has no seat `{seat}` now: none runs"
     if takes_decision(state):

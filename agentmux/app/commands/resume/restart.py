@@ -37,7 +37,7 @@ def restart(
         BlockedError: The seat's agent runs.
     """
     name = files.path.name
-    with _seated(files, seat, poke) as (held, state, known):
+    with _lock_seat(files, seat, poke) as (held, state, known):
         if known.status == LAUNCHED:
             raise BlockedError(
                 f"`{seat}` of session {name} is running",
@@ -57,7 +57,7 @@ def skip(world: World, files: SignalFiles, seat: str, *, poke: Callable[[], bool
         NotFoundError: No orchestrator runs, or the session has no such seat now.
         BlockedError: The seat is none of a command that could not run.
     """
-    with _seated(files, seat, poke) as (held, state, known):
+    with _lock_seat(files, seat, poke) as (held, state, known):
         if known.status != BROKEN:
             raise BlockedError(
                 f"`{seat}` of session {files.path.name} is no check that could not run",
@@ -69,7 +69,7 @@ def skip(world: World, files: SignalFiles, seat: str, *, poke: Callable[[], bool
 
 
 @contextmanager
-def _seated(
+def _lock_seat(
     files: SignalFiles, seat: str, poke: Callable[[], bool]
 ) -> Iterator[tuple[Transaction, SessionState, Seat]]:
     """Yield the locked journal, the present state and a seat of a session that is driven.
@@ -80,5 +80,5 @@ def _seated(
     name = files.path.name
     require_orchestrator(name, poke)
     with files.transact() as held:
-        state = held.loaded.current
+        state = held.loaded_session.current
         yield held, state, require_seat(state, name, seat)

@@ -42,10 +42,10 @@ from agentmux.app.session.search.moved import require_here
 from agentmux.app.session.workplace.branch_mismatch import branch_left
 from agentmux.app.session.workplace.checkout import require_free, trial_in_the_way
 from agentmux.app.session.workplace.own_worktree import (
-    located,
+    locate_worktree,
     obstacle,
-    placed,
     relocation,
+    with_workplace,
     without_checkpoints,
     worktree_news,
 )
@@ -59,14 +59,14 @@ from agentmux.core.decisions.inference import Inference, chosen_phase, infer
 from agentmux.core.decisions.next_actions import settlement
 from agentmux.core.definitions.definition import definition_from
 from agentmux.core.fold.apply import advance, apply
-from agentmux.core.fold.implied import implied, overlay
+from agentmux.core.fold.implied import derive_files, overlay
 from agentmux.core.fold.implied_file import Implied
 from agentmux.core.fold.repinned import with_pipeline
 from agentmux.core.journal.events import ORCHESTRATOR, Event, Fact, PhaseSettled, Resumed
 from agentmux.core.journal.state import SessionState
 from agentmux.core.launch.plan import LaunchPlan
 from agentmux.core.names.phase import Phase
-from agentmux.core.names.words.nearest import meant
+from agentmux.core.names.words.nearest import suggest_name
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.check_phase import commands_ahead
 from agentmux.core.pipeline.work import agents_work
@@ -168,15 +168,15 @@ def plan_resume(
         UsageError: ``phase`` is not a phase, or a later one.
     """
     loaded = files.load()
-    state, added = _folded(loaded.state, loaded.tail)
+    state, added = _fold_tail(loaded.state, loaded.tail)
     require_here(state, files.path.name)
     require_own(world, state, files.path)
-    recorded, state = state, located(world, state, files.path)
-    world = placed(world, state)
+    recorded, state = state, locate_worktree(world, state, files.path)
+    world = with_workplace(world, state)
     added = (*loaded.open, *added)
     changed = changed_settings(world, state, files) if state.phase != Phase.DONE else ()
-    state, texts = _pinned(world, files, state, repin=repin and bool(changed))
-    state, more = _found(world, files, state)
+    state, texts = _pin_pipeline(world, files, state, repin=repin and bool(changed))
+    state, more = _apply_first_facts(world, files, state)
     added = (*added, *more)
     artifacts = overlay(files.artifacts(state), added, state)
     inference = infer(state, artifacts, state_is_known=loaded.known, pending=len(loaded.tail))
@@ -184,7 +184,7 @@ def plan_resume(
     panes: tuple[LaunchPlan, ...] = ()
     if inference.phase != Phase.DONE:
         entered = chosen_phase(phase, state, inference) if phase is not None else inference.phase
-        resumed, more = _resumed(world, state, artifacts, inference, entered)
+        resumed, more = _simulate_resume(world, state, artifacts, inference, entered)
         added = (*added, *more)
         if more or resumed.pending_archive != state.pending_archive:
             artifacts = overlay(files.artifacts(resumed), added, resumed)
@@ -233,7 +233,7 @@ def _first_news(recorded: SessionState, plan: ResumePlan) -> Iterator[tuple[str,
     yield moved, relocation(recorded, plan.state) is not None
 
 
-def _pinned(
+def _pin_pipeline(
     world: World, files: SessionFiles, state: SessionState, *, repin: bool
 ) -> tuple[SessionState, Mapping[str, str]]:
     """Return the state with the pipeline that the session has then; see `pinned`.
@@ -314,7 +314,7 @@ def _lacks_commit(world: World, state: SessionState) -> bool:
     return False
 
 
-def _folded(
+def _fold_tail(
     state: SessionState, tail: tuple[tuple[Event, int], ...]
 ) -> tuple[SessionState, tuple[Implied, ...]]:
     """Fold events, each with the offset of its end, into ``state``.
@@ -325,12 +325,12 @@ def _folded(
     added: list[Implied] = []
     for event, offset in tail:
         after = advance(state, event, offset)
-        added += implied(state, event, after)
+        added += derive_files(state, event, after)
         state = after
     return state, tuple(added)
 
 
-def _resumed(
+def _simulate_resume(
     world: World,
     state: SessionState,
     artifacts: Artifacts,
@@ -348,7 +348,7 @@ def _resumed(
         found=resumed_values(state, artifacts, chosen),
         override=chosen != inference.phase,
     )
-    resumed, added = _told(world, state, fact)
+    resumed, added = _apply_fact(world, state, fact)
     if resumed.pending_archive:
         return resumed, added  # the artifacts are moved first, so they settle nothing
     entered, more = settled_state(world, resumed, artifacts)
@@ -368,10 +368,10 @@ def settled_state(
     if settled is None:
         return state, ()
     found = PhaseSettled(phase=settled.phase, found=to_fields(settled.found))
-    return _told(world, state, found)
+    return _apply_fact(world, state, found)
 
 
-def _found(
+def _apply_first_facts(
     world: World, files: SessionFiles, state: SessionState
 ) -> tuple[SessionState, tuple[Implied, ...]]:
     """Return the state after what a resume records first.
@@ -380,19 +380,19 @@ def _found(
     """
     added: tuple[Implied, ...] = ()
     if state.rewind is not None:
-        state, added = _told(world, state, rewound_fact(state.rewind))
+        state, added = _apply_fact(world, state, rewound_fact(state.rewind))
     for seat, launch, fact in (*unheard(state, files), *adoptable(world, state, files)):
-        state, more = _told(world, state, fact, seat=seat, launch=launch)
+        state, more = _apply_fact(world, state, fact, seat=seat, launch=launch)
         added = (*added, *more)
     return state, added
 
 
-def _told(
+def _apply_fact(
     world: World, state: SessionState, fact: Fact, *, seat: str = ORCHESTRATOR, launch: str = ""
 ) -> tuple[SessionState, tuple[Implied, ...]]:
     event = replace(_event(world, fact, state), seat=seat, launch=launch)
     after = apply(state, event)
-    return after, implied(state, event, after)
+    return after, derive_files(state, event, after)
 
 
 def _event(world: World, fact: Fact, state: SessionState) -> Event:
@@ -424,9 +424,9 @@ def resume(
         require_free(world, entry_at(world, plan.path))
         lock.acquire(LOCK_WAIT_S, {"pid": 0, "since": stamp(world.now())})
         try:
-            state = _named(world, plan)
+            state = _with_identity(world, plan)
             if plan.repin and plan.changed:
-                told = _repinned(world, plan)
+                told = _record_repin(world, plan)
             pipe = starter.pipe(plan.path)
             if not plan.state.worktree:
                 tree.note({"path": str(plan.path.resolve())})
@@ -437,7 +437,7 @@ def resume(
     return replace(begun, warnings=(*told, *begun.warnings))
 
 
-def _repinned(world: World, plan: ResumePlan) -> tuple[str, ...]:
+def _record_repin(world: World, plan: ResumePlan) -> tuple[str, ...]:
     """Record that the session takes the present settings; return warnings."""
     session = Session(world.files(plan.path), now=world.now, new_id=world.new_id)
     session.take_over()
@@ -457,7 +457,7 @@ def require_unfinished(plan: ResumePlan) -> None:
         raise SessionDoneError(plan.path.name)
 
 
-def _named(world: World, plan: ResumePlan) -> SessionState:
+def _with_identity(world: World, plan: ResumePlan) -> SessionState:
     """Return the plan's state, with session name and id added if an older format lacks them."""
     state = plan.state
     name = state.session_name or world.default_name()
@@ -525,13 +525,13 @@ def require_seats(plan: ResumePlan, fresh: frozenset[str]) -> None:
         raise NotFoundError(
             f"no seat `{unknown[0]}`",
             hints=(
-                *meant(unknown[0], sorted(seats)),
+                *suggest_name(unknown[0], sorted(seats)),
                 f"seats: {', '.join(sorted(seats)) or 'none yet'}",
             ),
         )
 
 
-def blocked(site: Site, entry: SessionEntry, liveness: Liveness) -> BlockedError | None:
+def find_obstacle(site: Site, entry: SessionEntry, liveness: Liveness) -> BlockedError | None:
     """Return why a session cannot be resumed now; None when it can.
 
     Raises:

@@ -9,7 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentmux.app.session.search.moved import require_here
-from agentmux.app.session.workplace.own_worktree import missing_worktree, placed, worktree_of
+from agentmux.app.session.workplace.own_worktree import (
+    missing_worktree,
+    with_workplace,
+    worktree_of,
+)
 from agentmux.app.session.workplace.unfinished_rewind import finish_rewind, save_tree
 from agentmux.app.session.writer import Session, stamp
 from agentmux.core.codec.frozen import dataclass
@@ -83,7 +87,7 @@ def plan_rewind(world: World, entry: SessionEntry, name: str) -> RewindPlan:
     require_rewindable(world, entry, state)
     to = named_checkpoint(state.tree_checkpoints, name)
     events = _events(world, entry, to)
-    inside = placed(world, state)
+    inside = with_workplace(world, state)
     store = inside.git.checkpoints(inside.tree, entry.path.resolve(), state.session_id)
     phase = rewound_phase(state, to)
     return RewindPlan(
@@ -153,19 +157,21 @@ def rewind(world: World, entry: SessionEntry, name: str) -> RewoundSession:
         session = Session(world.files(entry.path), now=world.now, new_id=world.new_id)
         session.take_over()
         require_rewindable(world, entry, session.state)
-        inside = placed(world, session.state)
+        inside = with_workplace(world, session.state)
         tree = inside.locks.tree(inside.tree)
         tree.acquire(LOCK_WAIT_S, holder)
         try:
             finish_rewind(inside, session)  # one that was interrupted
-            return _rewound(inside, entry, session, name)
+            return _rewind_session(inside, entry, session, name)
         finally:
             tree.release()
     finally:
         lock.release()
 
 
-def _rewound(world: World, entry: SessionEntry, session: Session, name: str) -> RewoundSession:
+def _rewind_session(
+    world: World, entry: SessionEntry, session: Session, name: str
+) -> RewoundSession:
     state = session.state
     to = named_checkpoint(state.tree_checkpoints, name)
     events = _events(world, entry, to)

@@ -87,7 +87,7 @@ def give(
     require_orchestrator(entry.name, poke)
     require_own_version(world.locks.session(entry.path), entry.name)
     with files.transact() as held:
-        state = held.loaded.current
+        state = held.loaded_session.current
         _require_agent(state, entry.name, seat, tells=isinstance(fact, SeatTold))
         event = seat_event(world, state, seat, fact)
         held.append(event)
@@ -139,13 +139,13 @@ def wait_ended(
         NotFoundError: The session was removed.
     """
     deadline = monotonic() + timeout_s
-    found, begun = _ended(world, entry, given)
+    found, begun = _find_end(world, entry, given)
     for _ in world.follow(entry.path, timeout_s) if found is None and timeout_s > 0 else ():
-        found, begun = _ended(world, entry, given)
+        found, begun = _find_end(world, entry, given)
         if found is not None or monotonic() >= deadline:
             break
         if not world.locks.session(entry.path).is_held():
-            found, begun = _ended(world, entry, given)
+            found, begun = _find_end(world, entry, given)
             break
     if found is not None:
         return found
@@ -158,7 +158,7 @@ def wait_ended(
     )
 
 
-def _ended(
+def _find_end(
     world: World, entry: SessionEntry, given: RecordedInput
 ) -> tuple[InputEnded | None, bool]:
     """Return the end of an input, None if it has not ended, and whether it has begun."""

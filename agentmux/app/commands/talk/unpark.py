@@ -38,7 +38,7 @@ def unpark(world: World, files: SignalFiles, *, poke: Callable[[], bool]) -> Unp
         NotFoundError: No agent of the session is parked.
     """
     with files.transact() as held:
-        state = held.loaded.current
+        state = held.loaded_session.current
         seats = tuple(name for name in state.parked if is_parked(state, name))
         if not seats:
             name = files.path.name

@@ -14,12 +14,12 @@ from agentmux.core.documents.review import label
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import brought_back_label, left_behind_label, left_out_label
 from agentmux.core.names.statuses import CAPPED, MERGE
-from agentmux.core.names.words.counts import counted
+from agentmux.core.names.words.counts import format_count
 from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
 from agentmux.core.pipeline.delivery import command_to_keep, is_on_no_branch
 from agentmux.core.pipeline.results import all_results, all_reviews, all_verdicts
 from agentmux.core.pipeline.verified import verified_lines
-from agentmux.core.terminal.text.markdown import rendered
+from agentmux.core.terminal.text.markdown import render_markdown
 from agentmux.errors import AgentmuxError, MissingError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def outcome_lines(
     They say the verdicts, the files that are committed, and where the result goes.
 
     Args:
-        world: The world of the session, `placed` in its work tree.
+        world: The world of the session, `with_workplace` in its work tree.
         files: The session's directory.
         state: Its state.
         found: Its result, as `deliverable` returns it.
@@ -93,7 +93,7 @@ def destination(
 def summary_lines(files: SessionFiles, state: SessionState) -> Iterator[str]:
     """Yield the lines of the whole summary, rendered; none if there is no summary."""
     data, _ = files.read_artifact(summary_path(state), TEXT_MAX)
-    yield from rendered((data or b"").decode("utf-8", "replace"))
+    yield from render_markdown((data or b"").decode("utf-8", "replace"))
 
 
 def summary_preview(files: SessionFiles, state: SessionState) -> Iterator[str]:
@@ -110,10 +110,10 @@ def verdict_lines(state: SessionState) -> Iterator[str]:
     """Yield what each reviewer said, and which reviews or checks did not pass."""
     reviews = all_reviews(state)
     for role, verdict in all_verdicts(state).items():
-        said = next(rendered(str(reviews.get(role, {}).get("summary") or "")), "")
+        said = next(render_markdown(str(reviews.get(role, {}).get("summary") or "")), "")
         yield f"review {label(role)}: {verdict}{f': {said}' if said else ''}"
     capped = [phase for phase, e in all_results(state).items() if e.outcome == CAPPED]
-    most = counted(state.max_review_iterations, "iteration")
+    most = format_count(state.max_review_iterations, "iteration")
     names = ("the review" if phase == Phase.REVIEWING else phase for phase in capped)
     yield from (f"{name} did not pass within {most}" for name in names)
 
@@ -133,11 +133,11 @@ def _files(
 ) -> Iterator[str]:
     now, count = found.uncommitted, len(found.paths)
     if not now:
-        yield f"the result is committed already: {counted(count, 'file')}"
+        yield f"the result is committed already: {format_count(count, 'file')}"
     else:
-        more = f" of the {counted(count, 'file')} of the result" if len(now) < count else ""
+        more = f" of the {format_count(count, 'file')} of the result" if len(now) < count else ""
         said = found.message.splitlines()[0]
-        yield f"to be committed: {counted(len(now), 'file')}{more}, with the message “{said}”"
+        yield f"to be committed: {format_count(len(now), 'file')}{more}, with the message “{said}”"
     yield from (f"  {line}" for line in _stat(world, files, state, found.paths))
     yield from map(left_out_label, found.left_out)
 

@@ -10,13 +10,13 @@ from agentmux.app.delivery.approval.approval_preview import (
     summary_preview,
 )
 from agentmux.app.delivery.approval.deliverable import Deliverable, decision_digest, deliverable
-from agentmux.app.delivery.steps.commit import moved, reason
+from agentmux.app.delivery.steps.commit import find_head_error, reason
 from agentmux.app.delivery.steps.ways import way_of
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.journal.events import Approved
 from agentmux.core.names.status_labels import left_behind_label, left_out_label
 from agentmux.core.names.statuses import MERGE
-from agentmux.core.names.words.counts import counted
+from agentmux.core.names.words.counts import format_count
 from agentmux.core.pipeline.registry import working_phase
 from agentmux.errors import AgentmuxError, BlockedError
 
@@ -60,7 +60,7 @@ def approval_question(
     """Return the question for the result as it is now; it only reads, and takes as long as git.
 
     Args:
-        world: The world of the session, `placed` in its work tree.
+        world: The world of the session, `with_workplace` in its work tree.
         files: The session's directory.
         state: Its state.
         way: Where the result goes, as `way_of` returns it; None: as it says without a wish.
@@ -72,7 +72,7 @@ def approval_question(
         OSError: There is no room for what git computes.
     """
     way = way_of(world, state, "") if way is None else way
-    hindrance = moved(world, state, way)
+    hindrance = find_head_error(world, state, way)
     if hindrance is not None:
         raise BlockedError(hindrance.message, reason="head_moved", hints=hindrance.hints)
     found = deliverable(world, state)
@@ -134,6 +134,6 @@ def _doing(found: Deliverable, where: str) -> str:
         return f"approve; {left}{without}"
     now = found.uncommitted
     if not now:
-        return f"approve {counted(len(found.paths), 'file')}, committed already{then}{without}"
+        return f"approve {format_count(len(found.paths), 'file')}, committed already{then}{without}"
     named = ", ".join(now[:_NAMED]) + (", …" if len(now) > _NAMED else "")
-    return f"commit {counted(len(now), 'file')}: {named}{then}{without}"
+    return f"commit {format_count(len(now), 'file')}: {named}{then}{without}"

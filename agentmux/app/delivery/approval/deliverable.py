@@ -70,7 +70,7 @@ def deliverable(world: World, state: SessionState) -> Deliverable:
     """Ask git for the result as it is now; it only reads.
 
     Args:
-        world: The world of the session, `placed` in its work tree.
+        world: The world of the session, `with_workplace` in its work tree.
         state: Its state.
 
     Raises:
@@ -156,13 +156,13 @@ def decision_digest(files: SessionFiles, state: SessionState, found: Deliverable
         **({"back": found.brings_back} if found.brings_back else {}),
         "message": found.message,
         "summary": sha256(summary or b"").hexdigest(),
-        "decided": _decided(state),
+        "decided": _collect_decisions(state),
     }
     text = json.dumps(shown, sort_keys=True)
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_LENGTH]
 
 
-def _decided(state: SessionState) -> Mapping[str, object]:
+def _collect_decisions(state: SessionState) -> Mapping[str, object]:
     looked = {each.phase: each.kind for each in state.pipeline.phases}
     reviews = [r.outcome for name, r in state.results.items() if looked.get(name) is Kind.REVIEW]
     checks = {name: r for name, r in state.results.items() if looked.get(name) is Kind.CHECK}

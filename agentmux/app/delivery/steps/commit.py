@@ -10,7 +10,7 @@ import shlex
 from contextlib import suppress
 from typing import Final
 
-from agentmux.app.session.workplace.branch_mismatch import keep_as, left
+from agentmux.app.session.workplace.branch_mismatch import compare_head, keep_as
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.workplace import ways_back
@@ -39,25 +39,25 @@ def left_out(world: World, state: SessionState) -> tuple[str, ...]:
     """
     if not state.commits:
         return ()
-    return tuple(path for path in world.repository.nested() if path not in state.options.dirty)
+    return tuple(path for path in world.repository.list_nested() if path not in state.options.dirty)
 
 
-def moved(world: World, state: SessionState, way: str = "") -> GitError | None:
+def find_head_error(world: World, state: SessionState, way: str = "") -> GitError | None:
     """Return why the result cannot be taken from the current HEAD, with hints; None where it can.
 
     A session that only looks at a branch must have left it as it is. ``way`` is where the result is
     to go; empty: as the delivery says that was opened, or as configured.
     """
-    error = _moved(world, state)
+    error = _find_moved_head(world, state)
     if error is None:
-        return _rewritten(world, state)
+        return _find_rewritten_history(world, state)
     return GitError(error.message, hints=(*error.hints, approve_again(state, way)))
 
 
-def _moved(world: World, state: SessionState) -> GitError | None:
-    """Return the error of `moved`, with the hints that lead to where the result can be taken."""
+def _find_moved_head(world: World, state: SessionState) -> GitError | None:
+    """Return `find_head_error`, with the hints that lead to where the result can be taken."""
     if state.reviewed is not None:
-        return _touched(world, state)
+        return _find_review_changes(world, state)
     if not state.commits:
         return None
     began, head = _began(state), world.repository.head()
@@ -75,14 +75,14 @@ def _moved(world: World, state: SessionState) -> GitError | None:
     )
 
 
-def _touched(world: World, state: SessionState) -> GitError | None:
+def _find_review_changes(world: World, state: SessionState) -> GitError | None:
     """Return what was changed where a session was only to look; None for nothing."""
     place = f"git -C {shlex.quote(state.worktree or '')}"
     head = world.repository.head()
     if head.commit != state.options.base:
         return GitError(
             f"the branch under review was to stay as it is, but HEAD is {head.describe()}",
-            hints=ways_back(left(world, state, head)),
+            hints=ways_back(compare_head(world, state, head)),
         )
     changed = world.repository.changed_since(state.options.dirty)
     if not changed:
@@ -127,7 +127,7 @@ def _left_branch(world: World, state: SessionState, head: Head) -> GitError | No
     return _elsewhere(world, state, head) if head.branch != state.branch else None
 
 
-def _rewritten(world: World, state: SessionState) -> GitError | None:
+def _find_rewritten_history(world: World, state: SessionState) -> GitError | None:
     """Return that a worktree's branch has another history than the session; None where not."""
     if not state.worktree or not state.commits:
         return None
@@ -144,7 +144,7 @@ def _rewritten(world: World, state: SessionState) -> GitError | None:
 
 def _elsewhere(world: World, state: SessionState, head: Head) -> GitError | None:
     """Return why the session's branch cannot be moved forward to HEAD; None where it can."""
-    branch, found = state.branch or "", left(world, state, head)
+    branch, found = state.branch or "", compare_head(world, state, head)
     what = f"{state.worktree} is not on branch {branch}: HEAD is {head.describe()}"
     if found.is_gone or found.is_behind:
         return GitError(what, hints=ways_back(found))
@@ -161,7 +161,7 @@ def _elsewhere(world: World, state: SessionState, head: Head) -> GitError | None
 def is_elsewhere(state: SessionState, head: Head) -> bool:
     """Return whether an approval first moves the branch of a session's worktree forward to HEAD.
 
-    That is so where `moved` finds nothing against it.
+    That is so where `find_head_error` finds nothing against it.
     """
     return bool(state.commits and state.worktree) and head.branch != state.branch
 
@@ -170,7 +170,7 @@ def _ways_back(world: World, state: SessionState, began: Head, head: Head) -> tu
     if head.in_progress:
         return (finish_it(head),)
     if head.branch != began.branch:
-        return ways_back(left(world, state, head))
+        return ways_back(compare_head(world, state, head))
     # Only the user knows whose commits these are: an agent's, or those of a `git pull`.
     base = (began.commit or "")[:12]
     undo = f"git reset --soft {base}" if base else "git update-ref -d HEAD"
@@ -208,11 +208,11 @@ def commit(world: World, state: SessionState, approval: str) -> tuple[str | None
         OSError: The disk is full, or git's folder cannot be written.
     """
     repository, trailer = world.repository, (TRAILER, approval)
-    found = _adopted(repository, state, trailer)
+    found = _adopt_commit(repository, state, trailer)
     if found is not None:
         return found, True
     began = repository.head()
-    error = moved(world, state)
+    error = find_head_error(world, state)
     if error is not None:
         raise error
     paths, tree = repository.changed_since(state.options.dirty), state.approved_tree
@@ -250,7 +250,9 @@ def _on_its_branch(
     return repository.take_branch(state.branch or "", head) if elsewhere else head
 
 
-def _adopted(repository: Repository, state: SessionState, trailer: tuple[str, str]) -> str | None:
+def _adopt_commit(
+    repository: Repository, state: SessionState, trailer: tuple[str, str]
+) -> str | None:
     """Return the id of the commit with this trailer, after updating the user's index to it.
 
     None if there is no such commit.

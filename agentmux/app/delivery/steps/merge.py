@@ -60,7 +60,7 @@ def brought_back(world: World, state: SessionState) -> tuple[str, ...]:
     base, began = state.base, state.options.base
     if not state.worktree or state.continued or began is None or base is None or not base.branch:
         return ()
-    return world.repository.dropped(began, base.branch)
+    return world.repository.list_dropped_commits(began, base.branch)
 
 
 def require_agreed(
@@ -123,7 +123,7 @@ class MergeStep:
             raise _again(error, work.state) from error
         return {}
 
-    def said(self, record: Record) -> str:
+    def describe_result(self, record: Record) -> str:
         """Return where the result is now."""
         return f"merged into {record['base']} ({record['new'][:12]})"
 
@@ -142,7 +142,7 @@ def merge_obstacle(world: World, state: SessionState, home: Path) -> AgentmuxErr
         tree, dirty = Path(state.worktree or ""), state.options.dirty
         merging.foresee(base, tree, home, state.session_id, leave_out=dirty)
         top = merging.checkout_of(base)
-        return _taken(world, top, home) if top is not None else None
+        return _find_merge_obstacle(world, top, home) if top is not None else None
     except MergeConflictError as error:
         wish = shlex.quote(f"Merge {base} into this branch, and resolve the conflicts.")
         again = f"agentmux request-changes --from fixing --session {home.name} {wish}"
@@ -175,7 +175,7 @@ def _held(world: World, top: Path, home: Path) -> Iterator[None]:
     Raises:
         BlockedError: One works there, or has still to commit there.
     """
-    taken = _taken(world, top, home)
+    taken = _find_merge_obstacle(world, top, home)
     if taken is not None:
         raise taken
     lock = world.locks.tree(top)
@@ -186,7 +186,7 @@ def _held(world: World, top: Path, home: Path) -> Iterator[None]:
         lock.release()
 
 
-def _taken(world: World, top: Path, home: Path) -> AgentmuxError | None:
+def _find_merge_obstacle(world: World, top: Path, home: Path) -> AgentmuxError | None:
     """Return why no merge may change the files at ``top``: a session needs them; else None."""
     taken = works_in(world, top)
     if taken is not None:

@@ -32,7 +32,7 @@ def delivered_lines(world: World, state: SessionState) -> tuple[str, ...]:
     """Return what was delivered, and how to get it where it is only kept.
 
     Args:
-        world: The world of the session, `placed` in its work tree.
+        world: The world of the session, `with_workplace` in its work tree.
         state: Its state.
     """
     made = state.commit.commit if state.commit is not None else None
@@ -45,7 +45,7 @@ def delivered_lines(world: World, state: SessionState) -> tuple[str, ...]:
     if is_kept(state):
         *before, way = ways_to_get(world, state)
         return (committed, *before, f"get it with: {way}")
-    return (committed, *_taken(state), *_put_aside(world, state))
+    return (committed, *_describe_steps(state), *_put_aside(world, state))
 
 
 def _put_aside(world: World, state: SessionState) -> tuple[str, ...]:
@@ -79,20 +79,20 @@ def last_words(state: SessionState, name: str, cause: str | None) -> str:
         # The command comes first: tmux cuts its messages at the width of the terminal.
         return f"to go on: agentmux resume {name} (it ended: {cause or 'unknown'})"
     made = state.commit.commit if state.commit is not None else None
-    what = [f"commit {made[:12]}" if made else "nothing was committed", *_taken(state)]
+    what = [f"commit {made[:12]}" if made else "nothing was committed", *_describe_steps(state)]
     return f"session {name} is done: {', '.join(what)}"
 
 
 def is_kept(state: SessionState) -> bool:
     """Return whether the commit is on the session's own branch, and was taken nowhere else."""
     made = state.commit is not None and state.commit.commit is not None
-    return made and bool(state.worktree) and not _taken(state)
+    return made and bool(state.worktree) and not _describe_steps(state)
 
 
-def _taken(state: SessionState) -> tuple[str, ...]:
+def _describe_steps(state: SessionState) -> tuple[str, ...]:
     steps = state.delivery.steps if state.delivery is not None else {}
     return tuple(
-        TAKEN_BY[name].said(step.record)
+        TAKEN_BY[name].describe_result(step.record)
         for name, step in steps.items()
         if name in TAKEN_BY and step.status == DONE
     )

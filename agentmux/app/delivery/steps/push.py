@@ -47,7 +47,7 @@ class PushStep:
             raise _with_way_out(error, work) from error
         return {}
 
-    def said(self, record: Record) -> str:
+    def describe_result(self, record: Record) -> str:
         """Return where the result is now."""
         return f"pushed to {record['remote']}, branch {record['branch']}"
 

@@ -97,7 +97,7 @@ class RequestStep:
         ours = _ours(forge, record)
         adopted = ours is not None
         if ours is None:
-            ours = _opened(forge, record, _new(work, forge, record))
+            ours = _open_request(forge, record, _new(work, forge, record))
         name = forge.specs[record["forge"]].request_name
         return {
             "number": str(ours.number),
@@ -106,7 +106,7 @@ class RequestStep:
             "adopted": "yes" if adopted else "no",
         }
 
-    def said(self, record: Record) -> str:
+    def describe_result(self, record: Record) -> str:
         """Return which request it is, and where."""
         verb = "updated" if record.get("adopted") == "yes" else "opened"
         return f"{verb} {record.get('kind', 'request')} #{record['number']}: {record['url']}"
@@ -136,7 +136,7 @@ def _ours(forge: Forge, record: Record) -> ForgeRequest | None:
     at_ours = next((each for each in found if each.commit == record["commit"]), None)
     if at_ours is not None or not found:
         return at_ours
-    late = forge.settled(place, found[0].number, record["commit"])
+    late = forge.wait_for_commit(place, found[0].number, record["commit"])
     if late.commit != record["commit"]:
         raise ForgeError(
             f"{late.url} is open for branch {record['branch']}, but it is at commit"
@@ -173,7 +173,7 @@ def _closes(forge: Forge, state: SessionState, record: Record) -> str:
     return f"#{number}" if place.is_same(_place(record)) else f"{place.repo}#{number}"
 
 
-def _opened(forge: Forge, record: Record, new: NewRequest) -> ForgeRequest:
+def _open_request(forge: Forge, record: Record, new: NewRequest) -> ForgeRequest:
     """Open a request, and return it.
 
     Raises:

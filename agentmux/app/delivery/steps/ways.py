@@ -76,10 +76,10 @@ def goes(world: World, state: SessionState, way: str) -> str:
         return ""
     remote = push_target(world, state, world.environment)
     pushed = f"then pushed to {remote}, branch {state.branch}"
-    return pushed if way == PUSH else f"{pushed}; {_requested(world, state)}"
+    return pushed if way == PUSH else f"{pushed}; {_describe_request(world, state)}"
 
 
-def _requested(world: World, state: SessionState) -> str:
+def _describe_request(world: World, state: SessionState) -> str:
     """Return which request will be opened or updated, for people."""
     if state.request is not None:
         return f"{state.request.url} is updated"

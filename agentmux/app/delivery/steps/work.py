@@ -77,5 +77,5 @@ class Step(Protocol):
             AgentmuxError: It cannot be done; people read the message and the hints.
         """
 
-    def said(self, record: Record) -> str:
+    def describe_result(self, record: Record) -> str:
         """Return what people are told when it is done, such as ``merged into main``."""

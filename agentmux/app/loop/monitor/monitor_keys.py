@@ -24,7 +24,7 @@ from agentmux.app.session.writer import Session, stamp
 from agentmux.app.signals.submission import decide
 from agentmux.app.world import World
 from agentmux.core.codec.frozen import replace
-from agentmux.core.decisions.seat_needs import restartable, skippable, stopped
+from agentmux.core.decisions.seat_needs import list_stopped_seats, restartable, skippable
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.fold.acceptance import Answer, takes_approval, takes_decision
 from agentmux.core.fold.signals.table import words_for
@@ -32,7 +32,7 @@ from agentmux.core.journal.events import Approved, ChangesRequested, UserDecisio
 from agentmux.core.journal.state import Seat, SessionState
 from agentmux.core.launch.writing import RESUME_KEY
 from agentmux.core.names import statuses
-from agentmux.core.names.words.listing import listed
+from agentmux.core.names.words.listing import join_names
 from agentmux.core.pipeline.beginnings import beginning_choices
 from agentmux.core.pipeline.registry import pipeline_of, working_phase
 from agentmux.core.terminal.keys.console import ANSWER_S, READ_S, REST_S, Console, ask, press
@@ -74,11 +74,11 @@ class MonitorLoop(Loop, Protocol):
     def end(self, cause: str, *, kill_session: bool = False) -> None:
         """Stop driving the session."""
 
-    def drawn(self, error: Exception | None) -> None:
+    def report_drawing(self, error: Exception | None) -> None:
         """Note that the monitor was drawn, or what kept it from that; from any thread."""
 
     @property
-    def finished(self) -> bool:
+    def is_finished(self) -> bool:
         """Whether the session is done and only waits to be closed."""
 
 
@@ -145,7 +145,7 @@ class MonitorKeys:
 
     def _answer(self, key: Pressed) -> None:
         """Do what a key asks for; the loop shows what keeps it from being done."""
-        if self._loop.finished:
+        if self._loop.is_finished:
             self._loop.hand_over(partial(self._loop.end, "done", kill_session=True))
             return
         self._loop.hand_over(_nothing)  # the problem of a key before is over
@@ -216,7 +216,7 @@ class MonitorKeys:
                 self._tools.display.show(self._on(self.picture))
         except Exception as error:  # noqa: BLE001 (the loop raises, logs and shows it)
             failed = error
-        self._loop.drawn(failed)
+        self._loop.report_drawing(failed)
 
     def _on(self, picture: Picture) -> Picture:
         """Return the picture with what the person at the monitor has begun."""
@@ -313,14 +313,16 @@ class MonitorKeys:
                 said = f"press Enter again {_WITHIN} to ask for these changes"
                 self._ask(self._console, f"{said}; the next cycle begins in {name}")
             case MonitorCommand.RESUME:
-                self._ask_about("R", stopped(state), "resume {}", "no pane waits for your choice")
+                self._ask_about(
+                    "R", list_stopped_seats(state), "resume {}", "no pane waits for your choice"
+                )
             case MonitorCommand.RESTART:
                 none = "no seat has failed or ended"
                 self._ask_about("r", restartable(state), "start {} again", none)
             case MonitorCommand.TYPE:
                 none = "no prompt waits for an input field that is not recognised"
                 does = "type the prompt of {} at the cursor, and Enter: look at the pane first"
-                self._ask_about("t", self._untyped(), does, none)
+                self._ask_about("t", self._find_untyped(), does, none)
             case _:
                 none = "there is no check that could not run"
                 self._ask_about("x", skippable(state), "go on without {}", none)
@@ -330,7 +332,7 @@ class MonitorKeys:
             self._console = Console(note=none)
             return
         self._named = seats
-        text = f"press {key} again {_WITHIN} to {does.format(listed(seats))}"
+        text = f"press {key} again {_WITHIN} to {does.format(join_names(seats))}"
         self._ask(self._console, text, rest_s=REST_S)
 
     def _ask(self, console: Console, question: str, *, rest_s: float = 0.0) -> None:
@@ -417,7 +419,7 @@ class MonitorKeys:
         while self._unsent is not None:
             (pressed, kept, seen), self._unsent = self._unsent, None
             try:
-                left = await self._sent(pressed, kept, seen)
+                left = await self._send_text(pressed, kept, seen)
             except Exception as error:  # noqa: BLE001 (the loop raises, logs and shows it)
                 self._loop.hand_over(partial(_fail, error))
                 left = kept
@@ -426,7 +428,7 @@ class MonitorKeys:
                 self._fade()
             self.draw()
 
-    async def _sent(self, pressed: Console, kept: Console, seen: str) -> Console:
+    async def _send_text(self, pressed: Console, kept: Console, seen: str) -> Console:
         """Send what is written, unless the result is not the one that was ``seen``.
 
         Any other key takes it back until it is recorded. Return the console to show afterwards.
@@ -501,7 +503,7 @@ class MonitorKeys:
     def _resume(self, named: tuple[str, ...]) -> None:
         """Choose Resume in each pane that waits, as its own key does."""
         seats = self._session.state.seats
-        for name in _still(stopped(self._session.state), named):
+        for name in _still(list_stopped_seats(self._session.state), named):
             launch = seats[name].launch
             pane = self._sight.pane_id(launch)
             if pane and self._session.files.launch_record(launch).choice is None:
@@ -512,7 +514,7 @@ class MonitorKeys:
             restart(self._world, self._session.files, name, fresh=None, poke=_listening)
             self._loop.say(f"user: starts {name} again")
 
-    def _untyped(self) -> tuple[str, ...]:
+    def _find_untyped(self) -> tuple[str, ...]:
         """Return the seats whose prompts wait, and whose screens show nothing that is known."""
         return tuple(
             name
@@ -522,7 +524,7 @@ class MonitorKeys:
 
     def _type(self, named: tuple[str, ...]) -> None:
         """Have the loop type these prompts though nobody knows where they go."""
-        for name in _still(self._untyped(), named):
+        for name in _still(self._find_untyped(), named):
             self._sight.at_once.add(self._session.state.seats[name].launch)
             self._loop.say(f"user: has the prompt of {name} typed")
 

@@ -76,7 +76,7 @@ class Notices:
 
     def look(self, seen: Attention) -> None:
         """Notify the user of each reason in ``seen`` that did not hold before; never raises."""
-        told = self._recorded() if self._told is None else self._told
+        told = self._read_record() if self._told is None else self._told
         if all(each.key != TROUBLE for each in seen.notices):
             self._trouble_since = None
         notices = [each for each in seen.notices if each.key in told or self._lasts(each)]
@@ -114,7 +114,7 @@ class Notices:
         for task in self._tasks:
             task.cancel()
 
-    def _recorded(self) -> frozenset[str]:
+    def _read_record(self) -> frozenset[str]:
         data, _ = self._session.files.read_artifact(layout.NOTIFIED, _RECORD_MAX)
         with suppress(ValueError, AttributeError, TypeError, RecursionError):
             return frozenset(map(str, json.loads(data or b"{}").get("told", ())))

@@ -38,7 +38,7 @@ def waits(status: SeatStatus) -> bool:
     return bool(status.unsent) or status.status in _URGENT
 
 
-def marked(state: SessionState, name: str, seen: SeatStatus | None) -> bool:
+def is_marked(state: SessionState, name: str, seen: SeatStatus | None) -> bool:
     """Return whether the pane of a seat is marked as one that waits for the user.
 
     So is that of an agent which only the user can start again, since the session has failed.
@@ -98,14 +98,14 @@ class TmuxOptions:
         marks: dict[str, Mapping[str, str]] = {
             pane: {StatusOption.WAITS: _YES if yes else _NO}
             for pane, yes in waiting.items()
-            if self._marked(pane) != yes
+            if self._read_mark(pane) != yes
         }
         if changed or marks:
             self._session, self._panes = {}, None
             self._terminal.set_options(changed, marks)
         self._session, self._panes = dict(session), dict(waiting)
 
-    def _marked(self, pane: str) -> bool | None:
+    def _read_mark(self, pane: str) -> bool | None:
         """Return whether a pane is marked; None if unknown, as it may be by an orchestrator before.
 
         A pane that is new has no mark.

@@ -47,7 +47,7 @@ class AgentProbes:
 
     def _agent(self, role: str) -> str:
         options = self._session.state.options
-        return self._world.settings.played(role, options.agents, options.models).agent
+        return self._world.settings.choose_player(role, options.agents, options.models).agent
 
     def _has_failed(self, work: Work) -> bool:
         seat = self._session.state.seats.get(work.seat)

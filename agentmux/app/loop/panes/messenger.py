@@ -80,10 +80,10 @@ class Messenger:
         if not self._awaits_prompt(seat, launch):
             return
         path = self._session.files.path / prompt
-        known = self._unsent.get(launch)
+        known = self._unsent_messages.get(launch)
         why, limit_s = ("", _FIRST_S) if known is None else (known.why, _TYPE_S)
         before = Unsent(why, typed=False, digest=self._watcher.sight.digest(launch))
-        self._unsent[launch] = before
+        self._unsent_messages[launch] = before
         told = asyncio.get_running_loop().call_later(_TOLD_S, self._tell_user, seat, launch)
         try:
             # The line names the launch, so that it is recognised, whoever typed it.
@@ -91,7 +91,7 @@ class Messenger:
             typing = partial(self.type, seat, pane, line, once=True, deadline_s=limit_s)
             delivery = await self._attempt(launch, before, typing)
         except (LeaseLapsedError, asyncio.CancelledError):
-            self._unsent.pop(launch, None)  # nothing has failed
+            self._unsent_messages.pop(launch, None)  # nothing has failed
             raise
         except Exception as error:
             self._note_failure(seat, launch, error, before)
@@ -101,10 +101,10 @@ class Messenger:
         if self._awaits_prompt(seat, launch):
             self._note_prompt(seat, launch, delivery, before)
         else:  # it has ended, or its screen already proved that the prompt arrived
-            self._unsent.pop(launch, None)
+            self._unsent_messages.pop(launch, None)
 
     @property
-    def _unsent(self) -> dict[str, Unsent]:
+    def _unsent_messages(self) -> dict[str, Unsent]:
         return self._watcher.sight.unsent
 
     async def _attempt(
@@ -113,8 +113,10 @@ class Messenger:
         """Type a prompt; begin again, blind, as soon as a person wants it typed at once."""
 
         def begin() -> None:
-            known = self._unsent.get(launch, before)  # no longer there if its pane was not listed
-            self._unsent[launch] = Unsent(known.why, typed=True, digest=known.digest)
+            known = self._unsent_messages.get(
+                launch, before
+            )  # no longer there if its pane was not listed
+            self._unsent_messages[launch] = Unsent(known.why, typed=True, digest=known.digest)
 
         at_once, task = self._watcher.sight.at_once, asyncio.current_task()
         while True:
@@ -132,16 +134,16 @@ class Messenger:
 
     def type_at_once(self, launch: str) -> None:
         """Have the attempt that waits to type this prompt begin again, as a person wants it."""
-        attempt, unsent = self._attempts.get(launch), self._unsent.get(launch)
+        attempt, unsent = self._attempts.get(launch), self._unsent_messages.get(launch)
         if attempt is not None and unsent is not None and not unsent.typed:
             attempt.cancel()
 
     def _tell_user(self, seat: str, launch: str) -> None:
         """Say that the screen of a prompt that waits still shows no input field."""
-        unsent = self._unsent.get(launch)
+        unsent = self._unsent_messages.get(launch)
         if unsent is not None and not unsent.typed and self._awaits_prompt(seat, launch):
             self._say_unsent(seat, unsent.why, NO_FIELD, typed=False)
-            self._unsent[launch] = Unsent(NO_FIELD, typed=False, digest=unsent.digest)
+            self._unsent_messages[launch] = Unsent(NO_FIELD, typed=False, digest=unsent.digest)
             self._watcher.look_at((launch,), final=False)
             self._loop.wake()
 
@@ -152,18 +154,18 @@ class Messenger:
 
     def _note_prompt(self, seat: str, launch: str, delivery: TypingResult, before: Unsent) -> None:
         """Record what became of a prompt that was to be typed, and say it."""
-        told = self._unsent.get(launch, before).why
+        told = self._unsent_messages.get(launch, before).why
         if delivery.result in _REACHED:
-            self._unsent.pop(launch, None)
+            self._unsent_messages.pop(launch, None)
             fact = PromptReached(evidence=f"typed: {delivery.result}")
             self._session.record(fact, seat=seat, launch=launch)
             return
         if delivery.result is DeliveryResult.PANE_GONE:
-            self._unsent.pop(launch, None)
+            self._unsent_messages.pop(launch, None)
             return  # its end is recorded, and what follows from that
         why = _why_not(delivery)
         self._say_unsent(seat, told, why, typed=delivery.typed)
-        self._unsent[launch] = Unsent(why, typed=delivery.typed, digest=before.digest)
+        self._unsent_messages[launch] = Unsent(why, typed=delivery.typed, digest=before.digest)
         self._watcher.look_at((launch,), final=False)
 
     def _note_failure(self, seat: str, launch: str, error: Exception, before: Unsent) -> None:
@@ -171,9 +173,9 @@ class Messenger:
 
         Without a digest any screen lets it be tried again, unless it may be in the pane already.
         """
-        known, why = self._unsent.get(launch, before), in_words(error)
+        known, why = self._unsent_messages.get(launch, before), in_words(error)
         self._say_unsent(seat, known.why, why, typed=known.typed)
-        self._unsent[launch] = Unsent(why, typed=known.typed, digest=None)
+        self._unsent_messages[launch] = Unsent(why, typed=known.typed, digest=None)
 
     async def tell(self, action: Tell) -> None:
         """Tell the seat that asked for research that the research is done.

@@ -151,7 +151,7 @@ class Watcher:
         for launch, pane in self.sight.panes.items():
             if facts[launch].alive and launch not in self._running:
                 self._running.add(launch)
-                self._tools.deaths.watch(pane.pid, partial(self._ended, launch))
+                self._tools.deaths.watch(pane.pid, partial(self._note_end, launch))
         due = self._due()
         return Facts(
             artifacts=self._session.artifacts(),
@@ -169,7 +169,7 @@ class Watcher:
         self.look_at(tuple(seats[name].launch for name in due if name in seats), final=False)
         return self._limits.due()  # a later limit may be on a screen
 
-    def _ended(self, launch: str, _pid: int) -> None:
+    def _note_end(self, launch: str, _pid: int) -> None:
         self._running.discard(launch)
         self.wake()
 
@@ -413,7 +413,7 @@ class Watcher:
             self._saving.add(saving)
             saving.add_done_callback(self._saving.discard)
 
-    async def saved(self) -> None:
+    async def wait_until_saved(self) -> None:
         """Wait until the screens that were to be saved are on the disk."""
         if self._saving:
             await asyncio.wait(tuple(self._saving))

@@ -27,6 +27,6 @@ class Approvers:
         if approval not in self._known:
             given = self._approver(approval)
             self._known[approval] = (
-                change(self._own, given).applied(self._own) if given else self._own
+                change(self._own, given).apply_to(self._own) if given else self._own
             )
         return self._known[approval]

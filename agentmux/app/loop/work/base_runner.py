@@ -41,11 +41,11 @@ class BaseRunner:
 
     async def make(self, _: MakeBase) -> None:
         """Begin to make the worktree, unless that is under way."""
-        self._background.run("base", self._made())
+        self._background.run("base", self._make_base())
 
     async def end(self, action: EndBase) -> None:
         """Begin to remove the worktree, unless that is under way."""
-        self._background.run("base", self._ended(action.because))
+        self._background.run("base", self._finish_base(action.because))
 
     async def record(self, action: RecordBase) -> None:
         """Record what a command has shown on the base."""
@@ -55,7 +55,7 @@ class BaseRunner:
         if base is not None and action.name in base.checks:
             self._loop.say(f"on the base, {check_words(action.name, base.checks[action.name])}")
 
-    async def _made(self) -> None:
+    async def _make_base(self) -> None:
         spec = base_spec(self._world, self._session.state, self._session.files.path)
         if spec is None:
             return
@@ -64,11 +64,11 @@ class BaseRunner:
                 partial(self._world.git.worktrees.make, spec, again=False)
             )
         except (AgentmuxError, OSError) as error:
-            await self._ended(str(error))
+            await self._finish_base(str(error))
         else:
             self._session.record(BaseMade())
 
-    async def _ended(self, because: str) -> None:
+    async def _finish_base(self, because: str) -> None:
         spec = base_spec(self._world, self._session.state, self._session.files.path)
         if spec is not None:
             try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from agentmux.app.delivery.steps.commit import commit, reason
 from agentmux.app.loop.work.delivery_worker import DeliveryWorker
-from agentmux.app.loop.work.failures import record_failure, unexpected
+from agentmux.app.loop.work.failures import describe_unexpected, record_failure
 from agentmux.core.codec.frozen import replace
 from agentmux.core.fleet.lease import LeaseLapsedError
 from agentmux.core.journal.events import CommitDelayed, CommitFailed, CommitMade, CommitStarted
@@ -29,14 +29,14 @@ class Committer(DeliveryWorker):
         self._background.run("commit", work, give_up=self._give_up)
 
     def _give_up(self, error: Exception) -> None:
-        self._fail(unexpected(error, self._session.files.path.name))
+        self._fail(describe_unexpected(error, self._session.files.path.name))
 
     async def _make(self, approval: str) -> None:
         committed = self._session.state.commit
         if committed is None or committed.status not in {COMMITTING, DELAYED}:
             self._session.record(CommitStarted(approval=approval))
         try:
-            made, adopted = await self._made(approval)
+            made, adopted = await self._make_commit(approval)
         except LeaseLapsedError:
             raise  # nothing has failed: it is made once the lease holds again
         except (AgentmuxError, OSError) as error:
@@ -49,7 +49,7 @@ class Committer(DeliveryWorker):
         record_failure(self._session, CommitFailed(reason=why))
         self._loop.say(f"the commit was not made: {why}")
 
-    async def _made(self, approval: str) -> tuple[str | None, bool]:
+    async def _make_commit(self, approval: str) -> tuple[str | None, bool]:
         """Call `commit` as soon as the user's index can be updated, and return its result."""
         environ, state = self._approvers.environment(approval), self._session.state
         repository = self._world.repository.with_environment(environ)

@@ -11,7 +11,7 @@ from agentmux.app.delivery.steps.commit import reason
 from agentmux.app.delivery.steps.steps import TAKEN_BY
 from agentmux.app.delivery.steps.work import OvertakenError, Record, Step, StepError, StepWork
 from agentmux.app.loop.work.delivery_worker import DeliveryWorker
-from agentmux.app.loop.work.failures import record_failure, unexpected
+from agentmux.app.loop.work.failures import describe_unexpected, record_failure
 from agentmux.core.decisions.next_actions import TakeStep
 from agentmux.core.fleet.lease import LeaseLapsedError
 from agentmux.core.journal.events import StepDone, StepFailed, StepStarted
@@ -35,13 +35,13 @@ class Deliverer(DeliveryWorker):
         self._background.run("delivery", self._take(action), give_up=give_up)
 
     def _give_up(self, action: TakeStep, error: Exception) -> None:
-        self._fail(action, unexpected(error, self._session.files.path.name), {})
+        self._fail(action, describe_unexpected(error, self._session.files.path.name), {})
 
     async def _take(self, action: TakeStep) -> None:
         """Take one step, or adopt it, and record how it ended."""
         step = TAKEN_BY[action.step]
         try:
-            done = await self._taken(step, action)
+            done = await self._take_step(step, action)
         except LeaseLapsedError:
             raise  # nothing has failed: it is taken once the lease holds again
         except (AgentmuxError, OSError) as error:
@@ -49,14 +49,14 @@ class Deliverer(DeliveryWorker):
             self._fail(action, reason(error), more)
             return
         self._session.record(StepDone(approval=action.approval, step=action.step, record=done))
-        self._loop.say(step.said(done))
+        self._loop.say(step.describe_result(done))
 
     def _fail(self, action: TakeStep, why: str, more: Record) -> None:
         fact = StepFailed(approval=action.approval, step=action.step, reason=why, record=more)
         record_failure(self._session, fact)
         self._loop.say(f"{action.step} failed: {why}")
 
-    async def _taken(self, step: Step, action: TakeStep) -> Record:
+    async def _take_step(self, step: Step, action: TakeStep) -> Record:
         record = running_record(self._session.state, action.step)
         for _ in range(_TRIES):
             if record is None:

@@ -27,7 +27,7 @@ def record_failure(session: Session, fact: CommitFailed | StepFailed) -> None:
         raise UnrecordedError(f"it failed, and that cannot be recorded: {error}") from error
 
 
-def unexpected(error: Exception, session: str) -> str:
+def describe_unexpected(error: Exception, session: str) -> str:
     """Return why work was given up that failed by an error that nobody foresaw.
 
     ``session`` is the name of the session, for the command with which it can be tried again.

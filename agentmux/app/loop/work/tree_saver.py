@@ -99,7 +99,7 @@ class TreeSaver:
 
     async def _take(self, because: str, at: Position) -> None:
         try:
-            found = await self._saved(f"agentmux: {at.phase} ({because})")
+            found = await self._take_checkpoint(f"agentmux: {at.phase} ({because})")
             if found is not None and self._is_ours():
                 self._record(because, at, found)
         except WorkEndedError:
@@ -132,6 +132,6 @@ class TreeSaver:
             self._problem = problem
             self._loop.say(f"problem: no work-tree checkpoint: {problem}")
 
-    async def _saved(self, message: str) -> SavedTree | None:
+    async def _take_checkpoint(self, message: str) -> SavedTree | None:
         """Take a checkpoint in a thread, which keeps no process from ending."""
         return await self._work.run(partial(self._store.take, message, limit_s=LIMIT_S))

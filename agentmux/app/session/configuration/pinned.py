@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.configuration.frozen_files import require_frozen
 from agentmux.app.session.configuration.pipeline_choice import choose_pipeline
-from agentmux.app.session.workplace.own_worktree import placed, worktree_of
+from agentmux.app.session.workplace.own_worktree import with_workplace, worktree_of
 from agentmux.app.session.workplace.setup_recovery import adopt_step, succeeded_step
 from agentmux.core.codec.frozen import replace
 from agentmux.core.config.trust import PIPELINES
 from agentmux.core.definitions.definition import WHOLE, definition_fields
 from agentmux.core.definitions.feature import FEATURE
-from agentmux.core.definitions.source import resolved
+from agentmux.core.definitions.source import resolve_pipeline
 from agentmux.core.journal.events import Repinned
 from agentmux.core.names import layout
-from agentmux.core.pipeline.checks.setup import names_ahead, recorded_steps, repinned
+from agentmux.core.pipeline.checks.setup import names_ahead, recorded_steps, repin_setup
 from agentmux.errors import AgentmuxError, DataError
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def _changed_place(now: World, state: SessionState, files: SessionFiles) -> tupl
         return ()
     kept = state.setup.steps if state.setup is not None else ()
     found = [SETUP] if recorded_steps(now.settings.git.setup) != kept else []
-    if (now.texts.templates.copied() or "") != _patterns(files):
+    if (now.texts.templates.copy_patterns() or "") != _patterns(files):
         found.append(now.settings.git.copy or "git.copy")
     return tuple(found)
 
@@ -68,7 +68,7 @@ def _changed_pipeline(now: World, state: SessionState, files: SessionFiles) -> t
         return (name,)
     found = [VERIFY] if chosen.verify != state.verify else []
     # What takes part only with commands follows from `verify`.
-    same = resolved(chosen.definition, ()) == resolved(kept, ())
+    same = resolve_pipeline(chosen.definition, ()) == resolve_pipeline(kept, ())
     if not same or _own(chosen.files) != _own(state.pipeline_files) or _is_damaged(files, state):
         found.append(name)
     return tuple(found)
@@ -135,13 +135,13 @@ def repin(world: World, session: Session) -> tuple[str, ...]:
         if taken.pipeline:
             session.record(taken)
         return ()
-    patterns = world.texts.templates.copied() or ""
+    patterns = world.texts.templates.copy_patterns() or ""
     changed = patterns if patterns != _patterns(session.files) else None
     told: tuple[str, ...] = ()
     dirty: tuple[str, ...] = ()
     if world.git.worktrees.is_made(spec):
         told = world.git.worktrees.copy(spec, changed) if changed else ()
-        dirty = placed(world, state).repository.dirty()
+        dirty = with_workplace(world, state).repository.dirty()
     steps = recorded_steps(world.settings.git.setup)
     session.record(replace(taken, setup=steps, copied=changed, dirty=dirty))
     return told
@@ -163,7 +163,7 @@ def steps_ahead(
     if setup is not None and succeeded_step(state, files) is not None:
         setup = replace(setup, done=setup.done + 1)
     if takes:
-        setup = repinned(setup, recorded_steps(world.settings.git.setup), ())
+        setup = repin_setup(setup, recorded_steps(world.settings.git.setup), ())
     return names_ahead(setup, anew=anew)
 
 
@@ -171,5 +171,9 @@ def repinned_by(world: World, state: SessionState) -> object:
     """Return what a repin of the session would take in ``world``; for questions of trust."""
     source = world.texts.pipelines.source(state.pipeline.name)
     found = None if source is None else (source.text, source.prompts, source.schemas)
-    place = (world.settings.git.setup, world.texts.templates.copied()) if state.worktree else None
+    place = (
+        (world.settings.git.setup, world.texts.templates.copy_patterns())
+        if state.worktree
+        else None
+    )
     return place, world.settings.verify, found

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import Json
-from agentmux.core.codec.shape import shown
+from agentmux.core.codec.shape import as_code
 from agentmux.core.definitions.check import CheckedDefinition, role_names
 from agentmux.core.definitions.definition import (
     WHOLE,
@@ -20,10 +20,10 @@ from agentmux.core.definitions.definition import (
 )
 from agentmux.core.definitions.located import Problem
 from agentmux.core.definitions.rules import Surroundings
-from agentmux.core.definitions.source import Origin, Source, check_source, is_name, resolved
+from agentmux.core.definitions.source import Origin, Source, check_source, is_name, resolve_pipeline
 from agentmux.core.names import layout
 from agentmux.core.names.phase import RESEARCHERS, ROLES
-from agentmux.core.names.words.nearest import meant
+from agentmux.core.names.words.nearest import suggest_name
 from agentmux.core.pipeline.checks.setup import recorded_steps
 from agentmux.core.pipeline.checks.verify_commands import recorded_commands
 from agentmux.core.pipeline.registry import pipeline_of, running
@@ -92,10 +92,10 @@ def choose_pipeline(world: World, name: str) -> ChosenPipeline:
     source = world.texts.pipelines.source(name) if is_name(name) else None
     if source is None:
         raise no_pipeline(world, name)
-    found = checked(source, world.settings)
+    found = check_pipeline(source, world.settings)
     if found.pipeline is None:
         raise PipelineError(source.name, source.path, found.problems)
-    definition = resolved(found.pipeline, commands_of(world.settings))
+    definition = resolve_pipeline(found.pipeline, commands_of(world.settings))
     checks = any(each.kind is Kind.CHECK for each in definition.phases)
     chosen = ChosenPipeline(
         origin=source.origin,
@@ -156,11 +156,11 @@ def with_researchers(roles: Iterable[str]) -> tuple[str, ...]:
 def no_pipeline(world: World, name: str) -> UsageError:
     """Return the error for a name that no pipeline has."""
     known = tuple(each for each in world.texts.pipelines.names() if is_name(each))
-    hints = (*meant(name[:_SHOWN], known), "see them: agentmux pipelines")
-    return UsageError(f"no pipeline {shown(name)}", hints=hints)
+    hints = (*suggest_name(name[:_SHOWN], known), "see them: agentmux pipelines")
+    return UsageError(f"no pipeline {as_code(name)}", hints=hints)
 
 
-def checked(source: Source, settings: Settings) -> CheckedDefinition:
+def check_pipeline(source: Source, settings: Settings) -> CheckedDefinition:
     """Return the pipeline of a definition, or all problems; one is that we cannot run it yet."""
     around = Surroundings(
         roles=frozenset((*ROLES, *settings.own_roles)),
@@ -171,7 +171,7 @@ def checked(source: Source, settings: Settings) -> CheckedDefinition:
     if found.pipeline is None:
         return found
     try:
-        running(resolved(found.pipeline, commands_of(settings)))
+        running(resolve_pipeline(found.pipeline, commands_of(settings)))
     except DataError as error:
         return CheckedDefinition(pipeline=None, problems=(Problem(line=1, what=error.message),))
     return found

@@ -26,7 +26,7 @@ def require_own(world: World, state: SessionState, path: Path) -> None:
     came with a clone, or goes out with the next push.
 
     Args:
-        world: The session's project; not yet `placed`.
+        world: The session's project; not yet `with_workplace`.
         state: The session's.
         path: Its directory.
 
@@ -37,7 +37,7 @@ def require_own(world: World, state: SessionState, path: Path) -> None:
     if not _brings_commands(state):
         return
     try:
-        found = world.repository.tracked(tuple(path / name for name in _DECISIVE))
+        found = world.repository.list_tracked_files(tuple(path / name for name in _DECISIVE))
     except MissingError:  # nothing was cloned without git
         return
     if not found:

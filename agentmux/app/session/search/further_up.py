@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentmux.core.names import layout
-from agentmux.core.names.words.counts import counted
+from agentmux.core.names.words.counts import format_count
 from agentmux.errors import DataError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def sessions_further_up(site: Site) -> Iterator[tuple[Path, tuple[str, ...]]]:
 def listed_further_up(site: Site) -> Iterator[str]:
     """Yield a line for each project above that has sessions: how many, and what lists them."""
     for project, names in sessions_further_up(site):
-        yield f"{counted(len(names), 'session')} in {project}: {_command(project, 'list')}"
+        yield f"{format_count(len(names), 'session')} in {project}: {_command(project, 'list')}"
 
 
 def hints_further_up(

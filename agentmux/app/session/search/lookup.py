@@ -221,13 +221,13 @@ def _entry(
         path=path,
         fields=fields,
         source=source,
-        updated=_updated(site, path, fields),
+        updated=_read_updated_at(site, path, fields),
         problem=problem,
         warnings=warnings,
     )
 
 
-def _updated(site: Site, path: Path, fields: Json) -> datetime:
+def _read_updated_at(site: Site, path: Path, fields: Json) -> datetime:
     said = time_of(fields.get("updated_at"))
     if said is not None:
         return said
@@ -273,7 +273,7 @@ def resolve(site: Site, name: str, *, command: str = STATUS) -> SessionEntry:
     require_not_lost(site, name)
     typed = command.replace("SESSION", shlex.quote(name), 1)
     above = hints_further_up(site, typed, lambda _, names: bool(name and _matching(name, names)))
-    hints = (*above, *_meant(name, names, command), "agentmux list")
+    hints = (*above, *_suggest_names(name, names, command), "agentmux list")
     raise NotFoundError(f"no session matches `{name}`", hints=hints)
 
 
@@ -319,7 +319,7 @@ def short_names(names: Sequence[str]) -> Mapping[str, str]:
     return {each: each if (slug := layout.slug_of(each)) in twice else slug for each in names}
 
 
-def _meant(name: str, names: Sequence[str], command: str) -> Iterator[str]:
+def _suggest_names(name: str, names: Sequence[str], command: str) -> Iterator[str]:
     """Yield hints with the sessions whose name, slug or a word of the slug resembles ``name``."""
     slugs = {each: layout.slug_of(each) for each in names}
     spellings = {each: (each, slug, *slug.split("-")) for each, slug in slugs.items()}
@@ -400,13 +400,13 @@ _TITLE_MAX: Final = 60
 
 
 def _several(message: str, entries: Sequence[SessionEntry], command: str) -> NotFoundError:
-    shown = [_typed(entry, command) for entry in entries[:_SHOWN]]
+    shown = [_describe_command(entry, command) for entry in entries[:_SHOWN]]
     more = len(entries) - len(shown)
     rest = (f"and {more} more: agentmux list",) if more else ()
     return NotFoundError(f"{message}: name one", hints=(*shown, *rest))
 
 
-def _typed(entry: SessionEntry, command: str) -> str:
+def _describe_command(entry: SessionEntry, command: str) -> str:
     """Return the command for one session, with its phase and title as a shell comment."""
     # Only the first: words of the user may follow it.
     words = command.replace("SESSION", entry.name, 1)
@@ -522,11 +522,11 @@ class _Servers:
             self._at[socket] = self._site.terminal(socket or None)
         terminal = self._at[socket]
         if terminal.socket not in self._said:
-            self._said[terminal.socket] = _asked(terminal)
+            self._said[terminal.socket] = _try_listing(terminal)
         return terminal.socket, self._said[terminal.socket]
 
 
-def _asked(terminal: Terminal) -> ServerListing | AgentmuxError:
+def _try_listing(terminal: Terminal) -> ServerListing | AgentmuxError:
     try:
         return terminal.listing()
     except MissingError as error:
@@ -549,8 +549,8 @@ def _liveness(site: Site, servers: _Servers, entry: SessionEntry) -> Liveness:
         return replace(known, live=None if silent else False, because=said.message, error=said)
     match = _match(site, entry, said.sessions)
     if match is not None:
-        return _seen(site, entry, known, said.server, match)
-    return _unseen(site, servers, entry, known, said.server)
+        return _judge_match(site, entry, known, said.server, match)
+    return _judge_absence(site, servers, entry, known, said.server)
 
 
 def _match(site: Site, entry: SessionEntry, sessions: Iterable[TmuxSession]) -> TmuxSession | None:
@@ -560,7 +560,7 @@ def _match(site: Site, entry: SessionEntry, sessions: Iterable[TmuxSession]) -> 
     return next(marked, None) or next((each for each in sessions if each.name == name), None)
 
 
-def _seen(
+def _judge_match(
     site: Site, entry: SessionEntry, known: Liveness, server: Server, match: TmuxSession
 ) -> Liveness:
     """Return what runs, given the tmux session ``match``; without our uuid it is no ``target``.
@@ -585,7 +585,7 @@ def _seen(
     return replace(found, target=target, moved_from=elsewhere)
 
 
-def _unseen(
+def _judge_absence(
     site: Site, servers: _Servers, entry: SessionEntry, known: Liveness, answering: Server
 ) -> Liveness:
     """Return what runs, if the server that answers has no tmux session with our uuid or name.

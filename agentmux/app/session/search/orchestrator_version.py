@@ -35,7 +35,7 @@ def other_version(note: Mapping[str, object] | None) -> str | None:
 
 def other_version_label(version: str) -> str:
     """Return the sentence that an orchestrator is of the version that `other_version` returned."""
-    return f"its orchestrator is of {_named(version)}; this is AgentMux {VERSION}"
+    return f"its orchestrator is of {_as_words(version)}; this is AgentMux {VERSION}"
 
 
 def require_own_version(lock: Lock, session: str) -> None:
@@ -48,12 +48,12 @@ def require_own_version(lock: Lock, session: str) -> None:
     if found is None:
         return
     raise BlockedError(
-        f"the orchestrator of session {session} is of {_named(found)}, and this is AgentMux "
+        f"the orchestrator of session {session} is of {_as_words(found)}, and this is AgentMux "
         f"{VERSION}: it would not do all that is asked of it here",
         reason="version",
         hints=(f"agentmux stop {session}, then agentmux resume {session}",),
     )
 
 
-def _named(version: str) -> str:
+def _as_words(version: str) -> str:
     return "an older AgentMux" if version == UNNOTED else f"AgentMux {version}"

@@ -27,10 +27,10 @@ def branch_left(world: World, state: SessionState) -> str:
     if head.in_progress:
         where = state.worktree or "your checkout"
         return f"a {head.in_progress} is in progress in {where}; {finish_it(head, state.worktree)}"
-    return left_branch(state, left(world, state, head))
+    return left_branch(state, compare_head(world, state, head))
 
 
-def left(world: World, state: SessionState, head: Head) -> LeftBranch:
+def compare_head(world: World, state: SessionState, head: Head) -> LeftBranch:
     """Return how HEAD is related to what the session works on.
 
     Raises:
@@ -65,7 +65,7 @@ def is_changed(world: World, state: SessionState) -> bool:
     Git may refuse to merge until they are committed.
     """
     changed, tree = world.repository.dirty(), Path(state.worktree or "")
-    tracked = world.repository.tracked([tree / each for each in changed])
+    tracked = world.repository.list_tracked_files([tree / each for each in changed])
     return bool(state.worktree and tracked) and not set(changed) & set(state.options.dirty)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from agentmux.app.session.workplace.own_worktree import (
     last_checkpoint,
     missing_worktree,
-    placed,
+    with_workplace,
     worktree_of,
 )
 from agentmux.core.codec.frozen import dataclass, replace
@@ -99,14 +99,14 @@ def changes_of(
 
 def _until_now(world: World, state: SessionState, home: Path, whole: ChangeRange) -> SessionChanges:
     if state.phase == Phase.DONE:
-        return _delivered(world, state, whole)
+        return _build_delivered(world, state, whole)
     spec = worktree_of(world, state, home)
     if spec is not None and not world.git.worktrees.is_made(spec):
         why = missing_worktree(world, spec, home).message
         return _without_worktree(world, spec, whole, f"{why}: this is")
     dirty = (*whole.leave_out, *state.options.dirty)
     return SessionChanges(
-        repository=placed(world, state).repository, range=replace(whole, leave_out=dirty)
+        repository=with_workplace(world, state).repository, range=replace(whole, leave_out=dirty)
     )
 
 
@@ -130,7 +130,7 @@ def _head(state: SessionState, until: str | None) -> str:
     return saved.head if saved is not None and saved.head else until
 
 
-def _delivered(world: World, state: SessionState, whole: ChangeRange) -> SessionChanges:
+def _build_delivered(world: World, state: SessionState, whole: ChangeRange) -> SessionChanges:
     made = state.commit.commit if state.commit is not None else None
     return SessionChanges(
         repository=world.repository,
@@ -145,7 +145,7 @@ def _without_worktree(
     saved = spec.checkpoint
     if saved is None:
         until = f"refs/heads/{spec.branch}" if spec.branch else spec.commit
-        note = f"{gone} what {spec.shown} has"
+        note = f"{gone} what {spec.label} has"
     else:
         note = f"{gone} its work-tree checkpoint {checkpoint_words(saved)} ({saved.at})"
         until = saved.commit

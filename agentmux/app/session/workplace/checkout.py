@@ -59,7 +59,7 @@ def require_free(site: Site, entry: SessionEntry | None = None) -> None:
     """
     entries = list_resumable_sessions(site)
     lives = live(site, entries)
-    found = taken(site, lives, busy(lives, entries), entry)
+    found = find_tree_obstacle(site, lives, busy(lives, entries), entry)
     if found is not None:
         raise found
 
@@ -71,7 +71,7 @@ def busy(
     return tuple(each for each in entries if _is_busy(each, lives[each.path]))
 
 
-def taken(
+def find_tree_obstacle(
     site: Site,
     lives: Mapping[Path, Liveness],
     busy: Iterable[SessionEntry],
@@ -101,7 +101,7 @@ def _taken_by_others(site: Site, worktree: str, *, but: Path | None) -> TreeTake
     if worktree and str(lock.top) != worktree:
         return None  # it does not exist now, so nobody works there
     if lock.is_held():
-        path, _ = _noted(lock)
+        path, _ = _read_note(lock)
         ours = path is not None and but is not None and path == but.resolve()
         return None if ours else _held(lock)
     path = _worker(lock)
@@ -131,7 +131,7 @@ def merges_there(home: Path) -> Mapping[str, object]:
     return {"path": str(home.resolve()), _PURPOSE: _MERGE}
 
 
-def _noted(lock: TreeLock) -> tuple[Path | None, bool]:
+def _read_note(lock: TreeLock) -> tuple[Path | None, bool]:
     """Return the session that the lock's note names, if any, and whether it only merges there."""
     note = lock.holder() or {}
     path = note.get("path")
@@ -143,7 +143,7 @@ def _worker(lock: TreeLock) -> Path | None:
 
     A session that was killed while it merged there never worked there.
     """
-    path, merges = _noted(lock)
+    path, merges = _read_note(lock)
     return None if merges else path
 
 
@@ -207,7 +207,7 @@ def _refusal(entry: SessionEntry, found: Liveness) -> TreeTakenError:
 
 def _held(lock: TreeLock) -> TreeTakenError:
     """Return the refusal for a lock that a process holds."""
-    path, merges = _noted(lock)
+    path, merges = _read_note(lock)
     if path is None:
         return TreeTakenError(f"another process works in {lock.top}", session="")
     if not merges:

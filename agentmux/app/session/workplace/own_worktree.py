@@ -48,7 +48,7 @@ def worktree_of(
     return replace(spec, path=world.git.worktrees.place(spec)) if state.worktree_made else spec
 
 
-def located(world: World, state: SessionState, home: Path) -> SessionState:
+def locate_worktree(world: World, state: SessionState, home: Path) -> SessionState:
     """Return the state with the place where the worktree is now; it may have moved."""
     spec = worktree_of(world, state, home)
     return state if spec is None else replace(state, worktree=str(spec.path))
@@ -66,7 +66,7 @@ def last_checkpoint(state: SessionState) -> TreeCheckpoint | None:
     return state.tree_checkpoints[-1] if state.tree_checkpoints else None
 
 
-def placed(world: World, state: SessionState) -> World:
+def with_workplace(world: World, state: SessionState) -> World:
     """Return the same world, with the directory and the repository in which the session works."""
     if not state.worktree:
         return world
@@ -152,21 +152,21 @@ def worktree_news(world: World, state: SessionState, home: Path) -> str:
         return ""
     saved = spec.checkpoint
     if saved is not None and state.arrived is not None and saved.at < state.arrived.at:
-        return f"the worktree {spec.path} is made, on {spec.shown}, with the files as they arrived"
+        return f"the worktree {spec.path} is made, on {spec.label}, with the files as they arrived"
     gone = f"the worktree {spec.path} is gone: it is made again from"
     if saved is None:
-        return f"{gone} {spec.shown}; what was not committed there is lost{_kept(world, spec)}"
+        return f"{gone} {spec.label}; what was not committed there is lost{_say_kept(world, spec)}"
     without = f", and {_some(saved.missing)}" if saved.missing else ""
     return (
-        f"{gone} {spec.shown} and work-tree checkpoint {checkpoint_words(saved)}, "
+        f"{gone} {spec.label} and work-tree checkpoint {checkpoint_words(saved)}, "
         f"uncommitted work included; what was done after {saved.at}{without} is lost"
-        f"{_kept(world, spec)}"
+        f"{_say_kept(world, spec)}"
     )
 
 
-def _kept(world: World, spec: WorktreeSpec) -> str:
+def _say_kept(world: World, spec: WorktreeSpec) -> str:
     """Say where what git keeps for a folder stays, which may only have been moved."""
-    kept = world.git.worktrees.kept(spec)
+    kept = world.git.worktrees.list_kept(spec)
     return f" (if you have moved it: it stays a work tree, by {kept[0]})" if kept else ""
 
 
@@ -202,6 +202,6 @@ def make_worktree(
         logger.warning("%s", warning)
     if was_there and state.worktree_made:
         return None, warnings
-    dirty = placed(world, state).repository.dirty() if state.setup is not None else ()
+    dirty = with_workplace(world, state).repository.dirty() if state.setup is not None else ()
     used = spec.checkpoint.number if spec.checkpoint is not None and not was_there else None
     return WorktreeMade(again=state.worktree_made, dirty=dirty, checkpoint=used), warnings

@@ -78,7 +78,7 @@ def finish_rewind(world: World, session: Session, *, is_new: bool = False) -> tu
     """Write the files of the checkpoint, then record that; it may be called any number of times.
 
     Args:
-        world: That of the session's worktree (`own_worktree.placed`).
+        world: That of the session's worktree (`own_worktree.with_workplace`).
         session: The session.
         is_new: Whether the rewind was begun just now, and not interrupted. After an interruption
             the files are saved once more: the user may have changed them meanwhile.

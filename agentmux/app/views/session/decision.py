@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentmux.app.delivery.approval.deliverable import digest_of
-from agentmux.app.session.workplace.own_worktree import placed
+from agentmux.app.session.workplace.own_worktree import with_workplace
 from agentmux.core.codec.frozen import replace
 from agentmux.errors import AgentmuxError
 
@@ -34,6 +34,6 @@ def with_digest(world: Callable[[], World], path: Path, view: SessionView) -> Se
         found = world()
         files = found.files(path)
         state = files.load().current
-        return replace(view, digest=digest_of(placed(found, state), files, state))
+        return replace(view, digest=digest_of(with_workplace(found, state), files, state))
     except (AgentmuxError, OSError):
         return view

@@ -85,7 +85,7 @@ def wait_delivered(
     """
     deadline = monotonic() + timeout_s
     seen = progress(site, entry, approval)
-    found = _ended(seen) if seen.is_saved else None
+    found = _check_progress(seen) if seen.is_saved else None
     if found is not None:
         return found
     said = ""
@@ -93,11 +93,11 @@ def wait_delivered(
         # Asked for before the look: the last that an orchestrator does is to save the state.
         is_driven = site.locks.session(entry.path).is_held()
         seen = progress(site, entry, approval)
-        found = _ended(seen) if seen.is_saved else None
+        found = _check_progress(seen) if seen.is_saved else None
         if found is not None:
             return found
         if not is_driven:
-            raise _unfinished(entry, seen)
+            raise _explain_unfinished(entry, seen)
         obstacle = _obstacle(site, entry, seen.state)
         if obstacle not in {"", said}:
             said = obstacle
@@ -112,13 +112,13 @@ def wait_delivered(
     )
 
 
-def _ended(found: Progress) -> SessionState | None:
+def _check_progress(found: Progress) -> SessionState | None:
     if found.failed:
         raise DeliveryFailedError(found.failed)
     return found.state if found.delivered else None
 
 
-def _unfinished(entry: SessionEntry, seen: Progress) -> AgentmuxError:
+def _explain_unfinished(entry: SessionEntry, seen: Progress) -> AgentmuxError:
     """Return the error for an orchestrator that ended before the delivery did."""
     if seen.failed:
         return DeliveryFailedError(seen.failed)

@@ -24,13 +24,15 @@ def documents(home: Path) -> Iterator[str]:
         OSError: The directory cannot be read.
     """
     folders = {each: tuple(_files(each)) for each in home.iterdir() if _is_read(each)}
-    for folder in sorted(folders, key=lambda each: (_written(folders[each]), each), reverse=True):
+    for folder in sorted(
+        folders, key=lambda each: (_find_last_write(folders[each]), each), reverse=True
+    ):
         files = sorted(folders[folder], key=lambda each: (each.suffix != ".md", each))
         yield from (str(each.relative_to(home)) for each in files)
     yield from (name for name in _LAST if (home / name).is_file())
 
 
-def _written(files: tuple[Path, ...]) -> int:
+def _find_last_write(files: tuple[Path, ...]) -> int:
     """Return when the last of these files was written, in nanoseconds; 0 for none."""
     times = [0]
     for each in files:

@@ -37,12 +37,12 @@ class EventRow:
     @property
     def short(self) -> str:
         """The values that are not long, with their names."""
-        return _named({n: each for n, each in self.values.items() if len(each) <= _LONGEST})
+        return _join_values({n: each for n, each in self.values.items() if len(each) <= _LONGEST})
 
     @property
     def whole(self) -> str:
         """All values with their names."""
-        return _named(self.values)
+        return _join_values(self.values)
 
 
 def journal_rows(events: Sequence[Event], now: datetime) -> Iterator[EventRow]:
@@ -62,5 +62,5 @@ def _is_said(value: Any) -> bool:  # noqa: ANN401 (a field of an event)
     return isinstance(value, str | int) and value not in {"", False}
 
 
-def _named(values: Mapping[str, str]) -> str:
+def _join_values(values: Mapping[str, str]) -> str:
     return ", ".join(f"{name}={each}" for name, each in values.items())

@@ -14,7 +14,7 @@ from agentmux.core.codec.times import time_of
 from agentmux.core.names import layout
 from agentmux.core.names.phase import ROLES
 from agentmux.core.names.status_labels import age
-from agentmux.core.names.words.nearest import meant
+from agentmux.core.names.words.nearest import suggest_name
 from agentmux.core.terminal.text.captured_screen import SNAPSHOT_MAX, paint, plain, snapshot_screen
 from agentmux.core.terminal.text.text_width import Cells, cell_width
 from agentmux.errors import NotFoundError
@@ -63,7 +63,7 @@ class LastScreen:
             exit_status=None,
         )
 
-    def painted(self, cols: int | None = None, *, cells: Cells = cell_width) -> tuple[str, ...]:
+    def paint_rows(self, cols: int | None = None, *, cells: Cells = cell_width) -> tuple[str, ...]:
         """Return the rows with colours, without empty ones at the end.
 
         Args:
@@ -97,7 +97,7 @@ class LastScreen:
             "cols": self.cols,
             "rows": self.rows,
             "text": "\n".join(self.text()),
-            "ansi": "\n".join(self.painted()),
+            "ansi": "\n".join(self.paint_rows()),
         }
 
 
@@ -125,7 +125,7 @@ def last_screens(entry: SessionEntry, read: ReadFile, *, seat: str | None = None
     if seat is not None and seat not in seats:
         raise NotFoundError(
             f"session {entry.name} has no seat `{seat}`",
-            hints=(*meant(seat, seats), f"seats: {', '.join(seats)}"),
+            hints=(*suggest_name(seat, seats), f"seats: {', '.join(seats)}"),
         )
     found = list(_each(entry, read, seats if seat is None else [seat]))
     if not found:

@@ -65,7 +65,7 @@ class SeatView:
     model: str = ""
 
     @property
-    def left(self) -> bool:
+    def has_gone(self) -> bool:
         """Whether its agent ended without handing in its work, and will not be launched again."""
         return self.status in LEFT
 
@@ -76,7 +76,7 @@ class SeatView:
         Also whether it waits for the user because a command of a check could not run. False for
         researchers: no phase waits for them.
         """
-        return self.status == BROKEN or (self.left and self.role not in RESEARCHERS)
+        return self.status == BROKEN or (self.has_gone and self.role not in RESEARCHERS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

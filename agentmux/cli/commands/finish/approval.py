@@ -31,7 +31,7 @@ from agentmux.app.session.search.lookup import (
     select_session,
 )
 from agentmux.app.session.search.orchestrator_version import require_own_version
-from agentmux.app.session.workplace.own_worktree import placed, require_worktree
+from agentmux.app.session.workplace.own_worktree import require_worktree, with_workplace
 from agentmux.app.session.writer import stamp
 from agentmux.app.signals.submission import SubmitAnswer, decide
 from agentmux.app.views.session.delivered import progress, wait_delivered
@@ -41,7 +41,7 @@ from agentmux.cli import render
 from agentmux.cli.ask.beginning import asked_beginning
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
-from agentmux.cli.ask.session_argument import meant, unfinished_sessions
+from agentmux.cli.ask.session_argument import resolve_world, unfinished_sessions
 from agentmux.cli.commands.look import orphan_agents
 from agentmux.cli.commands.look.sessions import JsonOpt, SessionArg, require_seconds
 from agentmux.cli.commands.run.start import read_text
@@ -139,7 +139,7 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
     require_seconds(timeout)
     world, entry = _deciding(face, session, command="approve SESSION")
     state = world.files(entry.path).load().current
-    world, approval = placed(world, state), Approved(then=wished, digest=digest)
+    world, approval = with_workplace(world, state), Approved(then=wished, digest=digest)
     if takes_approval(state):
         require_worktree(world, state, entry.path)
         way = way_of(world, state, wished)
@@ -151,12 +151,12 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
         _require_complete(world, state, found, way, leave_commits=leave_commits or asks)
         require_agreed(state, () if way != MERGE or bring_back or asks else found.brings_back)
         if digest not in {"", approval.digest}:
-            return _answer(_changed(digest), entry, Approved.kind, json=json)
+            return _answer(_refuse_changed(digest), entry, Approved.kind, json=json)
         if asks or not json:
             _show(world, state, entry, asked, say=render.note if json else render.out)
         require_consent(face, "Approve?", yes=not asks)
         if asks and digest_of(world, files, state) != approval.digest:
-            return _answer(_changed(approval.digest), entry, Approved.kind, json=json)
+            return _answer(_refuse_changed(approval.digest), entry, Approved.kind, json=json)
     elif state.phase == Phase.DONE and is_kept(state):
         render.note(_where_kept(world, state))
     # If the session takes no approval now, the answer says why.
@@ -175,7 +175,7 @@ def _where_kept(world: World, state: SessionState) -> str:
     return "\n".join((*before, f"its result is {where}: {way}"))
 
 
-def _changed(digest: str) -> SubmitAnswer:
+def _refuse_changed(digest: str) -> SubmitAnswer:
     """Return the answer to a decision on something that is not there any more."""
     reason = f"the result is not what was shown with the digest {digest}: look at it again"
     return SubmitAnswer(result=Answer.IGNORED, event_id=None, reason=reason)
@@ -223,7 +223,7 @@ def _approve(  # noqa: PLR0913 (all of it is one approval)
 ) -> int:
     """Record the approval; wait for the delivery of a live session, and say how it ended."""
     leave_environment(entry.path, approval, handed_on(world.environment))
-    made, listens = _made(world, entry, fact, approval, cycle)
+    made, listens = _record_decision(world, entry, fact, approval, cycle)
     if made.result != "accepted" or not listens:
         take_approvers(entry.path, approval)
         return _answer(made, entry, Approved.kind, json=json)
@@ -348,12 +348,12 @@ def request_changes(  # noqa: PLR0913, PLR0917 (typer)
     if not begins and face.interactive and not json and takes_decision(state):
         begins = asked_beginning(state)
     if digest and takes_decision(state):
-        world = placed(world, state)
+        world = with_workplace(world, state)
         if digest != digest_of(world, files, state):
-            return _answer(_changed(digest), entry, ChangesRequested.kind, json=json)
+            return _answer(_refuse_changed(digest), entry, ChangesRequested.kind, json=json)
     about = working_phase(state) if takes_decision(state) else ""
     fact = ChangesRequested(text=text, phase=begins, of_phase=about, digest=digest)
-    made, _ = _made(world, entry, fact, decision or world.new_id(), state.cycle)
+    made, _ = _record_decision(world, entry, fact, decision or world.new_id(), state.cycle)
     return _answer(made, entry, ChangesRequested.kind, json=json)
 
 
@@ -368,7 +368,7 @@ def _named_beginning(state: SessionState, name: str | None) -> str:
         return name or ""
     raise UsageError(
         f"no cycle of this session can begin in `{name}`",
-        hints=(*nearest.meant(name, there), f"choose one of: {', '.join(there)}"),
+        hints=(*nearest.suggest_name(name, there), f"choose one of: {', '.join(there)}"),
     )
 
 
@@ -385,7 +385,7 @@ def _deciding(face: Face, name: str | None, *, command: str) -> tuple[World, Ses
         NotFoundError: No session matches, or several do.
         BlockedError: The session's directory is a copy of a live session.
     """
-    world, entry = meant(face, name, command=command)
+    world, entry = resolve_world(face, name, command=command)
     if entry is None:
         entries = unfinished_sessions(world, command=command)
         waiting = [each for each in entries if is_completing(each.fields)]
@@ -396,7 +396,7 @@ def _deciding(face: Face, name: str | None, *, command: str) -> tuple[World, Ses
     return world, entry
 
 
-def _made(
+def _record_decision(
     world: World, entry: SessionEntry, fact: UserDecision, event: str, cycle: int
 ) -> tuple[SubmitAnswer, bool]:
     """Record a decision under this id; return the answer, and whether an orchestrator was woken."""

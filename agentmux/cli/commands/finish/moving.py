@@ -15,12 +15,12 @@ from agentmux.app.commands.move.import_session import (
     pipeline_in,
     taken_from,
 )
-from agentmux.app.commands.resume.resume import blocked
+from agentmux.app.commands.resume.resume import find_obstacle
 from agentmux.app.result import envelope
 from agentmux.app.session.search.lookup import SessionEntry, live, shown_path
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
-from agentmux.cli.ask.session_argument import named
+from agentmux.cli.ask.session_argument import resolve_session
 from agentmux.cli.commands.look.sessions import JsonOpt
 from agentmux.cli.commands.project.trust import TrustOpt, trusted_world
 from agentmux.cli.face import Face, absolute
@@ -56,9 +56,9 @@ def export_session(
     """
     face: Face = ctx.obj
     require_person(face, "export")
-    site, entry = named(face, session, command=f"export SESSION {shlex.quote(str(file))}")
+    site, entry = resolve_session(face, session, command=f"export SESSION {shlex.quote(str(file))}")
     world = face.world(site.project)
-    block = blocked(world, entry, live(world, (entry,))[entry.path])
+    block = find_obstacle(world, entry, live(world, (entry,))[entry.path])
     if block is not None:
         raise _busy(entry, block)
     made = export(world, entry, absolute(file), copy=copy, force=force)

@@ -58,7 +58,7 @@ def _prune(world: World, entry: SessionEntry, *, dry_run: bool) -> bool:
         return False
     spec, found = there
     if found:
-        place = spec.path if found.is_there else spec.shown
+        place = spec.path if found.is_there else spec.label
         render.note(f"kept {place}: {lost_words(found, spec)}")
         return True
     require_removable(world, entry)

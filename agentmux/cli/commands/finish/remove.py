@@ -25,7 +25,7 @@ from agentmux.app.session.search.lost_sessions import LostSessionError, require_
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
-from agentmux.cli.ask.session_argument import named
+from agentmux.cli.ask.session_argument import resolve_session
 from agentmux.cli.commands.look import orphan_agents
 from agentmux.cli.face import Face
 from agentmux.core.names.layout import PROJECT_FOLDER
@@ -70,7 +70,7 @@ def remove(
 def _chosen(face: Face, session: str | None) -> tuple[Site, SessionEntry]:
     """Return the session to remove, and the site of its project."""
     if session is not None:
-        site, entry = named(face, session, command=_REMOVE)
+        site, entry = resolve_session(face, session, command=_REMOVE)
         finish_removals(site)
         return site, entry
     site = face.site()
@@ -91,9 +91,13 @@ def _remove(face: Face, site: Site, entry: SessionEntry, *, force: bool, yes: bo
         found = require_nothing_lost(world, entry, spec, force=force)
         also, lost = _its(going_words(found, spec)), lost_words(found, spec)
     alive = orphan_agents.left_behind(entry)
-    left = _left(face, site, entry)
+    left = _find_left_files(face, site, entry)
     also += f"; lost would be {lost}" if lost else ""
-    also += f"; what it left running is ended: {orphan_agents.listed(alive)}" if alive else ""
+    also += (
+        f"; what it left running is ended: {orphan_agents.describe_survivors(alive)}"
+        if alive
+        else ""
+    )
     also += f"; it leaves {left}" if left else ""
     how = _how_far(entry)
     what = f"session {entry.name} ({how}) with its history and conversations"
@@ -104,7 +108,7 @@ def _remove(face: Face, site: Site, entry: SessionEntry, *, force: bool, yes: bo
         if world is not None and spec is not None:
             _take_worktree(world, entry, spec, force=force)
 
-    removed = _removed(face, site, entry, take_away)
+    removed = _remove_entry(face, site, entry, take_away)
     render.note(f"{removed}; it leaves {left}" if left else removed)
     _name_lost(loose)
     return 0
@@ -138,7 +142,7 @@ def _on_no_branch(face: Face, site: Site, entry: SessionEntry, *, force: bool) -
     return require_commit_named(face.world(site.project), entry, force=force)
 
 
-def _left(face: Face, site: Site, entry: SessionEntry) -> str:
+def _find_left_files(face: Face, site: Site, entry: SessionEntry) -> str:
     """Name the files that the session leaves in the checkout; empty if nobody can look."""
     with suppress(AgentmuxError):  # a wrong configuration keeps nobody from removing
         return left_in_checkout(face.world(site.project), entry)
@@ -161,7 +165,9 @@ def _how_far(entry: SessionEntry) -> str:
     return "done" if entry.is_done else f"not done: {entry.phase or 'unreadable'}"
 
 
-def _removed(face: Face, site: Site, entry: SessionEntry, take_away: Callable[[], object]) -> str:
+def _remove_entry(
+    face: Face, site: Site, entry: SessionEntry, take_away: Callable[[], object]
+) -> str:
     """Remove the session, and first what it has outside of its directory; say so."""
 
     def take_all() -> None:

@@ -98,7 +98,7 @@ def _decide(
         engine, row, deciding.GivenDecision(**{**given, "digest": shown, "by": _person()})
     )
     said = f"{'approval' if approves else 'request'} recorded; its host delivers it"
-    return _done(row, _by_host(engine, row, said), json=json, more={"decision": made})
+    return _report_done(row, _by_host(engine, row, said), json=json, more={"decision": made})
 
 
 def _lines(asked: dict[str, object]) -> list[str]:
@@ -121,7 +121,7 @@ def _person() -> str:
         return platform.node()
 
 
-def _done(row: Feature, said: str, *, json: bool, more: dict[str, Any] | None = None) -> int:
+def _report_done(row: Feature, said: str, *, json: bool, more: dict[str, Any] | None = None) -> int:
     if json:
         fields = {"schema": SCHEMA, "id": row.id, "result": "accepted", "said": said}
         render.as_json({**fields, **(more or {})})
@@ -148,13 +148,13 @@ def retry(
 
     row = listing.find(engine, feature)
     if not abandon:
-        return _done(row, _by_host(engine, row, deciding.retry(engine, row)), json=json)
+        return _report_done(row, _by_host(engine, row, deciding.retry(engine, row)), json=json)
     drain.require_begun(row)
     require_consent(
         face, f"Begin `{row.title}` anew? What its host has of it is lost.", yes=yes or json
     )
     lost = drain.abandon(engine, row)
-    return _done(row, "\n".join(("queued anew", *lost)), json=json, more={"lost": [*lost]})
+    return _report_done(row, "\n".join(("queued anew", *lost)), json=json, more={"lost": [*lost]})
 
 
 def cancel(
@@ -171,4 +171,4 @@ def cancel(
     deciding.require_unended(row)
     asks = face.interactive and not yes and not json
     require_consent(face, f"Cancel `{row.title}`?", yes=not asks)
-    return _done(row, _by_host(engine, row, deciding.cancel(engine, row)), json=json)
+    return _report_done(row, _by_host(engine, row, deciding.cancel(engine, row)), json=json)

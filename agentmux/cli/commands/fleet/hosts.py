@@ -16,7 +16,7 @@ from agentmux.cli.commands.group import GroupJsonOpt
 from agentmux.cli.face import Face, absolute
 from agentmux.cli.fast.given_text import given_text
 from agentmux.core.fleet.fleet_request import FleetRequest, require_wish
-from agentmux.core.names.words.counts import counted
+from agentmux.core.names.words.counts import format_count
 from agentmux.errors import UsageError
 from agentmux.wiring import machine
 
@@ -89,7 +89,7 @@ def worker(
     require_person(face, "fleet worker")
     from agentmux.fleet.worker.worker import WorkerOptions, work  # noqa: PLC0415 (an extra)
 
-    def said(line: str) -> None:
+    def print_line(line: str) -> None:
         render.note(line)
 
     settings = face.world(anywhere(face), read_only=True).settings.fleet
@@ -101,7 +101,7 @@ def worker(
             settings=settings,
             environ=face.environ,
             config=face.config,
-            said=said,
+            said=print_line,
         )
     )
 
@@ -123,6 +123,6 @@ def drain(
         return 0
     if begun:
         left = "what is left goes on when its worker starts again"
-        render.out(f"host {host} has begun {counted(begun, 'feature')}: {left}")
+        render.out(f"host {host} has begun {format_count(begun, 'feature')}: {left}")
     render.out(f"host {host} takes nothing more; its worker ends when nothing runs there")
     return 0

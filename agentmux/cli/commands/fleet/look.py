@@ -75,7 +75,7 @@ def attach(
 
     words = attach_words(engine, place_of_fleet(face), find(engine, feature))
     if prints or not face.on_screen:
-        render.out(words.shown)
+        render.out(words.shell_line)
         return 0
     code = words.run(face.environ)
     if hint := words.hint(code):

@@ -133,10 +133,10 @@ def _require_allowed(face: Face, engine: sa.Engine, wishes: tuple[FleetRequest, 
         NotFoundError: This host is the whole fleet, and has no such repository.
     """
     from agentmux.fleet.engine import rows  # noqa: PLC0415 (an extra)
-    from agentmux.fleet.engine.database import explained  # noqa: PLC0415 (as above)
+    from agentmux.fleet.engine.database import explain_errors  # noqa: PLC0415 (as above)
 
     own = face.world(anywhere(face), read_only=True).settings.fleet.repos
-    with explained(engine), engine.connect() as connection:
+    with explain_errors(engine), engine.connect() as connection:
         hosts, repos = rows.hosts(connection), rows.host_repositories(connection)
     is_alone = engine.dialect.name == "sqlite"
     for repo in dict.fromkeys(each.repo for each in wishes):

@@ -9,7 +9,7 @@ from agentmux.cli import render
 from agentmux.core.fleet.board import COLOURS, SHORT_ID, about, host_words, listed_phase
 from agentmux.core.fleet.statuses import FleetStatus
 from agentmux.core.names.status_labels import Colour
-from agentmux.core.names.words.counts import counted
+from agentmux.core.names.words.counts import format_count
 from agentmux.core.terminal.text.text_width import cut, printable
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def stale_lines(view: FleetView) -> Iterator[str]:
 def _waits(count: int) -> str:
     if not count:
         return "nothing waits for it"
-    return counted(count, "feature waits for it", "features wait for it")
+    return format_count(count, "feature waits for it", "features wait for it")
 
 
 def feature_lines(fields: Mapping[str, object], *, colours: bool) -> Iterator[str]:

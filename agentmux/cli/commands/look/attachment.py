@@ -78,7 +78,7 @@ def go(face: Face, site: Site, path: Path, target: Target) -> int:
         # tmux refuses to attach where $TMUX is set, even if its server has ended.
         environ = {name: text for name, text in face.environ.items() if name != "TMUX"}
         status = _client(argv, environ, path.name)
-    elif not _visited(site, path, target, face.environ):
+    elif not _visit_session(site, path, target, face.environ):
         return 0
     has_ended = _await_end(site, path)
     (view,) = look(site, (entry_at(site, path),)).data
@@ -131,7 +131,7 @@ def _await_end(site: Site, path: Path) -> bool:
     return not left_after([(found.orchestrator, 0)], wait_s=_END_S)
 
 
-def _visited(site: Site, path: Path, target: Target, environ: Mapping[str, str]) -> bool:
+def _visit_session(site: Site, path: Path, target: Target, environ: Mapping[str, str]) -> bool:
     """Have the person's client show the session; return whether it was waited for."""
     from agentmux.adapters.tmux.visit import Visit  # noqa: PLC0415 (libtmux: only who is in tmux)
 

@@ -27,7 +27,7 @@ _DYING_S: Final = 4.0
 than the time after which the wrapper, in which each agent runs, kills the agent."""
 
 
-def outlived(
+def find_survivors(
     sessions: Iterable[tuple[str, Path]], *, wait_s: float = _DYING_S
 ) -> tuple[Survivor, ...]:
     """Return the agents that still run although their sessions are not live.
@@ -68,7 +68,7 @@ def _same(folder: str, path: Path) -> bool:
         return False
 
 
-def listed(alive: Iterable[Survivor]) -> str:
+def describe_survivors(alive: Iterable[Survivor]) -> str:
     """Return the agents as a text for people: for each one the seat, the pid and the program."""
     return ", ".join(f"{each.seat or '?'} (process {each.pid}, {each.argv0})" for each in alive)
 
@@ -81,7 +81,7 @@ def agents_alive(session: str, alive: Iterable[Survivor]) -> BlockedError:
         alive: The agents.
     """
     return BlockedError(
-        f"agents of session {session} outlived their tmux server: {listed(alive)}",
+        f"agents of session {session} outlived their tmux server: {describe_survivors(alive)}",
         reason="agents_alive",
         hints=(f"to end them and resume: agentmux resume {session} --yes",),
     )
@@ -90,11 +90,11 @@ def agents_alive(session: str, alive: Iterable[Survivor]) -> BlockedError:
 def left_behind(entry: SessionEntry, *, wait_s: float = _DYING_S) -> tuple[Survivor, ...]:
     """Return what still runs of a session that nobody drives and that is not live.
 
-    That is what its agents have left, for which it waits as `outlived` does, and the programs of an
-    orchestrator that was killed.
+    That is what its agents have left, for which it waits as `find_survivors` does, and the programs
+    of an orchestrator that was killed.
     """
     uuid = entry.text("session_id")
-    return (*outlived([(uuid, entry.path)], wait_s=wait_s), *lost_work(uuid, entry.path))
+    return (*find_survivors([(uuid, entry.path)], wait_s=wait_s), *lost_work(uuid, entry.path))
 
 
 def left_words(alive: Iterable[Survivor]) -> str:
@@ -102,7 +102,7 @@ def left_words(alive: Iterable[Survivor]) -> str:
     known = tuple(alive)
     by_agents = any(each.seat != ORCHESTRATOR for each in known)
     who = "agents" if by_agents else "orchestrator, which was killed"
-    return f"still running, left behind by the session's {who}: {listed(known)}"
+    return f"still running, left behind by the session's {who}: {describe_survivors(known)}"
 
 
 def how_to_end(alive: Iterable[Survivor]) -> str:

@@ -35,7 +35,7 @@ from agentmux.app.views.wait import Goal, wait_for
 from agentmux.app.world import Site
 from agentmux.cli import render, session_text
 from agentmux.cli.ask.consent import leave
-from agentmux.cli.ask.session_argument import named
+from agentmux.cli.ask.session_argument import resolve_session
 from agentmux.cli.commands.look import attachment
 from agentmux.cli.commands.look.orphan_agents import how_to_end, left_behind, left_words
 from agentmux.cli.face import Face, monotonic
@@ -166,7 +166,7 @@ def attach(ctx: typer.Context, session: SessionArg = None) -> None:
     if len(entries) > 1:
         entries = _live(site, entries)
     there = len(entries) > 1 and face.interactive
-    entry = _picked(face, entries) if there else select_session(entries, command=_ATTACH)
+    entry = _pick_session(face, entries) if there else select_session(entries, command=_ATTACH)
     attachment.attach(face, site, entry)
 
 
@@ -183,7 +183,7 @@ def _live(site: Site, entries: Sequence[SessionEntry]) -> Sequence[SessionEntry]
     return live_ones
 
 
-def _picked(face: Face, entries: Sequence[SessionEntry]) -> SessionEntry:
+def _pick_session(face: Face, entries: Sequence[SessionEntry]) -> SessionEntry:
     """Let a person pick one of several live sessions in the full-screen picker.
 
     Raises:
@@ -215,7 +215,7 @@ def wait(
     face: Face = ctx.obj
     if timeout is not None:
         require_seconds(timeout, hints=("to wait without a limit, leave --timeout out",))
-    site, entry = named(face, session, command="wait SESSION")
+    site, entry = resolve_session(face, session, command="wait SESSION")
     wanted = Goal(goal, entry.fields)
     (view,) = look(site, (entry,)).data
     if view.status in {SessionStatus.STOPPED, SessionStatus.INTERRUPTED} and not wanted.is_met(
@@ -256,7 +256,7 @@ def _named_or_going(
         NotFoundError: No session matches the name, or several do; or there is no session at all.
     """
     if name is not None:
-        site, entry = named(face, name, command=command)
+        site, entry = resolve_session(face, name, command=command)
         return site, (entry,)
     site, own = face.site(), face.own_session()
     if own is not None:

@@ -73,7 +73,7 @@ def _rows(face: Face, screen: LastScreen, *, plain: bool) -> tuple[str, ...]:
     cols = shutil.get_terminal_size().columns if face.on_screen else None
     if plain or not face.colours:
         return screen.text(cols, cells=_cells)
-    return screen.painted(cols, cells=_cells)
+    return screen.paint_rows(cols, cells=_cells)
 
 
 def _cells(char: str) -> int:

@@ -21,7 +21,7 @@ from agentmux.cli.commands.project.agents_text import list_lines, probe_lines, s
 from agentmux.cli.commands.project.trust import TrustOpt, trusted_world
 from agentmux.core.names.agent_names import is_for_tests
 from agentmux.core.names.status_labels import NATIVE_MARK
-from agentmux.core.names.words.nearest import meant
+from agentmux.core.names.words.nearest import suggest_name
 from agentmux.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -121,6 +121,6 @@ def show(ctx: typer.Context, name: NameArg, json: GroupJsonOpt = False) -> int:
     for line in show_lines(found):
         render.out(line)
     if not found.report.spec.known and not found.report.probe.installed:
-        for hint in meant(name, world.agents.names()):
+        for hint in suggest_name(name, world.agents.names()):
             render.note(f"hint: {hint}")
     return 0

@@ -137,12 +137,13 @@ def show_lines(found: AgentCommands) -> Iterator[str]:
     yield f"{spec.name}: {report.probe.path or report.probe.problem}"
     if not spec.known:
         yield "  not in the registry: it runs exactly as typed"
-    mark = f"{NATIVE_MARK} " if found.used.resume is not None else ""
-    yield f"  strategy    {mark}{found.used.kind.value}: {EXPLAINED[found.used.kind]}"
-    yield from _command_lines(found.used)
+    used = found.used_strategy
+    mark = f"{NATIVE_MARK} " if used.resume is not None else ""
+    yield f"  strategy    {mark}{used.kind.value}: {EXPLAINED[used.kind]}"
+    yield from _command_lines(used)
     yield f"  prompt      {_PROMPTS[spec.prompt]}{_at_resume(spec)}"
     yield from _typing(spec)
-    yield f"  unattended  {unattended(spec)}"
+    yield f"  unattended  {describe_unattended(spec)}"
     for each in found.strategies:
         if not each.used:
             works = report.probe.strategies.get(each.kind, True)
@@ -169,7 +170,7 @@ def _at_resume(spec: AgentSpec) -> str:
     return "" if again is spec.prompt else f"; on resume {_PROMPTS[again]}"
 
 
-def unattended(spec: AgentSpec) -> str:
+def describe_unattended(spec: AgentSpec) -> str:
     """Return in words which arguments let the agent run unattended, and whether they are set."""
     if spec.permission_args:
         return f"runs with {shlex.join(spec.permission_args)}, as you configured it"

@@ -156,7 +156,7 @@ def verify_lines(commands: Iterable[VerifyCommand]) -> str:
     return f"verify: # what checks a result\n{listed}" if listed else _NO_VERIFY
 
 
-def unattended(spec: AgentSpec) -> Iterator[str]:
+def explain_unattended(spec: AgentSpec) -> Iterator[str]:
     """Yield lines that tell the user which arguments let the agent run unattended.
 
     The lines are for the terminal; the configuration file does not get these arguments.

@@ -49,12 +49,12 @@ def show(
 
 
 def _row(found: SettingValue, *, origin: bool) -> tuple[str, ...]:
-    value = render.printable(_written(found.value))
+    value = render.printable(_as_yaml(found.value))
     # The value is the last column, as it may be long.
     return (found.key, f"{found.layer} {found.at}".strip(), value) if origin else (found.key, value)
 
 
-def _written(value: object) -> str:
+def _as_yaml(value: object) -> str:
     """Return a value as YAML on one line: plain words as they are, everything else as JSON."""
     plain = isinstance(value, str) and value not in {"", "null", "true", "false"}
     return str(value) if plain else json_text.dumps(value, ensure_ascii=False)

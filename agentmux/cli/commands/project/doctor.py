@@ -15,9 +15,9 @@ from agentmux.app.session.search.lookup import list_sessions, live
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
-from agentmux.cli.commands.look.orphan_agents import how_to_end, left_behind, listed
+from agentmux.cli.commands.look.orphan_agents import describe_survivors, how_to_end, left_behind
 from agentmux.core.names.status_labels import SessionStatus
-from agentmux.core.names.words.counts import counted
+from agentmux.core.names.words.counts import format_count
 from agentmux.errors import ExitCode, UsageError
 from agentmux.wiring import doctor as ward
 
@@ -52,10 +52,10 @@ def doctor(
         if json and not yes:
             raise UsageError("`--fix` asks first, which `--json` cannot", hints=("add --yes",))
     patient = ward.Patient(project=face.place(), config=face.config, environ=face.environ)
-    found = _examined(patient)
+    found = _run_checks(patient)
     fixed = repairs_of(found) if fix else ()
     if fixed:
-        found = _mended(face, patient, found, fixed, yes=yes)
+        found = _fix_findings(face, patient, found, fixed, yes=yes)
     if json:
         render.as_json(_answer(found, fixed))
     else:
@@ -63,7 +63,7 @@ def doctor(
     return ExitCode.FAILED if any(each.level is Level.PROBLEM for each in found) else ExitCode.OK
 
 
-def _mended(
+def _fix_findings(
     face: Face,
     patient: Patient,
     found: Sequence[DoctorFinding],
@@ -79,10 +79,10 @@ def _mended(
     require_consent(face, f"{words[:1].upper()}{words[1:]}?", yes=yes)
     for repair in fixed:
         ward.mend(patient, repair)
-    return _examined(patient)
+    return _run_checks(patient)
 
 
-def _examined(patient: Patient) -> tuple[DoctorFinding, ...]:
+def _run_checks(patient: Patient) -> tuple[DoctorFinding, ...]:
     checks = {**ward.checks(patient), "orphans": lambda: _orphans(patient)}
     return examine(checks, ward.LIMIT_S)
 
@@ -100,7 +100,7 @@ def _orphans(patient: Patient) -> Iterator[DoctorFinding]:
     for entry in ended:
         alive = left_behind(entry)
         if alive:
-            text = f"agents of {entry.name} run on without tmux: {listed(alive)}"
+            text = f"agents of {entry.name} run on without tmux: {describe_survivors(alive)}"
             yield warning("leftovers", text, how_to_end(alive))
 
 
@@ -140,7 +140,7 @@ def _summary(problems: int, warnings: int) -> str:
     if not problems and not warnings:
         return "everything is in order"
     parts = [
-        counted(count, word)
+        format_count(count, word)
         for count, word in ((problems, "problem"), (warnings, "warning"))
         if count
     ]

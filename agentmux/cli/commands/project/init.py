@@ -104,7 +104,7 @@ def _say_what_is_next(
         words = shlex.join(chosen.permissions[chosen.agent])
         render.note(f"{chosen.agent} runs with {words}; to change it, edit that file")
     elif not (asked and spec.unattended_args):  # else a person has just said that it should ask
-        for line in config_template.unattended(spec):
+        for line in config_template.explain_unattended(spec):
             render.note(line)
     if found and not chosen.verify:
         render.note(f"to verify results, write into that file:\n{verify_lines(found)}")

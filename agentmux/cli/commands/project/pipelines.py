@@ -12,8 +12,8 @@ from agentmux.app.result import SCHEMA
 from agentmux.app.session.configuration.pipeline_choice import PipelineError
 from agentmux.cli import render
 from agentmux.cli.commands.group import GroupJsonOpt, group
-from agentmux.core.definitions.drawing import WIDTH, drawn
-from agentmux.core.names.words.counts import counted
+from agentmux.core.definitions.drawing import WIDTH, draw_pipeline
+from agentmux.core.names.words.counts import format_count
 from agentmux.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def pipelines(ctx: typer.Context, json: GroupJsonOpt = False) -> int:
         return 0
     face: Face = ctx.obj
     world = face.world(face.place()).consent.preview()  # looking at a file needs no trust
-    views, hidden = all_pipelines(world), world.texts.pipelines.shadowed()
+    views, hidden = all_pipelines(world), world.texts.pipelines.list_shadowed()
     warnings = [f"{path} has no effect: another pipeline has this name" for path in hidden]
     if json:
         render.as_json(_answer(views, warnings))
@@ -53,7 +53,7 @@ def _answer(views: tuple[PipelineView, ...], warnings: list[str]) -> dict[str, o
 
 def _row(view: PipelineView) -> tuple[str, str, str]:
     count = len(view.problems)
-    wrong = f"cannot be used: {counted(count, 'problem')}"
+    wrong = f"cannot be used: {format_count(count, 'problem')}"
     mark = "*" if view.is_default else " "
     return f"{mark} {view.name}", view.origin.value, wrong if count else view.says
 
@@ -84,7 +84,7 @@ def show(
 def page(view: PipelineView, pipeline: PipelineDefinition) -> list[str]:
     """Return the lines that show a pipeline without problems."""
     head = textwrap.wrap(f"{view.name} ({view.origin}): {view.says or view.path}", WIDTH)
-    lines = [*head, "", *drawn(pipeline)]
+    lines = [*head, "", *draw_pipeline(pipeline)]
     left_out = [each.phase for each in pipeline.phases if each.phase not in view.takes_part]
     if left_out:
         why = "without commands in `verify`, a session leaves out " + ", ".join(left_out)

@@ -12,11 +12,11 @@ import typer
 from agentmux.app.commands.look.trust import (
     Effect,
     NotTrustedError,
+    describe_keys,
+    find_untrusted,
     keep,
     keep_all,
     keep_written,
-    named,
-    untrusted,
 )
 from agentmux.app.result import SCHEMA
 from agentmux.cli import render
@@ -62,7 +62,7 @@ def trust(
         world.consent.trust.revoke()
         world = face.world()
     elif not show:
-        world = _trusted(face, world, yes=yes, json=json)
+        world = _trust_project(face, world, yes=yes, json=json)
     if json:
         render.as_json(_fields(world))
     elif revoke:
@@ -75,21 +75,24 @@ def trust(
 _NOTHING = "nothing in the files of this project needs trust"
 
 
-def _trusted(face: Face, world: World, *, yes: bool, json: bool) -> World:
+def _trust_project(face: Face, world: World, *, yes: bool, json: bool) -> World:
     parts = world.consent.trust.parts()
     if parts and not json:
         render.note("\n".join(_lines(world, parts)))
     asks = face.interactive and not (yes or json)
-    if any(standing(each, world.consent.trust.known()) is not Standing.TRUSTED for each in parts):
+    if any(
+        standing(each, world.consent.trust.trusted_parts()) is not Standing.TRUSTED
+        for each in parts
+    ):
         require_consent(face, f"Trust this in {world.project}?", yes=not asks)
     keep_all(world)
     if not json:
-        render.note(f"trusted: {named(parts)}" if parts else _NOTHING)
+        render.note(f"trusted: {describe_keys(parts)}" if parts else _NOTHING)
     return face.world()
 
 
 def _fields(world: World) -> dict[str, object]:
-    parts, known = world.consent.trust.parts(), world.consent.trust.known()
+    parts, known = world.consent.trust.parts(), world.consent.trust.trusted_parts()
     return {
         "schema": SCHEMA,
         "project": str(world.project),
@@ -108,7 +111,7 @@ def _lines(world: World, parts: Iterable[Part]) -> Iterator[str]:
     The parts are shown in full, because the end of a part could hide something.
     """
     for part in parts:
-        yield f"{part.key} ({standing(part, world.consent.trust.known())})"
+        yield f"{part.key} ({standing(part, world.consent.trust.trusted_parts())})"
         for name, value in _values(part):
             # In ASCII no character can look like another one.
             yield f"  {name}{json_text.dumps(value)}"
@@ -147,7 +150,7 @@ def trusted_world(face: Face, world: World, effect: Effect, *, trust: bool = Fal
     if trust:
         require_person(face, "trust")
         return keep_all(world)
-    parts = untrusted(world, effect)
+    parts = find_untrusted(world, effect)
     if not parts:
         return world
     if not face.interactive:
@@ -168,7 +171,7 @@ def _command(face: Face, world: World) -> str:
     )
 
 
-def foreseen(world: World, effect: Effect) -> tuple[World, tuple[str, ...]]:
+def preview_trust(world: World, effect: Effect) -> tuple[World, tuple[str, ...]]:
     """Return the world as if the user trusted all of the project's files, without asking.
 
     Args:
@@ -179,12 +182,11 @@ def foreseen(world: World, effect: Effect) -> tuple[World, tuple[str, ...]]:
         The world, in which no program is run, and a warning that the real command will ask. If
         everything that the command needs is trusted, ``world`` itself and no warning.
     """
-    parts = untrusted(world, effect)
+    parts = find_untrusted(world, effect)
     if not parts:
         return world, ()
-    warning = (
-        f"this project is not trusted: you will be asked about {named(parts)} (agentmux trust)"
-    )
+    asked = describe_keys(parts)
+    warning = f"this project is not trusted: you will be asked about {asked} (agentmux trust)"
     return world.consent.preview(), (warning,)
 
 

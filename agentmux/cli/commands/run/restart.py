@@ -11,7 +11,7 @@ from agentmux.app.commands.resume.restart import restart, skip
 from agentmux.app.session.search.orchestrator_version import require_own_version
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
-from agentmux.cli.ask.session_argument import as_typed, chosen_session, meant
+from agentmux.cli.ask.session_argument import as_typed, chosen_session, resolve_world
 from agentmux.cli.commands.look.sessions import SessionArg
 from agentmux.core.documents.review import seat_named
 from agentmux.errors import UsageError
@@ -49,7 +49,7 @@ def restart_seat(
         raise UsageError("missing option --role SEAT", hints=("to see the seats: agentmux status",))
     switches = {"--resume": native is True, "--fresh": native is False, "--skip": skipped}
     command = as_typed("restart SESSION", switches, {"--role": role})
-    world, named = meant(face, session, command=command)
+    world, named = resolve_world(face, session, command=command)
     entry = chosen_session(world, named, command=command)
     require_own_version(world.locks.session(entry.path), entry.name)
     files = world.files(entry.path)

@@ -14,7 +14,7 @@ from agentmux.app.commands.resume.orchestrator_request import OrchestratorReques
 from agentmux.app.commands.resume.orchestrator_start import StartedSession, reattach
 from agentmux.app.commands.resume.resume import (
     ResumePlan,
-    blocked,
+    find_obstacle,
     plan_fields,
     plan_lacks,
     plan_resume,
@@ -33,7 +33,7 @@ from agentmux.app.session.search.lookup import (
     live,
     shown_path,
 )
-from agentmux.app.session.workplace.checkout import busy, taken
+from agentmux.app.session.workplace.checkout import busy, find_tree_obstacle
 from agentmux.app.views.cached_programs import CachedPrograms
 from agentmux.app.views.session.plan_lines import resume_plan
 from agentmux.cli import render
@@ -41,13 +41,13 @@ from agentmux.cli.ask.consent import YesOpt, leave, require_consent
 from agentmux.cli.ask.session_argument import (
     as_typed,
     chosen_session,
-    meant,
+    resolve_world,
     session_to_reattach,
     unfinished_sessions,
 )
 from agentmux.cli.commands.look import attachment, orphan_agents
 from agentmux.cli.commands.look.sessions import JsonOpt, SessionArg
-from agentmux.cli.commands.project.trust import TrustOpt, foreseen, trusted_world
+from agentmux.cli.commands.project.trust import TrustOpt, preview_trust, trusted_world
 from agentmux.cli.commands.run.resume_all import ResumeOne, require_for_all, resume_all
 from agentmux.cli.commands.run.start import AttachOpt, orchestrator_start, show_begun
 from agentmux.core.codec.frozen import dataclass, replace
@@ -135,7 +135,7 @@ def resume_session(
     rebuild = _rebuild(without_checkpoint=without_checkpoint, make_again=make_again)
     values = {"--fresh-role": fresh_role or (), "--phase": phase}
     command = as_typed(_RESUME, switches, values)
-    world, entry = meant(face, session, command=command, read_only=dry_run or explain)
+    world, entry = resolve_world(face, session, command=command, read_only=dry_run or explain)
     if reattach and not everything:
         entry = entry or session_to_reattach(world, face.environ, command=command)
     seats = frozenset([*map(seat_named, fresh_role or ()), *(("*",) if fresh else ())])
@@ -147,7 +147,7 @@ def resume_session(
             else (chosen_session(world, entry, command=command),)
         )
         ends_agents = yes or face.interactive
-        known = entries if every else _known(world, entries)
+        known = entries if every else _add_resumable(world, entries)
         return _dry_run(
             *(world, entries, known, seats, phase),
             ends_agents=ends_agents,
@@ -167,9 +167,11 @@ def resume_session(
         begun = _reattach(face, world, entry, trust=trust)
     else:
         attachment.require_place(face, world.terminal(None).socket, asked=attach)
-        picked = _picked(face, world, entry, seats, command=command, json=json)
+        picked = _pick_session(face, world, entry, seats, command=command, json=json)
         as_it_is = phase is None and not picked.fresh
-        joined = _joined(face, world, picked, attach=attach, trust=trust) if as_it_is else None
+        joined = (
+            _join_session(face, world, picked, attach=attach, trust=trust) if as_it_is else None
+        )
         begun, told = joined or _resume(
             *(face, world, picked.entry, picked.fresh, phase),
             yes=yes,
@@ -205,7 +207,7 @@ class _Picked:
     left_alone: bool = False
 
 
-def _picked(
+def _pick_session(
     face: Face,
     world: World,
     entry: SessionEntry | None,
@@ -236,7 +238,7 @@ def _picked(
     from agentmux.cli.picker import screen  # noqa: PLC0415 (with a name, nothing is to be picked)
 
     entries = unfinished_sessions(world, command=command)
-    world = foreseen(world, lambda each: each.settings)[0]
+    world = preview_trust(world, lambda each: each.settings)[0]
     there = face.interactive and screen.can_draw(face.environ) and not json
     found = screen.select_session(
         world, entries, interactive=there, fresh="*" in fresh, command=command
@@ -250,7 +252,7 @@ def _picked(
     return _Picked(entry=found.entry, fresh=seats, live=found.live, left_alone=found.left_alone)
 
 
-def _joined(
+def _join_session(
     face: Face, world: World, picked: _Picked, *, attach: bool | None, trust: bool
 ) -> tuple[StartedSession, tuple[str, ...]] | None:
     """Take up a live session that the person picked: reattach to it, or attach; None for others.
@@ -294,7 +296,7 @@ def _dry_run(
     at_work = busy(lives, known)
     resting = [each for each in entries if lives[each.path].live is False]
     free = [each for each in resting if not (each.is_done or lives[each.path].locked)]
-    alive = orphan_agents.outlived((each.text("session_id"), each.path) for each in free)
+    alive = orphan_agents.find_survivors((each.text("session_id"), each.path) for each in free)
     for entry in entries:
         fields, found = _look(
             *(world, entry, lives, at_work, fresh, phase),
@@ -352,7 +354,7 @@ def _look(
     if entry.problem is not None:
         return unread, [entry.problem]
     try:
-        world, told = foreseen(world, _used_by(world, entry, repin=repin))
+        world, told = preview_trust(world, _used_by(world, entry, repin=repin))
         plan = plan_resume(
             *(world, world.files(entry.path)),
             fresh=fresh,
@@ -365,7 +367,9 @@ def _look(
         return unread, [problem_of(entry.name, error)]
     warnings, problems, block = [*told, *plan.warnings], [], None
     try:
-        block = blocked(world, entry, liveness) or taken(world, lives, at_work, entry)
+        block = find_obstacle(world, entry, liveness) or find_tree_obstacle(
+            world, lives, at_work, entry
+        )
         block = block or plan.obstacle
     except AgentmuxError as error:
         problems.append(problem_of(entry.name, error))
@@ -441,13 +445,13 @@ def _resume(
         AgentmuxError: The session cannot be resumed, or the orchestrator did not start.
         DeclinedError: The person did not consent.
     """
-    known = _known(world, (entry,))
+    known = _add_resumable(world, (entry,))
     lives = live(world, known)
     if _is_ending(lives[entry.path]):
         processes.left_after([(lives[entry.path].orchestrator or 0, 0)], wait_s=_ENDING_S)
         lives = live(world, known)
-    block = blocked(world, entry, lives[entry.path])
-    block = block or taken(world, lives, busy(lives, known), entry)
+    block = find_obstacle(world, entry, lives[entry.path])
+    block = block or find_tree_obstacle(world, lives, busy(lives, known), entry)
     if block is not None:
         raise block
     if not entry.is_done:
@@ -460,7 +464,7 @@ def _resume(
         phase=phase,
         repin=repin,
     )
-    plan = _agreed(face, planned, fresh, rebuild=rebuild, asks=is_asked and not yes)
+    plan = _agree_on_plan(face, planned, fresh, rebuild=rebuild, asks=is_asked and not yes)
     obstacle = plan.obstacle or (plan_lacks(world, plan) if yes or not is_asked else None)
     if obstacle is not None:
         raise obstacle
@@ -481,7 +485,7 @@ def _resume(
     return resume(world, orchestrator_start(world, face.config), plan, request), told
 
 
-def _agreed(
+def _agree_on_plan(
     face: Face,
     planned: Callable[..., ResumePlan],
     fresh: frozenset[str],
@@ -541,7 +545,7 @@ def _each(face: Face, fresh: frozenset[str], *, yes: bool, trust: bool) -> Resum
     return one
 
 
-def _known(world: World, entries: Sequence[SessionEntry]) -> tuple[SessionEntry, ...]:
+def _add_resumable(world: World, entries: Sequence[SessionEntry]) -> tuple[SessionEntry, ...]:
     """Return the given sessions and all others of the project that are not done, each one once."""
     found = {each.path: each for each in (*list_resumable_sessions(world), *entries)}
     return tuple(found.values())
@@ -564,12 +568,12 @@ def _end_survivors(face: Face, plan: ResumePlan, *, yes: bool) -> None:
         BlockedError: Agents are alive and nobody can be asked.
         DeclinedError: The person said no.
     """
-    alive = orphan_agents.outlived([(plan.state.session_id, plan.path)])
+    alive = orphan_agents.find_survivors([(plan.state.session_id, plan.path)])
     if not alive:
         return
     if not yes and not face.interactive:
         raise orphan_agents.agents_alive(plan.path.name, alive)
-    words = orphan_agents.listed(alive)
+    words = orphan_agents.describe_survivors(alive)
     question = f"These agents outlived their tmux server: {words}. End them?"
     require_consent(face, question, yes=yes)
     orphan_agents.end(alive)

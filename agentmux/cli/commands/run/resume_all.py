@@ -11,7 +11,7 @@ from agentmux.cli import render
 from agentmux.cli.ask.consent import require_consent
 from agentmux.cli.ask.session_argument import unfinished_sessions
 from agentmux.cli.commands.run.start import begun_fields, doing
-from agentmux.core.names.words.counts import counted
+from agentmux.core.names.words.counts import format_count
 from agentmux.errors import AgentmuxError, NotFoundError, UsageError, of_system
 
 if TYPE_CHECKING:
@@ -61,14 +61,14 @@ def resume_all(face: Face, one: ResumeOne, *, yes: bool, json: bool) -> int:
     world = face.world()
     resting = _resting(world)
     names = ", ".join(each.name for each in resting)
-    count = counted(len(resting), "session")
+    count = format_count(len(resting), "session")
     require_consent(face, f"Resume {count}: {names}?", yes=yes)
     begun: list[dict[str, Any]] = []
     problems: list[SessionProblem] = []
     try:
         for entry in resting:
             try:
-                begun.append(_resumed(world, one(entry), json=json))
+                begun.append(_report_resumed(world, one(entry), json=json))
             except (AgentmuxError, OSError) as error:
                 known = of_system(error) if isinstance(error, OSError) else error
                 problems.append(problem_of(entry.name, known))
@@ -80,7 +80,7 @@ def resume_all(face: Face, one: ResumeOne, *, yes: bool, json: bool) -> int:
     return worst(each.code for each in problems)
 
 
-def _resumed(
+def _report_resumed(
     world: World, resumed: tuple[StartedSession, tuple[str, ...]], *, json: bool
 ) -> dict[str, Any]:
     """Say that a session was resumed; return its part of the JSON answer."""

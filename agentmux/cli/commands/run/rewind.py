@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from agentmux.app.commands.resume.resume import blocked
+from agentmux.app.commands.resume.resume import find_obstacle
 from agentmux.app.commands.resume.rewind import RewindPlan, plan_rewind, rewind, tree_checkpoints
 from agentmux.app.session.search.lookup import live
 from agentmux.cli import render
@@ -14,7 +14,7 @@ from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.ask.person import require_person
 from agentmux.cli.commands.look.sessions import SessionArg, one
 from agentmux.core.decisions.tree_checkpoints import checkpoint_words, checkpoints_label
-from agentmux.core.names.words.counts import counted
+from agentmux.core.names.words.counts import format_count
 from agentmux.errors import BlockedError, UsageError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def rewind_session(
         hints = (f"agentmux rewind {entry.name} --to PHASE|N", points)
         raise UsageError("`--to` is missing", hints=hints)
     world = face.world(site.project, read_only=dry_run)
-    block = blocked(world, entry, live(world, (entry,))[entry.path])
+    block = find_obstacle(world, entry, live(world, (entry,))[entry.path])
     if block is not None and block.reason == "session_live":
         raise BlockedError(
             f"session {entry.name} is live: its agents would work on while the files go back",
@@ -62,7 +62,7 @@ def rewind_session(
     if block is not None:
         raise block
     plan = plan_rewind(world, entry, to)
-    render.out("\n".join(_said(plan)))
+    render.out("\n".join(_describe_plan(plan)))
     if dry_run:
         return 0
     question = f"Rewind session {entry.name} to work-tree checkpoint {plan.to.number}?"
@@ -77,9 +77,9 @@ def rewind_session(
     return 0
 
 
-def _said(plan: RewindPlan) -> list[str]:
+def _describe_plan(plan: RewindPlan) -> list[str]:
     """Return the lines that say what a rewind does."""
-    files = counted(len(plan.files), "file goes", "files go")
+    files = format_count(len(plan.files), "file goes", "files go")
     lines = [f"to            work-tree checkpoint {checkpoint_words(plan.to)} ({plan.to.at})"]
     lines.append(f"files         {files} back")
     lines += [f"              {path}" for path in plan.files[:_NAMED]]

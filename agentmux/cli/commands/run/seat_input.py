@@ -22,7 +22,7 @@ from agentmux.app.session.search.lookup import (
 )
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
-from agentmux.cli.ask.session_argument import meant, unfinished_sessions
+from agentmux.cli.ask.session_argument import resolve_world, unfinished_sessions
 from agentmux.cli.commands.look.sessions import JsonOpt, SessionArg, require_seconds
 from agentmux.cli.commands.run.start import read_text
 from agentmux.cli.face import Face, monotonic
@@ -130,7 +130,7 @@ def answer(  # noqa: PLR0913, PLR0917 (typer)
     if session is not None and (not keys or is_key(session)):
         keys, session = [session, *(keys or ())], None
     if not screen:
-        meant(face, session, command=command)  # no hint names a session that there is not
+        resolve_world(face, session, command=command)  # no hint names a session that there is not
         given = (*([session] if session else ()), *(("--role", role) if role else ()))
         show = " ".join(("agentmux show", *given))
         raise UsageError(
@@ -153,7 +153,7 @@ def _agent(
         NotFoundError: No session matches, or several do.
         BlockedError: The session's directory is a copy of a live session.
     """
-    world, entry = meant(face, name, command=command)
+    world, entry = resolve_world(face, name, command=command)
     if entry is None:
         entries = unfinished_sessions(world, command=command)
         found = live(world, entries)

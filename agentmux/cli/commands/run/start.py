@@ -31,7 +31,12 @@ from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt, require_consent
 from agentmux.cli.commands.look import attachment
 from agentmux.cli.commands.look.sessions import JsonOpt
-from agentmux.cli.commands.project.trust import TrustOpt, foreseen, trust_own_edit, trusted_world
+from agentmux.cli.commands.project.trust import (
+    TrustOpt,
+    preview_trust,
+    trust_own_edit,
+    trusted_world,
+)
 from agentmux.cli.face import Face, absolute
 from agentmux.cli.fast.given_text import given_text, given_words
 from agentmux.core.agents.environment import handed_on
@@ -192,7 +197,7 @@ def start_feature(
     effect = placed_by(effect, asked=True if elsewhere else worktree)
     told: tuple[str, ...] = ()
     if dry_run:
-        world, told = foreseen(world, effect)
+        world, told = preview_trust(world, effect)
     else:
         world = trusted_world(face, world, effect, trust=trust)
     plan = plan_start(

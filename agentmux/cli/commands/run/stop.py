@@ -13,7 +13,7 @@ from agentmux.app.commands.end.stop import stop
 from agentmux.app.session.search.lookup import live, select_session
 from agentmux.cli import render
 from agentmux.cli.ask.consent import YesOpt
-from agentmux.cli.ask.session_argument import meant, unfinished_sessions
+from agentmux.cli.ask.session_argument import resolve_world, unfinished_sessions
 from agentmux.cli.commands.look import attachment, orphan_agents
 from agentmux.cli.commands.look.sessions import SessionArg
 
@@ -30,7 +30,7 @@ def stop_session(ctx: typer.Context, session: SessionArg = None, yes: YesOpt = F
     Processes that agents have detached from it are named, and ended if you agree.
     """
     face: Face = ctx.obj
-    world, entry = meant(face, session, command=_COMMAND)
+    world, entry = resolve_world(face, session, command=_COMMAND)
     if entry is None:
         entries = unfinished_sessions(world, command=_COMMAND)
         found = live(world, entries)

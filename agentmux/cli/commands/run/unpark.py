@@ -11,7 +11,7 @@ from agentmux.app.commands.talk.unpark import unpark
 from agentmux.app.session.search.orchestrator_version import require_own_version
 from agentmux.cli import render
 from agentmux.cli.ask.person import require_person
-from agentmux.cli.ask.session_argument import chosen_session, meant
+from agentmux.cli.ask.session_argument import chosen_session, resolve_world
 from agentmux.cli.commands.look.sessions import SessionArg
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def unpark_session(ctx: typer.Context, session: SessionArg = None) -> int:
     """
     face: Face = ctx.obj
     require_person(face, "unpark")
-    world, named = meant(face, session, command="unpark SESSION")
+    world, named = resolve_world(face, session, command="unpark SESSION")
     entry = chosen_session(world, named, command="unpark SESSION")
     require_own_version(world.locks.session(entry.path), entry.name)
     done = unpark(world, world.files(entry.path), poke=lambda: poke(entry.path))

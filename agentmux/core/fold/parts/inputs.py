@@ -13,7 +13,7 @@ from agentmux.core.journal.events import (
 from agentmux.core.journal.state import Input, SessionState
 
 
-def given(state: SessionState, event: Event, fact: SeatTold | SeatAnswered) -> SessionState:
+def add_input(state: SessionState, event: Event, fact: SeatTold | SeatAnswered) -> SessionState:
     """Return the state in which the event's message or keys are on their way."""
     made = Input(id=event.id, seat=event.seat, launch=event.launch)
     if isinstance(fact, SeatTold):
@@ -23,7 +23,7 @@ def given(state: SessionState, event: Event, fact: SeatTold | SeatAnswered) -> S
     return replace(state, inputs=(*state.inputs, made))
 
 
-def started(state: SessionState, _event: Event, fact: InputStarted) -> SessionState:
+def start_input(state: SessionState, _event: Event, fact: InputStarted) -> SessionState:
     """Return the state in which the input may have been typed."""
     noted = tuple(
         replace(each, started=True) if each.id == fact.input else each for each in state.inputs
@@ -31,7 +31,7 @@ def started(state: SessionState, _event: Event, fact: InputStarted) -> SessionSt
     return replace(state, inputs=noted)
 
 
-def ended(state: SessionState, _event: Event, fact: InputEnded) -> SessionState:
+def remove_input(state: SessionState, _event: Event, fact: InputEnded) -> SessionState:
     """Return the state without the input."""
     left = tuple(each for each in state.inputs if each.id != fact.input)
     return replace(state, inputs=left)

@@ -15,17 +15,17 @@ from agentmux.core.journal.events import (
 from agentmux.core.journal.state import Arrived, Moved, SessionState, decode
 
 
-def moved(state: SessionState, event: Event, fact: SessionMoved) -> SessionState:
+def apply_move(state: SessionState, event: Event, fact: SessionMoved) -> SessionState:
     """Return the state of a session that goes on elsewhere."""
     return replace(state, moved=Moved(to=fact.to, digest=fact.digest, at=event.at))
 
 
-def returned(state: SessionState, _event: Event, _fact: SessionReturned) -> SessionState:
+def apply_return(state: SessionState, _event: Event, _fact: SessionReturned) -> SessionState:
     """Return the state of a session that goes on here after all."""
     return replace(state, moved=None)
 
 
-def arrived(state: SessionState, event: Event, fact: SessionArrived) -> SessionState:
+def apply_arrival(state: SessionState, event: Event, fact: SessionArrived) -> SessionState:
     """Return the state that the session has here."""
     given = decode(fact.state, where=f"`{fact.kind}` event")
     come = Arrived(host=fact.host, session=fact.session, at=event.at)

@@ -63,7 +63,7 @@ def lift(state: SessionState, event: Event, _fact: LimitsLifted) -> SessionState
     return replace(state, parked=now) if now != state.parked else state
 
 
-def launched(state: SessionState, event: Event) -> SessionState:
+def note_launch(state: SessionState, event: Event) -> SessionState:
     """Return the state after a launch: it takes the place of the one that was woken.
 
     A launch for a seat that was still parked was asked for by the user, and ends the parking.
@@ -81,14 +81,14 @@ def heard(state: SessionState, event: Event) -> SessionState:
     return without(state, event.seat)
 
 
-def interrupted(state: SessionState, cause: str) -> SessionState:
+def unpark_on_stop(state: SessionState, cause: str) -> SessionState:
     """Return the state after an interruption: a stop by the user ends all parking."""
     if not state.parked or not cause.startswith(_STOPPED):
         return state
     return replace(state, parked={})
 
 
-def pruned(state: SessionState) -> SessionState:
+def prune_parked(state: SessionState) -> SessionState:
     """Return the state without parked seats that the session no longer needs.
 
     A seat is needed if it has an agent, or if its work is to be done now or after a failure.

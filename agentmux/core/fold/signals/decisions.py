@@ -34,7 +34,7 @@ def _judge_approval(state: SessionState, _event: Event, _fact: Approved) -> str:
     return "the summary is still being written" if is_summary_coming(state) else ""
 
 
-def _approved(state: SessionState, event: Event, fact: Approved) -> SessionState:
+def _apply_approval(state: SessionState, event: Event, fact: Approved) -> SessionState:
     # From here on no summary is waited for, even if the commit fails.
     approved = replace(
         state,
@@ -83,7 +83,7 @@ DECISIONS: Final = (
         fact=Approved,
         words=lambda _: "approved",
         counts=_judge_approval,
-        step=_approved,
+        step=_apply_approval,
         files=_approval_file,
     ),
     JudgedDescription(

@@ -182,7 +182,7 @@ class SignalDescription(JudgedDescription):
         """The last word of the command, by which its help calls it."""
         return self.command.rpartition(" ")[2]
 
-    def typed(self, **values: object) -> str:
+    def as_command(self, **values: object) -> str:
         """Return the shell command, with those of the ``values`` that it takes."""
         words = [self.command]
         for each in self.arguments:

@@ -128,10 +128,10 @@ def _phase(handed: Handed, contents: Contents) -> Made:
     name, documents = handed.submission.phase, _documents(handed.state())
     if name in documents:
         return PhaseDone(phase=name, sha256=contents.sha256), ()
-    from agentmux.core.codec.shape import plain, shown  # noqa: PLC0415 (after a mistake)
+    from agentmux.core.codec.shape import as_code, plain  # noqa: PLC0415 (after a mistake)
 
     known = ", ".join(f"`{each}`" for each in documents) or "none"
-    problem = f"no phase {shown(name)} is handed in by this command; it is for: {known}"
+    problem = f"no phase {as_code(name)} is handed in by this command; it is for: {known}"
     return PhaseDone(phase=plain(name[:60])), (problem,)
 
 

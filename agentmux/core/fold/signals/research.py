@@ -57,7 +57,7 @@ def _with_tasks(state: SessionState, kind: ResearchKind, tasks: Mapping[str, str
 # -- who asks ------------------------------------------------------------------------------------
 
 
-def _dispatched(state: SessionState, event: Event, fact: Request) -> SessionState:
+def _apply_dispatch(state: SessionState, event: Event, fact: Request) -> SessionState:
     kind = research_kind(fact)
     tasks = state.tasks(kind)
     key = f"{kind}-{fact.topic}"
@@ -96,21 +96,21 @@ def _check_question(topic: str, question: str) -> tuple[str, ...]:
 
 
 def _request(fact: type[Request], word: str, says: str) -> SignalDescription:
-    def made(handed: Handed, _: Contents) -> Made:
+    def make_request(handed: Handed, _: Contents) -> Made:
         topic, question = handed.submission.topic, writable(handed.submission.question)
         return fact(topic=topic, question=question), _check_question(topic, question)
 
     return SignalDescription(
         fact=fact,
         words=lambda fact: f"asked for the research `{fact.topic}`",
-        step=_dispatched,
+        step=_apply_dispatch,
         in_any_phase=True,
         files=_request_file,
         hands_in=False,
         command=f"research {word}",
         says=says,
         arguments=(_TOPIC, _QUESTION),
-        made=made,
+        made=make_request,
         about="topic",
     )
 
@@ -129,7 +129,7 @@ def _judge_research(state: SessionState, event: Event, fact: ResearchDone) -> st
     return ""
 
 
-def _researched(state: SessionState, event: Event, fact: ResearchDone) -> SessionState:
+def _apply_research(state: SessionState, event: Event, fact: ResearchDone) -> SessionState:
     kind = ResearchKind(fact.research)
     tasks = {**state.tasks(kind), fact.topic: RESEARCHED}
     return without_seat(_with_tasks(state, kind, tasks), event.seat)
@@ -165,7 +165,7 @@ RESEARCH: Final = (
         fact=ResearchDone,
         words=lambda fact: f"handed in the research `{fact.topic}`",
         counts=_judge_research,
-        step=_researched,
+        step=_apply_research,
         in_any_phase=True,
         files=_done_file,
         command="submit research-done",

@@ -8,7 +8,7 @@ from typing import Final
 _NAMED: Final = 5
 
 
-def counted(count: int, one: str, many: str = "") -> str:
+def format_count(count: int, one: str, many: str = "") -> str:
     """Return a count with its noun: ``1 file``, ``4 files``.
 
     Args:

@@ -25,14 +25,14 @@ def nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
     return tuple(folded[each] for each in get_close_matches(word.casefold(), folded, n=1))
 
 
-def mistyped(word: str, known: Iterable[str]) -> bool:
+def is_mistyped(word: str, known: Iterable[str]) -> bool:
     """Whether a word is so similar to a known name that it was probably meant to be that one."""
     from difflib import get_close_matches  # noqa: PLC0415 (as above)
 
     return bool(get_close_matches(word.casefold(), known, n=1, cutoff=_MISTYPED))
 
 
-def meant(word: str, known: Iterable[str]) -> tuple[str, ...]:
+def suggest_name(word: str, known: Iterable[str]) -> tuple[str, ...]:
     """Return the hint ``did you mean …?`` as the one item of a tuple; empty if no name is close."""
     close = [f"`{each}`" for each in nearest(word, known)]
     if not close:
@@ -44,7 +44,7 @@ def meant(word: str, known: Iterable[str]) -> tuple[str, ...]:
 
 def suggestion(word: str, known: Iterable[str]) -> str:
     """Return ``; did you mean …?`` for the end of a message; empty if no known name is close."""
-    return "".join(f"; {hint}" for hint in meant(word, known))
+    return "".join(f"; {hint}" for hint in suggest_name(word, known))
 
 
 def nearest_of(word: str, spellings: Mapping[str, Iterable[str]]) -> tuple[str, ...]:

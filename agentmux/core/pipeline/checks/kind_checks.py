@@ -74,11 +74,11 @@ def optional(
 ) -> Check:
     """Return the check of a phase that is complete, too, where the session does not go through."""
 
-    def checked(state: SessionState, artifacts: Artifacts) -> Completion:
+    def check_completion(state: SessionState, artifacts: Artifacts) -> Completion:
         left_out = takes_part(state, artifacts) is False
         return _yes(otherwise) if left_out else check(state, artifacts)
 
-    return checked
+    return check_completion
 
 
 def product_management(_: SessionState, artifacts: Artifacts) -> Completion:
@@ -99,7 +99,7 @@ def document(phase: PhaseDefinition) -> Check:
     Files that were not handed in are no artifacts (`without_drafts`), so their form was checked.
     """
 
-    def checked(_: SessionState, artifacts: Artifacts) -> Completion:
+    def check_completion(_: SessionState, artifacts: Artifacts) -> Completion:
         found = [_with_content(artifacts, f"{phase.folder}/{e.file}") for e in phase.leaves]
         missing = [each for each in found if not each.complete]
         shown = missing or found
@@ -107,14 +107,14 @@ def document(phase: PhaseDefinition) -> Check:
         paths = tuple(path for each in shown for path in each.paths)
         return Completion(complete=not missing, because=because, paths=paths)
 
-    return checked
+    return check_completion
 
 
 def plan(phase: PhaseDefinition) -> Check:
     """Return the check of a plan: ``execution_plan.yaml`` is valid; ``plan.yaml`` is irrelevant."""
     path, draft = f"{phase.folder}/{PLAN_FILE}", f"{phase.folder}/plan.yaml"
 
-    def checked(_: SessionState, artifacts: Artifacts) -> Completion:
+    def check_completion(_: SessionState, artifacts: Artifacts) -> Completion:
         found = artifacts.execution_plan
         if found is not None:
             return _yes(f"execution_plan.yaml, {found.subplan_count} sub-plans", path)
@@ -123,7 +123,7 @@ def plan(phase: PhaseDefinition) -> Check:
             return _no("plan.yaml was never accepted: execution_plan.yaml is missing", draft)
         return _no(f"execution_plan.yaml is {problem or 'missing'}", path)
 
-    return checked
+    return check_completion
 
 
 def work(phase: PhaseDefinition, fixed_by: frozenset[str], *, planned: bool) -> Check:
@@ -135,7 +135,7 @@ def work(phase: PhaseDefinition, fixed_by: frozenset[str], *, planned: bool) -> 
         planned: Whether a plan says how many sub-plans there are; else there is one.
     """
 
-    def checked(state: SessionState, artifacts: Artifacts) -> Completion:
+    def check_completion(state: SessionState, artifacts: Artifacts) -> Completion:
         if state.fix is not None and state.fix.sender in fixed_by:
             return _yes("a fix iteration has begun", fix_request(state))
         count = subplan_count(state, artifacts) if planned else 1
@@ -150,7 +150,7 @@ def work(phase: PhaseDefinition, fixed_by: frozenset[str], *, planned: bool) -> 
             return _no(f"{names} missing: {len(done)} of {count} sub-plans are done", *paths)
         return _yes(f"done_1 to done_{count}", *markers.values())
 
-    return checked
+    return check_completion
 
 
 def check(phase: PhaseDefinition, fixes: Mapping[str, str]) -> Check:
@@ -162,10 +162,10 @@ def check(phase: PhaseDefinition, fixes: Mapping[str, str]) -> Check:
     """
     path = f"{phase.folder}/{RESULTS}"
 
-    def checked(_: SessionState, artifacts: Artifacts) -> Completion:
+    def check_completion(_: SessionState, artifacts: Artifacts) -> Completion:
         return _no(artifacts.problems.get(path) or "no outcome yet", path)
 
-    return _looking(phase, fixes, checked)
+    return _looking(phase, fixes, check_completion)
 
 
 def review(phase: PhaseDefinition, fixes: Mapping[str, str]) -> Check:
@@ -174,7 +174,7 @@ def review(phase: PhaseDefinition, fixes: Mapping[str, str]) -> Check:
     It is complete, too, while its findings are being fixed. ``fixes`` is as for `check`.
     """
 
-    def checked(state: SessionState, artifacts: Artifacts) -> Completion:
+    def check_completion(state: SessionState, artifacts: Artifacts) -> Completion:
         roles = reviewing(nominations(state, artifacts), phase.roles)
         found = verdicts(roles, artifacts, phase.folder)
         paths = verdict_paths(artifacts, phase.folder)
@@ -186,16 +186,16 @@ def review(phase: PhaseDefinition, fixes: Mapping[str, str]) -> Check:
             return _no(f"no verdict yet from {', '.join(missing)}", *paths)
         return _yes(f"{', '.join(roles)} passed it", *paths)
 
-    return _looking(phase, fixes, checked)
+    return _looking(phase, fixes, check_completion)
 
 
 def _looking(phase: PhaseDefinition, fixes: Mapping[str, str], undecided: Check) -> Check:
     path = f"{phase.folder}/{RESULTS}"
 
-    def checked(state: SessionState, artifacts: Artifacts) -> Completion:
+    def check_completion(state: SessionState, artifacts: Artifacts) -> Completion:
         outcome = settled_outcome(state, artifacts, phase.phase, phase.folder)
         if outcome == CAPPED:
-            return _capped(state)
+            return _accept_capped(state)
         if outcome == PASSED:
             return _yes(outcome, path)
         sender = state.fix.sender if state.fix is not None else ""
@@ -203,7 +203,7 @@ def _looking(phase: PhaseDefinition, fixes: Mapping[str, str], undecided: Check)
             return _yes("its findings are being fixed", fix_request(state))
         return undecided(state, artifacts)
 
-    return checked
+    return check_completion
 
 
 def settled_outcome(state: SessionState, artifacts: Artifacts, phase: str, folder: str) -> str:
@@ -216,7 +216,7 @@ def settled_outcome(state: SessionState, artifacts: Artifacts, phase: str, folde
     return artifacts.results.get(f"{folder}/{RESULTS}", "") or capped
 
 
-def _capped(state: SessionState) -> Completion:
+def _accept_capped(state: SessionState) -> Completion:
     return _yes(f"capped after {state.max_review_iterations} iterations")
 
 
@@ -236,12 +236,12 @@ def fix(phase: PhaseDefinition, senders: Mapping[str, str]) -> Check:
     """
     marker = done_marker(1, phase.folder)
 
-    def checked(state: SessionState, artifacts: Artifacts) -> Completion:
+    def check_completion(state: SessionState, artifacts: Artifacts) -> Completion:
         sender = state.fix.sender if state.fix is not None else ""
         asked = sender if sender in senders else tuple(senders)[-1]
         outcome = settled_outcome(state, artifacts, asked, senders[asked])
         if outcome == CAPPED:
-            return _capped(state)
+            return _accept_capped(state)
         if not is_under_way(state, senders):
             return _yes("nothing to fix")
         if artifacts.exists(marker):
@@ -250,4 +250,4 @@ def fix(phase: PhaseDefinition, senders: Mapping[str, str]) -> Check:
             return _yes(f"{sender} has passed since", f"{senders[sender]}/{RESULTS}")
         return _no("done_1 is missing", fix_request(state))
 
-    return checked
+    return check_completion

@@ -32,7 +32,9 @@ def recorded_steps(steps: Iterable[SetupStep]) -> tuple[Json, ...]:
     )
 
 
-def repinned(setup: Setup | None, steps: tuple[Json, ...], dirty: tuple[str, ...]) -> Setup | None:
+def repin_setup(
+    setup: Setup | None, steps: tuple[Json, ...], dirty: tuple[str, ...]
+) -> Setup | None:
     """Return the setup with other steps; those that have succeeded and are the same stay done.
 
     Args:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from agentmux.core.names.words.nearest import meant, mistyped
+from agentmux.core.names.words.nearest import is_mistyped, suggest_name
 from agentmux.errors import UsageError
 
 TEXT: Final = "text:"
@@ -67,8 +67,10 @@ def _key(word: str) -> str:
     control = _CONTROL.fullmatch(word)
     if control is not None:
         return f"C-{control[1]}"
-    if _NO_KEY.fullmatch(word) or (len(word) > 2 and mistyped(word.casefold(), _SPELLINGS)):
-        raise UsageError(f"`{word}` is not the name of a key", hints=(*meant(word, NAMES), _HINT))
+    if _NO_KEY.fullmatch(word) or (len(word) > 2 and is_mistyped(word.casefold(), _SPELLINGS)):
+        raise UsageError(
+            f"`{word}` is not the name of a key", hints=(*suggest_name(word, NAMES), _HINT)
+        )
     return _text(word)
 
 

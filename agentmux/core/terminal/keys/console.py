@@ -94,7 +94,7 @@ def press(
     """
     console = replace(_current(console, now_s, decides=decides), note="")
     if console.draft is not None:
-        return _written(console, key, now_s)
+        return _edit_draft(console, key, now_s)
     wish = wish_of(key, reads=console.reads is not MonitorCommand.NOTHING, decides=decides)
     if key in YES and console.asks(now_s):
         wish = console.wish
@@ -105,11 +105,13 @@ def press(
     if wish in CONFIRMED:
         return _again(console, key, wish, now_s)
     if wish in MOVES:
-        return _moved(console, wish, now_s, page), MonitorCommand.NOTHING
-    return _begun(console, key, wish)
+        return _scroll_text(console, wish, now_s, page), MonitorCommand.NOTHING
+    return _press_once(console, key, wish)
 
 
-def _begun(console: Console, key: Pressed, wish: MonitorCommand) -> tuple[Console, MonitorCommand]:
+def _press_once(
+    console: Console, key: Pressed, wish: MonitorCommand
+) -> tuple[Console, MonitorCommand]:
     """Return the console after a key that needs no second press."""
     still = console.reads is not MonitorCommand.APPROVE
     kept = Console(reads=console.reads, top=console.top) if still else Console()
@@ -162,7 +164,7 @@ def _again(
     return Console(draft=console.draft, beginning=console.beginning, wish=wish), MonitorCommand.ASK
 
 
-def _moved(console: Console, wish: MonitorCommand, now_s: float, page: TextPage) -> Console:
+def _scroll_text(console: Console, wish: MonitorCommand, now_s: float, page: TextPage) -> Console:
     """Return the console at another place in its text; a question about it is open anew."""
     steps = {
         MonitorCommand.LINE_DOWN: 1,
@@ -178,7 +180,7 @@ def _moved(console: Console, wish: MonitorCommand, now_s: float, page: TextPage)
     return ask(moved, console.question, now_s) if console.question else moved
 
 
-def _written(console: Console, key: Pressed, now_s: float) -> tuple[Console, MonitorCommand]:
+def _edit_draft(console: Console, key: Pressed, now_s: float) -> tuple[Console, MonitorCommand]:
     """Return the console after a key that was pressed while a change request was written."""
     draft, wish = console.draft or "", writing_wish(key)
     if wish is MonitorCommand.SEND:

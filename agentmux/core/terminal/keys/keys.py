@@ -103,7 +103,7 @@ class Keys:
     def _next(self, text: str) -> tuple[Pressed | None, str]:
         sequence = _SEQUENCE.match(text)
         if sequence is not None:
-            return self._known(sequence[1]), text[sequence.end() :]
+            return self._read_sequence(sequence[1]), text[sequence.end() :]
         char, rest = text[0], text[1:]
         if char == _ESCAPE:  # Escape, then another key
             return Key.ESCAPE, rest
@@ -111,7 +111,7 @@ class Keys:
             return (char if char.isprintable() else " "), rest
         return _CONTROLS.get(char, char if char.isprintable() else None), rest
 
-    def _known(self, sequence: str) -> Key | None:
+    def _read_sequence(self, sequence: str) -> Key | None:
         if sequence in _PASTE:
             self._pasting = sequence == _PASTE[0]
             return Key.PASTE if self._pasting else None

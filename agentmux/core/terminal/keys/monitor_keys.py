@@ -192,7 +192,7 @@ def help_lines(leave: str) -> tuple[str, ...]:
         found = (each for each in MONITOR_KEYS if each.when is when)
         lines += [f"  {each.shown:<11}{each.says}" for each in found]
         if when is KeyCondition.ALWAYS:
-            lines += ["", "To leave; all goes on without you", f"  {leave}", *_spelled(leave)]
+            lines += ["", "To leave; all goes on without you", f"  {leave}", *_spell_key(leave)]
         lines += [""]
     return tuple(lines[:-1])
 
@@ -200,7 +200,7 @@ def help_lines(leave: str) -> tuple[str, ...]:
 _OF_TMUX: Final = re.compile(r"C-(\w) (\S+) ")
 
 
-def _spelled(leave: str) -> Iterator[str]:
+def _spell_key(leave: str) -> Iterator[str]:
     """Yield how to press the first key in ``leave``, which tmux writes in its own way."""
     for prefix, key in _OF_TMUX.findall(leave)[:1]:
         yield f"  Ctrl and {prefix} together, let go, then {key}"

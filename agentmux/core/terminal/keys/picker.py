@@ -64,7 +64,7 @@ class Picker:
     interrupted: bool = False
 
     @property
-    def found(self) -> tuple[Choice, ...]:
+    def matching_choices(self) -> tuple[Choice, ...]:
         """The choices that match the search."""
         return tuple(
             each for each in self.choices if matches(self.sought, f"{each.words} {each.status}")
@@ -73,7 +73,7 @@ class Picker:
     @property
     def place(self) -> int:
         """The index of the selected choice in ``found``; 0 if no choice is selected."""
-        names = [each.name for each in self.found]
+        names = [each.name for each in self.matching_choices]
         return names.index(self.at) if self.at in names else 0
 
     @property
@@ -89,7 +89,7 @@ def begin(choices: Sequence[Choice], *, fresh: bool = False, attaches: bool = Fa
     """
     free = (each.name for each in choices if not each.refused)
     at = next(free, "")
-    return _settled(Picker(choices=tuple(choices), fresh=fresh, attaches=attaches, at=at))
+    return _select_match(Picker(choices=tuple(choices), fresh=fresh, attaches=attaches, at=at))
 
 
 def press(picker: Picker, key: Pressed) -> Picker:
@@ -98,7 +98,7 @@ def press(picker: Picker, key: Pressed) -> Picker:
         return picker
     picker = replace(picker, says="")
     if isinstance(key, str):
-        return _typed(picker, key)
+        return _type_char(picker, key)
     return _KEYS[key](picker)
 
 
@@ -118,27 +118,27 @@ def tell(picker: Picker, statuses: Mapping[str, str]) -> Picker:
     choices = tuple(
         replace(each, status=statuses.get(each.name, each.status)) for each in picker.choices
     )
-    return _settled(replace(picker, choices=choices))
+    return _select_match(replace(picker, choices=choices))
 
 
-def _typed(picker: Picker, char: str) -> Picker:
+def _type_char(picker: Picker, char: str) -> Picker:
     if not picker.typing and char in _LETTERS and not (picker.attaches and char == "f"):
         return _LETTERS[char](picker)
     if char == " " and not picker.sought:
         return picker
-    return _settled(replace(picker, sought=picker.sought + char, typing=True))
+    return _select_match(replace(picker, sought=picker.sought + char, typing=True))
 
 
-def _settled(picker: Picker) -> Picker:
+def _select_match(picker: Picker) -> Picker:
     """Return the picker with the first match selected, if the selected choice does not match."""
-    found = picker.found
+    found = picker.matching_choices
     if any(each.name == picker.at for each in found):
         return picker
     return replace(picker, at=found[0].name if found else "", screen=0)
 
 
-def _moved(picker: Picker, steps: int) -> Picker:
-    found = picker.found
+def _move_selection(picker: Picker, steps: int) -> Picker:
+    found = picker.matching_choices
     if not found:
         return picker
     place = min(max(picker.place + steps, 0), len(found) - 1)
@@ -146,12 +146,12 @@ def _moved(picker: Picker, steps: int) -> Picker:
     return replace(picker, at=name, screen=picker.screen if name == picker.at else 0)
 
 
-def _freshened(picker: Picker) -> Picker:
+def _toggle_fresh(picker: Picker) -> Picker:
     return picker if picker.attaches else replace(picker, fresh=not picker.fresh)
 
 
-def _entered(picker: Picker) -> Picker:
-    chosen = next((each for each in picker.found if each.name == picker.at), None)
+def _choose_selected(picker: Picker) -> Picker:
+    chosen = next((each for each in picker.matching_choices if each.name == picker.at), None)
     if chosen is None:
         return replace(picker, says="nothing matches what you typed")
     if chosen.refused:
@@ -159,34 +159,34 @@ def _entered(picker: Picker) -> Picker:
     return replace(picker, taken=chosen.name)
 
 
-def _escaped(picker: Picker) -> Picker:
+def _clear_or_leave(picker: Picker) -> Picker:
     if picker.typing:
-        return _cleared(picker)
+        return _clear_search(picker)
     return replace(picker, left=True)
 
 
-def _cleared(picker: Picker) -> Picker:
-    return _settled(replace(picker, sought="", typing=False))
+def _clear_search(picker: Picker) -> Picker:
+    return _select_match(replace(picker, sought="", typing=False))
 
 
-def _shortened(picker: Picker) -> Picker:
+def _erase_char(picker: Picker) -> Picker:
     sought = picker.sought[:-1]
-    return _settled(replace(picker, sought=sought, typing=bool(sought)))
+    return _select_match(replace(picker, sought=sought, typing=bool(sought)))
 
 
 _KEYS: Final[Mapping[Key, Callable[[Picker], Picker]]] = {
-    Key.UP: lambda picker: _moved(picker, -1),
-    Key.DOWN: lambda picker: _moved(picker, 1),
-    Key.PAGE_UP: lambda picker: _moved(picker, -picker.page),
-    Key.PAGE_DOWN: lambda picker: _moved(picker, picker.page),
-    Key.HOME: lambda picker: _moved(picker, -len(picker.choices)),
-    Key.END: lambda picker: _moved(picker, len(picker.choices)),
-    Key.ENTER: _entered,
-    Key.ESCAPE: _escaped,
+    Key.UP: lambda picker: _move_selection(picker, -1),
+    Key.DOWN: lambda picker: _move_selection(picker, 1),
+    Key.PAGE_UP: lambda picker: _move_selection(picker, -picker.page),
+    Key.PAGE_DOWN: lambda picker: _move_selection(picker, picker.page),
+    Key.HOME: lambda picker: _move_selection(picker, -len(picker.choices)),
+    Key.END: lambda picker: _move_selection(picker, len(picker.choices)),
+    Key.ENTER: _choose_selected,
+    Key.ESCAPE: _clear_or_leave,
     Key.TAB: lambda picker: replace(picker, screen=picker.screen + 1),
-    Key.BACKSPACE: _shortened,
-    Key.CLEAR: _cleared,
-    Key.CTRL_F: _freshened,
+    Key.BACKSPACE: _erase_char,
+    Key.CLEAR: _clear_search,
+    Key.CTRL_F: _toggle_fresh,
     Key.PASTE: lambda picker: replace(picker, typing=True),
     Key.INTERRUPT: lambda picker: replace(picker, left=True, interrupted=True),
 }

@@ -52,7 +52,7 @@ def line_drawing(text: str) -> str:
     return text.translate(_ACS)
 
 
-def untabbed(ansi: str, *, cells: Cells = cell_width) -> str:
+def expand_tabs(ansi: str, *, cells: Cells = cell_width) -> str:
     """Return a captured screen with blanks up to the next tab stop in the place of each tab.
 
     tmux 3.6 and newer print the tabs that a program wrote; older ones print blanks.
@@ -88,7 +88,7 @@ def paint(
     return tuple(
         "".join(f"\x1b[0{faint}{_codes(look)}m{text}" for look, text in row)
         + ("\x1b[0m" if row else "")
-        for row in _cropped(ansi, cols, rows, cells)
+        for row in _crop_rows(ansi, cols, rows, cells)
     )
 
 
@@ -98,24 +98,24 @@ def _codes(look: Look) -> str:
     return "".join(f";{number}" for number in (*fg, *bg, *sorted(marks)))
 
 
-def styled(
+def to_pieces(
     ansi: str, cols: int, rows: int, *, cells: Cells = cell_width
 ) -> tuple[tuple[Piece, ...], ...]:
     """Return the rows that `paint` returns, as pieces of text with their looks."""
-    return tuple(tuple(row) for row in _cropped(ansi, cols, rows, cells))
+    return tuple(tuple(row) for row in _crop_rows(ansi, cols, rows, cells))
 
 
 def plain(ansi: str, cols: int, rows: int, *, cells: Cells = cell_width) -> tuple[str, ...]:
     """Return the rows that `paint` returns, as plain text without blanks at their ends."""
-    found = _cropped(ansi, cols, rows, cells)
+    found = _crop_rows(ansi, cols, rows, cells)
     return tuple("".join(text for _, text in row).rstrip() for row in found)
 
 
-def trimmed(ansi: str) -> str:
+def trim_screen(ansi: str) -> str:
     """Return the captured screen ``ansi`` without invisible blanks at the ends of its rows."""
     rows, ground = [], _NOTHING
     for row in ansi.split("\n"):
-        rest, ground = _trimmed(row, ground)
+        rest, ground = _trim_row(row, ground)
         rows.append(rest)
     return "\n".join(rows)
 
@@ -126,7 +126,7 @@ _Ground: TypeAlias = tuple[Colour, frozenset[int]]
 _NOTHING: Final[_Ground] = ((), frozenset())
 
 
-def _trimmed(row: str, ground: _Ground) -> tuple[str, _Ground]:
+def _trim_row(row: str, ground: _Ground) -> tuple[str, _Ground]:
     """Return a row without invisible blanks at its end, and the `_Ground` after it.
 
     ``ground`` is the `_Ground` at the start of the row.
@@ -168,7 +168,7 @@ def snapshot_screen(fields: object) -> str | None:
     return ansi if isinstance(ansi, str) and whole else None
 
 
-def _cropped(ansi: str, cols: int, rows: int, cells: Cells) -> list[list[Piece]]:
+def _crop_rows(ansi: str, cols: int, rows: int, cells: Cells) -> list[list[Piece]]:
     found = _rows(ansi, cols, cells)
     while len(found) > max(rows, 0) and not any(text.strip() for _, text in found[-1]):
         found.pop()
@@ -182,7 +182,7 @@ def _rows(ansi: str, cols: int, cells: Cells) -> list[list[Piece]]:
     """
     style, shifted = Style(), False
     made = [_Row(cols, cells)]
-    for token in _TOKEN.finditer(untabbed(ansi, cells=cells)):
+    for token in _TOKEN.finditer(expand_tabs(ansi, cells=cells)):
         kind = token.lastgroup
         if kind == "sgr":
             style.take(token["sgr"])

@@ -35,7 +35,7 @@ def shows_colours(environ: Mapping[str, str], *, on_terminal: bool) -> bool:
     return on_terminal and not plain
 
 
-def painted(text: str, colour: Colour, *, colours: bool) -> str:
+def paint_text(text: str, colour: Colour, *, colours: bool) -> str:
     """Return the text in a colour, with escape sequences; unchanged if ``colours`` is False."""
     code = CODES.get(colour)
     return f"\x1b[{code}m{text}\x1b[0m" if colours and code and text else text

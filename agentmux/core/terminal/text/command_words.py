@@ -13,7 +13,7 @@ Words: TypeAlias = tuple[str, ...]
 
 def attach(name: str) -> Words:
     """Return the command that shows a session in this terminal."""
-    return ("attach", *_named(name))
+    return ("attach", *_to_words(name))
 
 
 def approve(name: str, digest: str, *, way: str = "", wait_s: str = "") -> Words:
@@ -24,7 +24,7 @@ def approve(name: str, digest: str, *, way: str = "", wait_s: str = "") -> Words
     such as ``merge``; empty: as configured.
     """
     ways = ("--leave-nested", "--leave-commits", "--bring-back", *((f"--{way}",) if way else ()))
-    return ("approve", "--yes", *ways, *_limit(wait_s), "--digest", digest, *_named(name))
+    return ("approve", "--yes", *ways, *_limit(wait_s), "--digest", digest, *_to_words(name))
 
 
 def request_changes(name: str, begins: str, digest: str) -> Words:
@@ -57,34 +57,34 @@ def tell(name: str, seat: str, *, wait_s: str = "") -> Words:
 def resume(name: str, fresh: Words = (), *, reattach: bool = False) -> Words:
     """Return the resume whose plan was shown; the seats in ``fresh`` begin anew."""
     if reattach:
-        return ("resume", "--reattach", "--detach", *_named(name))
+        return ("resume", "--reattach", "--detach", *_to_words(name))
     seats = (word for seat in fresh for word in ("--fresh-role", seat))
-    return ("resume", "--detach", *seats, *_named(name))
+    return ("resume", "--detach", *seats, *_to_words(name))
 
 
 def restart(name: str, seat: str) -> Words:
     """Return the restart of a seat."""
-    return ("restart", "--role", seat, *_named(name))
+    return ("restart", "--role", seat, *_to_words(name))
 
 
 def skip(name: str, seat: str) -> Words:
     """Return the decision to go on without a command of a check that could not run."""
-    return ("restart", "--skip", "--role", seat, *_named(name))
+    return ("restart", "--skip", "--role", seat, *_to_words(name))
 
 
 def unpark(name: str) -> Words:
     """Return the end of the waiting for usage limits."""
-    return ("unpark", *_named(name))
+    return ("unpark", *_to_words(name))
 
 
 def stop(name: str) -> Words:
     """Return the stop of a session."""
-    return ("stop", *_named(name))
+    return ("stop", *_to_words(name))
 
 
 def remove(name: str) -> Words:
     """Return the removal of a session; work that is nowhere else is kept from it."""
-    return ("remove", "--yes", *_named(name))
+    return ("remove", "--yes", *_to_words(name))
 
 
 def start(path: str, *, pipeline: str = "", place: str = "") -> Words:
@@ -154,7 +154,7 @@ def fleet_drain(host: str) -> Words:
     return ("fleet", "drain", "--", host)
 
 
-def _named(name: str) -> Words:
+def _to_words(name: str) -> Words:
     """Return the name of a session; one that looks like an option stands behind ``--``."""
     return ("--", name) if name.startswith("-") else (name,)
 

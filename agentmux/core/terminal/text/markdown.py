@@ -13,7 +13,7 @@ _STRONG: Final = re.compile(r"\*\*(?=\S)(.+?)(?<=\S)\*\*")
 _FENCE: Final = re.compile(r"\s*(```|~~~)")
 
 
-def rendered(text: str) -> Iterator[str]:
+def render_markdown(text: str) -> Iterator[str]:
     """Yield the lines of a Markdown text for people; code stays as it is, empty lines are single.
 
     Headings end in a colon, bullets are ``•``, a link is its text and its address.

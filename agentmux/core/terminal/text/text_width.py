@@ -69,11 +69,11 @@ def printable(text: str) -> str:
     if len(text) > _LONGEST:
         text = text[:_LONGEST] + ELLIPSIS
     if not text.isprintable() or not text.isascii():
-        text = "".join(_shown(char) for char in text)
+        text = "".join(_to_printable(char) for char in text)
     return text
 
 
-def _shown(char: str) -> str:
+def _to_printable(char: str) -> str:
     if char in _SELECTORS:
         return ""
     return char if char.isprintable() else " "
