@@ -24,9 +24,11 @@ _PARTICIPLE: Final = re.compile(
     r"|hown|rawn|egun|orn)"
 )
 _NO_PARTICIPLES: Final = frozenset(
-    "about absent agent alone argument client clone comment content current cut different document"
-    " environment event fade feed fold foreground head hold host independent instead layout logout"
-    " markdown moment out parent patient persistent pread put read screen settlement spread without".split()
+    {"about", "absent", "agent", "alone", "argument", "client", "clone", "comment", "content"}
+    | {"current", "cut", "different", "document", "environment", "event", "fade", "feed", "fold"}
+    | {"foreground", "head", "hold", "host", "independent", "instead", "layout", "logout"}
+    | {"markdown", "moment", "out", "parent", "patient", "persistent", "pread", "put", "read"}
+    | {"screen", "settlement", "spread", "without"}
 )
 """Names of functions that end as participles do and are none."""
 

@@ -96,7 +96,7 @@ class OwnTmux:
         while left:
             seen = len(made)
             groups = (say.open_pane(self._target.session, pane) for pane in left)
-            for _, reply in self._split_into_batches(groups):
+            for _, reply in self._in_batches(groups):
                 made.update(say.parse_opened(reply.stdout))
                 if reply.returncode:
                     if len(made) == seen or not reply.says(NO_TARGET):
@@ -109,7 +109,7 @@ class OwnTmux:
 
     def _mark(self, panes: Sequence[NewPane], made: Mapping[str, str]) -> None:
         """Set the options that identify new panes; ``made`` has the pane ids by launch id."""
-        for _, reply in self._split_into_batches(say.mark_pane(made[pane.launch], pane) for pane in panes):
+        for _, reply in self._in_batches(say.mark_pane(made[pane.launch], pane) for pane in panes):
             self._client.expect(reply)
 
     def arrange(self, visible: Sequence[str]) -> Arranged:
@@ -149,13 +149,13 @@ class OwnTmux:
         self, session: Mapping[str, str], panes: Mapping[str, Mapping[str, str]]
     ) -> None:
         commands = say.set_options(self._target.session, session, panes)
-        for _, reply in self._split_into_batches([command] for command in commands):
+        for _, reply in self._in_batches([command] for command in commands):
             self._client.expect(reply)
 
     def _last(self, groups: Iterable[Sequence[say.Command]]) -> TmuxReply:
         """Run groups of commands up to the first that fails; return the reply to the last call."""
         replies = []
-        for _, reply in self._split_into_batches(groups):
+        for _, reply in self._in_batches(groups):
             replies.append(reply)
             if reply.returncode:
                 break
@@ -176,7 +176,7 @@ class OwnTmux:
             [("set-option", "-pq", "-t", pane, say.LABEL, say.printable(label))]
             for pane, label in labels.items()
         )
-        for _, reply in self._split_into_batches(groups):
+        for _, reply in self._in_batches(groups):
             self._client.expect(reply)
 
     def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
@@ -184,7 +184,7 @@ class OwnTmux:
         screens: dict[str, Screen] = {}
         groups = ([say.capture(pane, mark=mark, colours=colours)] for pane in panes)
         with suppress(TerminalGoneError):
-            for number, reply in self._split_into_batches(groups):
+            for number, reply in self._in_batches(groups):
                 asked = [*islice(left, number)]
                 found = self._client.expect(reply)
                 with self._client.parsing():
@@ -231,7 +231,7 @@ class OwnTmux:
                 ]
                 for pane in panes
             ]
-            for _, reply in self._split_into_batches(groups):
+            for _, reply in self._in_batches(groups):
                 self._expect_end(reply)
 
     def set_environment(self, change: Change) -> None:
@@ -271,7 +271,9 @@ class OwnTmux:
     def _must(self, words: Sequence[str], *, stdin: str | None = None) -> TmuxReply:
         return self._client.expect(self._say(words, stdin=stdin))
 
-    def _split_into_batches(self, groups: Iterable[Sequence[say.Command]]) -> Iterator[tuple[int, TmuxReply]]:
+    def _in_batches(
+        self, groups: Iterable[Sequence[say.Command]]
+    ) -> Iterator[tuple[int, TmuxReply]]:
         """Run groups of commands in as few calls as possible; yield the result of each call.
 
         A result is the number of groups in the call, and tmux's reply.
