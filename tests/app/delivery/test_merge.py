@@ -165,3 +165,21 @@ def test_an_approval_agrees_to_what_comes_back_with_the_merge_and_to_nothing_els
     studio.resume()
     assert studio.drive("resume") is ExitCode.OK
     assert "Taken off" in git(project, "log", "--format=%s", "main")
+
+
+def test_what_was_agreed_to_comes_back_though_its_hash_is_longer_by_then(studio: Studio) -> None:
+    project = studio.project
+    git(project, "commit", "-q", "--allow-empty", "-m", "Taken off")
+    studio.start()
+    git(project, "reset", "-q", "--hard", "HEAD~1")
+    # As in a repository that grows between the approval and the merge.
+    git(project, "config", "core.abbrev", "5")
+    hook = project / ".git" / "hooks" / "post-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\ngit config core.abbrev 14\n")
+    hook.chmod(0o755)
+    studio.brings_back = True
+    studio.ends_when = lambda state: failure(state) != ""
+    assert studio.drive("start") is ExitCode.OK
+    assert git(project, "config", "core.abbrev") == "14\n"
+    assert "Taken off" in git(project, "log", "--format=%s", "main")

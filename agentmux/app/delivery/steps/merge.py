@@ -71,7 +71,7 @@ def require_agreed(
     Raises:
         BlockedError: It would bring back others; the reason is ``base_rewritten``.
     """
-    others = [each for each in back if each not in agreed]
+    others = [each for each in back if not any(_is_same(each, other) for other in agreed)]
     if others:
         name = shlex.quote(PurePath(state.feature_dir).name)
         raise BlockedError(
@@ -82,6 +82,12 @@ def require_agreed(
                 f"or bring them back: agentmux approve {name} --merge --bring-back",
             ),
         )
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Return whether two lines, of which each begins with a short hash, name the same commit."""
+    hashes = one.partition(" ")[0], other.partition(" ")[0]
+    return max(hashes, key=len).startswith(min(hashes, key=len))
 
 
 class MergeStep:
