@@ -736,6 +736,9 @@ class NotedRepository:
     def missing_hooks(self) -> str | None:
         return None
 
+    def ways_to_put_back(self, aside: str) -> tuple[str, ...]:
+        return ()
+
     def find_commit(
         self, trailer: tuple[str, str], *, since: str | None, also: Collection[str] = ()
     ) -> str | None:

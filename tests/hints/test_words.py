@@ -72,6 +72,28 @@ def test_commits_of_a_review_are_kept(project: Project, work: Work) -> None:
     assert work.lost() == []
 
 
+@pytest.mark.follows("git -C …… stash push --all --message … -- …")
+def test_what_was_changed_in_a_review_is_put_aside(project: Project, work: Work) -> None:
+    project.config(
+        "defaults: {agent: demo}\ngit: {setup: [{name: own, run: [cp, calc.py, set_up.py]}]}\n"
+    )
+    project.git("switch", "-qc", "side")
+    work.commit("a commit of somebody else", project.path / "side.py")
+    project.git("switch", "-q", "main")
+    session = project.start("look at it", "--pipeline", "review", "--of", "side").wait()
+    place = Path(session.state["worktree"])
+    work.write("a line of the setup", place / "set_up.py")
+    work.write("a line of a reviewer", place / "a reviewer's.py")
+    work.write("an edit of a reviewer", place / "calc.py")
+    refusal = project.fails(3, "approve", session.name, "--yes")
+    went_well(project, shown("put them aside: …", refusal))
+    assert project.git_at(place, "status", "--porcelain") == "?? set_up.py\n"
+    told = went_well(project, shown("then: agentmux approve …", refusal))
+    went_well(project, shown("put back what was put aside on …: …", told))
+    assert len(project.git_at(place, "status", "--porcelain").splitlines()) == 3
+    assert work.lost() == []
+
+
 def test_a_commit_beside_the_branch_of_a_session_is_kept(done: Session, work: Work) -> None:
     project, place = done.project, Path(done.state["worktree"])
     project.ok("stop", done.name)

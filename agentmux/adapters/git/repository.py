@@ -31,6 +31,7 @@ from agentmux.adapters.git.program import (
     to_git_error,
     to_refused_error,
 )
+from agentmux.adapters.git.put_aside import ways_to_put_back
 from agentmux.adapters.git.session_objects import places, reading, writing
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.adapters.system.processes.child import end, start
@@ -331,6 +332,11 @@ class Git:
         """
         left_out = set(dirty_at_start)
         return tuple(path for path in self.dirty() if path not in left_out)
+
+    def ways_to_put_back(self, aside: str) -> tuple[str, ...]:
+        with suppress(GitError):
+            return tuple(ways_to_put_back(self._git, self._git.root(), aside))
+        return ()
 
     def find_commit(
         self, trailer: tuple[str, str], *, since: str | None, also: Collection[str] = ()

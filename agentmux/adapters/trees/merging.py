@@ -6,7 +6,6 @@ A merge is computed without a work tree (``git merge-tree``), so that a conflict
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Collection, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
@@ -22,11 +21,12 @@ from agentmux.adapters.git.program import (
     to_git_error,
     to_refused_error,
 )
+from agentmux.adapters.git.put_aside import ways_to_put_back
 from agentmux.adapters.git.repository import HEADS, in_progress, require_identity, with_trailer
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.adapters.trees.checkout_sides import CheckoutSides, undo_and_report
 from agentmux.adapters.trees.checkpoints import GitCheckpoints
-from agentmux.adapters.trees.put_aside import ways_to_put_back
+from agentmux.core.names.words.git_commands import FOR_MERGE, put_aside
 from agentmux.ports.git.merging import (
     BaseMovedError,
     CheckoutBusyError,
@@ -37,8 +37,6 @@ from agentmux.ports.git.merging import (
 from agentmux.ports.git.repository import GitError, Head, IndexBusyError, InProgress, finish_it
 
 _LOCK: Final = "agentmux-merge.lock"
-_ASIDE: Final = "put aside for a merge"
-"""The message of a stash that one of our hints has made."""
 _REBASED: Final = ("rebase-merge/head-name", "rebase-apply/head-name")
 
 
@@ -156,7 +154,7 @@ class Merges:
     def ways_to_put_back(self, base: str) -> tuple[str, ...]:
         with suppress(GitError):
             top = self.checkout_of(base) or self._git.root()
-            return tuple(ways_to_put_back(self._git, top, _ASIDE, base))
+            return tuple(ways_to_put_back(self._git, top, FOR_MERGE, base))
         return ()
 
     # --- moving it ---------------------------------------------------------------------------
@@ -242,16 +240,8 @@ def _dirty(base: str, top: Path, paths: tuple[str, ...]) -> CheckoutDirtyError:
         f"branch `{base}` is checked out in {top}, which has uncommitted changes in"
         f" {', '.join(paths)}",
         paths=paths,
-        hints=(f"put them aside: {_stash(top, paths)}",),
+        hints=(f"put them aside: {put_aside(paths, top=str(top), why=FOR_MERGE)}",),
     )
-
-
-def _stash(top: Path, paths: tuple[str, ...]) -> str:
-    """Return the command that puts files aside, also new ones and those that git ignores."""
-    literal = " --literal-pathspecs" if any(set(path) & set("*?[\\:") for path in paths) else ""
-    named = " ".join(map(shlex.quote, paths))
-    place, said = shlex.quote(str(top)), shlex.quote(_ASIDE)
-    return f"git -C {place}{literal} stash push --all --message {said} -- {named}"
 
 
 def _finish(top: Path, doing: InProgress) -> str:

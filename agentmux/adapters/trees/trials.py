@@ -16,10 +16,9 @@ from agentmux.adapters.git.program import GitProgram, decode_output, to_refused_
 from agentmux.adapters.git.repository import HEADS
 from agentmux.adapters.git.work_tree import work_tree
 from agentmux.adapters.trees.checkout_sides import CheckoutSides, undo_and_report
-from agentmux.adapters.trees.put_aside import ways_to_put_back
 from agentmux.core.codec.records import FieldError, from_fields, to_fields
 from agentmux.ports.git.repository import GitError
-from agentmux.ports.git.trials import ASIDE, Trial
+from agentmux.ports.git.trials import Trial
 
 NOTE: Final = "agentmux-try"
 _LOGGED: Final = "agentmux: try"
@@ -65,11 +64,6 @@ class GitTrials:
                 raise to_refused_error(f"git could not go back{left}", reply)
         self._clean_log()
         self.forget()
-
-    def ways_to_put_back(self) -> tuple[str, ...]:
-        with suppress(GitError):
-            return tuple(ways_to_put_back(self._git, self._git.root(), ASIDE))
-        return ()
 
     def forget(self) -> None:
         with suppress(FileNotFoundError):

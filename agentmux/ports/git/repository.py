@@ -251,6 +251,12 @@ class Repository(Protocol):
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
         """Return the files of `dirty` that are not in ``dirty_at_start``."""
 
+    def ways_to_put_back(self, aside: str) -> tuple[str, ...]:
+        """Return hints for each stash with the message of one of our hints; oldest first.
+
+        It is empty if git cannot tell.
+        """
+
     def find_commit(
         self, trailer: tuple[str, str], *, since: str | None, also: Collection[str] = ()
     ) -> str | None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import Protocol
 
 from agentmux.core.codec.frozen import dataclass
-
-ASIDE: Final = "put aside for a trial"
-"""The message of a stash that one of our hints has made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,12 +42,6 @@ class Trials(Protocol):
 
         Raises:
             GitRefusedError: Git refuses; the trial goes on.
-        """
-
-    def ways_to_put_back(self) -> tuple[str, ...]:
-        """Return hints for each stash that was made as one of our hints says; oldest first.
-
-        It is empty if git cannot tell.
         """
 
     def forget(self) -> None:

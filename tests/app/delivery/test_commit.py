@@ -66,7 +66,11 @@ def test_a_branch_that_was_only_looked_at_must_be_as_it_was(
     error = find_head_error(world, state)
     assert error is not None
     assert "these files were changed: agent.txt" in error.message
-    (project / "agent.txt").unlink()
+    (project / "set_up.txt").write_text("before the session\n")
+    state = replace(state, options=replace(options, dirty=("set_up.txt",)))
+    follow(world, state)
+    assert edits(project) == "?? set_up.txt"
+    assert git(project, "stash", "show", "--include-untracked", "--name-only") == "agent.txt\n"
     assert find_head_error(world, state) is None
     git(project, "commit", "-q", "--allow-empty", "-m", "An agent's")
     error = find_head_error(world, state)

@@ -12,7 +12,7 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.names.words import git_commands
 from agentmux.errors import BlockedError, NotFoundError, UsageError
 from agentmux.ports.git.repository import finish_it
-from agentmux.ports.git.trials import ASIDE, Trial
+from agentmux.ports.git.trials import Trial
 
 if TYPE_CHECKING:
     from agentmux.app.session.search.lookup import SessionEntry
@@ -99,7 +99,10 @@ def _require_clean(world: World) -> None:
     if dirty:
         more = f" and {len(dirty) - 1} more" if len(dirty) > 1 else ""
         # All files but those that `dirty` does not name.
-        aside = f"git stash push --include-untracked --message '{ASIDE}' -- :/ ':!.agentmux'"
+        aside = (
+            f"git stash push --include-untracked --message '{git_commands.FOR_TRIAL}'"
+            " -- :/ ':!.agentmux'"
+        )
         raise BlockedError(
             f"your checkout has changes: {dirty[0]}{more}",
             reason="checkout_dirty",
@@ -161,4 +164,4 @@ def end_trial(world: World) -> tuple[str, ...]:
         over = f"the trial is over; your checkout is at {where}: {history}"
     else:
         over = f"your checkout is back at {where}, without the files of {trial.session}"
-    return (over, *world.git.trials.ways_to_put_back())
+    return (over, *world.repository.ways_to_put_back(git_commands.FOR_TRIAL))

@@ -16,6 +16,7 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.decisions.workplace import ways_back
 from agentmux.core.documents.trailer import TRAILER
 from agentmux.core.journal.state import SessionState
+from agentmux.core.names.words import git_commands
 from agentmux.core.names.words.counts import some
 from agentmux.core.pipeline.delivery import approve_again
 from agentmux.core.pipeline.result_text import message
@@ -87,13 +88,15 @@ def _find_review_changes(world: World, state: SessionState) -> GitError | None:
     changed = world.repository.changed_since(state.options.dirty)
     if not changed:
         return None
+    # What the setup has changed, or a person before, stays.
+    aside = git_commands.put_aside(changed, top=state.worktree or "", why=git_commands.FOR_REVIEW)
     more = f" and {len(changed) - _NAMED} more" if len(changed) > _NAMED else ""
     return GitError(
         "the branch under review was to stay as it is, but these files were changed:"
         f" {', '.join(changed[:_NAMED])}{more}",
         hints=(
             f"see them: {place} status",
-            f"put them back: {place} stash --include-untracked",
+            f"put them aside: {aside}",
         ),
     )
 

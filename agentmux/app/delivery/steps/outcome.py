@@ -37,7 +37,8 @@ def delivered_lines(world: World, state: SessionState) -> tuple[str, ...]:
     """
     made = state.commit.commit if state.commit is not None else None
     if made is None:
-        return ("nothing was committed",) if state.commits else ()
+        aside = world.repository.ways_to_put_back(git_commands.FOR_REVIEW)
+        return ("nothing was committed",) if state.commits else aside
     committed = f"committed {made[:12]}"
     if is_on_no_branch(state):
         keep = command_to_keep(state, world.settings.git.branch_prefix, made[:12])

@@ -6,6 +6,27 @@ Git's own default is to overwrite a file that it ignores. Each command here refu
 from __future__ import annotations
 
 import shlex
+from collections.abc import Collection
+from typing import Final
+
+FOR_MERGE: Final = "put aside for a merge"
+FOR_REVIEW: Final = "put aside for a review"
+FOR_TRIAL: Final = "put aside for a trial"
+"""The messages of stashes that our hints make."""
+
+
+def put_aside(paths: Collection[str], *, top: str, why: str) -> str:
+    """Return the command that puts files aside, also new ones and those that git ignores.
+
+    Args:
+        paths: The files, relative to ``top``.
+        top: The work tree.
+        why: The message of the stash.
+    """
+    literal = " --literal-pathspecs" if any(set(path) & set("*?[\\:") for path in paths) else ""
+    named = " ".join(map(shlex.quote, paths))
+    place, said = shlex.quote(top), shlex.quote(why)
+    return f"git -C {place}{literal} stash push --all --message {said} -- {named}"
 
 
 def switch(to: str, *, git: str = "git", option: str = "") -> str:
