@@ -19,7 +19,6 @@ INTERRUPTED: Final = 130
 """Equals `errors.ExitCode.INTERRUPTED`, which is not imported, to start faster."""
 
 # Each face is imported when it is chosen: imports are most of what a short command costs.
-# ruff: noqa: PLC0415
 
 
 def main() -> NoReturn:

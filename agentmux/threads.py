@@ -37,7 +37,7 @@ def in_daemon_thread(work: Callable[[], T]) -> asyncio.Future[T]:
 
 
 def _begin(work: Callable[[], T]) -> tuple[Thread, asyncio.Future[T]]:
-    from asyncio import get_running_loop  # noqa: PLC0415 (programs are run without it, too)
+    from asyncio import get_running_loop
 
     loop = get_running_loop()
     done: asyncio.Future[T] = loop.create_future()

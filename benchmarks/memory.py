@@ -144,7 +144,7 @@ def _browsing(server: Server) -> Iterator[Callable[[str], object]]:
         print("memory: no Playwright or no chromium: a client instead", file=sys.stderr)
         yield lambda path: server.ask("GET", path)
         return
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 (only `./dev test-web` installs it)
+    from playwright.sync_api import sync_playwright
 
     origin = server.headers["Origin"]
     name, _, value = server.headers["Cookie"].partition("=")

@@ -59,7 +59,7 @@ def served(stage: Stage) -> Iterator[str]:
 @contextmanager
 def browsers(link: str) -> Iterator[dict[str, Page]]:
     """Yield a page that is logged in for each width; without its script, so that it stays."""
-    from playwright.sync_api import sync_playwright  # noqa: PLC0415 (`./dev pictures` has it)
+    from playwright.sync_api import sync_playwright
 
     with sync_playwright() as started:
         browser = started.chromium.launch(executable_path=chromium(), args=list(_ARGS))

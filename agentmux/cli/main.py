@@ -79,7 +79,7 @@ def _run(face: Face, argv: Sequence[str]) -> int:
 def _chosen(argv: Sequence[str]) -> Callable[[Face, Sequence[str]], int]:
     """Return what runs a command line: typer, or without it what is often wanted."""
     if "-h" in argv or "--help" in argv or argv[:1] == ["help"]:
-        from agentmux.cli.fast import help as fast  # noqa: PLC0415 (every face only when it is chosen)
+        from agentmux.cli.fast import help as fast
 
         if fast.is_wanted(argv):
             return lambda face, given: fast.run(given, face.environ)
@@ -91,26 +91,26 @@ def _chosen(argv: Sequence[str]) -> Callable[[Face, Sequence[str]], int]:
 
 def _standing(face: Face, argv: Sequence[str]) -> int:
     if not argv and face.opens_desk:
-        from agentmux.desk.main import open_desk  # noqa: PLC0415 (as above)
+        from agentmux.desk.main import open_desk
 
         return open_desk(
             face.known_project(), face.environ, config=face.config, colours=face.colours
         )
-    from agentmux.cli.fast import standing  # noqa: PLC0415 (as above)
+    from agentmux.cli.fast import standing
 
     return standing.run(face, json="--json" in argv)
 
 
 def _list(face: Face, argv: Sequence[str]) -> int:
-    from agentmux.cli.fast import session_list  # noqa: PLC0415 (every face only when it is chosen)
+    from agentmux.cli.fast import session_list
 
     return session_list.run(face, everything="--all" in argv, json="--json" in argv)
 
 
 def _through_typer(face: Face, argv: Sequence[str]) -> int:
-    import typer  # noqa: PLC0415 (half of what a short command costs)
+    import typer
 
-    from agentmux.cli.command_table import app  # noqa: PLC0415 (loads typer)
+    from agentmux.cli.command_table import app
 
     # Newer versions of typer contain their own click, so take the class from typer.
     complaint = next(each for each in typer.BadParameter.__mro__ if each.__name__ == _COMPLAINT)
@@ -155,7 +155,7 @@ def _usage(error: Exception, argv: Sequence[str]) -> UsageError:
 
 def _explain_unknown(error: Exception, argv: Sequence[str]) -> UsageError | None:
     """Return the error for a command or a choice that typer does not know; None for others."""
-    from agentmux.cli.fast import commands, help  # noqa: A004, PLC0415 (only after a mistake)
+    from agentmux.cli.fast import commands, help  # noqa: A004 (only after a mistake)
 
     said = str(getattr(error, "message", ""))
     command = re.match(r"No such command '(.*?)'\.", said)
@@ -199,7 +199,7 @@ def _report_error(error: AgentmuxError, *, json: bool) -> int:
 
 def _trace(error: Exception) -> str:
     """Return the traceback of ``error`` as text."""
-    import traceback  # noqa: PLC0415 (few errors need it)
+    import traceback
 
     return "".join(traceback.format_exception(error))
 
@@ -223,7 +223,7 @@ def _bug(error: Exception, argv: Sequence[str], environ: Mapping[str, str]) -> i
 
 
 def _log_to_stderr() -> None:
-    import logging  # noqa: PLC0415 (only -v needs it)
+    import logging
 
     logging.basicConfig(
         level=logging.DEBUG,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
+from typing import Final, NamedTuple, NoReturn
 
 from agentmux.demo_agent.conversation.conversation import (
     Conversation,
@@ -21,9 +21,7 @@ from agentmux.demo_agent.scenario import Life
 from agentmux.demo_agent.seat import OwnSeat
 from agentmux.demo_agent.work import commands, instructions
 from agentmux.demo_agent.work.trace import Trace
-
-if TYPE_CHECKING:
-    from agentmux.demo_agent.work.work import SeatWork
+from agentmux.demo_agent.work.work import SeatWork
 
 THREAD_VARIABLE: Final = "DEMO_THREAD_ID"
 _LIMIT: Final = "You have reached your usage limit · it resets at "
@@ -219,8 +217,6 @@ class Agent:
         return worker.do(asked)
 
     def _worker(self, *, only_submit: bool = False) -> SeatWork:
-        from agentmux.demo_agent.work.work import SeatWork  # noqa: PLC0415 (a prompt is handled first)
-
         setting = self._setting
         life = setting.life._replace(submit="yes", write="none") if only_submit else setting.life
         return SeatWork(setting.seat, life, self._trace, run=self._run, counters=setting.counters)

@@ -15,6 +15,7 @@ from agentmux.demo_agent.agent import Agent, Setting
 from agentmux.demo_agent.conversation.conversation import Conversation, Store, read_checkpoint
 from agentmux.demo_agent.conversation.face import AgentFace, Plain
 from agentmux.demo_agent.conversation.ids import new_id
+from agentmux.demo_agent.conversation.terminal import TerminalFace
 from agentmux.demo_agent.errors import QuitError, WrongArgvError
 from agentmux.demo_agent.hooks import HookRunner
 from agentmux.demo_agent.options import HELP, VERSION, AgentOptions, parse
@@ -57,8 +58,6 @@ def _run(options: AgentOptions, env: Mapping[str, str]) -> int:
     _wait(setting.life.banner_delay)
     if not (os.isatty(0) and os.isatty(1)):
         return _run_plain(Agent(setting, conversation, Plain(), hooks, renew=renew), options)
-    from agentmux.demo_agent.conversation.terminal import TerminalFace  # noqa: PLC0415 (not without a terminal)
-
     face = TerminalFace(0, survive_hangup=setting.life.ignore_hup)
     agent = Agent(setting, conversation, face, hooks, renew=renew)
     try:

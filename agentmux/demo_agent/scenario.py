@@ -115,7 +115,7 @@ def _matching(block: dict[str, Any], attempt: dict[str, int]) -> list[dict[str, 
 def _parse(path: str, text: str) -> Any:  # noqa: ANN401 (checked by the caller)
     if path.endswith(".json"):
         return json.loads(text)
-    import yaml  # noqa: PLC0415 (costs more than the rest of the start-up)
+    import yaml
 
     try:
         return yaml.safe_load(text)

@@ -182,8 +182,8 @@ class Actions:
                 await self._run(row.project, words, "approving")
 
     def _question(self, row: DeskRow) -> ApprovalQuestion | str | None:
-        from agentmux.app.delivery.approval.approval_question import question_or_obstacle  # noqa: PLC0415 (as above)
-        from agentmux.core.fold.acceptance import takes_approval  # noqa: PLC0415 (as above)
+        from agentmux.app.delivery.approval.approval_question import question_or_obstacle
+        from agentmux.core.fold.acceptance import takes_approval
 
         world, state = self._app.tools.reader.place_row(row)
         if not takes_approval(state):
@@ -206,9 +206,9 @@ class Actions:
                 self._app.comments.pop(row.path, None)
 
     def _changes(self, row: DeskRow) -> _Changes | None:
-        from agentmux.app.delivery.approval.result_view import digest_now  # noqa: PLC0415 (as above)
-        from agentmux.core.fold.acceptance import takes_decision  # noqa: PLC0415 (as above)
-        from agentmux.core.pipeline.beginnings import beginning_choices  # noqa: PLC0415 (as above)
+        from agentmux.app.delivery.approval.result_view import digest_now
+        from agentmux.core.fold.acceptance import takes_decision
+        from agentmux.core.pipeline.beginnings import beginning_choices
 
         world, state = self._app.tools.reader.place_row(row)
         if not takes_decision(state):
@@ -266,7 +266,7 @@ class Actions:
                 await self._run(row.project, words, f"telling {seat}", text=made.text)
 
     def _tellable(self, row: DeskRow) -> tuple[str, ...]:
-        from agentmux.core.decisions.seat_needs import tellable  # noqa: PLC0415 (as above)
+        from agentmux.core.decisions.seat_needs import tellable
 
         return tellable(self._app.tools.reader.place_row(row)[1])
 
@@ -281,8 +281,8 @@ class Actions:
         return next((each for each in screens if each.seat in (chosen or ())), None)
 
     def _asking(self, row: DeskRow) -> tuple[LastScreen, ...]:
-        from agentmux.app.views.session.last_screens import readable_screens  # noqa: PLC0415 (as above)
-        from agentmux.app.views.session.seat_screens import asking_seats  # noqa: PLC0415 (as above)
+        from agentmux.app.views.session.last_screens import readable_screens
+        from agentmux.app.views.session.seat_screens import asking_seats
 
         site = self._app.tools.reader.site(row.project)
         seats = sorted(asking_seats(site, entry_at(site, row.path)))
@@ -335,8 +335,8 @@ class Actions:
         return await self._run(row.project, words, "reattaching")
 
     def _plan(self, row: DeskRow) -> _Plan:
-        from agentmux.app.commands.resume.resume import plan_resume  # noqa: PLC0415 (as above)
-        from agentmux.app.views.session.explanation import explanation  # noqa: PLC0415 (as above)
+        from agentmux.app.commands.resume.resume import plan_resume
+        from agentmux.app.views.session.explanation import explanation
 
         world = self._app.tools.reader.world(row.project)
         site = self._app.tools.reader.site(row.project)
@@ -381,7 +381,7 @@ class Actions:
             )
 
     def _restartable(self, row: DeskRow) -> tuple[str, ...]:
-        from agentmux.core.decisions.seat_needs import restartable  # noqa: PLC0415 (as above)
+        from agentmux.core.decisions.seat_needs import restartable
 
         return restartable(self._app.tools.reader.place_row(row)[1])
 
@@ -438,8 +438,8 @@ class Actions:
 
     def _offer(self, project: Path) -> NewSessionOffer:
         """Return what a start in a project can take; as configured where nobody can tell."""
-        from agentmux.app.commands.look.pipelines import usable_pipelines  # noqa: PLC0415 (as above)
-        from agentmux.core.decisions.workplace import workplace_choices  # noqa: PLC0415 (as above)
+        from agentmux.app.commands.look.pipelines import usable_pipelines
+        from agentmux.core.decisions.workplace import workplace_choices
 
         try:
             world = self._app.tools.reader.world(project)

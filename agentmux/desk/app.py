@@ -422,7 +422,7 @@ class DeskApp(App[int]):
 
     def action_fleet(self) -> None:
         """Show the fleet, where it is set up."""
-        from agentmux.desk.screens.fleet_screen import FleetScreen  # noqa: PLC0415 (few have a fleet)
+        from agentmux.desk.screens.fleet_screen import FleetScreen
 
         tools = self.tools
         if tools.fleet is not None:
@@ -535,7 +535,7 @@ class DeskApp(App[int]):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Yield what the palette offers: the keys of what is shown, by their words."""
         if self.tools.fleet is not None:
-            from agentmux.desk.screens.fleet_screen import FleetScreen  # noqa: PLC0415 (few have a fleet)
+            from agentmux.desk.screens.fleet_screen import FleetScreen
 
             if isinstance(screen, FleetScreen):
                 yield from screen.commands()

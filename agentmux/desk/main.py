@@ -40,7 +40,7 @@ def open_desk(
     """
     feed, reader = _feed(project, environ, config)
     feed.begin()  # it reads while Textual is loaded
-    from agentmux.desk.app import DeskApp  # noqa: PLC0415 (it takes as long as all else)
+    from agentmux.desk.app import DeskApp
 
     found = agent_above(environ)
     agent = ""
@@ -76,7 +76,7 @@ def _fleet(commands: CommandRuns, project: Path | None) -> Fleet | None:
     """Return the fleet; None where it is not set up, which costs one look at a file."""
     if not machine.fleet_url(commands.environ).is_file():
         return None
-    from agentmux.wiring.fleet import fleet_of  # noqa: PLC0415 (few have a fleet)
+    from agentmux.wiring.fleet import fleet_of
 
     return fleet_of(commands, project)
 

@@ -77,7 +77,7 @@ def _project_files(project: Path, config: Path | None, environ: Mapping[str, str
     Raises:
         ConfigError: The configuration is wrong.
     """
-    from agentmux.adapters.config.project_files import ProjectFiles  # noqa: PLC0415 (when needed)
+    from agentmux.adapters.config.project_files import ProjectFiles
 
     def top() -> Path:
 
@@ -89,7 +89,7 @@ def _project_files(project: Path, config: Path | None, environ: Mapping[str, str
     places = (user / "config.yaml", project / layout.PROJECT_CONFIG)
     if config is None and not any(os.path.lexists(path) for path in places):
         return ProjectFiles(project, (), known, top, user)
-    from agentmux.adapters.config.layers import read_layers  # noqa: PLC0415 (loads yaml)
+    from agentmux.adapters.config.layers import read_layers
 
     return ProjectFiles(project, read_layers(user, project, config), known, top, user)
 
@@ -104,7 +104,7 @@ def configuration(
     Raises:
         ConfigError: The configuration is wrong.
     """
-    from agentmux.adapters.config.effective import effective_values  # noqa: PLC0415 (rarely asked)
+    from agentmux.adapters.config.effective import effective_values
 
     layers, left_out = _project_files(project, config, environ).trusted_layers()
     places = config_paths(project, config=config, environ=environ)
@@ -134,7 +134,7 @@ def config_paths(
 
 
 def _trust_store(project: Path, environ: Mapping[str, str]) -> TrustStore:
-    from agentmux.adapters.disk.trust_store import TrustStore  # noqa: PLC0415 (looking needs none)
+    from agentmux.adapters.disk.trust_store import TrustStore
 
     return TrustStore(state_dir(environ) / "trust", project)
 
@@ -188,19 +188,19 @@ def world(
     Raises:
         ConfigError: The configuration is wrong.
     """
-    from agentmux.adapters.config.project_files import (  # noqa: PLC0415 (looking at sessions needs none)
+    from agentmux.adapters.config.project_files import (
         ProjectPipelines,
         ProjectTrust,
     )
-    from agentmux.adapters.disk.session import session_archive  # noqa: PLC0415 (nor this)
-    from agentmux.adapters.git.bundles import GitBundles  # noqa: PLC0415 (nor this)
-    from agentmux.adapters.git.program import GitProgram, Patience  # noqa: PLC0415 (nor this)
-    from agentmux.adapters.git.remote_branches import GitRemoteBranches  # noqa: PLC0415 (nor this)
-    from agentmux.adapters.git.repository import Git  # noqa: PLC0415 (nor this)
-    from agentmux.adapters.pane.claims import ClaimFolder  # noqa: PLC0415 (nor this)
-    from agentmux.adapters.trees.checkpoints import GitCheckpoints  # noqa: PLC0415 (nor this)
-    from agentmux.adapters.trees.trials import GitTrials  # noqa: PLC0415 (nor this)
-    from agentmux.adapters.trees.worktrees import LinkedWorktrees  # noqa: PLC0415 (nor this)
+    from agentmux.adapters.disk.session import session_archive
+    from agentmux.adapters.git.bundles import GitBundles
+    from agentmux.adapters.git.program import GitProgram, Patience
+    from agentmux.adapters.git.remote_branches import GitRemoteBranches
+    from agentmux.adapters.git.repository import Git
+    from agentmux.adapters.pane.claims import ClaimFolder
+    from agentmux.adapters.trees.checkpoints import GitCheckpoints
+    from agentmux.adapters.trees.trials import GitTrials
+    from agentmux.adapters.trees.worktrees import LinkedWorktrees
 
     files = _project_files(project, config, environ)
     chosen = files.settings(None)
@@ -284,7 +284,7 @@ def _head_of(repository: Repository) -> Head | None:
 
 def _zones(environ: Mapping[str, str]) -> Zones:
     def find(name: str) -> tzinfo | None:
-        from agentmux.adapters.system.time_zones import zones  # noqa: PLC0415 (only at a limit)
+        from agentmux.adapters.system.time_zones import zones
 
         return zones(environ.get("TZ", ""))(name)
 
@@ -300,19 +300,19 @@ def _boot() -> str:
 
 @functools.cache  # each call reads all mounts, and a project may have many sessions
 def _network(path: Path) -> str:
-    from agentmux.adapters.system.processes.mounts import network_type  # noqa: PLC0415 (only a start or resume asks)
+    from agentmux.adapters.system.processes.mounts import network_type
 
     return network_type(path)
 
 
 def _follow(path: Path, timeout_s: float) -> Iterator[None]:
-    from agentmux.adapters.wake.file_changes import follow  # noqa: PLC0415 (only waiting needs it)
+    from agentmux.adapters.wake.file_changes import follow
 
     return follow(path, timeout_s)
 
 
 def _files(path: Path) -> SessionFiles:
-    from agentmux.adapters.disk.session.session_files import FileSession  # noqa: PLC0415 (knows every event)
+    from agentmux.adapters.disk.session.session_files import FileSession
 
     return FileSession(path)
 
@@ -321,7 +321,7 @@ def _terminal_at(
     environ: Mapping[str, str], chosen: Callable[[], Settings]
 ) -> Callable[[str | None], Terminal]:
     def terminal(socket: str | None) -> Terminal:
-        from agentmux.adapters.tmux.server import TmuxTerminal  # noqa: PLC0415 (not every command)
+        from agentmux.adapters.tmux.server import TmuxTerminal
 
         if socket:
             return TmuxTerminal(socket)
@@ -332,13 +332,13 @@ def _terminal_at(
 
 
 def _lock(path: Path) -> Lock:
-    from agentmux.adapters.disk.lock import SessionLock  # noqa: PLC0415 (not every command)
+    from agentmux.adapters.disk.lock import SessionLock
 
     return SessionLock(path)
 
 
 def _tree_lock(folder: Path) -> TreeLock:
-    from agentmux.adapters.disk.lock import WorkTreeLock  # noqa: PLC0415 (not every command)
+    from agentmux.adapters.disk.lock import WorkTreeLock
 
     found = work_tree.work_tree(folder)
     if found is None or not os.access(found.git_dir, os.W_OK):
@@ -347,14 +347,14 @@ def _tree_lock(folder: Path) -> TreeLock:
 
 
 def _is_alive(pid: int, started: int) -> bool:
-    from agentmux.adapters.system.processes.processes import is_alive  # noqa: PLC0415 (only for what is recorded)
+    from agentmux.adapters.system.processes.processes import is_alive
 
     return is_alive(pid, started)
 
 
 def _find_nested(folder: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
-    from agentmux.adapters.git.program import Patience  # noqa: PLC0415 (as below)
-    from agentmux.adapters.git.repository import Git  # noqa: PLC0415 (only for a decision that is open)
+    from agentmux.adapters.git.program import Patience
+    from agentmux.adapters.git.repository import Git
 
     try:
         return Git(folder, environ, Patience(limit_s=_GLANCE_S)).list_nested()
@@ -382,13 +382,13 @@ def _specs(
 
     @functools.cache
     def registry() -> Mapping[str, AgentSpec]:
-        from agentmux.adapters.config.agent_registry import load_registry  # noqa: PLC0415 (reads yaml)
+        from agentmux.adapters.config.agent_registry import load_registry
 
         return load_registry(chosen)
 
     @functools.cache
     def spec(name: str) -> AgentSpec:
-        from agentmux.core.agents.spec import spec_for  # noqa: PLC0415 (not every command)
+        from agentmux.core.agents.spec import spec_for
 
         return spec_for(name, registry(), resume_commands=chosen.resume.commands)
 
@@ -396,35 +396,35 @@ def _specs(
 
 
 def _merging(project: Path, environ: Mapping[str, str], patience: Patience) -> Merging:
-    from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (nor this)
-    from agentmux.adapters.trees.merging import Merges  # noqa: PLC0415 (only a delivery needs it)
+    from agentmux.adapters.git.program import GitProgram
+    from agentmux.adapters.trees.merging import Merges
 
     return Merges(GitProgram(project, environ, patience))
 
 
 def _remotes(folder: Path, environ: Mapping[str, str]) -> Remotes:
-    from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (only a delivery needs it)
-    from agentmux.adapters.git.remotes import ConfiguredRemotes  # noqa: PLC0415 (nor this)
+    from agentmux.adapters.git.program import GitProgram
+    from agentmux.adapters.git.remotes import ConfiguredRemotes
 
     return ConfiguredRemotes(GitProgram(folder, environ))
 
 
 def _secrets(folder: Path, environ: Mapping[str, str]) -> frozenset[str]:
-    from agentmux.adapters.git.secret_files import secret_values  # noqa: PLC0415 (rarely needed)
+    from agentmux.adapters.git.secret_files import secret_values
 
     return secret_values(folder, environ)
 
 
 def _forge(project: Path, environ: Mapping[str, str], given: Mapping[str, str]) -> Forge:
     """Return the forges that the user has described, asked with the environment ``given``."""
-    from agentmux.adapters.config.forge_registry import load_forges  # noqa: PLC0415 (reads yaml)
-    from agentmux.adapters.forge.command_line import ForgeCommandLine  # noqa: PLC0415 (rarely needed)
+    from agentmux.adapters.config.forge_registry import load_forges
+    from agentmux.adapters.forge.command_line import ForgeCommandLine
 
     return ForgeCommandLine(lambda: load_forges(config_dir(environ)), given, project)
 
 
 def _programs(environ: Mapping[str, str], *, keep: bool, runs: bool = True) -> Programs:
-    from agentmux.adapters.config.installed_programs import InstalledPrograms  # noqa: PLC0415 (looking needs none)
+    from agentmux.adapters.config.installed_programs import InstalledPrograms
 
     return InstalledPrograms(
         path=os.pathsep.join((str(scripts()), environ.get("PATH", os.defpath))),

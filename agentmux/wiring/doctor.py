@@ -63,7 +63,7 @@ def checks(patient: Patient) -> Mapping[str, Check]:
 
 
 def _installation(patient: Patient) -> Iterator[DoctorFinding]:
-    from agentmux.adapters.system.python.distributions import require_own_package  # noqa: PLC0415 (the doctor's)
+    from agentmux.adapters.system.python.distributions import require_own_package
 
     yield fine("installation", f"agentmux {VERSION} in {machine.PACKAGE}")
     ours = machine.scripts() / "agentmux"
@@ -78,33 +78,33 @@ def _installation(patient: Patient) -> Iterator[DoctorFinding]:
 
 
 def _tmux(patient: Patient) -> Iterable[DoctorFinding]:
-    from agentmux.adapters.tmux.health import tmux_facts  # noqa: PLC0415 (the doctor's)
+    from agentmux.adapters.tmux.health import tmux_facts
 
     return say.tmux_findings(tmux_facts(patient.site().terminal(None).socket))
 
 
 def _terminal(patient: Patient) -> Iterable[DoctorFinding]:
-    from agentmux.adapters.system.host_facts import terminal_facts  # noqa: PLC0415 (the doctor's)
+    from agentmux.adapters.system.host_facts import terminal_facts
 
     return say.terminal_findings(terminal_facts(patient.environ))
 
 
 def _system() -> Iterable[DoctorFinding]:
-    from agentmux.adapters.system.host_facts import host_facts  # noqa: PLC0415 (the doctor's)
+    from agentmux.adapters.system.host_facts import host_facts
 
     return say.host_findings(host_facts())
 
 
 def _disk(patient: Patient) -> Iterable[DoctorFinding]:
-    from agentmux.adapters.system.host_facts import disk_facts  # noqa: PLC0415 (the doctor's)
+    from agentmux.adapters.system.host_facts import disk_facts
 
     return say.disk_findings(disk_facts(patient.project / layout.SESSIONS_DIR))
 
 
 def _git(patient: Patient) -> Iterator[DoctorFinding]:
-    from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (the doctor's)
-    from agentmux.adapters.git.repository import require_identity  # noqa: PLC0415 (as above)
-    from agentmux.adapters.trees.absent_folder import staged_for  # noqa: PLC0415 (as above)
+    from agentmux.adapters.git.program import GitProgram
+    from agentmux.adapters.git.repository import require_identity
+    from agentmux.adapters.trees.absent_folder import staged_for
 
     git = GitProgram(patient.project, patient.environ)
     if not git.exists():
@@ -122,8 +122,8 @@ def _lines(git: GitProgram, *words: str) -> list[str]:
 
 
 def _forges(patient: Patient) -> Iterator[DoctorFinding]:
-    from agentmux.adapters.config.forge_registry import load_forges  # noqa: PLC0415 (reads yaml)
-    from agentmux.adapters.git.program import GitProgram  # noqa: PLC0415 (the doctor's)
+    from agentmux.adapters.config.forge_registry import load_forges
+    from agentmux.adapters.git.program import GitProgram
 
     git = GitProgram(patient.project, patient.environ)
     remotes = "\n".join(_lines(git, "remote", "-v") if git.exists() else [])
@@ -139,8 +139,8 @@ def _forges(patient: Patient) -> Iterator[DoctorFinding]:
 
 
 def _configuration(patient: Patient) -> Iterator[DoctorFinding]:
-    from agentmux.adapters.config.agent_registry import load_registry  # noqa: PLC0415 (reads yaml)
-    from agentmux.adapters.config.config_schema import config_schema_text, schema_path  # noqa: PLC0415 (as above)
+    from agentmux.adapters.config.agent_registry import load_registry
+    from agentmux.adapters.config.config_schema import config_schema_text, schema_path
 
     build.configuration(patient.project, config=patient.config, environ=patient.environ)
     load_registry(patient.world().settings)
@@ -153,14 +153,14 @@ def _configuration(patient: Patient) -> Iterator[DoctorFinding]:
 
 
 def _agents(patient: Patient) -> Iterable[DoctorFinding]:
-    from agentmux.adapters.config.agent_registry import load_registry  # noqa: PLC0415 (reads yaml)
+    from agentmux.adapters.config.agent_registry import load_registry
 
     world = patient.world()
     return says.agent_findings(world, load_registry(world.settings))
 
 
 def _notify(patient: Patient) -> Iterable[DoctorFinding]:
-    from agentmux.adapters.system.python import extras  # noqa: PLC0415 (the doctor's)
+    from agentmux.adapters.system.python import extras
 
     missing = "" if extras.has_modules("apprise") else extras.install_command(extras.APPRISE)
     return says.notify_findings(patient.world().settings, missing)
@@ -168,11 +168,11 @@ def _notify(patient: Patient) -> Iterable[DoctorFinding]:
 
 def mend(patient: Patient, repair: Repair) -> None:
     """Mend one kind of finding; what cannot be mended stays, and is found again."""
-    from agentmux.adapters.config.config_schema import config_schema_text, schema_path  # noqa: PLC0415 (reads yaml)
-    from agentmux.adapters.disk import files  # noqa: PLC0415 (the doctor's)
-    from agentmux.adapters.disk.session.handover import discard_pipes  # noqa: PLC0415 (as above)
-    from agentmux.app.commands.end.remove import finish_removals  # noqa: PLC0415 (as above)
-    from agentmux.app.session.search.lookup import list_sessions, sessions_dir  # noqa: PLC0415 (as above)
+    from agentmux.adapters.config.config_schema import config_schema_text, schema_path
+    from agentmux.adapters.disk import files
+    from agentmux.adapters.disk.session.handover import discard_pipes
+    from agentmux.app.commands.end.remove import finish_removals
+    from agentmux.app.session.search.lookup import list_sessions, sessions_dir
 
     site = patient.site()
     match repair:

@@ -174,7 +174,7 @@ def serve(control: socket.socket) -> None:
 
 
 def _load() -> None:
-    import agentmux  # noqa: PLC0415 (only in the server)
+    import agentmux
 
     for module in pkgutil.walk_packages(agentmux.__path__, "agentmux."):
         if not module.name.startswith(_OWN_PROGRAMS):
@@ -216,7 +216,7 @@ def _become(fields: dict[str, object], descriptors: Sequence[int]) -> NoReturn:
         os.chdir(str(fields["cwd"]))
         os.environ.clear()
         os.environ.update(fields["env"])  # type: ignore[call-overload]  # as it was sent
-        from agentmux import __main__ as program  # noqa: PLC0415 (only in the server)
+        from agentmux import __main__ as program
 
         sys.orig_argv[:] = fields["argv"]  # type: ignore[call-overload]  # as it was sent
         sys.argv[:] = [program.__file__, *sys.orig_argv[3:]]

@@ -62,9 +62,9 @@ class WorkerServer:
 
 
 def _serve() -> None:
-    import agentmux.cli.commands.fleet.app  # noqa: PLC0415 (only in the server)
-    import agentmux.cli.main  # noqa: PLC0415 (as above)
-    import agentmux.fleet.worker.worker  # noqa: F401, PLC0415 (as above)
+    import agentmux.cli.commands.fleet.app
+    import agentmux.cli.main
+    import agentmux.fleet.worker.worker  # noqa: F401 (as above)
 
     for line in sys.stdin.buffer:
         request = json.loads(line)
@@ -92,7 +92,7 @@ def _become(request: dict[str, Any]) -> NoReturn:
         os.environ.update(request["env"])
         if request["dies_at"]:
             _die_at(request["dies_at"])
-        from agentmux.cli.main import main  # noqa: PLC0415 (as above)
+        from agentmux.cli.main import main
 
         code = main(request["words"], request["env"])
     finally:
@@ -102,7 +102,7 @@ def _become(request: dict[str, Any]) -> NoReturn:
 
 def _die_at(number: int) -> None:
     """Kill this process before it has committed so many changes."""
-    from sqlalchemy import Connection, Engine, event  # noqa: PLC0415 (as above)
+    from sqlalchemy import Connection, Engine, event
 
     changes = count(1)
 

@@ -35,7 +35,7 @@ def main(words: list[str]) -> None:
     if words[:1] == [RECORD]:
         if interfaces != ["lo"]:
             sys.exit("error: the screens are recorded without a network, and here is one")
-        from tests.real.recorder import main as record  # noqa: PLC0415 (tests do without it)
+        from tests.real.recorder import main as record
 
         sys.exit(record(words[1:]))
     own = [] if any(word.startswith(FOLDER) for word in words) else [FOLDER]

@@ -66,7 +66,7 @@ def load_registry(settings: Settings) -> Mapping[str, AgentSpec]:
     Raises:
         ConfigError: The ``like`` of an entry names no other agent, or leads back to the entry.
     """
-    from agentmux.adapters.config.layers import merge  # noqa: PLC0415 (loads yaml; the probe does not)
+    from agentmux.adapters.config.layers import merge
 
     table: Mapping[str, Any] = merge(_built_in(), settings.agents)
     return {name: _spec(name, _whole(name, table, ())) for name in table}
@@ -74,8 +74,8 @@ def load_registry(settings: Settings) -> Mapping[str, AgentSpec]:
 
 @functools.cache
 def _built_in() -> Mapping[str, Any]:
-    from agentmux.adapters.config import layers  # noqa: PLC0415 (as above)
-    from agentmux.adapters.yaml import schema  # noqa: PLC0415 (as above)
+    from agentmux.adapters.config import layers
+    from agentmux.adapters.yaml import schema
 
     name = f"{BUILT_IN.parent.name}/{BUILT_IN.name}"
     node = schema.parse(layers.read_text(BUILT_IN, name) or "", name)

@@ -29,7 +29,7 @@ class InstalledPrograms:
         self._runs = runs
 
     def find(self, command: str, on: str = "", /) -> Path | None:
-        from agentmux.adapters.config.agent_registry import find_program  # noqa: PLC0415 (not every command)
+        from agentmux.adapters.config.agent_registry import find_program
 
         return find_program(command, on or self.path)
 
@@ -42,7 +42,7 @@ class InstalledPrograms:
 
     @functools.cached_property
     def _prober(self) -> Prober:
-        from agentmux.adapters.config.agent_registry import Prober  # noqa: PLC0415 (not every command)
+        from agentmux.adapters.config.agent_registry import Prober
 
         return Prober(
             path_env=self.path, cache_dir=self._cache_dir, keep=self._keep, runs=self._runs

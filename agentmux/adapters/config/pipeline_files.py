@@ -90,7 +90,7 @@ def _refuse_approval(source: Source, why: str) -> Source:
 
 
 def _read(folder: PipelineFolder, blank: Source, data: bytes) -> Source:
-    from agentmux.adapters.yaml.located import load_located  # noqa: PLC0415 (loads yaml)
+    from agentmux.adapters.yaml.located import load_located
 
     item, problems = load_located(data)
     named = names(item)
@@ -144,7 +144,7 @@ def _is_path(name: str) -> bool:
 def _useless(schemas: Mapping[str, str]) -> Mapping[str, str]:
     if not schemas:
         return {}
-    from agentmux.adapters.yaml.json_schema import schema_problem  # noqa: PLC0415 (slow to load)
+    from agentmux.adapters.yaml.json_schema import schema_problem
 
     return {name: schema_problem(text) for name, text in schemas.items()}
 

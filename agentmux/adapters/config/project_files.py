@@ -157,7 +157,7 @@ class ProjectFiles:
         """Return the configuration without those parts of the project that are not allowed."""
         if not self._layers:
             return Settings()
-        from agentmux.adapters.config.layers import combine_layers  # noqa: PLC0415 (loads yaml)
+        from agentmux.adapters.config.layers import combine_layers
 
         layers = self._usable(keys)
         found = combine_layers(layers).settings

@@ -148,7 +148,7 @@ class _NotedLock:
         return False
 
     def _take(self, timeout_s: float) -> None:
-        from filelock import FileLock, Timeout  # noqa: PLC0415 (loads asyncio; looking at a lock needs none)
+        from filelock import FileLock, Timeout
 
         # Opened before the lock: if it is still at the path afterwards, this file was locked.
         self._witness = self._open_witness()

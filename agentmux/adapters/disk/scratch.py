@@ -18,7 +18,7 @@ def scratch_folder(prefix: str) -> Iterator[Path]:
     Raises:
         OSError: It cannot be made.
     """
-    import tempfile  # noqa: PLC0415 (loads `random`; few commands need it)
+    import tempfile
 
     folder = Path(tempfile.mkdtemp(prefix=prefix))
     _FOLDERS.add(folder)

@@ -673,7 +673,7 @@ def _scratch(git_dir: Path) -> Iterator[tuple[Path, int]]:
     outlives this process can still commit from the index in the folder. A process that a hook
     leaves running has the descriptor, too: until it ends, `_sweep` removes nothing.
     """
-    import tempfile  # noqa: PLC0415 (loads `random`; only a commit needs it)
+    import tempfile
 
     _sweep(git_dir)
     with _open_folder(git_dir) as in_use:

@@ -8,12 +8,14 @@ says why. What Apprise and its plug-ins print goes nowhere, because it may conta
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, Final
@@ -100,7 +102,7 @@ _UNKNOWN: Final = "Apprise does not know this kind of address, or it is incomple
 def _by_apprise(urls: Sequence[str], title: str, body: str) -> str:
     """Send to the first of these URLs that Apprise can use here."""
     try:
-        import apprise  # noqa: PLC0415 (missing in many installations, slow to import)
+        import apprise
     except ImportError:
         return NO_APPRISE
     for url in urls:
@@ -112,9 +114,6 @@ def _by_apprise(urls: Sequence[str], title: str, body: str) -> str:
 
 def _try_send(send: Callable[[], object]) -> str:
     """Send; return why it failed, from what Apprise logs in this thread."""
-    import logging  # noqa: PLC0415
-    import threading  # noqa: PLC0415
-
     here, said = threading.get_ident(), []
 
     class Listener(logging.Handler):

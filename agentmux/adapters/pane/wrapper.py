@@ -169,7 +169,7 @@ class Wrapper:
             EndedEarly: HUP or TERM came before the user chose.
         """
         sys.path.append(os.path.realpath(f"{__file__}/../../../.."))  # the folder of `agentmux`
-        from agentmux.adapters.pane.gate import GateClosed, hold  # noqa: PLC0415 (only for stopped panes)
+        from agentmux.adapters.pane.gate import GateClosed, hold
 
         self.leave("stopped", _now() + "\n")
 
@@ -293,8 +293,8 @@ class Wrapper:
         When a program ends, tmux drops output that it has not read yet; a busy server lost the last
         lines of 2 in 100 programs.
         """
-        import select  # noqa: PLC0415 (not needed at start-up)
-        import termios  # noqa: PLC0415 (as above)
+        import select
+        import termios
 
         try:
             os.tcsetpgrp(0, os.getpgrp())
@@ -364,7 +364,7 @@ class Output:
 
     def __init__(self, keep: int) -> None:
         """Make the pipe; ``keep`` is how many bytes are kept, the last ones."""
-        import threading  # noqa: PLC0415 (not for agents)
+        import threading
 
         self.keep = keep
         self.tail = b""
@@ -464,7 +464,7 @@ def _prctl() -> object:
     """Return C's ``prctl``, by which the agent dies with the wrapper; None if not on Linux."""
     if sys.platform != "linux":
         return None
-    import ctypes  # noqa: PLC0415 (Linux only)
+    import ctypes
 
     return getattr(ctypes.CDLL(None), "prctl", None)
 

@@ -36,7 +36,7 @@ def run_own_notify(report: str, environ: Mapping[str, str]) -> None:
 
 
 def _own_notify(environ: Mapping[str, str]) -> tuple[str, ...]:
-    import tomllib  # noqa: PLC0415 (other hooks do without it)
+    import tomllib
 
     home = environ.get("CODEX_HOME") or Path(environ.get("HOME", ""), ".codex")
     try:

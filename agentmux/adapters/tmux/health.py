@@ -34,7 +34,7 @@ def tmux_facts(socket: str) -> TmuxFacts:
     server = TmuxTerminal(socket, timeout_s=ANSWER_S).server()
     if not server.pid:
         return TmuxFacts(version=said, socket=socket)
-    import libtmux  # noqa: PLC0415 (takes 150 ms, and only this needs it)
+    import libtmux
 
     found = libtmux.Server(socket_path=socket)
     options = dict(_options(_ask_tmux(found, "show-options", "-s")))

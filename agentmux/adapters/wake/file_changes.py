@@ -55,7 +55,7 @@ def follow(path: Path, timeout_s: float) -> Generator[None, None, None]:
     The time between two yields is at most ``timeout_s`` and at most half a second, even if the
     directory cannot be watched. This never ends: the caller stops iterating.
     """
-    from watchfiles import watch  # noqa: PLC0415 (only waiting needs it)
+    from watchfiles import watch
 
     wait_ms = max(1, min(_LOOK_MS, int(timeout_s * 1000)))
     with suppress(*_UNWATCHABLE):
@@ -83,7 +83,7 @@ async def changes(paths: Iterable[Path], stop: asyncio.Event) -> AsyncIterator[N
     is yielded any more.
     """
     # Imported here, because most programs that import this module do not watch.
-    from watchfiles import watch  # noqa: PLC0415 (as above)
+    from watchfiles import watch
 
     watched = tuple(paths)
     for path in watched:
@@ -117,7 +117,7 @@ async def wait_until_gone(path: Path) -> None:
 
 
 async def _watch_until_gone(path: Path) -> None:
-    from watchfiles import watch  # noqa: PLC0415 (as above)
+    from watchfiles import watch
 
     halt = _Halt()
     watching = watch(

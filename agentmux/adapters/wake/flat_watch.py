@@ -62,7 +62,7 @@ class FlatWatch:
         self._watched = frozenset()
 
     def _run(self, folders: frozenset[Path], halt: threading.Event) -> None:
-        from watchfiles import watch  # noqa: PLC0415 (the first picture comes before it)
+        from watchfiles import watch
 
         while not halt.is_set():
             there = [each for each in folders if each.is_dir()]

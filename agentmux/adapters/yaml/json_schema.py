@@ -131,7 +131,7 @@ def _tries(pattern: str, length: int) -> int:
 
 
 def _not_a_schema(schema: dict[str, object]) -> str:
-    from jsonschema.exceptions import SchemaError  # noqa: PLC0415 (slow to load)
+    from jsonschema.exceptions import SchemaError
 
     try:
         _validator_class(schema).check_schema(schema)
@@ -142,15 +142,15 @@ def _not_a_schema(schema: dict[str, object]) -> str:
 
 
 def _validator_class(schema: dict[str, object]) -> Any:  # noqa: ANN401 (jsonschema has no types)
-    from jsonschema import Draft202012Validator  # noqa: PLC0415 (slow to load)
-    from jsonschema.validators import validator_for  # noqa: PLC0415 (as above)
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import validator_for
 
     return validator_for(schema, default=Draft202012Validator)
 
 
 def _validator(schema: dict[str, object]) -> Any:  # noqa: ANN401 (as above)
-    from jsonschema.validators import extend  # noqa: PLC0415 (slow to load)
-    from referencing import Registry  # noqa: PLC0415 (slow to load)
+    from jsonschema.validators import extend
+    from referencing import Registry
 
     made = _validator_class(schema)
     budget = _Budget()

@@ -357,6 +357,6 @@ def is_conversation(text: str) -> bool:
     """Return whether ``text`` can be the id of a conversation."""
     if not text:
         return False
-    from agentmux.core.agents.spec import is_session_ref  # noqa: PLC0415 (5 ms, and most never need it)
+    from agentmux.core.agents.spec import is_session_ref
 
     return is_session_ref(text)

@@ -24,7 +24,10 @@ from agentmux.app.views.session.session_view import (
     SessionView,
 )
 from agentmux.core.codec.frozen import replace
+from agentmux.core.decisions.workplace import left_now
 from agentmux.core.definitions.definition import Kind
+from agentmux.core.journal.events import UserDecision
+from agentmux.core.journal.state import decode
 from agentmux.core.names import layout
 from agentmux.core.names.status_labels import (
     SessionStatus,
@@ -46,6 +49,7 @@ from agentmux.core.names.statuses import (
     STOPPED,
     WAITING,
 )
+from agentmux.core.pipeline.verified import verified_fields
 from agentmux.errors import AgentmuxError, DataError, ExitCode
 
 if TYPE_CHECKING:
@@ -114,8 +118,6 @@ def _is_decided(site: Site, entry: SessionEntry) -> bool:
     """Return whether the journal contains a decision of the user that is not applied yet."""
     if entry.problem is not None or not wants_decision(entry.fields):
         return False
-    from agentmux.core.journal.events import UserDecision  # noqa: PLC0415 (for those who look, mostly unused)
-
     tail = site.files(entry.path).load().tail
     return any(isinstance(event.fact, UserDecision) for event, _ in tail)
 
@@ -215,9 +217,6 @@ def _checks(fields: Json) -> tuple[Json, ...]:
     """Return what the checks have found; decoded only where the session has any."""
     if not fields.get("verify") or not fields.get("results"):
         return ()
-    from agentmux.core.journal.state import decode  # noqa: PLC0415 (for those who check)
-    from agentmux.core.pipeline.verified import verified_fields  # noqa: PLC0415 (as above)
-
     try:
         return tuple(verified_fields(decode(fields, where="state.json")))
     except DataError:
@@ -256,9 +255,6 @@ def _left_branch(site: Site, entry: SessionEntry) -> str:
     branch = site.repositories.branch_at(place)
     if branch is None or branch == entry.text("branch"):
         return ""
-    from agentmux.core.decisions.workplace import left_now  # noqa: PLC0415 (for those who left)
-    from agentmux.core.journal.state import decode  # noqa: PLC0415 (as above)
-
     try:
         return left_now(decode(entry.fields, where="state.json"), branch)
     except DataError:

@@ -27,9 +27,9 @@ def demo(
     """
     if fleet:
         require_extra()
-        from agentmux.demo.fleet.play import run as run_fleet  # noqa: PLC0415 (as below)
+        from agentmux.demo.fleet.play import run as run_fleet
 
         return run_fleet(keep=keep)
-    from agentmux.demo.play import run  # noqa: PLC0415 (no other command needs it)
+    from agentmux.demo.play import run
 
     return run(keep=keep)

@@ -52,8 +52,8 @@ def web(  # noqa: PLR0913, PLR0917 (typer)
     """
     face: Face = ctx.obj
     require_person(face, "web")
-    from agentmux.web import serving  # noqa: PLC0415 (Starlette takes 0.3 s to import)
-    from agentmux.wiring import machine  # noqa: PLC0415 (as above)
+    from agentmux.web import serving
+    from agentmux.wiring import machine
 
     at, port = _address(listen)
     options = serving.ServingOptions(
@@ -100,7 +100,7 @@ def _file(path: Path | None) -> Path | None:
 
 
 def _open(page: Path) -> None:
-    import webbrowser  # noqa: PLC0415 (only with --open)
+    import webbrowser
 
     if not webbrowser.open(page.as_uri()):
         render.note(f"no browser was found; open {page} in one")

@@ -125,9 +125,9 @@ def beginnings(place: CompletionContext) -> Iterator[Candidate]:
     ``request-changes`` takes the only one.
     """
     # Slow to import, and the one rule of what the command takes.
-    from agentmux.core.fold.acceptance import takes_decision  # noqa: PLC0415
-    from agentmux.core.journal.state import decode  # noqa: PLC0415
-    from agentmux.core.pipeline import registry  # noqa: PLC0415
+    from agentmux.core.fold.acceptance import takes_decision
+    from agentmux.core.journal.state import decode
+    from agentmux.core.pipeline import registry
 
     for name in _match_sessions(place):
         try:

@@ -42,7 +42,7 @@ def main(argv: Sequence[str], environ: Mapping[str, str]) -> int:
 
 def split_line(line: str) -> list[str]:
     """Return the words of a command line as a shell reads them; the last one may be unfinished."""
-    import shlex  # noqa: PLC0415 (only bash gives us a line)
+    import shlex
 
     for end in ("", '"', "'"):
         try:
@@ -207,7 +207,7 @@ def _values(
         return [f":{parameter.kind}"]
     if parameter.kind == COMMAND:
         return _matching(_suggest_subcommands(program, line), word)
-    from agentmux.cli.fast.candidates import SOURCES, CompletionContext  # noqa: PLC0415 (a third of a Tab)
+    from agentmux.cli.fast.candidates import SOURCES, CompletionContext
 
     source = SOURCES.get(parameter.kind)
     if source is None:

@@ -310,7 +310,7 @@ def _own_session(environ: Mapping[str, str]) -> OwnTmux | None:
 
 
 def _display(*, colour: bool) -> Display:
-    from agentmux.monitor.screen import PlainDisplay, TerminalDisplay  # noqa: PLC0415 (agents start first)
+    from agentmux.monitor.screen import PlainDisplay, TerminalDisplay
 
     if sys.stdout.isatty():
         return TerminalDisplay(sys.stdout, colour=colour)

@@ -62,7 +62,7 @@ class _Standard:
         self._name = name
 
     def __get__(self, _: object, cls: type[Any]) -> object:
-        import dataclasses  # noqa: PLC0415 (a signal does not need it)
+        import dataclasses
 
         known = [
             (each.name, each.type, dataclasses.field(**_options(each, dataclasses.MISSING)))
@@ -218,7 +218,7 @@ def _to_compare_key(record: object) -> tuple[object, ...]:
 
 
 def _refuse(record: object, name: str, *_: object) -> None:
-    from dataclasses import FrozenInstanceError  # noqa: PLC0415 (a signal does not need it)
+    from dataclasses import FrozenInstanceError
 
     raise FrozenInstanceError(f"`{name}` of {type(record).__qualname__} is frozen")
 

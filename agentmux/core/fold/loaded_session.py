@@ -43,6 +43,6 @@ class LoadedSession:
     @property
     def current(self) -> SessionState:
         """The state with the events of ``tail``: what the session is now."""
-        from agentmux.core.fold.apply import fold  # noqa: PLC0415 (a signal may do without)
+        from agentmux.core.fold.apply import fold
 
         return fold(self.state, self.tail)

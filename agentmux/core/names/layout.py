@@ -126,7 +126,7 @@ def stamp_of(name: str) -> datetime | None:
     match = _SESSION_NAME.fullmatch(name)
     if match is None:
         return None
-    from datetime import datetime  # noqa: PLC0415 (a signal needs none)
+    from datetime import datetime
 
     try:
         return datetime.strptime(match["stamp"], "%Y%m%d-%H%M%S")  # noqa: DTZ007 (local by contract)

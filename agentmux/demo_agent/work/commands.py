@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -28,8 +29,6 @@ def run(argv: Sequence[str], env: dict[str, str], stdin: str = "") -> Ran:
     Returns:
         The result; the status is 127 if the command cannot be started, 124 if it takes too long.
     """
-    import subprocess  # noqa: PLC0415 (a prompt is handled before the first command)
-
     try:
         done = subprocess.run(  # noqa: TID251 (a program of its own, without our modules)
             list(argv), env=env, input=stdin, text=True, encoding="utf-8", errors="replace",
@@ -44,8 +43,6 @@ def run(argv: Sequence[str], env: dict[str, str], stdin: str = "") -> Ran:
 
 def kill(argv: Sequence[str]) -> Ran:
     """Start a command and kill it at once, as the system does to programs when memory runs out."""
-    import subprocess  # noqa: PLC0415 (as above)
-
     process = subprocess.Popen(list(argv), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     process.kill()
     return Ran(process.wait(), "Killed")

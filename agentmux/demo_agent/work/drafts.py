@@ -75,7 +75,7 @@ def _detail(seat: OwnSeat, _life: Life) -> str:
 
 
 def _plan(_seat: OwnSeat, life: Life) -> str:
-    import yaml  # noqa: PLC0415 (only a planner needs it)
+    import yaml
 
     made = whole_plan(life.plan or {})
     return yaml.safe_dump(made, sort_keys=False, allow_unicode=True)

@@ -166,7 +166,7 @@ class SeatWork:
         path = Path(self._seat.session_dir or ".", PLAN)
         if not path.is_file():
             return {}
-        import yaml  # noqa: PLC0415 (only a coder needs it)
+        import yaml
 
         loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
         data = yaml.load(path.read_text(encoding="utf-8"), Loader=loader)  # noqa: S506 (a safe one)

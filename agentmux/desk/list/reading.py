@@ -74,7 +74,7 @@ class SessionReader:
         Raises:
             AgentmuxError: One of them cannot be read.
         """
-        from agentmux.app.session.workplace.own_worktree import with_workplace  # noqa: PLC0415 (when it is needed)
+        from agentmux.app.session.workplace.own_worktree import with_workplace
 
         world = self.world(row.project)
         state = world.files(row.path).load().current
@@ -163,7 +163,7 @@ def _row(site: Site, view: SessionView, entry: SessionEntry, seen_ns: int) -> De
 
 
 def _examine_row(world: World, row: DeskRow) -> DeskRow | None:
-    from agentmux.app.views.outlook import outlook  # noqa: PLC0415 (50 ms; the list comes first)
+    from agentmux.app.views.outlook import outlook
 
     try:
         entry = entry_at(world, row.path)

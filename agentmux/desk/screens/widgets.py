@@ -301,7 +301,7 @@ def _console() -> Console:
 
 
 def _markdown(text: str) -> RenderableType:
-    from rich.markdown import Markdown  # noqa: PLC0415 (only documents need it)
+    from rich.markdown import Markdown
 
     shown = "\n".join(map(_printable_line, text.splitlines()))
     return Markdown(shown, hyperlinks=False, code_theme="ansi_dark")

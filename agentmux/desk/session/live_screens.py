@@ -107,8 +107,8 @@ class LiveScreens:
         return screen
 
     def _own(self, target: Target) -> OwnTmux:
-        from agentmux.adapters.tmux.control_client import ControlClients  # noqa: PLC0415 (when it is shown)
-        from agentmux.adapters.tmux.own_session import OwnTmux  # noqa: PLC0415 (as above)
+        from agentmux.adapters.tmux.control_client import ControlClients
+        from agentmux.adapters.tmux.own_session import OwnTmux
 
         with self._lock:
             self._clients = self._clients or ControlClients()

@@ -134,7 +134,7 @@ class SessionPages:
     # -- screens -----------------------------------------------------------------------------
 
     def _screens(self, row: DeskRow, at: int, name: str) -> SessionPage:
-        from agentmux.app.views.session.last_screens import readable_screens  # noqa: PLC0415 (when it is shown)
+        from agentmux.app.views.session.last_screens import readable_screens
 
         site, entry = self._entry(row)
         seats = self._live.seats(site, entry) if row.live else ()
@@ -182,7 +182,7 @@ class SessionPages:
     # -- diff --------------------------------------------------------------------------------
 
     def _diff(self, row: DeskRow, *_: object) -> SessionPage:
-        from agentmux.app.delivery.approval.result_view import every_change  # noqa: PLC0415 (as above)
+        from agentmux.app.delivery.approval.result_view import every_change
 
         world, state = self._reader.place_row(row)
         lines = every_change(world, world.files(row.path), state)
@@ -195,7 +195,7 @@ class SessionPages:
     # -- why, journal ------------------------------------------------------------------------
 
     def _why(self, row: DeskRow, *_: object) -> SessionPage:
-        from agentmux.app.views.session.explanation import explanation  # noqa: PLC0415 (when it is shown)
+        from agentmux.app.views.session.explanation import explanation
 
         site, entry = self._entry(row)
         if entry.problem is not None:
@@ -206,7 +206,7 @@ class SessionPages:
         )
 
     def _journal(self, row: DeskRow, *_: object) -> SessionPage:
-        from agentmux.desk.session.journal_lines import journal_lines, whole_lines  # noqa: PLC0415 (when it is shown)
+        from agentmux.desk.session.journal_lines import journal_lines, whole_lines
 
         site, _entry = self._entry(row)
         events = site.files(row.path).tail(0)
@@ -227,8 +227,8 @@ def _place(names: tuple[str, ...], at: int, name: str) -> int:
 
 def blank_screen(entry: SessionEntry, seat: str) -> LastScreen:
     """Return the screen of a seat of which none was kept."""
-    from agentmux.app.views.plain_fields import mapping, text  # noqa: PLC0415 (as above)
-    from agentmux.app.views.session.last_screens import no_screen  # noqa: PLC0415 (when it is shown)
+    from agentmux.app.views.plain_fields import mapping, text
+    from agentmux.app.views.session.last_screens import no_screen
 
     return no_screen(seat, text(mapping(mapping(entry.fields, "agents"), seat), "agent"))
 
@@ -237,7 +237,7 @@ def screen_page(
     shown: LastScreen, now: datetime, seats: tuple[str, ...], at: int, *, is_live: bool
 ) -> SessionPage:
     """Return the page of one of several screens."""
-    from agentmux.app.views.session.last_screens import heading  # noqa: PLC0415 (when it is shown)
+    from agentmux.app.views.session.last_screens import heading
 
     return SessionPage(
         screen=shown.paint_rows() or ("",),

@@ -8,11 +8,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from agentmux.app.delivery.approval.approval_question import question_or_obstacle
 from agentmux.app.session.search.lookup import entry_at, sessions_dir
+from agentmux.app.session.workplace.own_worktree import with_workplace
 from agentmux.app.views.status import look
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.times import time_of
 from agentmux.core.fleet.statuses import progress
+from agentmux.core.fold.acceptance import takes_decision
 from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError
 from agentmux.wiring import build
@@ -61,10 +64,6 @@ class HostSessions:
 
     def question(self, path: Path) -> Mapping[str, object] | None:
         """Return what a person has to decide: cycle, digest and the lines to read first."""
-        from agentmux.app.delivery.approval.approval_question import question_or_obstacle  # noqa: PLC0415 (reads git)
-        from agentmux.app.session.workplace.own_worktree import with_workplace  # noqa: PLC0415 (as above)
-        from agentmux.core.fold.acceptance import takes_decision  # noqa: PLC0415 (as above)
-
         world = build.world(self.project, config=self.config, environ=self.environ)
         state = world.files(path).load().current
         if not takes_decision(state):

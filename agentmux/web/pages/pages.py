@@ -17,10 +17,12 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 
 from agentmux.adapters.disk.files import read_limited
 from agentmux.adapters.system.python.installation import require_installed
+from agentmux.app.delivery.approval.result_view import every_change
 from agentmux.app.result import SessionProblem, envelope
 from agentmux.app.session.search.lookup import SessionEntry, shown_path
 from agentmux.app.views.session.decision import with_digest
 from agentmux.app.views.session.documents import documents
+from agentmux.app.views.session.explanation import explanation
 from agentmux.app.views.session.journal_rows import journal_rows
 from agentmux.app.views.session.last_screens import LastScreen, last_screens
 from agentmux.app.views.session.seat_screens import with_screens
@@ -342,8 +344,6 @@ class WebPages:
 
     def diff(self, request: Request) -> Response:
         """Show every change of a session."""
-        from agentmux.app.delivery.approval.result_view import every_change  # noqa: PLC0415 (when it is shown)
-
         place = self._place(request)
         loaded = self._sessions.load_session(place)
         lines = every_change(loaded.world, loaded.files, loaded.state)
@@ -363,8 +363,6 @@ class WebPages:
 
     def why(self, request: Request) -> Response:
         """Show why a session is where it is, and what a resume would do."""
-        from agentmux.app.views.session.explanation import explanation  # noqa: PLC0415 (when it is shown)
-
         place = self._place(request)
         entry = place.entry()
         if entry.problem is not None:

@@ -152,7 +152,7 @@ def test_a_folder_that_is_gone_is_logged_and_gives_no_hint(
 
 @contextmanager
 def no_more_files() -> Iterator[None]:
-    import watchfiles  # noqa: F401, PLC0415 (opens files itself, before the limit)
+    import watchfiles  # noqa: F401 (opens files itself, before the limit)
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))

@@ -155,7 +155,7 @@ class _ArtifactReader:
         if data.startswith(b"{"):
             with suppress(ValueError):
                 return files.json_fields(data)
-        from agentmux.adapters.yaml.documents import load_yaml  # noqa: PLC0415 (yaml costs 20 ms)
+        from agentmux.adapters.yaml.documents import load_yaml
 
         loaded = load_yaml(data)
         if loaded.problems:

@@ -21,7 +21,7 @@ def read_front_matter(text: str) -> tuple[Mapping[str, object], tuple[str, ...]]
     names = plain[1].split(", ") if plain is not None else []
     if names and not _NO_TEXT.intersection(names):
         return {"reviewers": names}, ()
-    from agentmux.adapters.yaml.documents import front_matter  # noqa: PLC0415 (yaml costs 20 ms)
+    from agentmux.adapters.yaml.documents import front_matter
 
     head, _, problems = front_matter(text)
     return head, problems

@@ -6,6 +6,7 @@ the caller must read the session in full with `session_files`.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -17,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters.disk import files, inner_repository
+from agentmux.adapters.disk.removal import delete_tree
 from agentmux.core.journal.older_form import shown_form
 from agentmux.core.journal.state import has_phase
 from agentmux.core.names import layout
@@ -163,8 +165,6 @@ def one_at_a_time(project: Path, *, wait_s: float = BEGIN_WAIT_S) -> Iterator[No
 
 
 def _hold(project: Path, folder: int, wait_s: float) -> None:
-    import fcntl  # noqa: PLC0415 (only a start needs it)
-
     deadline = time.monotonic() + wait_s
     while True:
         try:
@@ -242,8 +242,6 @@ def delete(buried: Path) -> None:
         DataError: Something in it cannot be deleted; another call continues from there.
         ValueError: The directory does not have a name from `bury`.
     """
-    from agentmux.adapters.disk.removal import delete_tree  # noqa: PLC0415 (only removing needs it)
-
     if not buried.name.startswith(BURIED):
         raise ValueError(f"{buried} was not buried")
     delete_tree(buried)

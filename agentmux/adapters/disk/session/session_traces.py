@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from agentmux.adapters.disk import files
+from agentmux.core.codec.records import from_fields, to_fields
+from agentmux.core.decisions.session_trace import SessionTrace
 from agentmux.errors import AgentmuxError
-
-if TYPE_CHECKING:
-    from agentmux.core.decisions.session_trace import SessionTrace
 
 _MOST: Final = 1 << 18
 _ENDING: Final = ".json"
@@ -25,8 +24,6 @@ class TraceFolder:
         self._folder = folder
 
     def keep(self, trace: SessionTrace) -> None:
-        from agentmux.core.codec.records import to_fields  # noqa: PLC0415 (only an orchestrator)
-
         files.make_dir(self._folder)
         files.replace(self._file(trace.session), files.json_bytes(to_fields(trace)))
 
@@ -52,9 +49,6 @@ class TraceFolder:
         data = files.read_limited(self._folder / name, _MOST)
         if data is None:
             return None
-        from agentmux.core.codec.records import from_fields  # noqa: PLC0415 (there are seldom any)
-        from agentmux.core.decisions.session_trace import SessionTrace  # noqa: PLC0415 (as above)
-
         with suppress(AgentmuxError, ValueError):
             return from_fields(SessionTrace, files.json_fields(data), where="trace")
         return None

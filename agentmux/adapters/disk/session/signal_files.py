@@ -115,7 +115,7 @@ class FileSignals:
         Return its value, and for each problem a sentence, with its line where known. The value is
         None if there are problems.
         """
-        from agentmux.adapters.yaml.documents import load_yaml  # noqa: PLC0415 (yaml costs 20 ms)
+        from agentmux.adapters.yaml.documents import load_yaml
 
         loaded = load_yaml(data)
         return loaded.value, loaded.problems
@@ -133,7 +133,7 @@ class FileSignals:
         return data.decode("utf-8")
 
     def schema_problems(self, schema: str, value: object) -> tuple[str, ...]:
-        from agentmux.adapters.yaml.json_schema import violations  # noqa: PLC0415 (slow to load)
+        from agentmux.adapters.yaml.json_schema import violations
 
         return violations(schema, value)
 
@@ -223,7 +223,7 @@ class FileSignals:
         events = self._events(lines, warnings, older=older)
         if not events or not isinstance(events[0][0].fact, JournalCreated):
             warnings.append(f"`{self._path}` has no readable state: the artifacts alone decide")
-            from agentmux.adapters.disk.session.frozen_pipeline import with_frozen_pipeline  # noqa: PLC0415 (as below)
+            from agentmux.adapters.disk.session.frozen_pipeline import with_frozen_pipeline
 
             state = with_frozen_pipeline(self._with_feature(BLANK), self._path)
             if state.pipeline == FEATURE:
@@ -237,7 +237,7 @@ class FileSignals:
                 foreign=True,
                 warnings=tuple(warnings),
             )
-        from agentmux.core.fold.lost_state import rebuild  # noqa: PLC0415 (a signal needs none)
+        from agentmux.core.fold.lost_state import rebuild
 
         state, implied = rebuild(BLANK, events)
         warnings.append(f"`{layout.STATE}` was rebuilt from the journal")

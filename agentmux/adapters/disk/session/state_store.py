@@ -143,7 +143,7 @@ class StateStore:
         try:
             self._read(self.path)
         except ValueError:
-            from datetime import UTC  # noqa: PLC0415 (a signal needs none)
+            from datetime import UTC
 
             stamp = now.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
             return files.move(self.path, self.path.with_name(f"{layout.STATE}.corrupt-{stamp}"))

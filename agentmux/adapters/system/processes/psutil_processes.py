@@ -21,7 +21,7 @@ _TMUX: Final = "tmux"
 @contextmanager
 def _process(pid: int) -> Iterator[psutil.Process]:
     """Give a process; psutil's errors become an `OSError`."""
-    import psutil  # noqa: PLC0415 (a slow import, for this system's sake alone)
+    import psutil
 
     try:
         yield psutil.Process(pid)
@@ -31,7 +31,7 @@ def _process(pid: int) -> Iterator[psutil.Process]:
 
 def own_pids() -> Iterator[int]:
     """Yield the pid of each process of the user."""
-    import psutil  # noqa: PLC0415 (as above)
+    import psutil
 
     uid = os.getuid()
     for each in psutil.process_iter(["uids"]):
@@ -84,7 +84,7 @@ def is_tmux_server(pid: int) -> bool:
 
 def mounts() -> Iterator[tuple[Path, str]]:
     """Yield the place and type of each mounted file system, in the order of mounting."""
-    import psutil  # noqa: PLC0415 (as above)
+    import psutil
 
     for each in psutil.disk_partitions(all=True):
         yield Path(each.mountpoint), each.fstype

@@ -12,12 +12,16 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.search.lookup import Liveness, SessionEntry, live, own_tmux, sessions_dir
+from agentmux.app.session.workplace.base_worktree import base_spec
 from agentmux.app.session.workplace.branch_mismatch import keep_as
+from agentmux.app.session.workplace.own_worktree import worktree_of
 from agentmux.core.codec.frozen import replace
+from agentmux.core.forges.spec import read_url
 from agentmux.core.names.status_labels import brought_back_label
 from agentmux.core.names.statuses import DONE
 from agentmux.core.names.words import git_commands
 from agentmux.core.names.words.counts import format_count, some
+from agentmux.core.pipeline.delivery import command_to_keep
 from agentmux.errors import AgentmuxError, BlockedError, DataError
 from agentmux.ports.processes import LOCK_WAIT_S
 
@@ -65,8 +69,6 @@ def worktree_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None
     if not entry.text("worktree"):
         return None
     # Only a session with a worktree pays for these: `agentmux list` finishes removals, too.
-    from agentmux.app.session.workplace.own_worktree import worktree_of  # noqa: PLC0415 (as above)
-
     spec = worktree_of(world, world.files(entry.path).load().current, entry.path)
     if spec is None or not _is_settled(world, entry):
         return spec
@@ -119,8 +121,6 @@ def base_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None:
     """
     if not entry.fields.get("base_checks"):
         return None
-    from agentmux.app.session.workplace.base_worktree import base_spec  # noqa: PLC0415 (as above)
-
     try:
         state = world.files(entry.path).load().current
     except DataError:
@@ -150,8 +150,6 @@ def _base_branch(entry: SessionEntry) -> str | None:
 
 def _find_merge_commit(world: World, entry: SessionEntry) -> str | None:
     """Return the commit at which the session's request was merged, as the forge says; else None."""
-    from agentmux.core.forges.spec import read_url  # noqa: PLC0415 (as above)
-
     request = entry.fields.get("request")
     url = request.get("url") if isinstance(request, dict) else None
     if not isinstance(url, str):
@@ -192,8 +190,6 @@ def require_commit_named(world: World, entry: SessionEntry, *, force: bool) -> s
     Raises:
         BlockedError: There is one, and no ``force``; the reason is ``not_merged``.
     """
-    from agentmux.core.pipeline.delivery import command_to_keep  # noqa: PLC0415 (as above)
-
     state = world.files(entry.path).load().current
     made = state.commit.commit if state.commit is not None else None
     found = world.repository.list_unnamed_commits(made) if made is not None else ()

@@ -23,6 +23,7 @@ from agentmux.app.session.search.lost_sessions import require_not_lost
 from agentmux.app.session.search.orchestrator_version import other_version
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.times import time_of
+from agentmux.core.journal.state import encode
 from agentmux.core.names import layout
 from agentmux.core.names.statuses import DONE
 from agentmux.core.names.words.nearest import nearest_of
@@ -201,8 +202,6 @@ def entry_at(site: Site, path: Path) -> SessionEntry:
         loaded = site.files(path).load()
     except DataError as error:
         return _entry(site, path, {}, "none", problem=problem_of(path.name, error))
-    from agentmux.core.journal.state import encode  # noqa: PLC0415 (a good state needs no closer look)
-
     found: Json = encode(loaded.state) if loaded.known else {}
     return _entry(site, path, found, loaded.source, warnings=loaded.warnings)
 

@@ -82,8 +82,8 @@ def _decide(
     approves = given["kind"] == "approve"
     require_person(face, "fleet approve" if approves else "fleet request-changes")
     engine = engine_of(ctx)
-    from agentmux.fleet.decisions import deciding  # noqa: PLC0415 (an extra)
-    from agentmux.fleet.queue import listing  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.decisions import deciding
+    from agentmux.fleet.queue import listing
 
     row = listing.find(engine, name)
     asked = deciding.require_asked(row)
@@ -108,7 +108,7 @@ def _lines(asked: dict[str, object]) -> list[str]:
 
 def _by_host(engine: sa.Engine, row: Feature, said: str) -> str:
     """Return what a feature's host does, with what that needs if its worker does not run."""
-    from agentmux.fleet.queue.listing import idle_host  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.queue.listing import idle_host
 
     idle = idle_host(engine, row) if row.session else ""
     return f"{said}, once its worker runs: agentmux fleet worker, on {idle}" if idle else said
@@ -143,8 +143,8 @@ def retry(
     face: Face = ctx.obj
     require_person(face, "fleet retry")
     engine = engine_of(ctx)
-    from agentmux.fleet.decisions import deciding, drain  # noqa: PLC0415 (an extra)
-    from agentmux.fleet.queue import listing  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.decisions import deciding, drain
+    from agentmux.fleet.queue import listing
 
     row = listing.find(engine, feature)
     if not abandon:
@@ -164,8 +164,8 @@ def cancel(
     face: Face = ctx.obj
     require_person(face, "fleet cancel")
     engine = engine_of(ctx)
-    from agentmux.fleet.decisions import deciding  # noqa: PLC0415 (an extra)
-    from agentmux.fleet.queue import listing  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.decisions import deciding
+    from agentmux.fleet.queue import listing
 
     row = listing.find(engine, feature)
     deciding.require_unended(row)

@@ -39,8 +39,8 @@ def init(
     face: Face = ctx.obj
     require_person(face, "fleet init")
     place = place_of_fleet(face)
-    from agentmux.fleet.engine.fleet_home import is_private, require_url, shown_url  # noqa: PLC0415 (an extra)
-    from agentmux.fleet.engine.setup import set_up  # noqa: PLC0415 (as above)
+    from agentmux.fleet.engine.fleet_home import is_private, require_url, shown_url
+    from agentmux.fleet.engine.setup import set_up
 
     if url_file is None:
         url = place.url() if place.is_set_up() else place.default_url
@@ -82,12 +82,12 @@ def worker(
     place = place_of_fleet(face)
     called = require_wish(FleetRequest(repo="/", feature="-", host=name or platform.node())).host
     if systemd:
-        from agentmux.fleet.worker.systemd import unit  # noqa: PLC0415 (an extra)
+        from agentmux.fleet.worker.systemd import unit
 
         render.out(unit(machine.program(), slots=slots, name=name, environ=face.environ))
         return 0
     require_person(face, "fleet worker")
-    from agentmux.fleet.worker.worker import WorkerOptions, work  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.worker.worker import WorkerOptions, work
 
     def print_line(line: str) -> None:
         render.note(line)
@@ -115,7 +115,7 @@ def drain(
     face: Face = ctx.obj
     require_person(face, "fleet drain")
     engine = engine_of(ctx)
-    from agentmux.fleet.decisions import drain  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.decisions import drain
 
     begun = drain.drain(engine, host)
     if json:

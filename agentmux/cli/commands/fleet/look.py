@@ -26,7 +26,7 @@ def list_(
     """List the features of the fleet."""
     face: Face = ctx.obj
     engine = engine_of(ctx)
-    from agentmux.fleet.queue.listing import feature_fields, fleet_view, host_fields  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.queue.listing import feature_fields, fleet_view, host_fields
 
     view = fleet_view(engine)
     hosts = view.stale if stale else tuple(view.hosts.values())
@@ -51,7 +51,7 @@ def show(ctx: typer.Context, feature: IdArg, json: GroupJsonOpt = False) -> int:
     """Show all that the fleet knows of a feature."""
     face: Face = ctx.obj
     engine = engine_of(ctx)
-    from agentmux.fleet.queue.listing import find, fleet_view, shown_fields  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.queue.listing import find, fleet_view, shown_fields
 
     fields = shown_fields(engine, fleet_view(engine), find(engine, feature))
     if json:
@@ -70,8 +70,8 @@ def attach(
     """Show a feature's session in this terminal, also on another host."""
     face: Face = ctx.obj
     engine = engine_of(ctx)
-    from agentmux.fleet.decisions.attaching import attach_words  # noqa: PLC0415 (an extra)
-    from agentmux.fleet.queue.listing import find  # noqa: PLC0415 (as above)
+    from agentmux.fleet.decisions.attaching import attach_words
+    from agentmux.fleet.queue.listing import find
 
     words = attach_words(engine, place_of_fleet(face), find(engine, feature))
     if prints or not face.on_screen:

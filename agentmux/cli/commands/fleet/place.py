@@ -43,7 +43,7 @@ def place_of_fleet(face: Face) -> FleetHome:
         NotInstalledError: The extra is not installed.
     """
     require_extra()
-    from agentmux.fleet.engine.fleet_home import place_of  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.engine.fleet_home import place_of
 
     return place_of(face.environ)
 
@@ -55,7 +55,7 @@ def engine_of(ctx: typer.Context) -> sa.Engine:
         AgentmuxError: There is none, it does not answer, or it is of another version.
     """
     place = place_of_fleet(ctx.obj)
-    from agentmux.fleet.engine.database import engine_for, require_contract  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.engine.database import engine_for, require_contract
 
     engine = engine_for(place.url())
     ctx.call_on_close(engine.dispose)

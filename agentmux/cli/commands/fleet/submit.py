@@ -74,7 +74,7 @@ def submit(  # noqa: PLR0913, PLR0917 (typer)
     """Submit a feature, an issue or a backlog."""
     face: Face = ctx.obj
     engine = engine_of(ctx)
-    from agentmux.fleet.queue.submission import submit as send  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.queue.submission import submit as send
 
     read_roles(role or ())
     if quick and pipeline not in {"", "quick"}:
@@ -97,7 +97,7 @@ def submit(  # noqa: PLR0913, PLR0917 (typer)
     if backlog is not None:
         if feature is not None or issue or key:
             raise UsageError("--from takes features, issues and keys from its file")
-        from agentmux.fleet.queue.backlog import read_backlog  # noqa: PLC0415 (reads yaml)
+        from agentmux.fleet.queue.backlog import read_backlog
 
         wishes = read_backlog(absolute(backlog), usual, face.environ)
         if not wishes and not json:
@@ -118,7 +118,7 @@ def submit(  # noqa: PLR0913, PLR0917 (typer)
 
 
 def _repository(face: Face, text: str) -> str:
-    from agentmux.fleet.host.repository import named_repository  # noqa: PLC0415 (an extra)
+    from agentmux.fleet.host.repository import named_repository
 
     return named_repository(text, cwd(), face.environ) if text else str(face.project())
 
@@ -132,8 +132,8 @@ def _require_allowed(face: Face, engine: sa.Engine, wishes: tuple[FleetRequest, 
         ConfigError: None may.
         NotFoundError: This host is the whole fleet, and has no such repository.
     """
-    from agentmux.fleet.engine import rows  # noqa: PLC0415 (an extra)
-    from agentmux.fleet.engine.database import explain_errors  # noqa: PLC0415 (as above)
+    from agentmux.fleet.engine import rows
+    from agentmux.fleet.engine.database import explain_errors
 
     own = face.world(anywhere(face), read_only=True).settings.fleet.repos
     with explain_errors(engine), engine.connect() as connection:

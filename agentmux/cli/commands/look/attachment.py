@@ -133,7 +133,7 @@ def _await_end(site: Site, path: Path) -> bool:
 
 def _visit_session(site: Site, path: Path, target: Target, environ: Mapping[str, str]) -> bool:
     """Have the person's client show the session; return whether it was waited for."""
-    from agentmux.adapters.tmux.visit import Visit  # noqa: PLC0415 (libtmux: only who is in tmux)
+    from agentmux.adapters.tmux.visit import Visit
 
     visit = Visit(target, environ)
     own = site.terminal(target.server.socket).own(target)
@@ -210,7 +210,7 @@ def attach_argv(
     Raises:
         UsageError: This terminal cannot show the session; the hints say what to type.
     """
-    from agentmux.adapters.tmux.commands import client_of, goes_to  # noqa: PLC0415 (only who goes)
+    from agentmux.adapters.tmux.commands import client_of, goes_to
 
     client = client_of(target.server.socket)
     to_attach = shlex.join((*client, "attach-session", "-t", target.session))

@@ -190,7 +190,7 @@ def _pick_session(face: Face, entries: Sequence[SessionEntry]) -> SessionEntry:
         NotFoundError: The terminal cannot show the picker.
         KeyboardInterrupt: The person left the picker without a choice.
     """
-    from agentmux.cli.picker import screen  # noqa: PLC0415 (only where there are several)
+    from agentmux.cli.picker import screen
 
     if not screen.can_draw(face.environ):
         return select_session(entries, command=_ATTACH)

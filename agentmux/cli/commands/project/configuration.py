@@ -67,7 +67,7 @@ def schema() -> int:
     `agentmux init` writes it beside the configuration. To renew it:
     agentmux config schema > .agentmux/config.schema.json
     """
-    from agentmux.adapters.config.config_schema import config_schema_text  # noqa: PLC0415 (rarely)
+    from agentmux.adapters.config.config_schema import config_schema_text
 
     render.out(config_schema_text().rstrip("\n"), verbatim=True)
     return 0

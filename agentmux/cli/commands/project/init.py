@@ -60,8 +60,8 @@ def _answers(face: Face, world: World, found: tuple[VerifyCommand, ...], path: P
     Raises:
         KeyboardInterrupt: The person left, or does not want the file.
     """
-    from agentmux.cli.ask import setup_questions as questions  # noqa: PLC0415 (only with a person)
-    from agentmux.cli.ask.agent_choice import ask_agent, asking  # noqa: PLC0415 (as above)
+    from agentmux.cli.ask import setup_questions as questions
+    from agentmux.cli.ask.agent_choice import ask_agent, asking
 
     ask = asking()
     render.note("Enter takes the answer in brackets. Ctrl-C leaves, and nothing is written.")

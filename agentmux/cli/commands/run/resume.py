@@ -235,7 +235,7 @@ def _pick_session(
     """
     if entry is not None:
         return _Picked(entry=entry, fresh=fresh)
-    from agentmux.cli.picker import screen  # noqa: PLC0415 (with a name, nothing is to be picked)
+    from agentmux.cli.picker import screen
 
     entries = unfinished_sessions(world, command=command)
     world = preview_trust(world, lambda each: each.settings)[0]

@@ -288,7 +288,7 @@ def _chosen_agent(face: Face, world: World) -> tuple[str | None, World]:
     Returns:
         An agent's name or a command, None if nothing was asked; and the world with the answer.
     """
-    from agentmux.cli.ask.agent_choice import asking, choose_agent  # noqa: PLC0415 (only with a person)
+    from agentmux.cli.ask.agent_choice import asking, choose_agent
 
     agent = choose_agent(world, asking(), config=face.config)
     if agent is None:

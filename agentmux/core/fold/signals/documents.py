@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from agentmux.core.codec.frozen import replace
+from agentmux.core.codec.shape import as_code, plain
 from agentmux.core.definitions.definition import Kind, Leaf, PhaseDefinition
 from agentmux.core.documents.plan import check_plan, subplan_file, tasks_file
 from agentmux.core.documents.plan_pages import plan_md, subplan_md, tasks_md
@@ -128,8 +129,6 @@ def _phase(handed: Handed, contents: Contents) -> Made:
     name, documents = handed.submission.phase, _documents(handed.state())
     if name in documents:
         return PhaseDone(phase=name, sha256=contents.sha256), ()
-    from agentmux.core.codec.shape import as_code, plain  # noqa: PLC0415 (after a mistake)
-
     known = ", ".join(f"`{each}`" for each in documents) or "none"
     problem = f"no phase {as_code(name)} is handed in by this command; it is for: {known}"
     return PhaseDone(phase=plain(name[:60])), (problem,)

@@ -19,7 +19,7 @@ def nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
     begun = tuple(each for each in names if each.startswith((f"{word}_", f"{word}-")))
     if word and begun:
         return begun
-    from difflib import get_close_matches  # noqa: PLC0415 (slow to import, only needed after a mistake)
+    from difflib import get_close_matches
 
     folded = {each.casefold(): each for each in reversed(names)}
     return tuple(folded[each] for each in get_close_matches(word.casefold(), folded, n=1))
@@ -27,7 +27,7 @@ def nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
 
 def is_mistyped(word: str, known: Iterable[str]) -> bool:
     """Whether a word is so similar to a known name that it was probably meant to be that one."""
-    from difflib import get_close_matches  # noqa: PLC0415 (as above)
+    from difflib import get_close_matches
 
     return bool(get_close_matches(word.casefold(), known, n=1, cutoff=_MISTYPED))
 

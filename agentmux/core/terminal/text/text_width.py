@@ -35,7 +35,7 @@ def library_width(char: str) -> int:
     """Return the number of cells of a printable character, by the tables of `wcwidth`."""
     if char.isascii() or any(first <= char <= last for first, last in ONE_CELL):
         return 1
-    from wcwidth import wcwidth  # noqa: PLC0415 (slow to import; agents start before the first picture)
+    from wcwidth import wcwidth
 
     # Terminals disagree on whether a spacing mark takes a cell of its own.
     return max(unicodedata.category(char) == "Mc", wcwidth(char))

@@ -1,0 +1,76 @@
+"""An import inside a function makes a program start faster, and hides what a module depends on.
+
+The modules in `FREE` choose among many others, most of which a command does not need: there it is
+allowed. Elsewhere a function imports only what is slow to load: the modules in `SLOW`.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parent.parent.parent
+PACKAGE: Final = ROOT / "agentmux"
+
+FREE: Final = ("__main__.py", "cli/", "desk/", "wiring/")
+"""The modules that may import anything when it is needed."""
+
+SLOW: Final = {
+    "agentmux.adapters.config.agent_registry": "loads YAML; known agents need no probe",
+    "agentmux.adapters.config.layers": "loads YAML",
+    "agentmux.adapters.disk.session.frozen_pipeline": "only older sessions are without one",
+    "agentmux.adapters.pane.gate": "only a stopped pane has one",
+    "agentmux.adapters.yaml": "loads YAML: 20 ms",
+    "agentmux.core.agents.spec": "5 ms, and few signals name a conversation",
+    "agentmux.core.fold.apply": "a signal may do without the fold",
+    "agentmux.core.fold.lost_state": "a signal rebuilds no state",
+    "apprise": "it is missing in many installations",
+    "asyncio": "threads also run programs without a loop",
+    "ctypes": "the wrapper needs it on Linux alone",
+    "dataclasses": "10 ms, and a signal needs none",
+    "datetime": "a signal reads no clock",
+    "difflib": "it is needed after a mistake alone",
+    "filelock": "loads asyncio; looking at a lock needs none",
+    "jsonschema": "80 ms, and few checks have a schema",
+    "libtmux": "150 ms, and only the look at a server's health needs it",
+    "psutil": "it is needed where there is no /proc",
+    "referencing": "as slow as jsonschema, and needed with it",
+    "select": "the wrapper starts agents without it",
+    "tempfile": "loads random, and few commands need it",
+    "termios": "the wrapper starts agents without it",
+    "threading": "the wrapper starts agents without it",
+    "tomllib": "the hooks of other agents do without it",
+    "watchfiles": "only waiting needs it",
+    "wcwidth": "30 ms, and agents start before the first picture",
+    "yaml": "more than the rest of the demo agent's start",
+}
+"""What a function may import elsewhere, and why it is not loaded with its module."""
+
+
+def _late_imports(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the line and the module of each import inside a function."""
+    module = ast.parse(path.read_text(encoding="utf-8"))
+    for function in ast.walk(module):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            for node in ast.walk(function):
+                if isinstance(node, ast.ImportFrom):
+                    yield node.lineno, f"{node.module}.{node.names[0].name}"
+                elif isinstance(node, ast.Import):
+                    yield from ((node.lineno, each.name) for each in node.names)
+
+
+def _is_slow(module: str) -> str | None:
+    return next((each for each in SLOW if f"{module}.".startswith(f"{each}.")), None)
+
+
+def _elsewhere() -> Iterator[tuple[str, str]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        place = path.relative_to(PACKAGE).as_posix()
+        if not place.startswith(FREE):
+            yield from ((f"{place}:{line}", module) for line, module in _late_imports(path))
+
+
+def test_a_function_imports_only_what_is_slow_to_load() -> None:
+    late = list(_elsewhere())
+    assert [(place, module) for place, module in late if _is_slow(module) is None] == []
+    assert {_is_slow(module) for _, module in late} == set(SLOW), "no longer imported late"
