@@ -137,14 +137,14 @@ _KINDS: Final = {"start": _Start, "diff": _Diff}
 def _load_command(name: str) -> Any:  # noqa: ANN401 (as above)
     """Import the module of the command ``name``; return the click command."""
     module, _, function = _COMMANDS[name].partition(":")
-    found = getattr(importlib.import_module(f"agentmux.cli.commands.{module}"), function)
+    command = getattr(importlib.import_module(f"agentmux.cli.commands.{module}"), function)
     holder = typer.Typer(**_TYPER_OPTIONS)
-    if isinstance(found, typer.Typer):
-        first = found.registered_callback
-        holder.add_typer(found, name=name, help=_help(first.callback if first else None))
+    if isinstance(command, typer.Typer):
+        first = command.registered_callback
+        holder.add_typer(command, name=name, help=_help(first.callback if first else None))
     else:
         kind = _KINDS.get(name, TyperCommand)
-        holder.command(name, cls=kind, help=_help(found))(found)
+        holder.command(name, cls=kind, help=_help(command))(command)
     return typer.main.get_group(holder).commands[name]
 
 

@@ -60,10 +60,10 @@ class Face:
             ConfigError: It would be ``/`` or the home directory, and neither ``--project`` nor the
                 session in which this command is run says so.
         """
-        found = self.known_project()
-        if found is None:
+        folder = self.known_project()
+        if folder is None:
             raise machine.no_project(self.place())
-        return found
+        return folder
 
     def known_project(self) -> Path | None:
         """Return what `project` returns; None where it raises `ConfigError`."""
@@ -180,7 +180,7 @@ def face_of(argv: Sequence[str], environ: Mapping[str, str]) -> tuple[Face, list
     Raises:
         UsageError: A global option has no value.
     """
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     verbose = False
     rest: list[str] = []
     words = iter(argv)
@@ -189,12 +189,12 @@ def face_of(argv: Sequence[str], environ: Mapping[str, str]) -> tuple[Face, list
         if word == "--":
             rest += [word, *words]
         elif name in _VALUED:
-            found[_VALUED[name]] = value if equals else _value(name, next(words, None))
+            options[_VALUED[name]] = value if equals else _value(name, next(words, None))
         elif word in _VERBOSE:
             verbose = True
         else:
             rest.append(word)
-    return _face(found, environ, verbose=verbose), rest
+    return _face(options, environ, verbose=verbose), rest
 
 
 def _value(name: str, value: str | None) -> str:

@@ -141,27 +141,27 @@ def _usage(error: Exception, argv: Sequence[str]) -> UsageError:
     unknown = _explain_unknown(error, argv)
     if unknown is not None:
         return unknown
-    said = str(getattr(error, "format_message", lambda: error)()).strip().rstrip(".")
+    message = str(getattr(error, "format_message", lambda: error)()).strip().rstrip(".")
     path = str(getattr(getattr(error, "ctx", None), "command_path", "agentmux"))
     command, hint = path.partition(" ")[2], f"{path} --help"
     option = str(getattr(error, "option_name", ""))
     near = getattr(error, "possibilities", None) or ()
     if near:
-        said = f"no such option: {option}"
-    quoted = _suggest_quotes(command) if _EXTRA in said else ()
+        message = f"no such option: {option}"
+    quoted = _suggest_quotes(command) if _EXTRA in message else ()
     hints = (*suggest_name(option, near), *quoted, hint, *_as_text(command, option))
-    return UsageError(said[:1].lower() + said[1:], hints=hints)
+    return UsageError(message[:1].lower() + message[1:], hints=hints)
 
 
 def _explain_unknown(error: Exception, argv: Sequence[str]) -> UsageError | None:
     """Return the error for a command or a choice that typer does not know; None for others."""
     from agentmux.cli.fast import commands, help  # noqa: A004 (only after a mistake)
 
-    said = str(getattr(error, "message", ""))
-    command = re.match(r"No such command '(.*?)'\.", said)
+    message = str(getattr(error, "message", ""))
+    command = re.match(r"No such command '(.*?)'\.", message)
     if command is not None:
         return help.no_such_command(commands.find_path(commands.load(), tuple(argv)), command[1])
-    choice = re.match(r"'(.*?)' is not one of (.*?)\.?$", said)
+    choice = re.match(r"'(.*?)' is not one of (.*?)\.?$", message)
     if choice is None:
         return None
     known = re.findall(r"'(.*?)'", choice[2])

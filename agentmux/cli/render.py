@@ -170,10 +170,10 @@ def table(
         colours: The colours of cells by row and column, counted from 0; None for no colours.
     """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    found = colours or {}
+    cell_colours = colours or {}
 
     def cell(text: str, row: int, column: int) -> str:
-        shown = paint_text(text, found.get((row, column), Colour.NONE), colours=True)
+        shown = paint_text(text, cell_colours.get((row, column), Colour.NONE), colours=True)
         return shown + " " * (widths[column] - len(text))
 
     return [

@@ -78,18 +78,18 @@ _TITLE: Final = 14
 
 def _fit_rows(rows: Sequence[tuple[str, ...]], cols: int) -> list[tuple[str, ...]]:
     """Return the rows of a list, with columns cut so that they fit into ``cols`` cells, if so."""
-    found = list(rows)
+    table = list(rows)
     for column, least in _CUT:
-        over = _over(found, cols)
-        if over > 0 and column < len(found[0]):
-            size = max(width(row[column]) for row in found)
+        over = _over(table, cols)
+        if over > 0 and column < len(table[0]):
+            size = max(width(row[column]) for row in table)
             cells = max(size - over, least)
-            kept = [_cut_cell(row[column], cells, column) for row in found]
-            found = [
+            kept = [_cut_cell(row[column], cells, column) for row in table]
+            table = [
                 (*row[:column], cell, *row[column + 1 :])
-                for row, cell in zip(found, kept, strict=True)
+                for row, cell in zip(table, kept, strict=True)
             ]
-    return found
+    return table
 
 
 def _over(rows: Sequence[tuple[str, ...]], cols: int) -> int:
@@ -131,8 +131,8 @@ def status_lines(
     if view.commit:
         lines.append(f"  commit        {view.commit}")
     if view.delivery:
-        said = ", ".join(step_labels(view)) or f"{view.delivery.get('then')}, not begun"
-        lines.append(f"  delivery      {said}")
+        delivery = ", ".join(step_labels(view)) or f"{view.delivery.get('then')}, not begun"
+        lines.append(f"  delivery      {delivery}")
     if is_kept(view):
         *before, way = ways()
         lines += [*(f"  warning       {each}" for each in before), f"  get it with   {way}"]
@@ -234,11 +234,11 @@ def log_line(raw: str) -> str:
         return raw
     if not isinstance(fields, dict):
         return raw
-    said = {name: fields.pop(name, "") for name in ("at", "level", "message")}
+    head = {name: fields.pop(name, "") for name in ("at", "level", "message")}
     for name in ("logger", "session"):
         fields.pop(name, None)
     trace = fields.pop("exception", "")
     rest = "".join(f"  {name}={value}" for name, value in fields.items())
-    time = str(said["at"])[11:19] or "--:--:--"
-    line = f"{time} {said['level']!s:<7} {said['message']}{rest}"
+    time = str(head["at"])[11:19] or "--:--:--"
+    line = f"{time} {head['level']!s:<7} {head['message']}{rest}"
     return f"{line}\n{trace}" if trace else line

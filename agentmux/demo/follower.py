@@ -132,7 +132,7 @@ def _describe_signal(step: JournalStep) -> str | None:
     fact = step.event.fact
     if fact.kind not in events.SIGNALS:
         return None
-    said = fact.kind.removeprefix("submit_").replace("_", " ")
+    artifact = fact.kind.removeprefix("submit_").replace("_", " ")
     if isinstance(fact, events.ReviewDone):
-        said = f"review: {fact.verdict}"
-    return f"handed in {said}" if step.accepted else f"handed in {said}, too late to count"
+        artifact = f"review: {fact.verdict}"
+    return f"handed in {artifact}" if step.accepted else f"handed in {artifact}, too late to count"

@@ -151,8 +151,8 @@ def git(project: Path, environment: Mapping[str, str], *words: str) -> str:
             "git is not installed", hints=("install git, then run this again",)
         ) from None
     if done.status:
-        said = done.err.decode("utf-8", "replace").strip()
-        raise MissingError(f"git {words[0]} failed: {said}")
+        errors = done.err.decode("utf-8", "replace").strip()
+        raise MissingError(f"git {words[0]} failed: {errors}")
     return done.out.decode("utf-8", "replace")
 
 
@@ -168,9 +168,9 @@ def run_tests(scene: Scene) -> tuple[bool, str]:
         env=scene.environment,
         limit_s=_LIMIT_S,
     ).run()
-    said = done.err.decode("utf-8", "replace")
-    counted = [line for line in said.splitlines() if line.startswith("Ran ")]
-    return done.status == 0, counted[0].partition(" in ")[0] if counted else said.strip()
+    output = done.err.decode("utf-8", "replace")
+    counted = [line for line in output.splitlines() if line.startswith("Ran ")]
+    return done.status == 0, counted[0].partition(" in ")[0] if counted else output.strip()
 
 
 def write_environment(scene: Scene) -> Path:

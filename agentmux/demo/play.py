@@ -121,12 +121,12 @@ class Play:
         )
         try:
             follower.until(is_there, f"waiting for {goal}", deadline_s=DEADLINE_S)
-            _, said = waiting.communicate(timeout=ENDING_S)
+            _, errors = waiting.communicate(timeout=ENDING_S)
         finally:
             waiting.kill()
             waiting.wait()
         if waiting.returncode:
-            raise DemoError(f"agentmux wait ended with {waiting.returncode}: {said.strip()}")
+            raise DemoError(f"agentmux wait ended with {waiting.returncode}: {errors.strip()}")
 
     def _session(self) -> Path:
         folder = self._demo.project / layout.SESSIONS_DIR
@@ -137,13 +137,13 @@ class Play:
 
     def _project_claims(self) -> Iterator[Claim]:
         project, environment = self._demo.project, self._demo.environment
-        made = git(project, environment, "rev-list", "--count", "main").strip()
+        count = git(project, environment, "rev-list", "--count", "main").strip()
         files = git(project, environment, "show", "--format=", "--name-only").split()
         dirt = git(project, environment, "status", "--porcelain").strip()
         yield Claim(
-            holds=made == "2" and not dirt,
-            text=f"{int(made) - 1} commit was made on main, with {len(files)} files; the work tree "
-            f"is {'clean' if not dirt else 'dirty: ' + dirt}",
+            holds=count == "2" and not dirt,
+            text=f"{int(count) - 1} commit was made on main, with {len(files)} files; the work tree"
+            f" is {'clean' if not dirt else 'dirty: ' + dirt}",
         )
         passed, counted = run_tests(self._demo)
         yield Claim(holds=passed, text=f"the project's tests pass: {counted}")

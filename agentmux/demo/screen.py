@@ -56,11 +56,11 @@ class DemoScreen:
 
     def step(self, step: JournalStep) -> None:
         """Print an event of the session in words, if the user should know about it."""
-        said = describe(step)
-        if said is not None:
+        words = describe(step)
+        if words is not None:
             phase = step.before.phase if step.before.session_id else step.after.phase
             seat = step.event.seat
-            self.line(f"{_INDENT}{self.since_began(step.at)}  {phase:<13} {seat:<17} {said}")
+            self.line(f"{_INDENT}{self.since_began(step.at)}  {phase:<13} {seat:<17} {words}")
 
     def claims(self, found: Iterable[Claim]) -> bool:
         """Print each claim and whether it holds; return whether all of them hold."""
@@ -115,8 +115,8 @@ class DemoScreen:
             program: Path of the ``agentmux`` program.
             path: The user's ``$PATH``; tells whether typing ``agentmux`` runs that program.
         """
-        found = shutil.which(_COMMAND, path=path)
-        known = found is not None and Path(found).resolve() == program.resolve()
+        executable = shutil.which(_COMMAND, path=path)
+        known = executable is not None and Path(executable).resolve() == program.resolve()
         command = _COMMAND if known else shlex.quote(str(program))
         self.head("next, in one of your git repositories:")
         self.line(f"{_INDENT}{command} agents             # list the coding agents")

@@ -108,10 +108,10 @@ def _nothing_runs(scene: Scene, screen: DemoScreen) -> bool:
 def _running(scene: Scene) -> tuple[tuple[int, int], ...]:
     """Return the processes of this demo that still run, as pairs of pid and start time."""
     # Without /proc, only the tmux servers can be found; the rest ends with them.
-    found: set[tuple[int, int]] = set()
+    pairs: set[tuple[int, int]] = set()
     for home in scene.homes:
-        found |= {*_server(home), *processes.carriers(home.mark)}
-    return tuple(found)
+        pairs |= {*_server(home), *processes.carriers(home.mark)}
+    return tuple(pairs)
 
 
 def _server(home: DemoHome) -> tuple[tuple[int, int], ...]:

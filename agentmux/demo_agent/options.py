@@ -82,17 +82,17 @@ def parse(argv: list[str]) -> AgentOptions:
     Raises:
         WrongArgvError: An option is unknown, lacks its value, or excludes another one.
     """
-    found: dict[str, str | bool] = {}
+    options: dict[str, str | bool] = {}
     words = iter(argv)
     for word in words:
         if word == "--":
             for rest in words:
-                _add_prompt(found, rest)
+                _add_prompt(options, rest)
         elif word.startswith("-") and len(word) > 1:
-            _add_option(found, word, words)
+            _add_option(options, word, words)
         else:
-            _add_prompt(found, word)
-    return _check_options(AgentOptions()._replace(**found))  # type: ignore[arg-type]  # names from the tables
+            _add_prompt(options, word)
+    return _check_options(AgentOptions()._replace(**options))  # type: ignore[arg-type]  # names from the tables
 
 
 def _add_prompt(found: dict[str, str | bool], word: str) -> None:

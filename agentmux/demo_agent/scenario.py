@@ -90,7 +90,7 @@ def live(scenario: dict[str, Any], seat: OwnSeat, launch: int) -> Life:
         seat: The seat.
         launch: The number of the launch, from 1.
     """
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     attempt = {"cycle": seat.cycle, "iteration": seat.iteration, "launch": launch}
     blocks = (
         scenario.get("default"),
@@ -99,8 +99,8 @@ def live(scenario: dict[str, Any], seat: OwnSeat, launch: int) -> Life:
     )
     for block in blocks:
         for part in _matching(block or {}, attempt):
-            found.update(part)
-    return Life()._replace(**found)
+            values.update(part)
+    return Life()._replace(**values)
 
 
 def _matching(block: dict[str, Any], attempt: dict[str, int]) -> list[dict[str, Any]]:
@@ -161,8 +161,8 @@ def _check_value(path: str, where: str, key: str, value: object) -> None:
     if key in _CHOICES:
         choices = _CHOICES[key]
         if value not in choices:
-            said = ", ".join(str(choice) for choice in choices)
-            raise WrongArgvError(f"Error: scenario {path}: {where} must be one of {said}")
+            alternatives = ", ".join(str(choice) for choice in choices)
+            raise WrongArgvError(f"Error: scenario {path}: {where} must be one of {alternatives}")
     elif not isinstance(value, _TYPES[key]):
         raise WrongArgvError(f"Error: scenario {path}: {where} has a value of the wrong type")
 

@@ -142,13 +142,13 @@ class Actions:
     ) -> bool:
         """Run a command; show what it said. If it failed, offer to run it in this terminal."""
         self._app.say(f"{doing} …")
-        said = await self._app.tools.commands.run(project, words, text=text)
-        if said.is_ok:
-            self._app.say(said.words, Colour.GREEN)
+        reply = await self._app.tools.commands.run(project, words, text=text)
+        if reply.is_ok:
+            self._app.say(reply.words, Colour.GREEN)
         else:
-            await self._show_failure(project, words, said, can_ask=text is None)
+            await self._show_failure(project, words, reply, can_ask=text is None)
         self._app.tools.feed.look_for_projects()
-        return said.is_ok
+        return reply.is_ok
 
     async def _show_failure(
         self, project: Path, words: Words, said: CommandEnd, *, can_ask: bool
@@ -197,12 +197,12 @@ class Actions:
             return
         text = change_request(self._app.comments.get(row.path, {}))
         title = f"What should change in {row.name}?"
-        made = await self._app.ask(
+        answer = await self._app.ask(
             Writing(title, text=f"{text}\n" if text else "", choices=known.beginnings)
         )
-        if made is not None:
-            words = command_words.request_changes(row.name, made.choice, known.digest)
-            if await self._run(row.project, words, "asking for changes", text=made.text):
+        if answer is not None:
+            words = command_words.request_changes(row.name, answer.choice, known.digest)
+            if await self._run(row.project, words, "asking for changes", text=answer.text):
                 self._app.comments.pop(row.path, None)
 
     def _changes(self, row: DeskRow) -> _Changes | None:
@@ -223,8 +223,8 @@ class Actions:
             self._app.say("select a line of the diff first (4, then Tab or z)")
             return
         held = self._app.comments.setdefault(row.path, {})
-        said = view.page.lines[view.cursor]
-        shown = "".join(text for text, _ in said)
+        line = view.page.lines[view.cursor]
+        shown = "".join(text for text, _ in line)
         about = (shown, *([held[place].text] if place in held else ()))
         text = await self._app.ask(Asking(f"Comment on {place}", about, "a comment"))
         if text is not None:
@@ -260,10 +260,10 @@ class Actions:
             title = f"Whom in {row.name}?"
             chosen = await self._app.ask(Choosing(title, (), seats, question, single=True))
         for seat in chosen or ():
-            made = await self._app.ask(Writing(f"What to tell {seat} of {row.name}?"))
-            if made is not None:
+            answer = await self._app.ask(Writing(f"What to tell {seat} of {row.name}?"))
+            if answer is not None:
                 words = command_words.tell(row.name, seat)
-                await self._run(row.project, words, f"telling {seat}", text=made.text)
+                await self._run(row.project, words, f"telling {seat}", text=answer.text)
 
     def _tellable(self, row: DeskRow) -> tuple[str, ...]:
         from agentmux.core.decisions.seat_needs import tellable
@@ -358,12 +358,12 @@ class Actions:
         for number, row in enumerate(rows, start=1):
             self._app.say(f"resuming {row.name} ({number} of {len(rows)}) …")
             words = command_words.resume(row.name, ())
-            said = await self._app.tools.commands.run(row.project, words)
-            failed += [] if said.is_ok else [(row, said)]
+            reply = await self._app.tools.commands.run(row.project, words)
+            failed += [] if reply.is_ok else [(row, reply)]
         self._app.unmark({row.path for row in rows} - {row.path for row, _ in failed})
         self._app.say(f"resumed {len(rows) - len(failed)} of {len(rows)}")
         if failed:
-            told = [f"{row.name}: {said.words}" for row, said in failed]
+            told = [f"{row.name}: {reply.words}" for row, reply in failed]
             await self._app.ask(TextDialog("Not resumed", told))
 
     async def _restart(self, row: DeskRow) -> None:
@@ -427,14 +427,14 @@ class Actions:
         if not known:
             self._app.say("no project is known here: go to yours, and open the desk there")
             return
-        made = await self._app.ask(Describing(known, self._offer))
-        if made is not None:
+        answer = await self._app.ask(Describing(known, self._offer))
+        if answer is not None:
             with TemporaryDirectory(prefix="agentmux-") as folder:
                 path = Path(folder) / "feature"
-                path.write_text(made.text, encoding="utf-8")
+                path.write_text(answer.text, encoding="utf-8")
                 self._app.select_next_new()
-                words = command_words.start(str(path), pipeline=made.pipeline, place=made.place)
-                self._here(made.project, words)
+                words = command_words.start(str(path), pipeline=answer.pipeline, place=answer.place)
+                self._here(answer.project, words)
 
     def _offer(self, project: Path) -> NewSessionOffer:
         """Return what a start in a project can take; as configured where nobody can tell."""

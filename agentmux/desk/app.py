@@ -191,10 +191,10 @@ class DeskApp(App[int]):
 
     def _take(self) -> None:
         """Take what the feed has read."""
-        found = self.tools.feed.take()
-        rows = [row for each in found for row in each.rows]
-        gone = [path for each in found for path in each.gone if path in self.listing.rows]
-        examined = [row for each in found for row in each.examined]
+        readings = self.tools.feed.take()
+        rows = [row for each in readings for row in each.rows]
+        gone = [path for each in readings for path in each.gone if path in self.listing.rows]
+        examined = [row for each in readings for row in each.examined]
         changed = bool(rows or gone)
         new = [row.path for row in rows if row.path not in self.listing.rows]
         if changed:
@@ -209,12 +209,12 @@ class DeskApp(App[int]):
         if examined:
             self.listing = lists.with_examined(self.listing, examined)
             self._stale -= {row.path for row in examined}
-        for problem in (each for read in found for each in read.problems if not each.session):
+        for problem in (each for read in readings for each in read.problems if not each.session):
             self.say(problem.message, Colour.RED)
-        if found and self.tools.feed.is_complete and (changed or not self._shown[1]):
+        if readings and self.tools.feed.is_complete and (changed or not self._shown[1]):
             self.tools.feed.follow(self.listing.rows)
             self.tools.feed.examine(self._at_rest())
-        if found:
+        if readings:
             self._show_all()
 
     def _at_rest(self) -> Iterator[DeskRow]:
@@ -364,15 +364,15 @@ class DeskApp(App[int]):
             return
         self._looking, turns = True, self._turns
         try:
-            found = await in_daemon_thread(partial(self.pages.screen_again, row, page))
+            new_page = await in_daemon_thread(partial(self.pages.screen_again, row, page))
         finally:
             self._looking = False
         if turns != self._turns:
             return
-        if found is None:
+        if new_page is None:
             self._load_soon()
-        elif found.screen != page.screen:
-            self.show_page(row, self.tab, self.part, found)
+        elif new_page.screen != page.screen:
+            self.show_page(row, self.tab, self.part, new_page)
 
     def turn_to(self, tab: str, part: int = 0) -> None:
         """Show another tab."""

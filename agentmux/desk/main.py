@@ -42,10 +42,10 @@ def open_desk(
     feed.begin()  # it reads while Textual is loaded
     from agentmux.desk.app import DeskApp
 
-    found = agent_above(environ)
+    caller = agent_above(environ)
     agent = ""
-    if found is not None:
-        agent = f"this is for a person; an agent runs the desk (seat {found.seat or '?'})"
+    if caller is not None:
+        agent = f"this is for a person; an agent runs the desk (seat {caller.seat or '?'})"
     locate = partial(machine.locate, here=project)
     commands = CommandRuns(program=machine.program(), environ=environ, config=config, locate=locate)
     tools = DeskTools(

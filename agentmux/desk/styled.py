@@ -42,12 +42,12 @@ def fill(text: str, cols: int) -> str:
 
 def fit_parts(parts: Iterable[Part], cols: int) -> Line:
     """Return the parts that fit into ``cols`` cells; what does not is cut."""
-    found: list[Part] = []
+    result: list[Part] = []
     for text, style in parts:
         size = width(text)
         if size > cols:
-            found.append((cut_clean(text, cols) if cols > 1 else ELLIPSIS[:cols], style))
+            result.append((cut_clean(text, cols) if cols > 1 else ELLIPSIS[:cols], style))
             break
-        found.append((text, style))
+        result.append((text, style))
         cols -= size
-    return tuple(found)
+    return tuple(result)

@@ -86,5 +86,5 @@ def _wrap_lines(lines: Sequence[str], cols: int) -> list[str]:
 
 def _total_first(lines: Sequence[str], cols: int) -> list[str]:
     """Return the lines of ``git diff --stat``, the total (its last line) first."""
-    said = (*lines[-1:], *(f"  {each}" for each in lines[:-1]))
-    return [cut(printable(line), cols) for line in said]
+    rows = (*lines[-1:], *(f"  {each}" for each in lines[:-1]))
+    return [cut(printable(line), cols) for line in rows]

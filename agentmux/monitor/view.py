@@ -198,8 +198,8 @@ def _header(picture: Picture, cols: int) -> Iterator[_Ranked]:
         yield from _text(f"cycle {state.cycle}", cols, ranks=heading, lines=1)
     if state.interruption is not None and state.phase != Phase.FAILED:
         ago = _age(state.interruption.at, picture.now)
-        said = f"interrupted{f' {ago} ago' if ago else ''}: {state.interruption.cause}"
-        yield from _text(said, cols, SegmentStyle.DIM, ranks=heading, lines=2)
+        interruption = f"interrupted{f' {ago} ago' if ago else ''}: {state.interruption.cause}"
+        yield from _text(interruption, cols, SegmentStyle.DIM, ranks=heading, lines=2)
 
 
 def _name(state: SessionState) -> str:
@@ -288,8 +288,8 @@ def _seat(picture: Picture, number: int, name: str, seat: Seat, cols: int) -> It
     is_short = width(called) <= cols * 2 // 3  # it stays whole, since commands take the name
     left, right = spread(called, says, cols, least=cols if is_short else cols // 4)
     style = SegmentStyle.ATTENTION if attention else SegmentStyle.PLAIN
-    said = _COLOURED.get(status_colour(status.status), SegmentStyle.PLAIN)
-    yield _Rank.SEAT, (Segment(left, style), Segment(right, said))
+    status_style = _COLOURED.get(status_colour(status.status), SegmentStyle.PLAIN)
+    yield _Rank.SEAT, (Segment(left, style), Segment(right, status_style))
     why = (_Rank.WHY, _Rank.WHY)
     about = _about(picture, name, seat)
     detail = (_Rank.DETAIL, _Rank.WHY)
@@ -408,8 +408,8 @@ def _turns(picture: Picture, cols: int) -> Iterator[_Ranked]:
         yield from _text(picture.note, cols, ranks=(_Rank.TURN, _Rank.MORE), lines=2)
     if picture.question:
         ranks = (_Rank.TURN, _Rank.MORE)
-        said = f"{ATTENTION} {picture.question}"
-        yield from _text(said, cols, SegmentStyle.ATTENTION, ranks=ranks, lines=_QUESTION_LINES)
+        question = f"{ATTENTION} {picture.question}"
+        yield from _text(question, cols, SegmentStyle.ATTENTION, ranks=ranks, lines=_QUESTION_LINES)
     if picture.draft is not None:
         return
     for what, *hints in turns:
@@ -445,9 +445,9 @@ def _failure(picture: Picture) -> Iterator[tuple[str, ...]]:
     state, session = picture.state, _choose_name(picture)
     if state.phase != Phase.FAILED:
         return
-    found = state.interruption
-    what = f"failed: {found.cause}" if found is not None else "failed"
-    seat = found.seat if found is not None else ""
+    interruption = state.interruption
+    what = f"failed: {interruption.cause}" if interruption is not None else "failed"
+    seat = interruption.seat if interruption is not None else ""
     again = ("press r to start it again",) if seat in restartable(state) else ()
     mended = seat == SETUP
     mend = ("if git.setup is wrong, mend it in the configuration",) * mended
@@ -475,8 +475,8 @@ _DECIDE: Final = "a approve (shows it first), c ask for changes, d the diff, s t
 
 def _askers_of(picture: Picture) -> frozenset[str]:
     """Return the seats that wait for the user."""
-    found = ((name, _status(name, picture)) for name in picture.state.seats)
-    return frozenset(name for name, each in found if _turn(each) is not None)
+    pairs = ((name, _status(name, picture)) for name in picture.state.seats)
+    return frozenset(name for name, each in pairs if _turn(each) is not None)
 
 
 def _askers(picture: Picture) -> Iterator[tuple[str, ...]]:
@@ -506,9 +506,9 @@ def _more(status: SeatStatus) -> str:
 def _problem(picture: Picture, cols: int) -> Iterator[_Ranked]:
     problem = f"problem: {picture.problem}" if picture.problem is not None else ""
     left = f"warning: {picture.left_branch}" if picture.left_branch else ""
-    for said in filter(None, (problem, left)):
+    for message in filter(None, (problem, left)):
         ranks = (_Rank.PROBLEM, _Rank.MORE)
-        yield from _text(said, cols, SegmentStyle.PROBLEM, ranks=ranks, lines=_PROBLEM_LINES)
+        yield from _text(message, cols, SegmentStyle.PROBLEM, ranks=ranks, lines=_PROBLEM_LINES)
 
 
 def _messages(picture: Picture, rows: int, cols: int) -> Iterator[_Ranked]:
@@ -516,10 +516,10 @@ def _messages(picture: Picture, rows: int, cols: int) -> Iterator[_Ranked]:
     if messages:
         yield _Rank.WHY, _heading("Messages", cols)[1]
     for place, message in enumerate(messages):
-        said = f"{_clock(message, picture.now)}{message.text}"
+        text = f"{_clock(message, picture.now)}{message.text}"
         age = len(messages) - 1 - place
         rank = _Rank.MESSAGE if age < _NEWEST else _Rank.OLDER + age
-        yield from _text(said, cols, ranks=(rank, rank), lines=3)
+        yield from _text(text, cols, ranks=(rank, rank), lines=3)
 
 
 def _clock(message: MonitorMessage, now: datetime) -> str:

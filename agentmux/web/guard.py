@@ -197,7 +197,7 @@ class RequestGuard:
             return
         except ClientDisconnect:
             return
-        refusal = next((found for check in CHECKS if (found := check(asked)) is not None), None)
+        refusal = next((reason for check in CHECKS if (reason := check(asked)) is not None), None)
         scope.setdefault("state", {}).update(
             visit=asked.visit, form=asked.form, cookies=asked.cookies
         )
@@ -225,7 +225,7 @@ class _TooLargeError(Exception):
 
 
 def _cookies(request: Request, name: str) -> list[str]:
-    found = []
+    cookies = []
     for header in request.headers.getlist("cookie"):
         for pair in header.split(";"):
             held: SimpleCookie = SimpleCookie()
@@ -233,8 +233,8 @@ def _cookies(request: Request, name: str) -> list[str]:
                 held.load(pair.strip())
             except CookieError:
                 continue
-            found += [each.value for each in held.values() if each.key == name]
-    return found
+            cookies += [each.value for each in held.values() if each.key == name]
+    return cookies
 
 
 async def _form(request: Request) -> Mapping[str, str]:
@@ -245,8 +245,8 @@ async def _form(request: Request) -> Mapping[str, str]:
         if len(data) > BODY_MAX:
             raise _TooLargeError
     text = data.decode("utf-8", "replace")
-    found = parse_qsl(text, keep_blank_values=True, encoding="utf-8", errors="replace")
-    return {name: value.replace("\0", "\ufffd") for name, value in found}
+    fields = parse_qsl(text, keep_blank_values=True, encoding="utf-8", errors="replace")
+    return {name: value.replace("\0", "\ufffd") for name, value in fields}
 
 
 def _with_headers(send: Send) -> Send:

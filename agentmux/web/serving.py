@@ -130,9 +130,9 @@ def open_sockets(host: str, port: int) -> tuple[socket.socket, ...]:
     """
     hosts = ("127.0.0.1", "::1") if host in _LOOPBACK else (host,)
     for last in (False,) * 8 + (True,):
-        made: list[socket.socket] = []
+        sockets: list[socket.socket] = []
         try:
-            made = _bind_sockets(hosts, port)
+            sockets = _bind_sockets(hosts, port)
         except OSError as error:
             if port or last:
                 raise BlockedError(
@@ -141,36 +141,36 @@ def open_sockets(host: str, port: int) -> tuple[socket.socket, ...]:
                     hints=("agentmux web --listen 127.0.0.1:0",),
                 ) from None
         else:
-            return tuple(made)
+            return tuple(sockets)
     raise AssertionError
 
 
 def _bind_sockets(hosts: tuple[str, ...], port: int) -> list[socket.socket]:
-    made: list[socket.socket] = []
+    sockets: list[socket.socket] = []
     try:
         for host in hosts:
             family = socket.AF_INET6 if ":" in host else socket.AF_INET
-            if family == socket.AF_INET6 and made and not _has_ipv6():
+            if family == socket.AF_INET6 and sockets and not _has_ipv6():
                 continue
             listening = socket.socket(family, socket.SOCK_STREAM)
-            made.append(listening)
+            sockets.append(listening)
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:
                 listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-            listening.bind((host, port or (made[0].getsockname()[1] if made[1:] else 0)))
+            listening.bind((host, port or (sockets[0].getsockname()[1] if sockets[1:] else 0)))
             listening.listen(_BACKLOG)
             listening.setblocking(False)
     except OSError:
-        for each in made:
+        for each in sockets:
             each.close()
         raise
-    return made
+    return sockets
 
 
 def _has_ipv6() -> bool:
     try:
-        with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as made:
-            made.bind(("::1", 0))
+        with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as probe:
+            probe.bind(("::1", 0))
     except OSError:
         return False
     return True
@@ -238,8 +238,8 @@ def made_application(
 
     @functools.cache
     def site(project: Path) -> Site:
-        made = build.site(project, config=options.config, environ=options.environ)
-        return replace(made, terminal=lambda socket: screens.terminal(made.terminal(socket)))
+        source = build.site(project, config=options.config, environ=options.environ)
+        return replace(source, terminal=lambda socket: screens.terminal(source.terminal(socket)))
 
     sessions = ProjectSessions(
         projects,
@@ -256,7 +256,7 @@ def made_application(
         config=options.config,
         locate=machine.locate,
     )
-    made = application(
+    app = application(
         sessions,
         place=place,
         sign_in=sign_in,
@@ -266,7 +266,7 @@ def made_application(
         screens=screens,
         fleet=fleet_of(commands, options.project),
     )
-    return made, events, screens
+    return app, events, screens
 
 
 def new_secret() -> str:

@@ -96,12 +96,12 @@ class SessionWatch:
 
     async def _again(self) -> None:
         """Find out what is to be watched now."""
-        found = await in_daemon_thread(self._to_watch)
-        self._watched = found
-        added = self._files.watch(found.sessions | found.homes)
-        seen_ns = {each: found.seen_ns[each] for each in added}
+        targets = await in_daemon_thread(self._to_watch)
+        self._watched = targets
+        added = self._files.watch(targets.sessions | targets.homes)
+        seen_ns = {each: targets.seen_ns[each] for each in added}
         self._loop.call_later(SET_UP_S, self._look_back, seen_ns)
-        for name, pid in found.orchestrators.items():
+        for name, pid in targets.orchestrators.items():
             self._processes.watch(pid, lambda _, name=name: self._schedule_look(name))  # type: ignore[misc]  # mypy: a lambda with a default
 
     def _look_back(self, seen_ns: Mapping[Path, int]) -> None:
@@ -131,8 +131,8 @@ class SessionWatch:
                 entries = [entry_at(site, each) for each in paths]
                 going = [each for each in entries if not each.is_done]
                 sessions |= {each.path for each in going}
-                found = live(asked.by(site), going) if going else {}
-                pids |= {e.name: p for e in going if (p := found[e.path].orchestrator) is not None}
+                lives = live(asked.by(site), going) if going else {}
+                pids |= {e.name: p for e in going if (p := lives[e.path].orchestrator) is not None}
         return _Watched(
             sessions=frozenset(sessions),
             homes=frozenset(homes),

@@ -42,9 +42,9 @@ class SignIn:
 
     def link(self) -> str:
         """Return the secret of a new login link."""
-        made = self._secret()
-        self._links[_hash(made)] = self._clock() + LINK_S
-        return made
+        secret = self._secret()
+        self._links[_hash(secret)] = self._clock() + LINK_S
+        return secret
 
     def is_open(self, link: str) -> bool:
         """Return whether the link can be spent; this does not spend it."""

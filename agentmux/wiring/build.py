@@ -81,8 +81,8 @@ def _project_files(project: Path, config: Path | None, environ: Mapping[str, str
 
     def top() -> Path:
 
-        found = work_tree.work_tree(project)
-        return project if found is None else found.top
+        tree = work_tree.work_tree(project)
+        return project if tree is None else tree.top
 
     user = config_dir(environ)
     known = _trust_store(project, environ).read
@@ -217,11 +217,11 @@ def world(
         there = files.trusted_and(keys)
         chosen = files.settings(there)
         spec, names = _specs(chosen)
-        programs = made.agents.programs if runs else _programs(environ, keep=False, runs=False)
+        programs = result.agents.programs if runs else _programs(environ, keep=False, runs=False)
         return replace(
-            made,
+            result,
             settings=chosen,
-            agents=replace(made.agents, spec=spec, names=names, programs=programs),
+            agents=replace(result.agents, spec=spec, names=names, programs=programs),
             texts=Texts(templates=files.templates(there), pipelines=ProjectPipelines(files, there)),
         )
 
@@ -229,7 +229,7 @@ def world(
     def preview() -> World:
         return allow(frozenset(part.key for part in files.parts), runs=False)
 
-    made = World(
+    result = World(
         project=project,
         tree=project,
         machine=Machine(host=os.uname().nodename, boot=_boot(), zones=_zones(environ)),
@@ -275,7 +275,7 @@ def world(
             preview=preview,
         ),
     )
-    return made
+    return result
 
 
 def _head_of(repository: Repository) -> Head | None:
@@ -340,10 +340,10 @@ def _lock(path: Path) -> Lock:
 def _tree_lock(folder: Path) -> TreeLock:
     from agentmux.adapters.disk.lock import WorkTreeLock
 
-    found = work_tree.work_tree(folder)
-    if found is None or not os.access(found.git_dir, os.W_OK):
-        return WorkTreeLock(folder if found is None else found.top, folder / layout.SESSIONS_DIR)
-    return WorkTreeLock(found.top, found.git_dir)
+    tree = work_tree.work_tree(folder)
+    if tree is None or not os.access(tree.git_dir, os.W_OK):
+        return WorkTreeLock(folder if tree is None else tree.top, folder / layout.SESSIONS_DIR)
+    return WorkTreeLock(tree.top, tree.git_dir)
 
 
 def _is_alive(pid: int, started: int) -> bool:

@@ -67,12 +67,12 @@ def _installation(patient: Patient) -> Iterator[DoctorFinding]:
 
     yield fine("installation", f"agentmux {VERSION} in {machine.PACKAGE}")
     ours = machine.scripts() / "agentmux"
-    found = shutil.which("agentmux", path=patient.environ.get("PATH"))
-    if found is None:
+    executable = shutil.which("agentmux", path=patient.environ.get("PATH"))
+    if executable is None:
         text = "`agentmux` is not on your PATH, so hints cannot be typed as they are"
         yield warning("installation", text, f'export PATH="{ours.parent}:$PATH"')
-    elif ours.is_file() and not Path(found).samefile(ours):
-        text = f"`agentmux` is another installation: {found}; this one is {ours}"
+    elif ours.is_file() and not Path(executable).samefile(ours):
+        text = f"`agentmux` is another installation: {executable}; this one is {ours}"
         yield warning("installation", text, "type -a agentmux")
     require_own_package()
 

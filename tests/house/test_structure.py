@@ -32,6 +32,9 @@ _NO_PARTICIPLES: Final = frozenset(
 )
 """Names of functions that end as participles do and are none."""
 
+_VAGUE: Final = frozenset({"found", "made", "said"})
+"""Names that do not say what a value is."""
+
 
 def _modules() -> Iterator[tuple[str, ast.Module]]:
     for path in sorted(PACKAGE.rglob("*.py")):
@@ -65,6 +68,18 @@ def test_functions_are_verbs() -> None:
         and node.name.strip("_") not in _NO_PARTICIPLES
     ]
     assert named_by_a_participle == []
+
+
+def test_a_variable_is_named_after_what_it_is() -> None:
+    vague = {
+        f"{path}:{node.lineno} {node.id}"
+        for path, module in _modules()
+        for function in ast.walk(module)
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in _VAGUE
+    }
+    assert vague == set()
 
 
 def test_each_exception_has_its_reason() -> None:

@@ -79,8 +79,8 @@ def _built_in() -> Mapping[str, Any]:
 
     name = f"{BUILT_IN.parent.name}/{BUILT_IN.name}"
     node = schema.parse(layers.read_text(BUILT_IN, name) or "", name)
-    found = schema.read(node, layers.BUILT_IN_AGENTS) if node is not None else {}
-    return found if isinstance(found, dict) else {}
+    agents = schema.read(node, layers.BUILT_IN_AGENTS) if node is not None else {}
+    return agents if isinstance(agents, dict) else {}
 
 
 def _whole(name: str, table: Values, seen: tuple[str, ...]) -> Values:
@@ -146,8 +146,8 @@ def find_program(command: str, path: str) -> Path | None:
 
     ``path`` is the list of folders to search, in the form of ``$PATH``.
     """
-    found = shutil.which(command, path=path)
-    return Path(found).absolute() if found else None
+    program = shutil.which(command, path=path)
+    return Path(program).absolute() if program else None
 
 
 def probe(
@@ -176,8 +176,8 @@ def probe(
     program = find_program(spec.command[0], path_env)
     if program is None:
         return ProbeResult(installed=False, problem=f"`{spec.command[0]}` is not on PATH")
-    found = _probe_of(spec, program, path_env, cache_dir, keep=keep, timeout_s=timeout_s)
-    return replace(found, former=_former(spec, program)) if spec.former else found
+    result = _probe_of(spec, program, path_env, cache_dir, keep=keep, timeout_s=timeout_s)
+    return replace(result, former=_former(spec, program)) if spec.former else result
 
 
 def _former(spec: AgentSpec, program: Path) -> str:
@@ -331,10 +331,10 @@ def _ask(argv: Sequence[str], path_env: str, timeout_s: float) -> str:
         ended = child.run()
     except subprocess.TimeoutExpired:
         raise late from None
-    said = _ANSI.sub("", ended.out.decode(errors="replace"))
+    output = _ANSI.sub("", ended.out.decode(errors="replace"))
     if ended.status != 0:
-        raise _NoAnswerError(_failure(ended.status, said))
-    return said
+        raise _NoAnswerError(_failure(ended.status, output))
+    return output
 
 
 def _failure(status: int, said: str) -> str:

@@ -27,13 +27,13 @@ def schema_path(project: Path) -> Path:
 
 def config_schema() -> dict[str, Any]:
     """Return the JSON Schema (draft 7) of every configuration file, with the built-in values."""
-    made = schema.described_schema(SCHEMA)
-    _add_defaults(made, plain_settings(Settings()))
+    json_schema = schema.described_schema(SCHEMA)
+    _add_defaults(json_schema, plain_settings(Settings()))
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
         "title": "Configuration of AgentMux",
         "description": "What each key means: docs/reference/configuration.md",
-        **made,
+        **json_schema,
     }
 
 

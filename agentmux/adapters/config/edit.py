@@ -37,11 +37,11 @@ def set_value(path: Path, keys: Sequence[str], value: object) -> None:
         mode = _mode(path)
         data = files.read_strict(path, LARGEST)
         text = data.decode("utf-8") if data is not None else ""
-        made = with_value(text, keys, value)
+        new_text = with_value(text, keys, value)
     except ValueError as error:
         raise ConfigError(f"{path}: was left as it is: {error}", hints=(hint,)) from None
     files.make_dir(path.parent)
-    files.replace(path, made.encode("utf-8"), mode)
+    files.replace(path, new_text.encode("utf-8"), mode)
 
 
 def as_line(keys: Sequence[str], value: object) -> str:
@@ -59,13 +59,13 @@ def with_value(text: str, keys: Sequence[str], value: object) -> str:
     bom, text = (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
     try:
         root = yaml.compose(text, yaml.SafeLoader)
-        made = _edit_text(text, root, keys, value)
-        before, after = yaml.safe_load(text), yaml.safe_load(made)
+        new_text = _edit_text(text, root, keys, value)
+        before, after = yaml.safe_load(text), yaml.safe_load(new_text)
     except yaml.YAMLError as error:
         raise ValueError(f"it is not plain YAML ({type(error).__name__})") from None
     if after != _merge_value(before, keys, value):
         raise ValueError("its form is not understood")
-    return bom + made
+    return bom + new_text
 
 
 def _mode(path: Path) -> int:
@@ -76,12 +76,12 @@ def _mode(path: Path) -> int:
             would leave its other names with the old content.
     """
     try:
-        found = path.lstat()
+        facts = path.lstat()
     except OSError:
         return _NEW_MODE
-    if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
+    if not stat.S_ISREG(facts.st_mode) or facts.st_nlink > 1:
         raise ValueError("it is a link, or not a regular file")
-    return stat.S_IMODE(found.st_mode)
+    return stat.S_IMODE(facts.st_mode)
 
 
 def _merge_value(before: object, keys: Sequence[str], value: object) -> object:
@@ -97,10 +97,10 @@ def _edit_text(text: str, root: yaml.Node | None, keys: Sequence[str], value: ob
         return _append(text, _block(text, keys, value, 0))
     node, rest = root, list(keys)
     while isinstance(node, yaml.MappingNode):
-        found = [pair for pair in node.value if pair[0].value == rest[0]]
-        if not found:
+        pairs = [pair for pair in node.value if pair[0].value == rest[0]]
+        if not pairs:
             return _add_value(text, node, rest, value, is_root=node is root)
-        key, node = found[0]
+        key, node = pairs[0]
         rest = rest[1:]
         if not rest or not isinstance(node, yaml.MappingNode):
             return _replace_value(text, key, node, rest, value)
@@ -187,10 +187,10 @@ def _newline(text: str) -> str:
 
 
 def _nest_value(keys: Sequence[str], value: object) -> str:
-    made: Any = value
+    mapping: Any = value
     for key in reversed(keys):
-        made = {key: made}
-    return _flow(made)
+        mapping = {key: mapping}
+    return _flow(mapping)
 
 
 def _flow(value: object) -> str:

@@ -47,10 +47,10 @@ def effective_values(
         names: What each layer is called, by the path of its file.
     """
     loaded = combine_layers(layers)
-    found = dict(_flat(plain_settings(loaded.settings), loaded.sources))
+    values = dict(_flat(plain_settings(loaded.settings), loaded.sources))
     return tuple(
         SettingValue(key=key, value=value, **_origin(key, layers, names))
-        for key, value in found.items()
+        for key, value in values.items()
         if not _is_of_coders(key)
     )
 
@@ -90,20 +90,20 @@ def plain_settings(settings: Settings) -> dict[str, Any]:
 
     Keys that no file can set are left out, and so are those of a role that it does not set.
     """
-    made: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for field in fields(Settings):
         value = getattr(settings, field.name)
-        made[field.name] = _section(value, field.name) if is_dataclass(value) else _plain(value)
-    return made
+        values[field.name] = _section(value, field.name) if is_dataclass(value) else _plain(value)
+    return values
 
 
 def _section(section: Any, name: str) -> dict[str, Any]:  # noqa: ANN401 (any section)
-    found = {}
+    values = {}
     for field in fields(type(section)):
         key = field.name.removesuffix("_s")
         if any(_is_in(each, f"{name}.{key}") for each in _ALL):
-            found[key] = _field(field.name, getattr(section, field.name))
-    return found
+            values[key] = _field(field.name, getattr(section, field.name))
+    return values
 
 
 _ALL: Final = tuple(schema.keys(SCHEMA))

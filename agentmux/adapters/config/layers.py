@@ -100,22 +100,22 @@ def _setup(node: schema.Node, path: str) -> object:
 @schema.describe_as(lambda: _described_commands(_CHECK, maxItems=_VERIFY_MAX))
 def _verify(node: schema.Node, path: str) -> object:
     """Read the commands that check a result; their names become names of seats."""
-    found = _commands(node, path, _CHECK, "command")
-    if len(found) > _VERIFY_MAX:
-        schema.fail(node.at, f"`{path}` has {len(found)} commands, at most {_VERIFY_MAX} are run")
-    return found
+    checks = _commands(node, path, _CHECK, "command")
+    if len(checks) > _VERIFY_MAX:
+        schema.fail(node.at, f"`{path}` has {len(checks)} commands, at most {_VERIFY_MAX} are run")
+    return checks
 
 
 def _commands(
     node: schema.Node, path: str, command: schema.Schema, what: str
 ) -> tuple[dict[str, Any], ...]:
     """Read a list of named commands; ``what`` is what errors call one of them."""
-    found = schema.listing(command, unique="name")(node, path)
+    commands = schema.listing(command, unique="name")(node, path)
     items = node.value if isinstance(node.value, list) else []
-    for item, each in zip(items, found, strict=True):
+    for item, each in zip(items, commands, strict=True):
         if "run" not in each:
             schema.fail(item.at, f"{what} `{each['name']}` in `{path}` has no `run`")
-    return found
+    return commands
 
 
 @schema.describe_as(lambda: schema.described_schema(_LINE))
@@ -198,15 +198,15 @@ def _strategies(pattern: schema.Reader) -> schema.Reader:
 
     @schema.describe_as(listed.describe)
     def reader(node: schema.Node, path: str) -> object:
-        found = listed(node, path)
+        strategies = listed(node, path)
         items = node.value if isinstance(node.value, list) else []
-        for item, each in zip(items, found, strict=True):
+        for item, each in zip(items, strategies, strict=True):
             kind = each["kind"]
             if kind != StrategyKind.NONE and not each.get("resume"):
                 schema.fail(item.at, f"strategy `{kind}` in `{path}` has no `resume` words")
             if kind == StrategyKind.LEARN and not each.get("learn"):
                 schema.fail(item.at, f"strategy `learn` in `{path}` does not say where: `learn`")
-        return found
+        return strategies
 
     return reader
 
@@ -357,7 +357,7 @@ def read_layers(
 
     Arguments and errors are those of `load_settings`.
     """
-    found: list[Layer] = []
+    layers: list[Layer] = []
     for path in _layers(user_dir, project_dir, explicit):
         content = read_text(path, name := _shorten_path(path, project_dir))
         if content is None and path == explicit:
@@ -369,8 +369,8 @@ def read_layers(
             _refuse_users_keys(node, user_dir)
         values = {} if node is None else _mapping(schema.read(node, SCHEMA))
         sources = {} if node is None else dict(schema.leaves(node, SCHEMA))
-        found.append(Layer(path=path, values=values, sources=sources))
-    return tuple(found)
+        layers.append(Layer(path=path, values=values, sources=sources))
+    return tuple(layers)
 
 
 _OF_THE_USER: Final = {
@@ -398,11 +398,11 @@ def combine_layers(layers: Iterable[Layer]) -> LoadedSettings:
     """Return the configuration from these layers, lowest first, merged over the built-in values."""
     merged: dict[str, object] = {}
     sources = dict.fromkeys((key for key in schema.keys(SCHEMA) if "*" not in key), BUILT_IN)
-    found = tuple(layers)
-    for layer in found:
+    ordered_layers = tuple(layers)
+    for layer in ordered_layers:
         merged = merge(merged, layer.values)
         sources.update(layer.sources)
-    files = tuple(layer.path for layer in found)
+    files = tuple(layer.path for layer in ordered_layers)
     return LoadedSettings(settings=_settings(merged), sources=sources, files=files)
 
 
@@ -487,10 +487,10 @@ def _verify_commands(values: Any) -> tuple[VerifyCommand, ...]:  # noqa: ANN401 
 
 
 def _steps(values: Sequence[Mapping[str, Any]]) -> tuple[SetupStep, ...]:
-    made = (SetupStep(name=each["name"], run=each["run"]) for each in values)
+    steps = (SetupStep(name=each["name"], run=each["run"]) for each in values)
     return tuple(
         replace(step, timeout_s=each.get("timeout", step.timeout_s))
-        for step, each in zip(made, values, strict=True)
+        for step, each in zip(steps, values, strict=True)
     )
 
 

@@ -63,10 +63,10 @@ def names_in(folder: PipelineFolder) -> tuple[str, ...]:
     """Return the names of the definitions in a folder, sorted; also those that cannot be used."""
     try:
         with os.scandir(folder.path) as entries:
-            found = sorted(each.name for each in entries if each.name.endswith(".yaml"))
+            file_names = sorted(each.name for each in entries if each.name.endswith(".yaml"))
     except OSError:
         return ()
-    return tuple(name.removesuffix(".yaml") for name in found[:FILES_MAX])
+    return tuple(name.removesuffix(".yaml") for name in file_names[:FILES_MAX])
 
 
 def read_source(folder: PipelineFolder, name: str) -> Source | None:

@@ -74,8 +74,8 @@ class ProjectFiles:
 
     @functools.cached_property
     def _prompts(self) -> Mapping[str, str]:
-        found = {role: prompt_files.extension(self._project, role) for role in ROLES}
-        return {role: text for role, text in found.items() if text is not None}
+        prompts = {role: prompt_files.extension(self._project, role) for role in ROLES}
+        return {role: text for role, text in prompts.items() if text is not None}
 
     @functools.cached_property
     def _folders(self) -> tuple[pipeline_files.PipelineFolder, ...]:
@@ -92,8 +92,8 @@ class ProjectFiles:
 
     def pipeline_names(self) -> tuple[str, ...]:
         """Return the names of all definitions, built-in ones first."""
-        found = (name for each in self._folders for name in pipeline_files.names_in(each))
-        return tuple(dict.fromkeys(found))
+        names = (name for each in self._folders for name in pipeline_files.names_in(each))
+        return tuple(dict.fromkeys(names))
 
     def shadowed_pipelines(self) -> tuple[str, ...]:
         """Return the paths of definitions that another one with the same name hides."""
@@ -109,9 +109,9 @@ class ProjectFiles:
         """Return a definition by its name; None if there is none, or it is not allowed."""
         for folder in self._folders:
             is_own = folder.origin is Origin.PROJECT
-            found = self._own_pipelines.get(name) if is_own else self._read(folder, name)
-            if found is not None and (not is_own or self._may_use(found, keys)):
-                return found
+            source = self._own_pipelines.get(name) if is_own else self._read(folder, name)
+            if source is not None and (not is_own or self._may_use(source, keys)):
+                return source
         return None
 
     def _read(self, folder: pipeline_files.PipelineFolder, name: str) -> Source | None:
@@ -160,11 +160,11 @@ class ProjectFiles:
         from agentmux.adapters.config.layers import combine_layers
 
         layers = self._usable(keys)
-        found = combine_layers(layers).settings
+        combined = combine_layers(layers).settings
         # Nothing is merged or pushed without a person because a project's file says so.
         users = (each for each in layers if each.path != self._path)
         then = _find_setting(users, "completion", "then", CompletionSettings().then_alone)
-        return replace(found, completion=replace(found.completion, then_alone=then))
+        return replace(combined, completion=replace(combined.completion, then_alone=then))
 
     def trusted_layers(self) -> tuple[tuple[Layer, ...], tuple[str, ...]]:
         """Return the layers without the parts that are not trusted, and the keys of those parts."""

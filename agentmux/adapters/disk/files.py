@@ -74,10 +74,10 @@ def write_over(path: Path, data: bytes) -> None:
     with explain_errors(path):
         fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
-            found = os.fstat(fd)
-            if not stat.S_ISREG(found.st_mode) or len(data) > found.st_size:
+            facts = os.fstat(fd)
+            if not stat.S_ISREG(facts.st_mode) or len(data) > facts.st_size:
                 raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            os.pwrite(fd, data.ljust(found.st_size), 0)
+            os.pwrite(fd, data.ljust(facts.st_size), 0)
         finally:
             os.close(fd)
 
@@ -251,8 +251,8 @@ def sweep(folder: Path, *, older_than_s: float = SWEEP_AGE_S) -> int:
         for name in filter(_TEMPORARY.fullmatch, names):
             path = Path(parent, name)
             with suppress(OSError):
-                found = os.lstat(path)
-                if stat.S_ISREG(found.st_mode) and found.st_mtime <= newest:
+                facts = os.lstat(path)
+                if stat.S_ISREG(facts.st_mode) and facts.st_mtime <= newest:
                     os.unlink(path)
                     count += 1
     return count
@@ -451,16 +451,16 @@ def _write_new(path: Path, data: bytes, mode: int) -> None:
 
 
 def _read_regular(fd: int, limit: int) -> bytes:
-    found = os.fstat(fd)
-    if not stat.S_ISREG(found.st_mode):
+    facts = os.fstat(fd)
+    if not stat.S_ISREG(facts.st_mode):
         raise ValueError(_NOT_REGULAR)
     pieces: list[bytes] = []
-    left = limit + 1 if found.st_size <= limit else 0
-    most = min(_CHUNK, found.st_size + 1)  # a whole chunk is slow to allocate
+    left = limit + 1 if facts.st_size <= limit else 0
+    most = min(_CHUNK, facts.st_size + 1)  # a whole chunk is slow to allocate
     while left and (piece := os.read(fd, min(left, most))):
         pieces.append(piece)
         left -= len(piece)
-        if len(piece) == found.st_size < most:  # the buffer had room for more, so this is the end
+        if len(piece) == facts.st_size < most:  # the buffer had room for more, so this is the end
             break
     if not left:
         msg = f"larger than {limit} bytes"

@@ -43,15 +43,15 @@ def make_repository(sessions: Path) -> None:
         DataError: A folder cannot be made.
         OSError: A file cannot be written, or the name is taken.
     """
-    made = sessions / f"{layout.MAKING}{new_id()}"
+    folder = sessions / f"{layout.MAKING}{new_id()}"
     try:
         for name in _FOLDERS:
-            files.make_dir(made / name)
+            files.make_dir(folder / name)
         for name, text in _FILES.items():
-            (made / name).write_text(text, encoding="utf-8")
-        made.rename(sessions / NAME)
+            (folder / name).write_text(text, encoding="utf-8")
+        folder.rename(sessions / NAME)
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def remove_repository(sessions: Path) -> None:
@@ -59,8 +59,8 @@ def remove_repository(sessions: Path) -> None:
 
     It is renamed first: half of one would look like a whole one, and protect nothing.
     """
-    found = files.read_limited(sessions / NAME / "description", 1 << 12)
-    if found == _DESCRIPTION.encode():
+    description = files.read_limited(sessions / NAME / "description", 1 << 12)
+    if description == _DESCRIPTION.encode():
         old = sessions / f"{layout.MAKING}{new_id()}"
         with suppress(OSError):
             (sessions / NAME).rename(old)

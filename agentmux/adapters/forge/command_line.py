@@ -79,14 +79,14 @@ class ForgeCommandLine:
         """Read an issue, and the comments of those who may write to the repository."""
         spec = self.specs[place.forge]
         values = values_of(place, number=str(number))
-        found = self._record(spec, place, "issue", values)
+        record = self._record(spec, place, "issue", values)
         kept, left_out = self._comments(spec, place, values) if comments else ((), 0)
         return IssueText(
             place=place,
             number=number,
             url=url_of(spec.issue_url, place, number),
-            title=found["title"],
-            body=found["body"],
+            title=record["title"],
+            body=record["body"],
             comments=kept,
             left_out=left_out,
         )
@@ -102,23 +102,23 @@ class ForgeCommandLine:
         command = self._command(spec, "find")
         answer = self._answer(spec, place, command, values_of(place, branch=branch))
         try:
-            found = answers.entries(command, answer)
+            records = answers.entries(command, answer)
         except answers.AnswerError as error:
             raise _strange(spec, command, error) from None
-        made = (_request(spec, place, command, each) for each in found)
-        return tuple(each for each in made if each.is_open and each.branch == branch)
+        all_requests = (_request(spec, place, command, each) for each in records)
+        return tuple(each for each in all_requests if each.is_open and each.branch == branch)
 
     def request(self, place: RepoRef, number: int) -> ForgeRequest:
         spec = self.specs[place.forge]
-        found = self._record(spec, place, "look", values_of(place, number=str(number)))
-        return _request(spec, place, spec.commands["look"], found)
+        record = self._record(spec, place, "look", values_of(place, number=str(number)))
+        return _request(spec, place, spec.commands["look"], record)
 
     def wait_for_commit(self, place: RepoRef, number: int, commit: str) -> ForgeRequest:
         deadline = time.monotonic() + SETTLES_S
         while True:
-            found = self.request(place, number)
-            if found.commit == commit or time.monotonic() > deadline:
-                return found
+            forge_request = self.request(place, number)
+            if forge_request.commit == commit or time.monotonic() > deadline:
+                return forge_request
             time.sleep(_PAUSE_S)  # noqa: TID251 (the forge does not say when it is ready)
 
     def open(self, new: NewRequest) -> str:
@@ -137,10 +137,10 @@ class ForgeCommandLine:
             body=new.body,
         )
         more = (*(command.draft if new.is_draft else ()), *(command.fork if forked else ()))
-        said = self._run(spec, new.place, command, values, more=more)
-        if said.status != 0:
-            raise self._failure(spec, new.place, command, said)
-        return said.out
+        reply = self._run(spec, new.place, command, values, more=more)
+        if reply.status != 0:
+            raise self._failure(spec, new.place, command, reply)
+        return reply.out
 
     # -- inside ------------------------------------------------------------------------------
 
@@ -150,16 +150,16 @@ class ForgeCommandLine:
         """Return the comments whose authors may write, and how many others there are."""
         command = self._command(spec, "comments")
         try:
-            found = answers.entries(command, self._answer(spec, place, command, values))
+            comments = answers.entries(command, self._answer(spec, place, command, values))
         except answers.AnswerError as error:
             raise _strange(spec, command, error) from None
-        writers = self._writers(spec, place, found)
+        writers = self._writers(spec, place, comments)
         kept = tuple(
             IssueComment(author=each["author"], text=each["text"])
-            for each in found
+            for each in comments
             if each["author"] in writers
         )
-        return kept, len(found) - len(kept)
+        return kept, len(comments) - len(kept)
 
     def _writers(
         self, spec: ForgeSpec, place: RepoRef, found: Iterable[Mapping[str, str]]
@@ -182,11 +182,11 @@ class ForgeCommandLine:
     def _accepts(
         self, spec: ForgeSpec, place: RepoRef, command: ForgeCommand, values: Mapping[str, str]
     ) -> bool:
-        said = self._run(spec, place, command, values)
-        if said.status != 0:
+        end = self._run(spec, place, command, values)
+        if end.status != 0:
             return False
         try:
-            return answers.record(command, answers.parse_json(said.out))["answer"] in command.accept
+            return answers.record(command, answers.parse_json(end.out))["answer"] in command.accept
         except answers.AnswerError:
             return False
 
@@ -217,10 +217,10 @@ class ForgeCommandLine:
             ForgeError: The program is missing, fails, or is too slow.
             AnswerError: It printed no JSON.
         """
-        said = self._run(spec, place, command, values)
-        if said.status != 0:
-            raise self._failure(spec, place, command, said)
-        return answers.parse_json(said.out)
+        reply = self._run(spec, place, command, values)
+        if reply.status != 0:
+            raise self._failure(spec, place, command, reply)
+        return answers.parse_json(reply.out)
 
     def _run(
         self,
@@ -278,7 +278,7 @@ def _ran(argv: Sequence[str], stdin: bytes, environment: Mapping[str, str], fold
         subprocess.TimeoutExpired: It took longer than `TIMEOUT_S`, and was ended.
         TooMuchOutputError: It wrote more than `ANSWER_MAX` bytes, and was ended.
     """
-    found = Child(
+    result = Child(
         argv=argv,
         cwd=folder,
         env=environment,
@@ -286,8 +286,8 @@ def _ran(argv: Sequence[str], stdin: bytes, environment: Mapping[str, str], fold
         limit_s=TIMEOUT_S,
         out=whole(ANSWER_MAX),
     ).run()
-    words = (data.decode("utf-8", "replace") for data in (found.out, found.err))
-    return _Said(found.status, *words)
+    words = (data.decode("utf-8", "replace") for data in (result.out, result.err))
+    return _Said(result.status, *words)
 
 
 def _describe_command(spec: ForgeSpec, command: ForgeCommand) -> str:

@@ -41,15 +41,15 @@ class GitBundles:
             place, extra = self._borrowing(home, scratch, refs)
             target = scratch / "bundle"
             words = ("--glob=refs/agentmux", "--not", "--remotes")
-            made = self._git.run(
+            bundle_reply = self._git.run(
                 *(*QUIET, place, "bundle", "create", "--quiet", str(target), *words),
                 extra={**extra, "LC_ALL": "C"},
             )
-            if made.status != 0 and _EMPTY in made.err:
+            if bundle_reply.status != 0 and _EMPTY in bundle_reply.err:
                 yield None
                 return
-            if made.status != 0:
-                raise to_git_error("bundle the commits", made)
+            if bundle_reply.status != 0:
+                raise to_git_error("bundle the commits", bundle_reply)
             for check in (("verify", "--quiet"), ("unbundle",)):  # the second reads every object
                 reply = self._git.run(*QUIET, place, "bundle", *check, str(target), extra=extra)
                 if reply.status != 0:
@@ -120,8 +120,8 @@ class GitBundles:
     def _to_error(self, reply: GitReply) -> DataError | MissingError:
         lacking = _LACKS.findall(reply.err) if "prerequisite commit" in reply.err else []
         if not lacking:
-            said = reply.err.strip().splitlines()
-            return DataError(f"git cannot unpack the bundle in the file: {said[0] if said else ''}")
+            rows = reply.err.strip().splitlines()
+            return DataError(f"git cannot unpack the bundle in the file: {rows[0] if rows else ''}")
         more = f" and {len(lacking) - _NAMED} more" if len(lacking) > _NAMED else ""
         named = ", ".join(each[:12] for each in lacking[:_NAMED])
         return MissingError(

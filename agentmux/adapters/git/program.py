@@ -135,9 +135,9 @@ class GitProgram:
 
     def also(self, extra: Mapping[str, str]) -> Self:
         """Return the same git with more variables, which may name other places of its objects."""
-        made = self.at(self._project)
-        made._environment = {**made._environment, **extra}  # noqa: SLF001 (of the same class)
-        return made
+        program = self.at(self._project)
+        program._environment = {**program._environment, **extra}  # noqa: SLF001 (of the same class)
+        return program
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -273,8 +273,8 @@ class GitProgram:
 
     def version(self) -> tuple[int, ...]:
         """Return the first two numbers of git's version; empty where it is unknown."""
-        found = re.search(r"(\d+)\.(\d+)", decode_output(self.read("version").out))
-        return (int(found[1]), int(found[2])) if found else ()
+        match = re.search(r"(\d+)\.(\d+)", decode_output(self.read("version").out))
+        return (int(match[1]), int(match[2])) if match else ()
 
     def root(self) -> Path:
         """Return the root of the working tree, else of the bare repository; looked up once.
@@ -292,7 +292,7 @@ class GitProgram:
         command = f"git {_command(git.argv)}"
         try:
             with self.patience.telling(f"{command} in {self._project}"):
-                found = git.run()
+                result = git.run()
         except subprocess.TimeoutExpired:
             raise MissingError(
                 f"{command} did not answer within {git.limit_s:.0f} s in {self._project}",
@@ -304,7 +304,7 @@ class GitProgram:
             raise NotInstalledError(
                 "git is not installed", hints=("install git, then run this again",)
             ) from error
-        return GitReply(status=found.status, out=found.out, err=decode_output(found.err))
+        return GitReply(status=result.status, out=result.out, err=decode_output(result.err))
 
 
 def _git(argv: Sequence[str]) -> tuple[str, ...]:

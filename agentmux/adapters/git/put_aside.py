@@ -20,9 +20,9 @@ def ways_to_put_back(git: GitProgram, top: Path, aside: str, branch: str = "") -
     """
     listed = git.must_read("list stashes", "stash", "list", "--format=%gd %gs").out
     for line in decode_output(listed).splitlines()[::-1]:
-        stash, _, said = line.partition(" ")
-        made_on = said.removeprefix("On ").removesuffix(f": {aside}")
-        if said == f"On {made_on}: {aside}" and branch in {"", made_on}:
+        stash, _, message = line.partition(" ")
+        made_on = message.removeprefix("On ").removesuffix(f": {aside}")
+        if message == f"On {made_on}: {aside}" and branch in {"", made_on}:
             place = shlex.quote(str(top))
             back = f"git -C {place} stash pop --index {stash}"
             look = f"git -C {place} stash show -p --include-untracked {stash}"

@@ -24,15 +24,15 @@ class GitRemoteBranches:
     def branch(self, name: str, *, remote: str | None = None) -> str | None:
         ref = f"refs/heads/{name}" if remote is None else f"refs/remotes/{remote}/{name}"
         # Exact names only: `rev-parse` would take `x~1`, too.
-        found = self._git.read("show-ref", "--verify", "--hash", ref)
-        return found.text if found.status == 0 else None
+        reply = self._git.read("show-ref", "--verify", "--hash", ref)
+        return reply.text if reply.status == 0 else None
 
     def bring(self, name: str, commit: str, remote: str) -> None:
         ref = f"refs/heads/{name}"
         self._fetch(name, remote)
-        made = self._git.run("update-ref", "-m", f"agentmux: {remote}/{name}", ref, commit, "")
-        if made.status != 0:
-            raise to_refused_error(f"git could not make branch `{name}`", made)
+        reply = self._git.run("update-ref", "-m", f"agentmux: {remote}/{name}", ref, commit, "")
+        if reply.status != 0:
+            raise to_refused_error(f"git could not make branch `{name}`", reply)
         for key, value in (("remote", remote), ("merge", ref)):
             self._git.run("config", "--local", f"branch.{name}.{key}", value)
 
@@ -52,9 +52,9 @@ class GitRemoteBranches:
 
     def main_branch(self, remote: str) -> str | None:
         head = f"refs/remotes/{remote}/HEAD"
-        found = self._git.read("symbolic-ref", "--quiet", head)
+        reply = self._git.read("symbolic-ref", "--quiet", head)
         prefix = f"refs/remotes/{remote}/"
-        return found.text.removeprefix(prefix) if found.status == 0 else None
+        return reply.text.removeprefix(prefix) if reply.status == 0 else None
 
     def _remote(self, name: str) -> Remote:
         # As git uses it, with `url.….insteadOf` applied; and as it is written, because that may

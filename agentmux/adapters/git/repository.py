@@ -128,10 +128,10 @@ class Git:
         )
 
     def contains(self, commit: str, *, tip: str = "HEAD") -> bool:
-        found = self._git.read("merge-base", "--is-ancestor", commit, tip)
-        if found.status not in {0, 1}:
-            raise to_git_error(f"compare {tip} with {commit}", found)
-        return found.status == 0
+        reply = self._git.read("merge-base", "--is-ancestor", commit, tip)
+        if reply.status not in {0, 1}:
+            raise to_git_error(f"compare {tip} with {commit}", reply)
+        return reply.status == 0
 
     def fork(self, base: str, *, since: str, head: str = "HEAD") -> str:
         """Return the commit at which the history of ``head`` left that of ``base``.
@@ -144,9 +144,9 @@ class Git:
                 not exist any more.
             head: The end of the work.
         """
-        found = self._git.read("merge-base", "--end-of-options", base, head)
-        fork = found.text
-        if found.status != 0 or not fork:
+        reply = self._git.read("merge-base", "--end-of-options", base, head)
+        fork = reply.text
+        if reply.status != 0 or not fork:
             return since
         later = self._git.read("merge-base", "--is-ancestor", since, fork)
         return fork if later.status == 0 else since
@@ -156,8 +156,8 @@ class Git:
             "compare the work tree",
             *("diff-tree", "-r", "-z", "--no-renames", "--name-only", commit, "HEAD"),
         )
-        found = split(reply.out)
-        return tuple(path for path in found if not layout.is_ours(path))
+        paths = split(reply.out)
+        return tuple(path for path in paths if not layout.is_ours(path))
 
     def list_dropped_commits(self, commit: str, branch: str) -> tuple[str, ...]:
         return self._only_in(commit, f"{HEADS}{branch}")
@@ -260,19 +260,19 @@ class Git:
             HeadMovedError: HEAD is at another commit or branch.
             GitRefusedError: A rebase, merge, cherry-pick or revert is in progress.
         """
-        found = self.head()
-        if found.in_progress:
+        current_head = self.head()
+        if current_head.in_progress:
             raise GitRefusedError(
-                f"a {found.in_progress} is in progress in this repository",
-                hints=(finish_it(found),),
+                f"a {current_head.in_progress} is in progress in this repository",
+                hints=(finish_it(current_head),),
             )
-        if (found.commit, found.branch) != (expected.commit, expected.branch):
-            raise HeadMovedError(expected, found)
+        if (current_head.commit, current_head.branch) != (expected.commit, expected.branch):
+            raise HeadMovedError(expected, current_head)
 
     def changes(self) -> tuple[str, ...]:
         """Return the paths of `dirty`, then those of `list_nested`, with a single call of git."""
-        found = self._changes()
-        return (*_files(found), *_folders(found))
+        paths = self._changes()
+        return (*_files(paths), *_folders(paths))
 
     def besides(self) -> tuple[str, ...]:
         """Return what `changes` leaves out: what git ignores, and changes in ``.agentmux`` folders.
@@ -360,10 +360,10 @@ class Git:
 
     def has_branch(self, name: str) -> bool:
         reply = self._git.read("show-ref", "--", name)
-        found = {line.partition(" ")[2] for line in decode_output(reply.out).splitlines()}
+        refs = {line.partition(" ")[2] for line in decode_output(reply.out).splitlines()}
         # As git looks for it, a remote whose own name has a slash aside.
-        return f"refs/heads/{name}" in found or any(
-            ref.startswith("refs/remotes/") and ref.split("/", 3)[3:] == [name] for ref in found
+        return f"refs/heads/{name}" in refs or any(
+            ref.startswith("refs/remotes/") and ref.split("/", 3)[3:] == [name] for ref in refs
         )
 
     def list_unnamed_commits(self, commit: str) -> tuple[str, ...]:
@@ -382,8 +382,8 @@ class Git:
         # Shortcuts such as `@{-1}` pass the check, but git prints another name for them.
         if checked.status != 0 or checked.text != name:
             raise UsageError(f"`{name}` is not a valid branch name")
-        found = self._git.read("show-ref", "--verify", "--quiet", f"refs/heads/{name}")
-        if found.status == 0:
+        reply = self._git.read("show-ref", "--verify", "--quiet", f"refs/heads/{name}")
+        if reply.status == 0:
             raise UsageError(
                 f"branch `{name}` exists already",
                 hints=("choose another name, or have one chosen: --branch",),
@@ -416,10 +416,10 @@ class Git:
         old = decode_output(self._git.read("rev-parse", "-q", "--verify", ref).out).strip()
         if not self.contains(ref):
             raise GitRefusedError(f"branch `{name}` has commits that HEAD does not have")
-        said = "agentmux: forward to HEAD"
+        message = "agentmux: forward to HEAD"
         for words in (
-            ("update-ref", "-m", said, ref, tip, old),
-            ("symbolic-ref", "-m", said, "HEAD", ref),
+            ("update-ref", "-m", message, ref, tip, old),
+            ("symbolic-ref", "-m", message, "HEAD", ref),
         ):
             reply = self._git.run(*words)
             if reply.status != 0:
@@ -427,13 +427,13 @@ class Git:
         return Head(commit=tip, branch=name)
 
     def result_tree(self, paths: Collection[str]) -> str:
-        found = places(self._git)
+        git_places = places(self._git)
         with scratch_folder(_TREE) as scratch:
             index, objects = scratch / "index", scratch / "objects"
             objects.mkdir()
             with suppress(FileNotFoundError):
-                shutil.copyfile(found.index, index)
-            extra = {"GIT_INDEX_FILE": str(index), **writing(objects, found.objects)}
+                shutil.copyfile(git_places.index, index)
+            extra = {"GIT_INDEX_FILE": str(index), **writing(objects, git_places.objects)}
             self._fill(paths, extra, unborn=self.head().commit is None)
             return self._tree_in(extra)
 
@@ -496,11 +496,11 @@ class Git:
             )
         if reply.status != 0:
             raise to_refused_error("git refused the commit", reply)
-        made = self.head().commit
-        if made is None:  # a hook deleted the branch it ran on
+        commit_id = self.head().commit
+        if commit_id is None:  # a hook deleted the branch it ran on
             raise GitError("the commit was made, but HEAD does not point to it")
-        self.settle_index(made)
-        return made
+        self.settle_index(commit_id)
+        return commit_id
 
     def settle_index(self, commit: str) -> None:
         """In the user's index, set each path that ``commit`` changed to its state in HEAD.
@@ -512,17 +512,17 @@ class Git:
         Raises:
             IndexBusyError: Another process has locked the index, or git cannot write it.
         """
-        said = ""
+        problem = ""
         for _ in range(_SETTLE_TRIES):
             try:
                 self._settle(commit)
             except IndexBusyError:
                 raise
             except (AgentmuxError, OSError) as error:
-                said = str(error)
+                problem = str(error)
             else:
                 return
-        raise IndexBusyError(None, said=said)
+        raise IndexBusyError(None, said=problem)
 
     # --- inside ------------------------------------------------------------------------------
 
@@ -557,9 +557,9 @@ class Git:
             *("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames"),
             "--ignore-submodules=dirty",
         )
-        found = (entry[3:] for entry in split(reply.out))
+        paths = (entry[3:] for entry in split(reply.out))
         # Git marks a repository inside this one by a slash at the end.
-        return sorted(path for path in found if not layout.is_ours(path))
+        return sorted(path for path in paths if not layout.is_ours(path))
 
     def _in_progress(self) -> InProgress | None:
         return in_progress(self._git_dir())

@@ -29,10 +29,10 @@ def secret_values(folder: Path, environ: Mapping[str, str]) -> frozenset[str]:
     listed = git.must_read(
         "list the .env files", "ls-files", "--others", "--directory", "-z", "--", *_NAMES
     )
-    found: set[str] = set()
+    values: set[str] = set()
     for name in decode_output(listed.out).split("\0"):
-        found.update(values_in(_text(top / name) if name and not name.endswith("/") else ""))
-    return frozenset(found)
+        values.update(values_in(_text(top / name) if name and not name.endswith("/") else ""))
+    return frozenset(values)
 
 
 def _text(path: Path) -> str:

@@ -115,11 +115,11 @@ def scratch(home: Path) -> Iterator[Path]:
     place = _make_folder(home, folder(home))
     for left in place.glob(f"{_SCRATCH}*"):
         shutil.rmtree(left, ignore_errors=True)
-    made = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=place))
+    directory = Path(tempfile.mkdtemp(prefix=_SCRATCH, dir=place))
     try:
-        yield made
+        yield directory
     finally:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def must_run(git: GitProgram, purpose: str, *argv: str, **more: Mapping[str, str] | bytes) -> bytes:

@@ -135,8 +135,8 @@ def linked_git_dir(link: Path) -> Path | None:
 def _git_dir(path: Path) -> Path | None:
     """Return the git directory that ``path`` is, or names as ``gitdir: PATH``."""
     try:
-        found = linked_git_dir(path) if path.is_file() else path
-        return found if found is not None and os.path.lexists(found / "HEAD") else None
+        git_dir = linked_git_dir(path) if path.is_file() else path
+        return git_dir if git_dir is not None and os.path.lexists(git_dir / "HEAD") else None
     except OSError:
         return None
 

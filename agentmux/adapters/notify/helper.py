@@ -114,14 +114,14 @@ def _by_apprise(urls: Sequence[str], title: str, body: str) -> str:
 
 def _try_send(send: Callable[[], object]) -> str:
     """Send; return why it failed, from what Apprise logs in this thread."""
-    here, said = threading.get_ident(), []
+    here, messages = threading.get_ident(), []
 
     class Listener(logging.Handler):
         def emit(  # type: ignore[explicit-override]  # typing has it from Python 3.12 on
             self, record: logging.LogRecord
         ) -> None:
             if record.thread == here:
-                said.append(record.getMessage())
+                messages.append(record.getMessage())
 
     listener = Listener()
     log = logging.getLogger("apprise")
@@ -131,7 +131,7 @@ def _try_send(send: Callable[[], object]) -> str:
         sent = send()
     finally:
         log.removeHandler(listener)
-    return "" if sent else _why(" ".join(said))
+    return "" if sent else _why(" ".join(messages))
 
 
 def _why(log: str) -> str:

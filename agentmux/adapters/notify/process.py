@@ -60,8 +60,8 @@ class HelperProcess:
             problems = [f"the helper process cannot be started: {error.strerror}"] * len(addresses)
         finally:
             handed_over()
-        found = zip(addresses, problems, strict=True)
-        return tuple(SendResult(address=address, problem=problem) for address, problem in found)
+        pairs = zip(addresses, problems, strict=True)
+        return tuple(SendResult(address=address, problem=problem) for address, problem in pairs)
 
     def _problems(
         self, request: bytes, number: int, handed_over: Callable[[], None]
@@ -100,7 +100,7 @@ def _write(stream: IO[bytes], data: bytes) -> None:
 def _answer(data: bytes, number: int) -> Sequence[str]:
     """Return why each of ``number`` addresses failed, from what the helper has said."""
     with suppress(ValueError):
-        found = json.loads(data)
-        if isinstance(found, list) and len(found) == number:
-            return [each if isinstance(each, str) else _NO_ANSWER for each in found]
+        problems = json.loads(data)
+        if isinstance(problems, list) and len(problems) == number:
+            return [each if isinstance(each, str) else _NO_ANSWER for each in problems]
     return [_NO_ANSWER] * number

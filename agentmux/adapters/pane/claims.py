@@ -56,8 +56,8 @@ class ClaimFolder:
 
         This creates nothing. It reads /proc/locks, which takes 11 ms; `is_held` does not.
         """
-        found = _stat_if_locked(path)
-        return None if found is None else _describe_process(found)
+        facts = _stat_if_locked(path)
+        return None if facts is None else _describe_process(facts)
 
     def latest(self, program: str, home: str, cwd: str) -> tuple[str, ...]:
         data = files.read_limited(self._latest(program, home, cwd), _NOTE_MAX)

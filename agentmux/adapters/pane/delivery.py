@@ -126,10 +126,10 @@ def find_composer(screen: Screen, spec: AgentSpec) -> Composer | None:
         at_rest = not rows[-1][: screen.cursor_col].strip()
         body = "" if at_rest else _squeeze("\n".join(rows[-10:]))
         return Composer(draft="", body=body, above="")
-    found = list(re.finditer(spec.ready, text, re.MULTILINE)) if spec.ready is not None else []
-    if not found:
+    matches = list(re.finditer(spec.ready, text, re.MULTILINE)) if spec.ready is not None else []
+    if not matches:
         return None
-    last = found[-1]
+    last = matches[-1]
     start, end = last.span("draft") if "draft" in last.groupdict() else (last.end(), None)
     return Composer(
         draft=_draft(text[start:end]),
@@ -273,20 +273,20 @@ class _Typing:
             screen = self.look()
             if screen is None:
                 return _report(DeliveryResult.PANE_GONE, "the pane is gone; nothing was typed")
-            found = self.judge(screen)
-            if found == last and found[1] != NO_FIELD:
+            ruling = self.judge(screen)
+            if ruling == last and ruling[1] != NO_FIELD:
                 self.was_busy = self.mark(screen) is ScreenMark.BUSY
-                self.begun = found[1] == _BEGUN
+                self.begun = ruling[1] == _BEGUN
                 self.count_above(screen)
-                return _report(found[0], found[1] + "; nothing was typed") if found[0] else None
+                return _report(ruling[0], ruling[1] + "; nothing was typed") if ruling[0] else None
             if not self.has_time():
                 return _report(
                     DeliveryResult.UNKNOWN,
-                    f"{found[1] or 'the screen kept changing'}; nothing was typed",
+                    f"{ruling[1] or 'the screen kept changing'}; nothing was typed",
                 )
-            last = found
+            last = ruling
             # A person's keys may be what the agent waits for before it shows its composer.
-            await self.rest(free=found[1] == NO_FIELD)
+            await self.rest(free=ruling[1] == NO_FIELD)
 
     def count_above(self, screen: Screen) -> None:
         """Remember how often the text is above the input field before it is typed."""
@@ -417,8 +417,8 @@ class _Typing:
             return _report(DeliveryResult.UNKNOWN, f"Enter was sent; the screen shows {mark}")
         erased = not self.once and await self.erase()
         end = "Enter did not submit the text, so it was removed again"
-        said = end if erased else "the text is still in the composer"
-        return _report(DeliveryResult.TYPED_NOT_SUBMITTED, said)
+        evidence = end if erased else "the text is still in the composer"
+        return _report(DeliveryResult.TYPED_NOT_SUBMITTED, evidence)
 
     async def erase(self) -> bool:
         """Remove our own text from the input field, and return whether the field is empty then.

@@ -141,8 +141,8 @@ class _Gate:
             self._paint()
             return ""
         letter = key.lower() if isinstance(key, str) else ""
-        found = [name for name in self._names if self._gate["choices"][name]["key"] == letter]
-        return self._choose(found[0]) if found else ""
+        names = [name for name in self._names if self._gate["choices"][name]["key"] == letter]
+        return self._choose(names[0]) if names else ""
 
     def _choose(self, name: str) -> str:
         self._at = self._names.index(name)

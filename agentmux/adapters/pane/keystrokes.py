@@ -101,8 +101,8 @@ async def _wait_for_screen(
 
 
 def _look(panes: Panes, pane: str) -> str | None:
-    found = panes.capture([pane]).get(pane)
-    return None if found is None else found.ansi
+    screen = panes.capture([pane]).get(pane)
+    return None if screen is None else screen.ansi
 
 
 async def _rest(panes: Panes, pane: str, before: str, *, clock: Clock, pause: Pause) -> None:

@@ -251,8 +251,8 @@ class Wrapper:
             Its exit status and None, or None and the number of the signal that ended it.
         """
         while True:
-            found = os.waitid(os.P_PID, self.agent, os.WEXITED | os.WSTOPPED | os.WNOWAIT)
-            if found is None or found.si_code != os.CLD_STOPPED:
+            status = os.waitid(os.P_PID, self.agent, os.WEXITED | os.WSTOPPED | os.WNOWAIT)
+            if status is None or status.si_code != os.CLD_STOPPED:
                 break
             # There is no shell to continue a stopped agent: Ctrl-Z must not freeze the pane.
             os.waitid(os.P_PID, self.agent, os.WSTOPPED)

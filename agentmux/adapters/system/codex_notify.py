@@ -40,8 +40,8 @@ def _own_notify(environ: Mapping[str, str]) -> tuple[str, ...]:
 
     home = environ.get("CODEX_HOME") or Path(environ.get("HOME", ""), ".codex")
     try:
-        said = tomllib.loads(Path(home, "config.toml").read_text(encoding="utf-8")).get("notify")
+        setting = tomllib.loads(Path(home, "config.toml").read_text(encoding="utf-8")).get("notify")
     except (OSError, ValueError):
         return ()
-    words = said if isinstance(said, list) else []
+    words = setting if isinstance(setting, list) else []
     return tuple(words) if all(isinstance(word, str) and word for word in words) else ()

@@ -58,13 +58,13 @@ def host_facts(root: Path = Path("/")) -> SystemFacts:
 
 def _kills_at_logout(root: Path) -> bool:
     """Whether the last setting in the files of logind says so; ``no`` is built in."""
-    found = "no"
+    setting = "no"
     for file in _logind_files(root):
         with suppress(OSError):
             for line in file.read_text(errors="replace").splitlines():
                 key, _, value = line.partition("=")
-                found = value.strip().lower() if key.strip() == _KEY else found
-    return found in {"yes", "true", "1", "on"}
+                setting = value.strip().lower() if key.strip() == _KEY else setting
+    return setting in {"yes", "true", "1", "on"}
 
 
 def _logind_files(root: Path) -> Iterator[Path]:
@@ -84,12 +84,12 @@ def _watches() -> tuple[int, int, int] | None:
 
 def _instances(pid: int) -> int:
     """Return how many inotify instances a process has open; 0 if nobody can tell."""
-    found = 0
+    count = 0
     with suppress(OSError):
         for entry in os.scandir(f"/proc/{pid}/fd"):
             with suppress(OSError):
-                found += str(Path(entry.path).readlink()) == "anon_inode:inotify"
-    return found
+                count += str(Path(entry.path).readlink()) == "anon_inode:inotify"
+    return count
 
 
 def disk_facts(path: Path) -> DiskFacts:

@@ -337,8 +337,8 @@ def ways_back(clients: str, homes: str, *, ours: str, words: str = "") -> Iterat
     for client in parse_clients(clients):
         to = ("-l",) if client.came_from else ("-t", home[1]) if home else ()
         if client.guest and to:
-            said = [message(client.name, words)] if words else []
-            yield [("switch-client", "-c", client.name, *to), *said]
+            commands = [message(client.name, words)] if words else []
+            yield [("switch-client", "-c", client.name, *to), *commands]
         elif client.guest and words:
             says = f"printf '%s\\n' {shlex.quote(printable(words))}"
             yield [("detach-client", "-t", client.name, "-E", says)]
@@ -399,7 +399,7 @@ def parse_leave_keys(reply: str) -> LeaveKeys:
     """Parse the output of `LEAVE_KEYS`."""
     first, *lines = reply.splitlines() or [""]
     prefix = next((key for key in first.split("\t") if key not in {"", "None"}), "")
-    bound = [found for line in lines if (found := _binding(line, prefix))]
+    bound = [binding for line in lines if (binding := _binding(line, prefix))]
     return LeaveKeys(
         detach=_key_of(_DETACH, bound, "d"),
         back=_key_of(_BACK, bound, "L"),
@@ -534,12 +534,12 @@ def create(
     """
     columns, rows = size
     target = f"={re.sub('[:.]', '_', name)}:"  # as tmux names it
-    made = ("new-session", "-d", "-P", "-F", CREATED_FORMAT, "-s", literal(name), "-n", "agentmux")
+    words = ("new-session", "-d", "-P", "-F", CREATED_FORMAT, "-s", literal(name), "-n", "agentmux")
     # An agent of another session may have started the server: its id must not be inherited.
     place = ("-c", literal(cwd), "-x", str(columns), "-y", str(rows), "-e", "AGENTMUX_SESSION_ID=")
     return [
         ("show-hooks", "-g"),
-        (*made, *place, "--", *argv),
+        (*words, *place, "--", *argv),
         ("set-option", "-t", target, UUID, uuid),
         mark_path(target, path),
         *_own_options(target),
@@ -582,8 +582,8 @@ def monitor_window(session: str, cwd: str, argv: Sequence[str]) -> list[Command]
     The monitor runs ``argv`` in the directory ``cwd``.
     """
     target = f"{session}:"  # the new window is the current one
-    made = ("new-window", "-P", "-F", "#{pane_id}", "-n", "agentmux", "-t", target)
-    return [(*made, "-c", literal(cwd), "--", *argv), *_monitor_options(target)]
+    words = ("new-window", "-P", "-F", "#{pane_id}", "-n", "agentmux", "-t", target)
+    return [(*words, "-c", literal(cwd), "--", *argv), *_monitor_options(target)]
 
 
 def show_status(target: str) -> Iterator[Command]:
@@ -648,9 +648,9 @@ def open_pane(session: str, pane: NewPane) -> list[Command]:
     """
     name = f"{_LAUNCHING}{pane.launch}"
     target = f"{session}:={name}"
-    made = ("new-window", "-d", "-n", name, "-t", f"{session}:")
+    words = ("new-window", "-d", "-n", name, "-t", f"{session}:")
     return [
-        (*made, "-P", "-F", "#{window_name}\t#{pane_id}", "--", *pane.argv),
+        (*words, "-P", "-F", "#{window_name}\t#{pane_id}", "--", *pane.argv),
         *mark_pane(target, pane),
     ]
 

@@ -91,15 +91,15 @@ class ControlPipe:
             raise EOFError
         writes.write(text.encode("utf-8", "surrogateescape"))
         writes.flush()
-        said: list[bytes] = []
+        output: list[bytes] = []
         failed: list[bytes] = []
         for is_error, lines in self._blocks(reads.fileno(), time.monotonic() + timeout_s):
             if lines == [mark]:
                 break
-            (failed if is_error else said).extend(lines)
+            (failed if is_error else output).extend(lines)
         return TmuxReply(
             returncode=1 if failed else 0,
-            stdout="".join(f"{line.decode(errors='replace')}\n" for line in said),
+            stdout="".join(f"{line.decode(errors='replace')}\n" for line in output),
             stderr="".join(f"{line.decode(errors='replace')}\n" for line in failed),
         )
 
@@ -157,16 +157,16 @@ def command_line(words: Iterable[str]) -> str | None:
     In the words of a call, ``;`` stands between two commands, and a word that ends in a semicolon
     has a backslash before it (`commands.escape`). In a line, quotes keep each word as it is.
     """
-    made = []
+    parts = []
     for word in words:
         if "\n" in word or "\0" in word:
             return None
         if word == ";":
-            made.append(word)
+            parts.append(word)
             continue
         plain = f"{word[:-2]};" if word.endswith("\\;") else word
-        made.append("'" + plain.replace("'", "'\\''") + "'")
-    return " ".join(made)
+        parts.append("'" + plain.replace("'", "'\\''") + "'")
+    return " ".join(parts)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,9 +184,9 @@ class ControlClient(TmuxClient):
     ) -> TmuxReply:
         """Carry out one call; see `TmuxClient.say`."""
         limit_s = timeout_s or self.timeout_s
-        found = None if stdin is not None else self.pipe.ask(words, timeout_s=limit_s)
-        if found is not None:
-            return found
+        reply = None if stdin is not None else self.pipe.ask(words, timeout_s=limit_s)
+        if reply is not None:
+            return reply
         return TmuxClient.say(self, *words, stdin=stdin, timeout_s=timeout_s)
 
 

@@ -30,22 +30,22 @@ def tmux_facts(socket: str) -> TmuxFacts:
         MissingError: tmux is not installed, or too old.
         TerminalUnreachableError: The server does not answer in time.
     """
-    said = version(timeout_s=ANSWER_S)
+    tmux_version = version(timeout_s=ANSWER_S)
     server = TmuxTerminal(socket, timeout_s=ANSWER_S).server()
     if not server.pid:
-        return TmuxFacts(version=said, socket=socket)
+        return TmuxFacts(version=tmux_version, socket=socket)
     import libtmux
 
-    found = libtmux.Server(socket_path=socket)
-    options = dict(_options(_ask_tmux(found, "show-options", "-s")))
-    options |= _options(_ask_tmux(found, "show-options", "-g"))
+    tmux_server = libtmux.Server(socket_path=socket)
+    options = dict(_options(_ask_tmux(tmux_server, "show-options", "-s")))
+    options |= _options(_ask_tmux(tmux_server, "show-options", "-g"))
     return TmuxFacts(
-        version=said,
+        version=tmux_version,
         socket=socket,
         pid=server.pid,
         options=options,
-        hooks=tuple(_hooks(_ask_tmux(found, "show-hooks", "-g"))),
-        plain_keys=tuple(_plain_keys(_ask_tmux(found, "list-keys", "-T", "root"))),
+        hooks=tuple(_hooks(_ask_tmux(tmux_server, "show-hooks", "-g"))),
+        plain_keys=tuple(_plain_keys(_ask_tmux(tmux_server, "list-keys", "-T", "root"))),
     )
 
 

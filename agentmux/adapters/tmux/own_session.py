@@ -83,29 +83,29 @@ class OwnTmux:
             # An older version has made the session without some options.
             self._must(say.join([respawn, *say.show_status(monitor)]))
             return monitor
-        made = say.monitor_window(self._target.session, str(cwd), argv)
-        return self._must(say.join(made)).stdout.strip()
+        commands = say.monitor_window(self._target.session, str(cwd), argv)
+        return self._must(say.join(commands)).stdout.strip()
 
     def panes(self) -> tuple[Pane, ...]:
         """Return every pane of the session, in tmux's order, with the monitor's."""
         return self._look()[0]
 
     def open_panes(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
-        made: dict[str, str] = {}
+        pane_ids: dict[str, str] = {}
         left = tuple(panes)
         while left:
-            seen = len(made)
+            seen = len(pane_ids)
             groups = (say.open_pane(self._target.session, pane) for pane in left)
             for _, reply in self._in_batches(groups):
-                made.update(say.parse_opened(reply.stdout))
+                pane_ids.update(say.parse_opened(reply.stdout))
                 if reply.returncode:
-                    if len(made) == seen or not reply.says(NO_TARGET):
+                    if len(pane_ids) == seen or not reply.says(NO_TARGET):
                         self._client.expect(reply)
                     # A tmux hook of the user renamed the window before the pane was marked.
-                    self._mark([pane for pane in left if pane.launch in made], made)
+                    self._mark([pane for pane in left if pane.launch in pane_ids], pane_ids)
                     break
-            left = tuple(pane for pane in left if pane.launch not in made)
-        return made
+            left = tuple(pane for pane in left if pane.launch not in pane_ids)
+        return pane_ids
 
     def _mark(self, panes: Sequence[NewPane], made: Mapping[str, str]) -> None:
         """Set the options that identify new panes; ``made`` has the pane ids by launch id."""
@@ -136,10 +136,10 @@ class OwnTmux:
         return Arranged()
 
     def go_to(self, pane: str) -> bool:
-        found = next((each for each in self._look()[0] if each.id == pane), None)
-        if found is None:
+        tmux_pane = next((each for each in self._look()[0] if each.id == pane), None)
+        if tmux_pane is None:
             return False
-        reply = self._say(say.join(say.go_to(self._target.session, found)))
+        reply = self._say(say.join(say.go_to(self._target.session, tmux_pane)))
         if reply.says(NO_TARGET):  # it ended after the look
             return False
         self._client.expect(reply)
@@ -186,10 +186,10 @@ class OwnTmux:
         with suppress(TerminalGoneError):
             for number, reply in self._in_batches(groups):
                 asked = [*islice(left, number)]
-                found = self._client.expect(reply)
+                answer = self._client.expect(reply)
                 with self._client.parsing():
                     screens.update(
-                        say.parse_screens(found.stdout, mark=mark, asked=asked, colours=colours)
+                        say.parse_screens(answer.stdout, mark=mark, asked=asked, colours=colours)
                     )
         return screens
 

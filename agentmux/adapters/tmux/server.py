@@ -55,8 +55,8 @@ def version(*, timeout_s: float = 5.0) -> str:
         NotInstalledError: tmux is not installed, or older than `MINIMUM_VERSION`.
     """
     text = call(["tmux", "-V"], timeout_s=timeout_s).stdout.strip()
-    found = say.parse_version(text)
-    if found is not None and found < MINIMUM_VERSION:
+    numbers = say.parse_version(text)
+    if numbers is not None and numbers < MINIMUM_VERSION:
         minimum = ".".join(map(str, MINIMUM_VERSION))
         raise NotInstalledError(
             f"{text} is too old: {minimum} or newer is needed", hints=(INSTALL,)
@@ -154,8 +154,8 @@ class TmuxTerminal:
             TerminalError: tmux refused, or the socket's folder cannot be used.
         """
         self._make_folder()
-        made = say.create(name=name, uuid=uuid, path=path, cwd=str(cwd), size=size, argv=argv)
-        reply = self._create(say.join(made), uuid)
+        commands = say.create(name=name, uuid=uuid, path=path, cwd=str(cwd), size=size, argv=argv)
+        reply = self._create(say.join(commands), uuid)
         if reply.says(("duplicate session",)):
             raise BlockedError(
                 f"a tmux session named {name} exists already",

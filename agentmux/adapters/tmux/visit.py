@@ -45,8 +45,8 @@ class Visit:
         self._target = target
         self._environ = {name: text for name, text in environ.items() if name != "TMUX"}
         self._server = libtmux.Server(socket_path=target.server.socket)
-        found = self._server.cmd("display-message", "-p", "#{client_name}").stdout
-        self._client = found[0] if found else ""
+        lines = self._server.cmd("display-message", "-p", "#{client_name}").stdout
+        self._client = lines[0] if lines else ""
         if not self._client:
             raise TerminalError(
                 "no tmux client shows this pane",

@@ -79,8 +79,8 @@ def own_commits(git: GitProgram, place: Path) -> tuple[str, ...]:
     reply = git.read(*words, cwd=place)
     if reply.status != 0:
         raise to_git_error(f"list the refs of {place}", reply)
-    found = (git.commit(name, cwd=place) for name in decode_output(reply.out).splitlines())
-    return tuple(each for each in found if each is not None)
+    commits = (git.commit(name, cwd=place) for name in decode_output(reply.out).splitlines())
+    return tuple(each for each in commits if each is not None)
 
 
 def staged_for(git: GitProgram, place: str) -> tuple[str, ...]:
@@ -107,10 +107,10 @@ def _list_staged(
     )
     commits = [each for each in known if each is not None]
     replies = [git.read(*words, each, "--", cwd=git_dir, extra=extra) for each in commits]
-    found = [set(split(each.out)) for each in replies if each.status == 0]
-    if not found:  # HEAD has no commit, and the others are gone
+    path_sets = [set(split(each.out)) for each in replies if each.status == 0]
+    if not path_sets:  # HEAD has no commit, and the others are gone
         raise to_git_error(f"read the index in {git_dir}", replies[0])
-    return _of_the_user(set.intersection(*found))
+    return _of_the_user(set.intersection(*path_sets))
 
 
 def saved_files(

@@ -61,11 +61,11 @@ class CheckoutSides:
         """The paths in which the commits differ."""
         words = ("diff-tree", "-r", "-z", "--no-renames", self._old, self._new)
         fields = split(self._git.must_read("compare the commits", *words).out)
-        found: dict[str, Sides] = {}
+        sides: dict[str, Sides] = {}
         for about, path in zip(fields, fields, strict=True):
             before, after, one, other, _ = about.removeprefix(":").split(" ")
-            found[path] = Sides(_entry(before, one), _entry(after, other))
-        return found
+            sides[path] = Sides(_entry(before, one), _entry(after, other))
+        return sides
 
     @cached_property
     def _changed_paths(self) -> tuple[str, ...]:
@@ -125,13 +125,13 @@ class CheckoutSides:
         """The index at the paths that differ from HEAD there."""
         reply = self._git.must_read("read the index", "ls-files", "-z", "--stage")
         wanted = {path for path in self._changed_paths if path in self._sides}
-        found: dict[str, StoredFile] = {}
+        entries: dict[str, StoredFile] = {}
         for each in split(reply.out) if wanted else ():
             about, _, path = each.partition("\t")
             mode, blob, stage = about.split(" ")
             if path in wanted:
-                found[path] = StoredFile(mode, blob) if stage == "0" else _UNKNOWN
-        return found
+                entries[path] = StoredFile(mode, blob) if stage == "0" else _UNKNOWN
+        return entries
 
     def _is_staged_well(self, path: str) -> bool:
         return self._index_entries[path] in {self._sides[path].old, self._sides[path].new}
@@ -182,18 +182,18 @@ class CheckoutSides:
         )
 
     def _on_disk(self, paths: Iterable[str]) -> dict[str, StoredFile | None]:
-        found: dict[str, StoredFile | None] = {}
+        entries: dict[str, StoredFile | None] = {}
         plain: dict[str, str] = {}
         for path in paths:
             place = self._git.root() / path
             entry = self._kind(place, path)
-            found[path] = entry
+            entries[path] = entry
             if entry is not None and entry.mode == _LINK:
-                found[path] = StoredFile(_LINK, self._hash(os.fsencode(place.readlink())))
+                entries[path] = StoredFile(_LINK, self._hash(os.fsencode(place.readlink())))
             elif entry is not None and entry.mode in {_FILE, _PROGRAM}:
                 plain[path] = entry.mode
         blobs = file_hashes(self._git, plain)
-        return {**found, **{path: StoredFile(mode, blobs[path]) for path, mode in plain.items()}}
+        return {**entries, **{path: StoredFile(mode, blobs[path]) for path, mode in plain.items()}}
 
     def _kind(self, place: Path, path: str) -> StoredFile | None:
         """Return what is at a path, without its content; None for nothing.

@@ -97,13 +97,13 @@ class GitCheckpoints:
         self, message: str, *, limit_s: float, replaced_by: str | None = None
     ) -> SavedTree | None:
         deadline = time.monotonic() + limit_s
-        found = self._places or self._look()
-        if found is None:
+        places = self._places or self._look()
+        if places is None:
             return None
         store = session_objects.make(self._home)
         with session_objects.scratch(self._home) as scratch:
-            extra = session_objects.writing(store, found.objects)
-            run = self._on_a_copy(found, scratch, extra, deadline)
+            extra = session_objects.writing(store, places.objects)
+            run = self._on_a_copy(places, scratch, extra, deadline)
             return self._save(message, run, replaced_by=replaced_by)
 
     def _on_a_copy(
@@ -131,26 +131,26 @@ class GitCheckpoints:
         leave_out: frozenset[str] = frozenset(),
         replaced_by: str | None = None,
     ) -> SavedTree:
-        found, missing = self._add_all(run, leave_out)
+        state, missing = self._add_all(run, leave_out)
         tree = _tree(run)
         if replaced_by is not None and self._add_replaced(run, tree, replaced_by, missing):
             tree = _tree(run)
-        parent = ("-p", found.head) if found.head else ()
+        parent = ("-p", state.head) if state.head else ()
         commit = run.must("save the files", "commit-tree", tree, *parent, "-m", message)
-        if found.head is not None and found.branch is None:
-            self._keep(found.head)
+        if state.head is not None and state.branch is None:
+            self._keep(state.head)
         return SavedTree(
             commit=_text(commit),
-            head=found.head,
-            branch=found.branch,
+            head=state.head,
+            branch=state.branch,
             missing=_shorten_paths(missing),
         )
 
     def _add_all(self, run: _Runner, leave_out: frozenset[str]) -> tuple[_Found, list[str]]:
         """Add all files to the index; return HEAD, and the files that the index does not have."""
-        found = _parse_status(split(_with_or_without_filters(run, *_STATUS)))
-        wanted, missing = self._split_by_size(path for path in found.paths if path not in leave_out)
-        return found, missing + _add(run, wanted)
+        state = _parse_status(split(_with_or_without_filters(run, *_STATUS)))
+        wanted, missing = self._split_by_size(path for path in state.paths if path not in leave_out)
+        return state, missing + _add(run, wanted)
 
     def _add_replaced(self, run: _Runner, tree: str, by: str, missing: list[str]) -> bool:
         """Add the files that only the disk has, and that the files of ``by`` would replace.
@@ -193,16 +193,16 @@ class GitCheckpoints:
             session_objects.must_run(self._git, "keep the commit", "update-ref", ref, head)
 
     def tree(self, *, limit_s: float) -> str | None:
-        found = self._places or self._look()
-        if found is None:
+        places = self._places or self._look()
+        if places is None:
             return None
         with scratch_folder("agentmux-look-") as folder:
             store = Path(folder, "objects")
             store.mkdir()
             extra = session_objects.writing(
-                store, found.objects, session_objects.objects(self._home)
+                store, places.objects, session_objects.objects(self._home)
             )
-            run = self._on_a_copy(found, Path(folder), extra, time.monotonic() + limit_s)
+            run = self._on_a_copy(places, Path(folder), extra, time.monotonic() + limit_s)
             self._add_all(run, frozenset())
             return _tree(run)
 
@@ -246,16 +246,16 @@ class GitCheckpoints:
             leave_out: Paths that are saved as the index has them, without what is in the files.
             replaced_by: As for `take`.
         """
-        found = self._places or self._look()
-        if found is None:
+        places = self._places or self._look()
+        if places is None:
             raise GitError(f"{self._home} belongs to a session outside of git")
         with scratch_folder("agentmux-look-") as folder:
             store = Path(folder, "objects")
             store.mkdir()
             theirs = session_objects.objects(self._home)
-            extra = session_objects.writing(store, found.objects, theirs)
+            extra = session_objects.writing(store, places.objects, theirs)
             deadline = time.monotonic() + _LOOK_S
-            run = self._on_a_copy(found, Path(folder), extra, deadline)
+            run = self._on_a_copy(places, Path(folder), extra, deadline)
             yield self._save("a look", run, frozenset(leave_out), replaced_by), extra
 
     def hand_over(self, commit: str | None) -> str:

@@ -84,13 +84,13 @@ def write(
         leave: Files, and directories that end in ``/``, to leave as they are.
     """
     wanted = tuple(changed)
-    found = [each for each in wanted if not is_left(each.path, leave)]
-    blocked = (e.path for e in wanted if e not in found and not _covers(leave, e.path))
+    files = [each for each in wanted if not is_left(each.path, leave)]
+    blocked = (e.path for e in wanted if e not in files and not _covers(leave, e.path))
     top = git.root()
-    for each in found:
+    for each in files:
         if each.mode == _NONE:
             _delete(top, each.path)
-    kept = [each for each in found if each.mode != _NONE]
+    kept = [each for each in files if each.mode != _NONE]
     # Attributes first: git reads them from the work tree to know how to write the others.
     first = [each for each in kept if Path(each.path).name == _ATTRIBUTES]
     rest = [each for each in kept if Path(each.path).name != _ATTRIBUTES]
@@ -187,10 +187,10 @@ def without_ignored(
         return changed
     rules = scratch / "rules"
     rules.mkdir()
-    found = _ignore_files(git, extra, until)
+    ignore_files = _ignore_files(git, extra, until)
     more = {**extra, "GIT_INDEX_FILE": str(scratch / "index")}
-    _list(git, more, found)
-    _check_out(git, more, found, f"--prefix={rules}/")
+    _list(git, more, ignore_files)
+    _check_out(git, more, ignore_files, f"--prefix={rules}/")
     place = (f"--git-dir={tree.git_dir}", f"--work-tree={rules}")
     words = ("check-ignore", "-z", "--stdin")
     reply = git.read(*place, *words, stdin=join_paths(gone), cwd=rules)
@@ -206,13 +206,13 @@ def _ignore_files(git: GitProgram, extra: Mapping[str, str], until: str) -> list
     reply = git.run("ls-tree", "-r", "-z", "--full-tree", until, extra=extra)
     if reply.status != 0:
         raise to_git_error("list the files of the checkpoint", reply)
-    found = []
+    files = []
     for entry in split(reply.out):
         facts, _, path = entry.partition("\t")
         mode, _, blob = facts.split(" ")
         if PurePosixPath(path).name == _IGNORES and mode.startswith(_PLAIN):
-            found.append(FileChange(path=path, mode=mode, blob=blob))
-    return found
+            files.append(FileChange(path=path, mode=mode, blob=blob))
+    return files
 
 
 def _list(git: GitProgram, extra: Mapping[str, str], found: list[FileChange]) -> None:

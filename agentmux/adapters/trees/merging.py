@@ -222,16 +222,16 @@ def _conflict(base: str, rest: list[str]) -> MergeConflictError:
     """Return the error that the output of ``merge-tree -z``, after the tree, describes."""
     end = rest.index("") if "" in rest else len(rest)
     paths = tuple(dict.fromkeys(rest[:end]))
-    said = []
+    texts = []
     left = rest[end + 1 :]
     while left and left[0].isdigit():
         # The number of paths, the paths, the kind of conflict, the message.
         count = int(left[0])
         if left[count + 1].startswith("CONFLICT"):
-            said.append(left[count + 2].strip())
+            texts.append(left[count + 2].strip())
         left = left[count + 3 :]
     return MergeConflictError(
-        f"conflicts with branch `{base}` in {', '.join(paths)}", paths=paths, said="\n".join(said)
+        f"conflicts with branch `{base}` in {', '.join(paths)}", paths=paths, said="\n".join(texts)
     )
 
 
@@ -256,8 +256,8 @@ def _require_idle(there: GitProgram, top: Path, base: str) -> None:
     lock = tree.git_dir / "index.lock"
     if os.path.lexists(lock):
         raise IndexBusyError(lock)
-    found = there.read("symbolic-ref", "-q", "HEAD")
-    if found.out.rstrip(b"\n") != encode_text(f"{HEADS}{base}"):
+    reply = there.read("symbolic-ref", "-q", "HEAD")
+    if reply.out.rstrip(b"\n") != encode_text(f"{HEADS}{base}"):
         raise BaseMovedError(f"branch `{base}` is not checked out in {top} any more")
     doing = in_progress(tree.git_dir)
     if doing is not None:

@@ -146,8 +146,8 @@ def _based_on_its_head(
     Otherwise a branch whose history was rewritten would get its old commits again.
     """
     head = saved.head or ""
-    found = git.run("merge-base", "--is-ancestor", head, tip, extra=extra)
-    if found.status == 0 or saved.branch != spec.branch:
+    ancestry = git.run("merge-base", "--is-ancestor", head, tip, extra=extra)
+    if ancestry.status == 0 or saved.branch != spec.branch:
         return tip
     reply = git.run("commit-tree", f"{tip}^{{tree}}", "-p", head, "-m", "x", extra=extra)
     if reply.status != 0:

@@ -73,8 +73,8 @@ class GitTrials:
         reply = self._git.read(
             "log", "--walk-reflogs", "--no-show-signature", "--format=%gs", "HEAD", "--"
         )
-        said = decode_output(reply.out).splitlines()
-        for number in reversed([at for at, text in enumerate(said) if text == _LOGGED]):
+        subjects = decode_output(reply.out).splitlines()
+        for number in reversed([at for at, text in enumerate(subjects) if text == _LOGGED]):
             self._git.run("reflog", "delete", "--rewrite", f"HEAD@{{{number}}}")
 
     def _head(self) -> str:

@@ -95,13 +95,13 @@ class LinkedWorktrees:
         name = ref or "HEAD"
         if name.startswith("-"):
             return None
-        found = self._git.commit(name)
-        if found is None:
+        commit_id = self._git.commit(name)
+        if commit_id is None:
             return None
         branch = self._git.read("rev-parse", "-q", "--verify", "--symbolic-full-name", name).text
-        modules = self._git.read("cat-file", "-e", f"{found}:.gitmodules")
+        modules = self._git.read("cat-file", "-e", f"{commit_id}:.gitmodules")
         return BaseCommit(
-            commit=found,
+            commit=commit_id,
             branch=branch.removeprefix("refs/heads/") if branch.startswith("refs/heads/") else None,
             has_submodules=modules.status == 0,
         )
@@ -190,7 +190,7 @@ class LinkedWorktrees:
             return ()
         busy = f"another process is making the worktree {spec.path}"
         with inherited_lock(spec.home / _MAKING, busy) as held:
-            said: tuple[str, ...] = ()
+            warnings: tuple[str, ...] = ()
             unlinked = self._find_unlinked(spec)
             if unlinked is not None:
                 _link_again(spec.path, unlinked)
@@ -200,12 +200,12 @@ class LinkedWorktrees:
                     raise error
                 self._claim(spec)
                 with restored_tree(self._git, spec if again else None) as saved:
-                    said = self._add(spec, held)
-                    said += write_restored(self._program(spec), saved)
+                    warnings = self._add(spec, held)
+                    warnings += write_restored(self._program(spec), saved)
                 _make_inner(spec)
-                said += self._copy(spec, spec.home / layout.COPIED)
+                warnings += self._copy(spec, spec.home / layout.COPIED)
             self._mark(spec)
-            return said
+            return warnings
 
     def _is_marked(self, spec: WorktreeSpec) -> bool:
         """Whether the worktree is complete, but its session's directory was moved.
@@ -258,13 +258,13 @@ class LinkedWorktrees:
         """Return an error if git keeps work for the folder that its checkpoint does not have."""
         if spec.leaves_folder:
             return None
-        for found in map(partial(held_work, self._git, spec=spec), self._absent(spec)):
-            words = _held_words(found, self._is_only_at(found.head, spec))
+        for work in map(partial(held_work, self._git, spec=spec), self._absent(spec)):
+            words = _held_words(work, self._is_only_at(work.head, spec))
             if words:
                 return FolderGoneError(
                     f"the worktree {spec.path} is not there, and git keeps for it what is nowhere"
                     f" else: {words}",
-                    hints=_ways_back(spec, found.git_dir),
+                    hints=_ways_back(spec, work.git_dir),
                 )
         return None
 
@@ -359,9 +359,9 @@ class LinkedWorktrees:
         name = spec.branch
         if not name:
             return
-        found, owner = self._git.commit(f"refs/heads/{name}"), self._owners().get(name, "")
+        commit_id, owner = self._git.commit(f"refs/heads/{name}"), self._owners().get(name, "")
         ours = owner == spec.session or (spec.is_continued and not owner)
-        if found is not None and (found != tip or not ours):
+        if commit_id is not None and (commit_id != tip or not ours):
             raise WorktreeTakenError(
                 f"branch `{name}` exists already, at another commit than the session's",
                 hints=(
@@ -370,7 +370,7 @@ class LinkedWorktrees:
                 ),
             )
         self.reserve(spec)
-        if found is None:
+        if commit_id is None:
             self._make_branch(spec, tip)
 
     def _claim(self, spec: WorktreeSpec) -> None:
@@ -435,15 +435,15 @@ class LinkedWorktrees:
             *("ls-files", "-z", "--others", "--ignored", f"--exclude-from={patterns}"),
         )
         # A repository inside this one ends in a slash.
-        found = [path for path in split(listed.out) if not path.endswith("/")]
+        paths = [path for path in split(listed.out) if not path.endswith("/")]
         theirs = self._program(spec)
         # Git refuses to speak of a path that leads through a link.
-        plain = [path for path in found if not _leads_through_link(spec.path, path)]
+        plain = [path for path in paths if not _leads_through_link(spec.path, path)]
         safe = _select_ignored(self._git, plain) & _select_ignored(theirs, plain)
         # A checkpoint may have put a file there, or an earlier copy.
         there = {path for path in plain if os.path.lexists(spec.path / path)}
-        copied = {p for p in found if p in safe - there and _copy_file(source, spec.path, p)}
-        left = [path for path in found if path not in copied | there and not layout.is_ours(path)]
+        copied = {p for p in paths if p in safe - there and _copy_file(source, spec.path, p)}
+        left = [path for path in paths if path not in copied | there and not layout.is_ours(path)]
         return tuple(
             f"{path} was not copied into the worktree: it is not a file that git ignores there"
             for path in left
@@ -544,8 +544,8 @@ class LinkedWorktrees:
         onto = () if base is None else (f"refs/heads/{base}",)
         mine = (f"refs/heads/{spec.branch}",) if spec.branch else ()
         known = (spec.commit, *onto, *mine)
-        found = self._inside(spec).left_commits(since=spec.commit, known=known)
-        return tuple(each.commit for each in found)
+        ends = self._inside(spec).left_commits(since=spec.commit, known=known)
+        return tuple(each.commit for each in ends)
 
     def _list_saved(self, spec: WorktreeSpec, others: Sequence[str | None]) -> tuple[str, ...]:
         """Return what only the last checkpoint has, if the worktree is not at its place."""
@@ -594,8 +594,8 @@ class LinkedWorktrees:
         there = self._git.at(spec.path)
         modules = modules_with_work(there, tree.git_dir) if tree is not None else ()
         nested = repositories_with_work(there, tree) if tree is not None else ()
-        found = self._inside(spec).changes()
-        listed = (each for each in found if f"{each}/" not in (*modules, *nested))
+        paths = self._inside(spec).changes()
+        listed = (each for each in paths if f"{each}/" not in (*modules, *nested))
         return tuple(dict.fromkeys((*listed, *hidden_changes(there), *modules, *nested)))
 
     def _is_only(self, commit: str, spec: WorktreeSpec, onto: str | None) -> bool:
@@ -714,9 +714,9 @@ def _copy_file(source: Path, target: Path, path: str) -> bool:
             return False
         with files.explain_errors(place):
             place.parent.mkdir(parents=True, exist_ok=True)
-            with _new_file(place) as made:
-                os.fchmod(made.fileno(), stat.S_IMODE(facts.st_mode))
-                shutil.copyfileobj(file, made)
+            with _new_file(place) as new_file:
+                os.fchmod(new_file.fileno(), stat.S_IMODE(facts.st_mode))
+                shutil.copyfileobj(file, new_file)
     return True
 
 
@@ -729,12 +729,12 @@ def _new_file(place: Path) -> Iterator[IO[bytes]]:
     try:
         unnamed = os.open(place.parent, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o600)
     except (AttributeError, OSError):
-        with place.open("xb") as made:
-            yield made
+        with place.open("xb") as file:
+            yield file
         return
-    with os.fdopen(unnamed, "wb") as made:
-        yield made
-        made.flush()
+    with os.fdopen(unnamed, "wb") as file:
+        yield file
+        file.flush()
         # With a descriptor of a directory, `os.link` follows the link in /proc.
         os.link(f"/proc/self/fd/{unnamed}", place, src_dir_fd=unnamed)
 

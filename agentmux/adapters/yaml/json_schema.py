@@ -82,10 +82,10 @@ def _cut(text: str) -> str:
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) != len(pairs):
         raise ValueError("a key appears twice")
-    return found
+    return mapping
 
 
 def _bounds(value: object, depth: int = 0) -> Iterator[str]:
@@ -152,11 +152,11 @@ def _validator(schema: dict[str, object]) -> Any:  # noqa: ANN401 (as above)
     from jsonschema.validators import extend
     from referencing import Registry
 
-    made = _validator_class(schema)
+    base = _validator_class(schema)
     budget = _Budget()
-    counted = {key: _with_budget(key, apply, budget) for key, apply in made.VALIDATORS.items()}
+    counted = {key: _with_budget(key, apply, budget) for key, apply in base.VALIDATORS.items()}
     # An empty registry: by default, a reference to a URL is fetched.
-    bounded: Any = extend(made, validators=counted)  # type: ignore[no-untyped-call]  # so are its stubs
+    bounded: Any = extend(base, validators=counted)  # type: ignore[no-untyped-call]  # so are its stubs
     return bounded(schema, registry=Registry())
 
 

@@ -51,9 +51,9 @@ class _LocatedValues:
 
 def _lines(parts: Mapping[str, tuple[int, Located]], line: int) -> dict[str, int]:
     """Return the lines of a value by place: of each part, and in each part."""
-    found = {"": line}
+    lines = {"": line}
     for name, (at, part) in parts.items():
         for place, inner in part.lines.items():
             dot = "." if place and not place.startswith("[") else ""
-            found[f"{name}{dot}{place}"] = inner if place else at
-    return found
+            lines[f"{name}{dot}{place}"] = inner if place else at
+    return lines

@@ -165,8 +165,8 @@ class _Nodes:
         return Node(items, self._at(line))
 
     def mapping(self, entries: Mapping[str, tuple[int, Node]], line: int) -> Node:
-        found = {key: SchemaEntry(self._at(where), node) for key, (where, node) in entries.items()}
-        return Node(found, self._at(line))
+        values = {key: SchemaEntry(self._at(where), node) for key, (where, node) in entries.items()}
+        return Node(values, self._at(line))
 
 
 def read(node: Node, schema: Schema, path: str = "") -> object:
@@ -264,16 +264,16 @@ def _is_null(node: Node) -> bool:
 def _kind(node: Node) -> str:
     if not isinstance(node.value, str):
         return kind_of(type(node.value))
-    found = _NOT_TEXT.get(node.tag)
-    return f"`{node.value[:40]}`" if found is None else kind_of(found)
+    value_type = _NOT_TEXT.get(node.tag)
+    return f"`{node.value[:40]}`" if value_type is None else kind_of(value_type)
 
 
 def wrong(node: Node, path: str, wanted: str, *hints: str) -> NoReturn:
     """Raise a `ConfigError`: the value ``node`` of ``path`` must be ``wanted``."""
-    found = _kind(node)
+    description = _kind(node)
     if isinstance(node.value, str) and not _is_null(node):
-        found = f"`{node.value[:40]}`"
-    fail(node.at, f"`{path}` must be {wanted}, not {found}", *hints)
+        description = f"`{node.value[:40]}`"
+    fail(node.at, f"`{path}` must be {wanted}, not {description}", *hints)
 
 
 def text(pattern: str = r"[^\x00-\x1f\x7f]+", wanted: str = "text on one line") -> Reader:
@@ -380,12 +380,12 @@ def duration(least_s: float = 0.0) -> Reader:
     @describe_as(lambda: {"type": "string", "pattern": f"^(?:{_DURATION})$"})
     def reader(node: Node, path: str) -> object:
         wanted = "a duration such as `500ms`, `15s`, `10m`, `2h` or `7d`"
-        found = None
+        match = None
         if isinstance(node.value, str):
-            found = re.fullmatch(_DURATION, node.value)
-        if found is None:
+            match = re.fullmatch(_DURATION, node.value)
+        if match is None:
             wrong(node, path, wanted)
-        seconds = float(found[1]) * _UNIT_S[found[2]]
+        seconds = float(match[1]) * _UNIT_S[match[2]]
         if seconds < least_s:
             wrong(node, path, f"at least {least_s:g}s")
         return min(seconds, _LONGEST_S)
@@ -449,15 +449,15 @@ def listing(schema: Schema, *, unique: str) -> Described[tuple[dict[str, Any], .
     def reader(node: Node, path: str) -> tuple[dict[str, Any], ...]:
         if not isinstance(node.value, list):
             wrong(node, path, "a list")
-        found: dict[object, dict[str, Any]] = {}
+        records: dict[object, dict[str, Any]] = {}
         for index, item in enumerate(node.value):
             record = read(item, schema, f"{path}[{index}]")
             if not isinstance(record, dict) or unique not in record:
                 fail(item.at, f"`{path}[{index}]` has no `{unique}`")
-            if record[unique] in found:
+            if record[unique] in records:
                 fail(item.at, f"`{path}` has two entries with `{unique}: {record[unique]}`")
-            found[record[unique]] = record
-        return tuple(found.values())
+            records[record[unique]] = record
+        return tuple(records.values())
 
     return reader
 

@@ -30,16 +30,16 @@ def examine(checks: Mapping[str, Check], limit_s: float) -> tuple[DoctorFinding,
 
 
 def _start_check(name: str, check: Check) -> Future[tuple[DoctorFinding, ...]]:
-    made: Future[tuple[DoctorFinding, ...]] = Future()
+    future: Future[tuple[DoctorFinding, ...]] = Future()
 
     def run() -> None:
         try:
-            made.set_result(tuple(_run_check(name, check)))
+            future.set_result(tuple(_run_check(name, check)))
         except BaseException as error:  # noqa: BLE001 (it is raised where the result is taken)
-            made.set_exception(error)
+            future.set_exception(error)
 
     Thread(target=run, daemon=True).start()
-    return made
+    return future
 
 
 def _run_check(name: str, check: Check) -> Iterator[DoctorFinding]:

@@ -166,10 +166,10 @@ def _strangers(site: Site) -> Iterator[DoctorFinding]:
     """Yield the tmux sessions of ours whose directory is gone."""
     terminal = site.terminal(None)
     try:
-        found = terminal.listing().sessions
+        sessions = terminal.listing().sessions
     except AgentmuxError:
         return  # the check of tmux says it
-    for each in found:
+    for each in sessions:
         if each.uuid and each.path and not Path(each.path).is_dir():
             text = f"tmux session {each.name} is of a session whose directory is gone ({each.path})"
             server = f"tmux -S {shlex.quote(terminal.socket)}"

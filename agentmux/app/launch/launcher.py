@@ -166,10 +166,10 @@ class Launcher:
         if work.role == SETUP:
             return recorded_step(self._state, work.topic)
         on_base = base_command(self._state, work.seat, work.topic)
-        found = on_base if work.role == BASE else command_of(self._state, work.topic)
-        if found is None:
+        command = on_base if work.role == BASE else command_of(self._state, work.topic)
+        if command is None:
             raise DataError(f"the session has no command `{work.topic}` for `{work.seat}`")
-        return found
+        return command
 
     def pane(self, seat: str, launch: str, text: str = "") -> NewPane:
         """Return the pane for a launch whose folder is written; ``text`` stands in its border."""

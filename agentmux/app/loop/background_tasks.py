@@ -147,28 +147,28 @@ class BackgroundTasks:
             self._loop.wake()
 
     def _note(self, key: str, error: Exception) -> None:
-        said = in_words(error)
-        if self._problems.get(key) != said:
-            self._problems[key] = said
-            self._loop.say(f"problem: {key}: {said}")
+        problem = in_words(error)
+        if self._problems.get(key) != problem:
+            self._problems[key] = problem
+            self._loop.say(f"problem: {key}: {problem}")
             is_bug = is_unexpected(error) and not isinstance(error, OSError)
-            logger.warning("%s failed: %s", key, said, exc_info=is_bug)
+            logger.warning("%s failed: %s", key, problem, exc_info=is_bug)
 
     def _give_up_after(
         self, key: str, error: Exception, give_up: Callable[[Exception], object] | None
     ) -> None:
         """Count an error; if it was the last try, have the failure recorded, or begin no more."""
         self._tried[key] += is_unexpected(error)
-        found = error
+        last_error = error
         if self._tried[key] >= TRIES and give_up is not None:
             try:
                 give_up(error)
             except Exception as unrecorded:  # noqa: BLE001 (it is shown as any other)
-                found = unrecorded
-                self._note(key, found)
+                last_error = unrecorded
+                self._note(key, last_error)
             else:
                 del self._tried[key]
         is_last = self._tried[key] >= TRIES or isinstance(error, UnrecordedError)
         if is_last and self._give_up is not None:
             self._given_up.add(key)
-            self._give_up(key, found)
+            self._give_up(key, last_error)

@@ -147,10 +147,10 @@ class Orchestrator:
     def say(self, message: str) -> None:
         """Show the user a message at the monitor, and log it."""
         logger.info("%s", message, extra={"phase": self._session.state.phase})
-        made = MonitorMessage(
+        entry = MonitorMessage(
             text=message, at=self._world.now().astimezone(self._world.machine.zones(""))
         )
-        self._messages = [*self._messages[-_MESSAGES:], made]
+        self._messages = [*self._messages[-_MESSAGES:], entry]
 
     @property
     def name(self) -> str:
@@ -273,10 +273,10 @@ class Orchestrator:
         """Say once that HEAD has left the session's branch, and show it as long as that is so."""
         done = self._session.state.phase == Phase.DONE
         branch = None if done else self._world.repositories.branch_at(self._world.tree)
-        said, runtime = left_now(self._session.state, branch), self._watcher.runtime
-        if said and said != runtime.left_branch:
-            self.say(f"warning: {said}")
-        runtime.left_branch = said
+        mismatch, runtime = left_now(self._session.state, branch), self._watcher.runtime
+        if mismatch and mismatch != runtime.left_branch:
+            self.say(f"warning: {mismatch}")
+        runtime.left_branch = mismatch
 
     @contextmanager
     def reporting(self, what: str) -> Iterator[None]:
@@ -355,8 +355,8 @@ class Orchestrator:
     def _clear_failure(self, what: str) -> None:
         del self._failures[what]
         self._unanswered.discard(what)
-        found = (self._problems.pop(what, None), self._given_up.pop(what, None))
-        if any(found) and not self._ending.is_set():
+        entries = (self._problems.pop(what, None), self._given_up.pop(what, None))
+        if any(entries) and not self._ending.is_set():
             self._show_problem()
 
     def _show_problem(self) -> None:

@@ -243,16 +243,16 @@ class Performer:
         recorded = self._prepare(launches, facts)
         await self.ready()
         prepared = self._filter_seated(recorded)
-        panes = self._open([made.pane for made in prepared]) if prepared else {}
+        panes = self._open([launch.pane for launch in prepared]) if prepared else {}
         self._loop.answer_keys()
-        for made in prepared:
-            if isinstance(made, PreparedStep):
-                self._watcher.note(made.pane.seat, command_status(made.fact.role), "journal")
-                self._loop.say(f"{made.pane.seat}: `{made.fact.topic}` runs")
+        for launch in prepared:
+            if isinstance(launch, PreparedStep):
+                self._watcher.note(launch.pane.seat, command_status(launch.fact.role), "journal")
+                self._loop.say(f"{launch.pane.seat}: `{launch.fact.topic}` runs")
                 continue
-            seat, plan = made.plan.work.seat, made.plan
+            seat, plan = launch.plan.work.seat, launch.plan
             spec = plan.player.spec
-            if made.fact.stopped:
+            if launch.fact.stopped:
                 self._watcher.note(seat, STOPPED, "journal")
                 self._loop.say(f"{seat}: {spec.name} waits for your choice in its pane")
                 continue
@@ -269,16 +269,16 @@ class Performer:
         for each in launches:
             if working_phase(self._session.state) != phase:
                 break
-            made = self._prepare_launch(each, facts)
-            self._session.record(made.fact, seat=each.work.seat, launch=made.pane.launch)
-            prepared.append(made)
+            launch = self._prepare_launch(each, facts)
+            self._session.record(launch.fact, seat=each.work.seat, launch=launch.pane.launch)
+            prepared.append(launch)
             self._loop.answer_keys()
         return prepared
 
     def _filter_seated(self, prepared: Sequence[Prepared]) -> list[Prepared]:
         """Return the launches that still have a seat."""
         seated = {seat.launch for seat in self._session.state.seats.values()}
-        return [made for made in prepared if made.pane.launch in seated]
+        return [launch for launch in prepared if launch.pane.launch in seated]
 
     def _prepare_launch(self, launch: Launch, facts: Facts) -> Prepared:
         launcher, work = self._launcher(), launch.work
@@ -360,14 +360,14 @@ class Performer:
     def _arrange(self) -> None:
         """Show the panes of the seats beside the monitor; other panes stay parked."""
         launches = [seat.launch for seat in self._session.state.seats.values()]
-        found = self._watcher.sight.panes
-        shown = tuple(found[each].id for each in launches if each in found)[:VISIBLE_MAX]
+        panes = self._watcher.sight.panes
+        shown = tuple(panes[each].id for each in launches if each in panes)[:VISIBLE_MAX]
         if shown != self._shown or not self._is_arranged:
-            made = self._tools.terminal.arrange(shown)
-            if made.size is not None:
-                self._tools.display.fits(*made.size)
-            self._shown, self._is_arranged = shown, not made.later
-            self._waits_for_unzoom = made.later
+            arrangement = self._tools.terminal.arrange(shown)
+            if arrangement.size is not None:
+                self._tools.display.fits(*arrangement.size)
+            self._shown, self._is_arranged = shown, not arrangement.later
+            self._waits_for_unzoom = arrangement.later
 
     def arrange_again(self) -> None:
         """Arrange the panes if that could not be done because the user had zoomed the window."""
@@ -416,9 +416,9 @@ class Performer:
     def _alone(self) -> tuple[str, str]:
         """Return where the result goes without a person, and why it cannot be approved."""
         state = self._session.state
-        found = left_out(self._world, state)
-        if found:
-            return "", f"the commit leaves out {', '.join(found)}"
+        folders = left_out(self._world, state)
+        if folders:
+            return "", f"the commit leaves out {', '.join(folders)}"
         if has_changed_since_checks(self._world, state, self._session.files):
             return "", CHANGED
         try:

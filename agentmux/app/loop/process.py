@@ -84,14 +84,14 @@ async def drive(
     tools.lock.acquire(_LOCK_WAIT_S, identity)
     session = Session(files, now=world.now, new_id=world.new_id)
     lost = _end_lost_work(session, tools)
-    world, made, told = _take_place(world, session, request)
+    world, facts, told = _take_place(world, session, request)
     tree = world.locks.tree(world.tree)
     tree.acquire(_LOCK_WAIT_S, identity)
     stays = True
     try:
         begin(world, session, request, tools.terminal.target.server.socket)
         _require_own(tools, session)
-        for fact in made:
+        for fact in facts:
             session.record(fact)
         watcher = Watcher(world, session, tools, identity=identity)
         manner = LaunchPolicy(
@@ -149,8 +149,8 @@ def _take_place(
     state = locate_worktree(world, known, home)
     given = without_checkpoints(state) if request.rebuild == Rebuild.BRANCH_ALONE else state
     leaves = request.rebuild != Rebuild.CAREFUL
-    made, told = make_worktree(world, given, home, leaves_folder=leaves)
-    facts = (relocation(known, state), made)
+    worktree_fact, told = make_worktree(world, given, home, leaves_folder=leaves)
+    facts = (relocation(known, state), worktree_fact)
     return with_workplace(world, state), tuple(each for each in facts if each is not None), told
 
 
@@ -161,9 +161,9 @@ def _announce(session: Session, orchestrator: Orchestrator) -> None:
         orchestrator.say(f"warning: {warning}")
 
     def notice(event: Event) -> None:
-        said = signal_message(event)
-        if said:
-            orchestrator.say(said)
+        message = signal_message(event)
+        if message:
+            orchestrator.say(message)
 
     session.tell, session.notice = warn, notice
     for warning in session.warnings:

@@ -76,15 +76,15 @@ def adoptable(
     One of a check counts only if it ran on the files as they are now; on the base they are always
     the same. Git is asked only if there is such a command; nothing is changed.
     """
-    found: list[tuple[str, str, CheckDone | BaseChecked]] = []
+    facts: list[tuple[str, str, CheckDone | BaseChecked]] = []
     for ended in _find_ended_checks(state, files):
         if isinstance(ended, RecordBase):
-            found.append((ended.seat, ended.launch, base_fact(ended)))
+            facts.append((ended.seat, ended.launch, base_fact(ended)))
             continue
         result = state.results.get(working_phase(state))
         if result is not None and _tree(world, state, files) in trees_of(result):
-            found.append((ended.seat, ended.launch, check_fact(state, files, ended)))
-    return tuple(found)
+            facts.append((ended.seat, ended.launch, check_fact(state, files, ended)))
+    return tuple(facts)
 
 
 def has_changed_since_checks(world: World, state: SessionState, files: SessionFiles) -> bool:

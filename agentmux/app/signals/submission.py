@@ -349,8 +349,8 @@ def _number(text: str) -> int | None:
 def _conversation(environ: Mapping[str, str]) -> str:
     """Return the id of the agent's conversation, if its environment contains it, else empty."""
     name = environ.get("AGENTMUX_LEARN", "")
-    said = environ.get(name, "") if name not in {"", "hook"} else ""
-    return said if is_conversation(said) else ""
+    conversation = environ.get(name, "") if name not in {"", "hook"} else ""
+    return conversation if is_conversation(conversation) else ""
 
 
 def is_conversation(text: str) -> bool:

@@ -24,8 +24,8 @@ class CachedListings:
         """Return the site, which asks through this object."""
 
         def terminal(socket: str | None) -> Terminal:
-            found = site.terminal(socket)
-            listed = self._at.setdefault(found.socket, _Listed(found))
+            site_terminal = site.terminal(socket)
+            listed = self._at.setdefault(site_terminal.socket, _Listed(site_terminal))
             return cast("Terminal", listed)  # looking at sessions calls nothing else
 
         return replace(site, terminal=terminal)

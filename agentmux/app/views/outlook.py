@@ -138,8 +138,8 @@ def outlook(
 
 def _is_own(entry: SessionEntry, liveness: Liveness) -> bool:
     """Return whether the tmux session belongs to the session, rather than only having its name."""
-    found = liveness.tmux
-    return found is not None and found.uuid in {"", entry.text("session_id")}
+    tmux_session = liveness.tmux
+    return tmux_session is not None and tmux_session.uuid in {"", entry.text("session_id")}
 
 
 def _attachable(

@@ -39,8 +39,8 @@ def age(since: datetime, now: datetime) -> float:
 
 def age_of(since: str, now: datetime) -> float | None:
     """Return the seconds from a time in ISO 8601 to ``now``; None if it is no time."""
-    found = time_of(since)
-    return None if found is None else age(found, now)
+    moment = time_of(since)
+    return None if moment is None else age(moment, now)
 
 
 def stamp(moment: datetime) -> str:

@@ -42,11 +42,11 @@ def standing(site: Site) -> ProjectSummary:
     entries = list_sessions(site)
     open_ = tuple(entry for entry in entries if not entry.is_done)
     result = look(site, open_)
-    found = {
+    groups = {
         group: tuple(each for each in result.data if each.group is group) for group in StatusGroup
     }
     return ProjectSummary(
-        sessions={group: held for group, held in found.items() if held},
+        sessions={group: held for group, held in groups.items() if held},
         names=short_names([entry.name for entry in entries]),
         done=len(entries) - len(open_),
         problems=result.problems,

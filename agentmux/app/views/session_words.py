@@ -92,13 +92,13 @@ def standing(view: SessionView, ways: Callable[[], tuple[str, ...]] = no_way) ->
     """
     name = view.session
     if view.status == SessionStatus.DONE:
-        made = f"commit {view.commit[:12]}" if view.commit else "nothing was committed"
+        outcome = f"commit {view.commit[:12]}" if view.commit else "nothing was committed"
         if view.commit and _goes_on(view):
-            made += f", {_goes_on(view)}"
+            outcome += f", {_goes_on(view)}"
         elif is_kept(view):
             *before, way = ways()
-            made += "; ".join((f" on branch {view.branch}", *before, f"get it with: {way}"))
-        return [f"session {name} is done: {made}"]
+            outcome += "; ".join((f" on branch {view.branch}", *before, f"get it with: {way}"))
+        return [f"session {name} is done: {outcome}"]
     if view.moved:
         return [f"session {name} was moved {next(moved_lines(view))}"]
     step = next_step(view)
@@ -117,26 +117,26 @@ def is_kept(view: SessionView) -> bool:
 def _goes_on(view: SessionView) -> str:
     """Return where the result of a session that is done was delivered to; empty if it was kept."""
     done = delivery_steps(view)
-    said = [f"merged into {done['merge'].get('base')}"] if "merge" in done else []
+    steps = [f"merged into {done['merge'].get('base')}"] if "merge" in done else []
     if "push" in done:
-        said.append(f"pushed to {done['push'].get('remote')}")
+        steps.append(f"pushed to {done['push'].get('remote')}")
     if "request" in done:
-        said.append(str(done["request"].get("url")))
-    return ", ".join(said)
+        steps.append(str(done["request"].get("url")))
+    return ", ".join(steps)
 
 
 def delivery_steps(view: SessionView) -> Mapping[str, Mapping[str, Any]]:
     """Return the steps of a delivery by name, each with its status and what was recorded."""
-    found: Any = (view.as_json()["delivery"] or {}).get("steps")  # type: ignore[attr-defined]  # JSON
-    return found if isinstance(found, dict) else {}
+    steps: Any = (view.as_json()["delivery"] or {}).get("steps")  # type: ignore[attr-defined]  # JSON
+    return steps if isinstance(steps, dict) else {}
 
 
 def step_labels(view: SessionView) -> list[str]:
     """Return the steps of a delivery, each with its status; without an orchestrator none runs."""
-    found = ((name, str(step.get("status"))) for name, step in delivery_steps(view).items())
+    steps = ((name, str(step.get("status"))) for name, step in delivery_steps(view).items())
     stopped = view.orchestrator is None
     return [
-        f"{n} {INTERRUPTED if stopped and status == RUNNING else status}" for n, status in found
+        f"{n} {INTERRUPTED if stopped and status == RUNNING else status}" for n, status in steps
     ]
 
 
@@ -201,8 +201,8 @@ def _again(view: SessionView) -> str:
     """Return the flag that tries a failed delivery again; empty if none has failed."""
     delivery = view.delivery or {}
     steps = delivery.get("steps")
-    found = steps.values() if isinstance(steps, dict) else ()
-    failed = any(isinstance(each, dict) and each.get("status") == FAILED for each in found)
+    records = steps.values() if isinstance(steps, dict) else ()
+    failed = any(isinstance(each, dict) and each.get("status") == FAILED for each in records)
     return f" --{delivery.get('then')}" if failed and delivery.get("then") != KEEP else ""
 
 

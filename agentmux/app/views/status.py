@@ -74,11 +74,11 @@ def look(
     exit code. Lesser problems are only in the view of their session.
     """
     now, nested = site.now(), cache(site.repositories.nested)
-    found = live(site, entries)
+    lives = live(site, entries)
     views: list[SessionView] = []
     problems: list[SessionProblem] = []
     for entry in entries:
-        liveness = found[entry.path]
+        liveness = lives[entry.path]
         noted = site.folders.runtime(entry.path) if liveness.locked else NOTHING
         decided = False
         try:
@@ -198,18 +198,18 @@ def _iteration(fields: Json) -> int:
 def _outcome(fields: Json) -> str | None:
     """Return what checks and reviews have found together; None while that is open."""
     results = mapping(fields, "results")
-    found = {text(mapping(results, phase), "outcome") for phase in results}
-    if CAPPED in found:
+    outcomes = {text(mapping(results, phase), "outcome") for phase in results}
+    if CAPPED in outcomes:
         return CAPPED
-    return found.pop() or None if len(found) == 1 and FAILED not in found else None
+    return outcomes.pop() or None if len(outcomes) == 1 and FAILED not in outcomes else None
 
 
 def _summary(fields: Json) -> str:
     """Return the path of the summary: in the folder of the last phase of the session's pipeline."""
     phases = mapping(fields, "pipeline").get("phases")
     ends = phases if isinstance(phases, list) else []
-    found = [each for each in ends if isinstance(each, dict) and each.get("kind") == Kind.COMPLETE]
-    last = found[-1] if found else {}
+    finals = [each for each in ends if isinstance(each, dict) and each.get("kind") == Kind.COMPLETE]
+    last = finals[-1] if finals else {}
     return f"{last.get('folder') or last.get('phase') or layout.COMPLETION}/summary.md"
 
 
@@ -364,8 +364,8 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json, *, away: boo
 def _is_away(entry: SessionEntry) -> bool:
     """Whether the worktree of a session that goes on is not at its place."""
     place = entry.text("worktree")
-    made = bool(place) and entry.fields.get("worktree_made") is True
-    return made and not (entry.is_done or entry.is_moved) and is_away(Path(place))
+    has_worktree = bool(place) and entry.fields.get("worktree_made") is True
+    return has_worktree and not (entry.is_done or entry.is_moved) and is_away(Path(place))
 
 
 def _delivery_problems(fields: Json, *, is_driven: bool) -> Iterator[str]:

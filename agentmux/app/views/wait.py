@@ -79,8 +79,8 @@ def _kinds(fields: Json) -> dict[str, str]:
     phases = pipeline.get("phases") if isinstance(pipeline, dict) else None
     if not isinstance(phases, list):
         return {name: each.kind for name, each in PIPELINE.items()}
-    found = (each for each in phases if isinstance(each, dict))
-    return {str(each.get("phase")): str(each.get("kind")) for each in found}
+    entries = (each for each in phases if isinstance(each, dict))
+    return {str(each.get("phase")): str(each.get("kind")) for each in entries}
 
 
 def wait_for(
@@ -103,14 +103,14 @@ def wait_for(
         DataError: The session cannot be read.
     """
     deadline = None if timeout_s is None else monotonic() + timeout_s
-    found = _look(site, entry, goal)
-    if found is not None:
-        return found
+    session = _look(site, entry, goal)
+    if session is not None:
+        return session
     left = _LONG_S if timeout_s is None else timeout_s
     for _ in site.follow(entry.path, left) if left > 0 else ():
-        found = _look(site, entry, goal)
-        if found is not None:
-            return found
+        session = _look(site, entry, goal)
+        if session is not None:
+            return session
         if deadline is not None and monotonic() >= deadline:
             break
     raise TimedOutError(

@@ -39,14 +39,14 @@ class PermissionLevel:
 
 def levels_of(spec: AgentSpec) -> tuple[PermissionLevel, ...]:
     """Return the levels that an agent has; only the first, if AgentMux knows of no others."""
-    found = [PermissionLevel(name=ASK, says="asks before it acts, and waits until you answer")]
+    levels = [PermissionLevel(name=ASK, says="asks before it acts, and waits until you answer")]
     if spec.edit_args:
         says = "edits files, hands in its work; asks before it goes further"
-        found.append(PermissionLevel(name=EDITS, says=says, args=spec.edit_args))
+        levels.append(PermissionLevel(name=EDITS, says=says, args=spec.edit_args))
     if spec.unattended_args:
         says = "runs any command, with your rights, and never asks"
-        found.append(PermissionLevel(name=EVERYTHING, says=says, args=spec.unattended_args))
-    return tuple(found)
+        levels.append(PermissionLevel(name=EVERYTHING, says=says, args=spec.unattended_args))
+    return tuple(levels)
 
 
 def ask_level(spec: AgentSpec, ask: Callable[[str], str]) -> PermissionLevel | None:

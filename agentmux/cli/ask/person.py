@@ -25,12 +25,12 @@ def require_person(face: Face, command: str) -> None:
     Raises:
         BlockedError: An agent runs the command; the error's reason is ``agent``.
     """
-    found = agent_above(face.environ)
-    if found is None:
+    agent = agent_above(face.environ)
+    if agent is None:
         return
     raise BlockedError(
         f"`agentmux {command}` is for a person; it was called by the agent in seat "
-        f"{found.seat or '?'} (launch {found.launch}, process {found.pid})",
+        f"{agent.seat or '?'} (launch {agent.launch}, process {agent.pid})",
         reason="agent",
         hints=(f"type it in a terminal of your own: agentmux {command}",),
     )

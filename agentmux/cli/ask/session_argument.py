@@ -101,11 +101,11 @@ def unfinished_sessions(site: Site, *, command: str) -> tuple[SessionEntry, ...]
     above = hints_further_up(site, word, lambda folder, names: _is_open(site, folder, names))
     resumes, start = word == "resume", 'agentmux start "FEATURE"'
     if not entries:
-        said = "nothing to resume" if resumes else "there is no session"
-        raise NotFoundError(said, hints=(*above, start, "agentmux list"))
-    said = "nothing to resume" if resumes else "there is no unfinished session"
+        message = "nothing to resume" if resumes else "there is no session"
+        raise NotFoundError(message, hints=(*above, start, "agentmux list"))
+    message = "nothing to resume" if resumes else "there is no unfinished session"
     became, hints = _became(entries[0])
-    raise NotFoundError(f"{said}: {became}", hints=(*hints, *above, start))
+    raise NotFoundError(f"{message}: {became}", hints=(*hints, *above, start))
 
 
 def _became(entry: SessionEntry) -> tuple[str, tuple[str, ...]]:
@@ -113,8 +113,8 @@ def _became(entry: SessionEntry) -> tuple[str, tuple[str, ...]]:
     moved = entry.fields.get("moved")
     if isinstance(moved, dict):
         to = str(moved.get("to"))
-        said = where_it_went(entry.name, to, str(moved.get("at")))
-        return said, how_to_go_on(entry.name, to)
+        words = where_it_went(entry.name, to, str(moved.get("at")))
+        return words, how_to_go_on(entry.name, to)
     return f"session {entry.name} is done", (f"see it: agentmux status {entry.name}",)
 
 

@@ -39,24 +39,24 @@ def ask_roles(world: World, agent: str, ask: Ask) -> dict[str, str]:
     words = "plan, research, write the code and review"
     if ask_yes(ask, f"Should {agent} {words}, all of it?"):
         return {}
-    found: dict[str, str] = {}
+    agents: dict[str, str] = {}
     for does, roles in _GROUPS.items():
         question = f"Which agent should {does}? ({', '.join(roles)})"
         chosen = ask_agent(world, ask, question=question, usual=agent)
         if chosen != agent:
-            found |= dict.fromkeys(roles, chosen)
-    return found
+            agents |= dict.fromkeys(roles, chosen)
+    return agents
 
 
 def ask_levels(world: World, agents: list[str], ask: Ask) -> dict[str, tuple[str, ...]]:
     """Ask how much each agent may do without asking; return their ``permission_args`` by name."""
     registry = load_registry(world.settings)
-    found: dict[str, tuple[str, ...]] = {}
+    permissions: dict[str, tuple[str, ...]] = {}
     for name in dict.fromkeys(agents):
         level = ask_level(registry[name], ask) if name in registry else None
         if level is not None and level.args:
-            found[name] = level.args
-    return found
+            permissions[name] = level.args
+    return permissions
 
 
 def ask_worktrees(ask: Ask) -> WorktreeMode:

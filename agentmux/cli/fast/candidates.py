@@ -81,13 +81,13 @@ def sessions(place: CompletionContext) -> Iterator[Candidate]:
 
     Of the newest, those that are done are left out where the command takes none of them.
     """
-    found = _newest(place)
-    slugs = [layout.slug_of(name) for name in found]
-    latest = dict(zip(reversed(slugs), reversed(found), strict=True))
-    first = dict(zip(slugs, found, strict=True))
+    names = _newest(place)
+    slugs = [layout.slug_of(name) for name in names]
+    latest = dict(zip(reversed(slugs), reversed(names), strict=True))
+    first = dict(zip(slugs, names, strict=True))
     whole, going = place.word[:1].isdigit(), place.command in _GOING
-    folder = place.sessions_dir() if going and found else Path()
-    for number, (name, slug) in enumerate(zip(found, slugs, strict=True)):
+    folder = place.sessions_dir() if going and names else Path()
+    for number, (name, slug) in enumerate(zip(names, slugs, strict=True)):
         # A slug that several sessions have means none of them.
         typed = name if whole or latest[slug] != first[slug] else slug
         asked = going and number < _ASKED
@@ -170,10 +170,10 @@ def pipelines(place: CompletionContext) -> Iterator[Candidate]:
         (config_dir(place.environ), "yours"),
     ):
         try:
-            found = sorted(os.listdir(folder / "pipelines"))  # noqa: PTH208 (pathlib yields paths)
+            names = sorted(os.listdir(folder / "pipelines"))  # noqa: PTH208 (pathlib yields paths)
         except OSError:
             continue
-        for name in found:
+        for name in names:
             if name.endswith(".yaml"):
                 yield name.removesuffix(".yaml"), says
 
@@ -217,20 +217,20 @@ def _newest(place: CompletionContext) -> list[str]:
     """Return the folders of sessions, newest first; none is looked into."""
     try:
         with os.scandir(place.sessions_dir()) as entries:
-            found = [each.name for each in entries if each.is_dir()]
+            names = [each.name for each in entries if each.is_dir()]
     except (AgentmuxError, OSError):
         return []
-    return sorted((name for name in found if not name.startswith(".")), reverse=True)
+    return sorted((name for name in names if not name.startswith(".")), reverse=True)
 
 
 def _match_sessions(place: CompletionContext) -> list[str]:
     """Return the sessions that the session given can mean; the newest few without one."""
-    found = _newest(place)
+    names = _newest(place)
     word = Path(place.session).name
     if not word:
-        return found[:_LOOKED_INTO]
-    exact = [name for name in found if word in {name, layout.slug_of(name)}]
-    return exact or [name for name in found if _begins(name, word)]
+        return names[:_LOOKED_INTO]
+    exact = [name for name in names if word in {name, layout.slug_of(name)}]
+    return exact or [name for name in names if _begins(name, word)]
 
 
 def _begins(name: str, word: str) -> bool:
@@ -241,8 +241,8 @@ def _of_states(
     place: CompletionContext, part: Callable[[Mapping[str, Any]], Iterable[str]]
 ) -> Iterator[Candidate]:
     folder = place.sessions_dir()
-    found = (part(_state(folder / name)) for name in _match_sessions(place))
-    yield from ((each, "") for each in dict.fromkeys(each for part in found for each in part))
+    parts = (part(_state(folder / name)) for name in _match_sessions(place))
+    yield from ((each, "") for each in dict.fromkeys(each for part in parts for each in part))
 
 
 def _state(session: Path) -> Mapping[str, Any]:
@@ -299,8 +299,8 @@ def _keys_below(text: str, section: str) -> Iterator[str]:
 
 
 def _top_keys(path: Path) -> list[str]:
-    found = map(_KEY.match, _text(path, _TEXT_MAX).splitlines())
-    return [key[2] for key in found if key is not None and not key[1]]
+    matches = map(_KEY.match, _text(path, _TEXT_MAX).splitlines())
+    return [key[2] for key in matches if key is not None and not key[1]]
 
 
 def _text(path: Path, most: int) -> str:

@@ -68,8 +68,8 @@ def answer(program: Command, words: Sequence[str], environ: Mapping[str, str]) -
     if line.open is not None and not (word.startswith("-") and line.open.may_lack_value):
         return _values(program, line, line.open, word, environ)
     if equals and option.startswith("--") and not line.only_words and named is not None:
-        found = _values(program, line, named, value, environ)
-        return [each if each.startswith(":") else f"{option}={each}" for each in found]
+        lines = _values(program, line, named, value, environ)
+        return [each if each.startswith(":") else f"{option}={each}" for each in lines]
     if word.startswith("-") and not line.only_words:
         return _matching(_options(program, line), word)
     return _words(program, line, word, environ)
@@ -230,7 +230,7 @@ def _suggest_subcommands(program: Command, line: Line) -> Iterable[Candidate]:
 
 
 def _matching(candidates: Iterable[Candidate], word: str) -> list[str]:
-    found = {
+    matches = {
         name: says for name, says in candidates if name.startswith(word) and _PLAIN.fullmatch(name)
     }
-    return [f"{name}\t{' '.join(says.split())}" for name, says in found.items()]
+    return [f"{name}\t{' '.join(says.split())}" for name, says in matches.items()]

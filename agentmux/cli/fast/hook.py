@@ -63,8 +63,8 @@ def _record(data: bytes, environ: Mapping[str, str]) -> None:
         turn = _turn(_last(fields), identity.session_dir, over=True)
         note_turn(files, identity, turn, known=True)
         return
-    event, said = fields.get("hook_event_name"), fields.get("session_id")
-    conversation = said if isinstance(said, str) and is_conversation(said) else ""
+    event, session_id = fields.get("hook_event_name"), fields.get("session_id")
+    conversation = session_id if isinstance(session_id, str) and is_conversation(session_id) else ""
     report(
         files,
         replace(identity, conversation=conversation),

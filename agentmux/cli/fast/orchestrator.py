@@ -278,11 +278,11 @@ def _adopt(own: OwnTmux, given: Mapping[str, str], environ: Mapping[str, str]) -
     Returns:
         The environment for this process to use.
     """
-    made = change(environ, given)
-    if not made:
+    difference = change(environ, given)
+    if not difference:
         return environ
-    own.set_environment(made)
-    return made.apply_to(environ)
+    own.set_environment(difference)
+    return difference.apply_to(environ)
 
 
 def _require_own(own: OwnTmux | None) -> OwnTmux:
@@ -302,10 +302,10 @@ def _own_session(environ: Mapping[str, str]) -> OwnTmux | None:
     if not socket:
         return None
     terminal = TmuxTerminal(socket)
-    found = terminal.listing()
-    for each in found.sessions if str(found.server.pid) == pid else ():
+    listing = terminal.listing()
+    for each in listing.sessions if str(listing.server.pid) == pid else ():
         if each.id == f"${number}" and each.uuid:
-            return terminal.own(Target(server=found.server, session=each.id, uuid=each.uuid))
+            return terminal.own(Target(server=listing.server, session=each.id, uuid=each.uuid))
     return None
 
 
@@ -327,8 +327,8 @@ def _said_before(log: Path) -> tuple[MonitorMessage, ...]:
 def _message(line: str) -> MonitorMessage | None:
     try:
         fields = json.loads(line)
-        said = fields["logger"] == SAYS and fields["level"] == "info"
-        return MonitorMessage(str(fields["message"]), time_of(fields["at"])) if said else None
+        is_message = fields["logger"] == SAYS and fields["level"] == "info"
+        return MonitorMessage(str(fields["message"]), time_of(fields["at"])) if is_message else None
     except (ValueError, TypeError, LookupError, RecursionError):
         return None
 

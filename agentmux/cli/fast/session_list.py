@@ -50,12 +50,12 @@ def run(face: Face, *, everything: bool, json: bool) -> int:
         render.out(line)
     if not listed:
         render.note(f'no sessions in {site.project}: agentmux start "…"')
-    for said in listed_further_up(site):
-        render.note(said)
+    for text in listed_further_up(site):
+        render.note(text)
     if len(listed) < count:
         render.note(f"and {count - len(listed)} older: agentmux list --all")
-    for said in lost_lines(site):
-        render.note(said)
+    for text in lost_lines(site):
+        render.note(text)
     render.show_problems(result.problems)
     return result.exit_code
 

@@ -49,17 +49,17 @@ def run(face: Face, *, json: bool) -> int:
         json: Print JSON.
     """
     site = face.site()
-    found = standing(site)
+    summary = standing(site)
     if json:
-        render.as_json(_answer(found, site.project))
-        return found.exit_code
+        render.as_json(_answer(summary, site.project))
+        return summary.exit_code
     cols = render.columns()
-    for line in lines(found, site.project, cols=cols, colours=face.colours):
+    for line in lines(summary, site.project, cols=cols, colours=face.colours):
         render.out(line)
-    for said in (*listed_further_up(site), *lost_lines(site)):
-        render.note(said)
-    render.show_problems(found.problems)
-    return found.exit_code
+    for text in (*listed_further_up(site), *lost_lines(site)):
+        render.note(text)
+    render.show_problems(summary.problems)
+    return summary.exit_code
 
 
 def lines(

@@ -131,8 +131,8 @@ def pick(
     with contextlib.closing(Looker(sight)) as looker:
 
         def scene(picker: Picker) -> PickerScene:
-            found, now = looker.read_outlooks(), world.now()
-            return PickerScene(picker=picker, known=known, outlooks=found, now=now, rows=sight.rows)
+            looks, now = looker.read_outlooks(), world.now()
+            return PickerScene(picker=picker, known=known, outlooks=looks, now=now, rows=sight.rows)
 
         choices = _choices(world.project.name, entries)
         picker = _run(begin(choices, fresh=fresh, attaches=attaches), scene, looker)
@@ -194,9 +194,9 @@ class _SessionLooks:
 
     def _row(self, name: str) -> SessionRow:
         entry, world = self._entries[name], self._world
-        found = self._lives[entry.path]
-        noted = world.folders.runtime(entry.path) if found.locked else {}
-        seen = session_view(entry, found, noted, project=world.project, now=world.now())
+        liveness = self._lives[entry.path]
+        noted = world.folders.runtime(entry.path) if liveness.locked else {}
+        seen = session_view(entry, liveness, noted, project=world.project, now=world.now())
         return session_row(seen)
 
 

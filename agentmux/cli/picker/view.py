@@ -153,16 +153,16 @@ def _spread(left: str, right: str, cols: int) -> str:
 
 def _window(picker: Picker, size: int) -> tuple[Choice, ...]:
     """Return up to ``size`` matches of the search, with the selected one near the middle."""
-    found = picker.matching_choices
-    first = min(max(picker.place - size // 2, 0), max(len(found) - size, 0))
-    return found[first : first + size]
+    choices = picker.matching_choices
+    first = min(max(picker.place - size // 2, 0), max(len(choices) - size, 0))
+    return choices[first : first + size]
 
 
 def _list(scene: PickerScene, cols: int, size: int) -> list[PickerLine]:
-    found = _window(scene.picker, size)
-    if not found:
+    choices = _window(scene.picker, size)
+    if not choices:
         return [PickerLine(cut("  no session matches", cols), Look.DIM)]
-    return [_row(scene, each, cols) for each in found]
+    return [_row(scene, each, cols) for each in choices]
 
 
 def _row(scene: PickerScene, choice: Choice, cols: int) -> PickerLine:

@@ -59,13 +59,13 @@ def reset_time(words: str, *, now: datetime, zones: Zones) -> datetime | None:
 
     Source: tests/real/screens (claude 2.1.330, codex 0.169.0).
     """
-    said = words.strip().rstrip(".")
-    if re.match(r"\d{4}-\d\d-\d\dT", said):
-        exact = time_of(said)
+    text = words.strip().rstrip(".")
+    if re.match(r"\d{4}-\d\d-\d\dT", text):
+        exact = time_of(text)
         return None if exact is None else exact.astimezone(UTC)
     try:
-        found = _MOMENT.fullmatch(said)
-        return _after(said, now) if found is None else _moment(found, now, zones)
+        match = _MOMENT.fullmatch(text)
+        return _after(text, now) if match is None else _moment(match, now, zones)
     except (ValueError, OverflowError):  # such as February 30th
         return None
 

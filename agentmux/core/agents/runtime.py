@@ -43,8 +43,8 @@ class Runtime:
     @property
     def path(self) -> str:
         """The real path of the program; empty if it is not known."""
-        found = _FILE.fullmatch(self.file)
-        return found["path"] if found is not None else ""
+        match = _FILE.fullmatch(self.file)
+        return match["path"] if match is not None else ""
 
     def is_same_program(self, other: Runtime) -> bool:
         """Whether both are the same program, in any version and at any path."""
@@ -60,9 +60,9 @@ def runtime_of(command: str, version: str, file: str) -> Runtime:
         version: The version that the program reports; empty if it reports none.
         file: The program's real path, size and modification time, as in `Runtime`.
     """
-    made = Runtime(name="", file=file)
-    shown = version or _version_in(made.path)
-    return Runtime(name=_behind(command, made.path), version=shown.replace(" ", "_"), file=file)
+    runtime = Runtime(name="", file=file)
+    shown = version or _version_in(runtime.path)
+    return Runtime(name=_behind(command, runtime.path), version=shown.replace(" ", "_"), file=file)
 
 
 def encode_runtime(runtime: Runtime) -> str:
@@ -114,5 +114,5 @@ def _hyphenate(name: str) -> str:
 
 
 def _version_in(path: str) -> str:
-    found = [each for each in PurePath(path).parts if re.fullmatch(_VERSION, each)]
-    return found[-1] if found else ""
+    versions = [each for each in PurePath(path).parts if re.fullmatch(_VERSION, each)]
+    return versions[-1] if versions else ""

@@ -76,11 +76,11 @@ def read(spec: AgentSpec, text: str) -> ScreenReading:
 
 def _needs_login(spec: AgentSpec, text: str) -> bool:
     """Return whether the last error on a screen says that the user has to log in, and has not."""
-    found = list(re.finditer(spec.trouble, text, re.MULTILINE)) if spec.trouble is not None else []
-    if not found or spec.login is None:
+    errors = list(re.finditer(spec.trouble, text, re.MULTILINE)) if spec.trouble is not None else []
+    if not errors or spec.login is None:
         return False
-    cause = found[-1].groupdict().get("cause") or found[-1][0]
-    since = text[found[-1].end() :]
+    cause = errors[-1].groupdict().get("cause") or errors[-1][0]
+    since = text[errors[-1].end() :]
     return bool(re.search(spec.login, cause)) and not _LOGGED_IN.search(since)
 
 
@@ -95,22 +95,22 @@ def read_since(spec: AgentSpec, text: str, mark: str, *, unmarked: bool) -> Scre
         mark: A word that only the last prompt contains; a terminal may wrap it over rows.
         unmarked: Whether a limit counts if the screen does not show ``mark``.
     """
-    found = read(spec, text)
-    if found.mark is not ScreenMark.LIMIT:
-        return found
+    reading = read(spec, text)
+    if reading.mark is not ScreenMark.LIMIT:
+        return reading
     below = _below(text, mark)
     below = text if below is None and unmarked else below
     since = None if below is None else read(spec, below)
     if since is not None and since.mark is ScreenMark.LIMIT:
-        return replace(found, resets=since.resets)
+        return replace(reading, resets=since.resets)
     return read(replace(spec, limit=None), text)
 
 
 def _below(text: str, mark: str) -> str | None:
     """Return the text after the last mention of ``mark``; None if it is not mentioned."""
     wrapped = rf"[\s{_BORDERS}]*".join(map(re.escape, mark))
-    found = list(re.finditer(wrapped, text)) if mark else []
-    return text[found[-1].end() :] if found else None
+    matches = list(re.finditer(wrapped, text)) if mark else []
+    return text[matches[-1].end() :] if matches else None
 
 
 def _last(pattern: str | None, group: str, text: str) -> str:
@@ -118,9 +118,9 @@ def _last(pattern: str | None, group: str, text: str) -> str:
 
     Empty if nothing matches or the group is missing.
     """
-    found = list(re.finditer(pattern, text, re.MULTILINE)) if pattern is not None else []
-    said = found[-1].groupdict().get(group) if found else None
-    return " ".join((said or "").split())[:_SAID_MAX]
+    matches = list(re.finditer(pattern, text, re.MULTILINE)) if pattern is not None else []
+    value = matches[-1].groupdict().get(group) if matches else None
+    return " ".join((value or "").split())[:_SAID_MAX]
 
 
 def last_rows(text: str) -> str:
@@ -167,8 +167,8 @@ def shows_prompt(spec: AgentSpec, text: str, mark: str) -> bool:
 
 def command_in(spec: AgentSpec, text: str) -> str:
     """Return the beginning of ``text`` that the agent would take for a command; empty for none."""
-    found = re.match(spec.commands, text) if spec.commands is not None else None
-    return found[0] if found is not None else ""
+    match = re.match(spec.commands, text) if spec.commands is not None else None
+    return match[0] if match is not None else ""
 
 
 def shows_limit_menu(spec: AgentSpec, text: str) -> bool:
@@ -206,8 +206,8 @@ def last_line(spec: AgentSpec, text: str) -> str:
     """
     asks = read_screen(spec, text) in {ScreenMark.WAITING, ScreenMark.TRUST}
     if spec.ready is not None and not asks:
-        found = list(re.finditer(spec.ready, text, re.MULTILINE))
-        above = text[: found[-1].start()] if found else ""
+        matches = list(re.finditer(spec.ready, text, re.MULTILINE))
+        above = text[: matches[-1].start()] if matches else ""
         text = above if any(map(_is_text, above.split("\n"))) else text
     rows = (" ".join(row.strip(_FRAME).split()) for row in reversed(text.split("\n")))
     written = [row[:_SAID_MAX] for row in rows if _is_text(row)]

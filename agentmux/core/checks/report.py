@@ -16,13 +16,13 @@ _WORDS: Final[Mapping[str, str]] = {PASSED: "passed", FAILED: "failed", BROKEN: 
 
 def check_words(name: str, check: CheckResult, *, red_before: Container[str] = ()) -> str:
     """Return what a command has shown, on one line: ``tests: failed (exit 1), not required``."""
-    said = f"{name}: {_WORDS.get(check.outcome, check.outcome)}{_how(check)}"
+    summary = f"{name}: {_WORDS.get(check.outcome, check.outcome)}{_how(check)}"
     notes = (
         "as before the session" if check.outcome == FAILED and name in red_before else "",
         "" if check.required else "not required",
         "you went on without it" if check.skipped else "",
     )
-    return ", ".join((said, *filter(None, notes)))
+    return ", ".join((summary, *filter(None, notes)))
 
 
 def _how(check: CheckResult) -> str:

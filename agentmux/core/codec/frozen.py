@@ -68,12 +68,12 @@ class _Standard:
             (each.name, each.type, dataclasses.field(**_options(each, dataclasses.MISSING)))
             for each in _fields(cls)
         ]
-        made = dataclasses.make_dataclass(
+        standard_class = dataclasses.make_dataclass(
             cls.__name__, known, init=False, repr=False, eq=False, kw_only=True
         )
         for name in _STANDARD:
-            setattr(cls, name, getattr(made, name))
-        return getattr(made, self._name)
+            setattr(cls, name, getattr(standard_class, name))
+        return getattr(standard_class, self._name)
 
 
 def _options(known: _Field, missing: object) -> dict[str, Any]:
@@ -105,13 +105,13 @@ def _make_class(cls: Any, *, kw_only: bool = False) -> Any:  # noqa: ANN401 (any
         "__match_args__": () if kw_only else tuple(known),
         _FIELDS: known,
     }
-    made = type(cls)(cls.__name__, cls.__bases__, members)
-    made.__qualname__ = cls.__qualname__
-    place = {name: getattr(made, name).__set__ for name in known}
-    setattr(made, _PLACE, place)
-    setattr(made, _COPY, (tuple(place.values()), _values(tuple(place))))
-    made.__init__ = _init(made, known, place, kw_only=kw_only)
-    return made
+    new_class = type(cls)(cls.__name__, cls.__bases__, members)
+    new_class.__qualname__ = cls.__qualname__
+    place = {name: getattr(new_class, name).__set__ for name in known}
+    setattr(new_class, _PLACE, place)
+    setattr(new_class, _COPY, (tuple(place.values()), _values(tuple(place))))
+    new_class.__init__ = _init(new_class, known, place, kw_only=kw_only)
+    return new_class
 
 
 def _values(names: tuple[str, ...]) -> Callable[[object], tuple[object, ...]]:
@@ -121,7 +121,7 @@ def _values(names: tuple[str, ...]) -> Callable[[object], tuple[object, ...]]:
 
 
 def _own_fields(cls: type[Any]) -> dict[str, _Field]:
-    found: dict[str, _Field] = {}
+    own_fields: dict[str, _Field] = {}
     for name, kind in cls.__annotations__.items():
         if kind.startswith(_CLASS_VARIABLE):
             continue
@@ -130,8 +130,8 @@ def _own_fields(cls: type[Any]) -> dict[str, _Field]:
             raise TypeError(f"{cls.__qualname__}: `{name}` needs the `field` of this module")
         each = given if isinstance(given, _Field) else _Field(default=given)
         each.name, each.type = name, kind
-        found[name] = each
-    return found
+        own_fields[name] = each
+    return own_fields
 
 
 def _init(
@@ -166,10 +166,10 @@ def _by_name(
 ) -> dict[str, object]:
     if len(values) > len(names):
         raise TypeError(f"{cls.__qualname__}: takes at most {len(names)} positional values")
-    found = dict(zip(names, values, strict=False))
-    for name in found.keys() & given.keys():
+    arguments = dict(zip(names, values, strict=False))
+    for name in arguments.keys() & given.keys():
         raise TypeError(f"{cls.__qualname__}: `{name}` is given twice")
-    return found
+    return arguments
 
 
 def _default(cls: type[Any], name: str, factory: Any) -> object:  # noqa: ANN401 (what `field` took)
@@ -183,16 +183,16 @@ def _fields(record: Any) -> tuple[_Field, ...]:  # noqa: ANN401 (one of our clas
 
 
 def _replace(record: Any, /, **changes: object) -> Any:  # noqa: ANN401 (of one of our classes)
-    made = object.__new__(type(record))
+    copy = object.__new__(type(record))
     place = getattr(record, _PLACE)
     puts, values = getattr(record, _COPY)
-    deque(map(call, puts, repeat(made), values(record)), maxlen=0)  # without a loop in Python
+    deque(map(call, puts, repeat(copy), values(record)), maxlen=0)  # without a loop in Python
     try:
         for name, value in changes.items():
-            place[name](made, value)
+            place[name](copy, value)
     except KeyError as error:
-        raise _make_field_error(made, error.args[0]) from None
-    return made
+        raise _make_field_error(copy, error.args[0]) from None
+    return copy
 
 
 # -- the methods that all classes share ----------------------------------------------------------

@@ -115,16 +115,16 @@ def from_fields(record: type[R], values: Json, *, where: str) -> R:
         FieldError: A field is missing or has the wrong type; the message names ``where`` and the
             field.
     """
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for name, kind, is_required in _list_fields(record):  # type: ignore[arg-type]  # classes have hashes
         if name in values:
             try:
-                found[name] = _DECODERS[kind](values[name])
+                arguments[name] = _DECODERS[kind](values[name])
             except TypeError as error:
                 raise _to_field_error(error, where, name) from None
         elif is_required:
             raise FieldError(f"{where}: `{name}` is missing")
-    return record(**found)
+    return record(**arguments)
 
 
 @functools.cache

@@ -224,14 +224,14 @@ class Fields:
 
     def distinct(self, key: str) -> tuple[tuple[str, str], ...]:
         """Return the different texts of the list in the field ``key``, each with its place."""
-        found: dict[str, str] = {}
+        places: dict[str, str] = {}
         for place, entry in self.items(key):
             text = self.shape.text(entry, place)
-            if text in found:
+            if text in places:
                 self.shape.note(place, f"{as_code(text)} is there twice")
             elif text:
-                found[text] = place
-        return tuple((place, text) for text, place in found.items())
+                places[text] = place
+        return tuple((place, text) for text, place in places.items())
 
     def name(self, key: str, pattern: re.Pattern[str], form: str) -> str:
         """Return a text that matches a pattern; ``form`` says in words which texts do."""

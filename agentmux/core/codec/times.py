@@ -11,7 +11,7 @@ def time_of(text: object) -> datetime | None:
     The result always has a time zone: that of the text, else UTC.
     """
     try:
-        found = datetime.fromisoformat(str(text))
+        time = datetime.fromisoformat(str(text))
     except ValueError:
         return None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return time if time.tzinfo else time.replace(tzinfo=UTC)

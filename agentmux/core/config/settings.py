@@ -295,17 +295,17 @@ class Settings:
 
     def addresses(self, on: Occasion) -> tuple[Address, ...]:
         """Return where a person is notified of ``on``; each address once."""
-        found = (address for rule in self.notify if on in rule.on for address in rule.to)
-        return tuple(dict.fromkeys(found))
+        every = (address for rule in self.notify if on in rule.on for address in rule.to)
+        return tuple(dict.fromkeys(every))
 
     @property
     def places(self) -> Places:
         """Of what a person is notified at each address, in the order of the configuration."""
-        found: dict[Address, list[Occasion]] = {}
+        occasions: dict[Address, list[Occasion]] = {}
         for rule in self.notify:
             for address in rule.to:
-                found.setdefault(address, []).extend(rule.on)
-        return {to: tuple(on for on in Occasion if on in ons) for to, ons in found.items()}
+                occasions.setdefault(address, []).extend(rule.on)
+        return {to: tuple(on for on in Occasion if on in ons) for to, ons in occasions.items()}
 
     def role(self, role: str) -> RoleSettings:
         """Return the settings of ``role``; the defaults of `RoleSettings` if it has none."""

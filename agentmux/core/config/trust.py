@@ -87,10 +87,10 @@ def _below(value: object, pattern: tuple[str, ...], path: tuple[str, ...]) -> It
 
 def without(values: Mapping[str, Any], parts: Iterable[Part]) -> dict[str, Any]:
     """Return the configuration ``values`` without ``parts``, which must all be in it."""
-    made = dict(values)
+    config = dict(values)
     for part in parts:
-        made = _unset(made, part.path)
-    return made
+        config = _unset(config, part.path)
+    return config
 
 
 def _unset(values: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any]:
@@ -132,17 +132,17 @@ def select_usable(parts: Iterable[Part], keys: frozenset[str]) -> frozenset[str]
         parts: All parts of the project.
         keys: The keys of the parts to which the user consents.
     """
-    found = {part.key: part for part in parts if part.key in keys}
+    candidates = {part.key: part for part in parts if part.key in keys}
     names = {part.key for part in parts if part.path[0] == _AGENTS}
     while True:
         lost = {
             key
-            for key, part in found.items()
-            if (base := _base(part)) in names and base not in found
+            for key, part in candidates.items()
+            if (base := _base(part)) in names and base not in candidates
         }
         if not lost:
-            return frozenset(found)
-        found = {key: part for key, part in found.items() if key not in lost}
+            return frozenset(candidates)
+        candidates = {key: part for key, part in candidates.items() if key not in lost}
 
 
 def _base(part: Part) -> str:

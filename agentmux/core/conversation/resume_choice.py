@@ -307,8 +307,8 @@ def _runtime(record: ResumeRecord, facts: ResumeFacts) -> str | None:
 
 def _epoch(record: ResumeRecord, facts: ResumeFacts) -> str | None:
     then, now = record.epoch, facts.epoch
-    said = ", ".join(epoch_differences(then, now))
-    return (said if same_work(then, now) else f"the earlier one was for {said}") or None
+    changes = ", ".join(epoch_differences(then, now))
+    return (changes if same_work(then, now) else f"the earlier one was for {changes}") or None
 
 
 def _check_rewind(record: ResumeRecord, _: ResumeFacts) -> str | None:
@@ -373,18 +373,18 @@ def choose_resume(history: SeatHistory, facts: ResumeFacts | None) -> ResumeChoi
         return Fresh(reason=NO_EARLIER, guard=Guard.RECORD)
     standing = history.standing or _UNRECORDED
     then, now = _runtimes(standing, facts)
-    update, found = update_of(then, now), resolve_record(standing)
+    update, record = update_of(then, now), resolve_record(standing)
     for guard, check in GUARDS:
-        why = check(found, facts)
+        why = check(record, facts)
         if why is not None:
-            return Fresh(reason=why, guard=guard, warns=why == _has_checkpoint(found, facts))
+            return Fresh(reason=why, guard=guard, warns=why == _has_checkpoint(record, facts))
     reason = (
-        f"{_conversation(found)} got {format_count(found.reached, 'prompt')}; every check passed"
+        f"{_conversation(record)} got {format_count(record.reached, 'prompt')}; every check passed"
     )
     if history.standing is not history.record:
         reason += "; a later attempt, which no prompt reached, does not count"
     noted = f"{reason} ({update})" if update else reason
-    return Native(argv=found.resume_argv, env=found.env, reason=noted)
+    return Native(argv=record.resume_argv, env=record.env, reason=noted)
 
 
 def same_work(recorded: Json, now: Json) -> bool:

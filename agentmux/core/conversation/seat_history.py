@@ -62,14 +62,14 @@ class SeatHistory:
         standing = self.standing
         if standing is None or argv is None:
             return self
-        made = replace(
+        copy = replace(
             standing,
             strategy=kind,
             resume_argv=argv,
             latest_argv=(),
             argv_ref=standing.session_ref,
         )
-        return replace(self, record=made if standing is self.record else self.record, standing=made)
+        return replace(self, record=copy if standing is self.record else self.record, standing=copy)
 
 
 def seat_history(

@@ -35,19 +35,19 @@ NOT_HANDED_IN: Final = "a draft that was not handed in"
 
 def without_drafts(state: SessionState, artifacts: Artifacts) -> Artifacts:
     """Return ``artifacts`` without the drafts; the ``problems`` of the result name each draft."""
-    found = frozenset(_drafts(state, artifacts))
-    if not found:
+    drafts = frozenset(_drafts(state, artifacts))
+    if not drafts:
         return artifacts
-    names = {path.rpartition("/")[2] for path in found}
+    names = {path.rpartition("/")[2] for path in drafts}
     return replace(
         artifacts,
-        sizes={path: size for path, size in artifacts.sizes.items() if path not in found},
+        sizes={path: size for path, size in artifacts.sizes.items() if path not in drafts},
         execution_plan=None if _PLANS & names else artifacts.execution_plan,
         nominations=None if _NOMINATING & names else artifacts.nominations,
-        verdicts={path: each for path, each in artifacts.verdicts.items() if path not in found},
-        reviews={path: each for path, each in artifacts.reviews.items() if path not in found},
-        results={path: each for path, each in artifacts.results.items() if path not in found},
-        problems={**artifacts.problems, **dict.fromkeys(sorted(found), NOT_HANDED_IN)},
+        verdicts={path: each for path, each in artifacts.verdicts.items() if path not in drafts},
+        reviews={path: each for path, each in artifacts.reviews.items() if path not in drafts},
+        results={path: each for path, each in artifacts.results.items() if path not in drafts},
+        problems={**artifacts.problems, **dict.fromkeys(sorted(drafts), NOT_HANDED_IN)},
     )
 
 
@@ -83,8 +83,8 @@ def _find_unrecorded(
     artifacts have to do.
     """
     path = f"{here.folder}/{RESULTS}"
-    known, said = state.results.get(here.phase), artifacts.results.get(path, "")
-    if state.journal_id and said and said != (known.outcome if known else ""):
+    known, outcome = state.results.get(here.phase), artifacts.results.get(path, "")
+    if state.journal_id and outcome and outcome != (known.outcome if known else ""):
         yield path
 
 

@@ -194,20 +194,20 @@ def infer(
     if state.phase == Phase.DONE:
         return answer(Phase.DONE, "by the recorded phase")
     # With lines to replay, a failed session counts as being in the phase it failed in.
-    said = working_phase(state) if pending else state.phase
-    if said not in given:
-        return answer(on_disk, f"by the artifacts, since the recorded phase is {said}")
-    if said == on_disk:
+    claim = working_phase(state) if pending else state.phase
+    if claim not in given:
+        return answer(on_disk, f"by the artifacts, since the recorded phase is {claim}")
+    if claim == on_disk:
         return answer(on_disk, "the recorded phase, confirmed by the artifacts")
     difference = None
     if not pending:
-        difference = f"the state says {said}, the artifacts say {on_disk}"
-    if is_decided(state, artifacts, said):
-        evidence = _beyond(state, artifacts, said, given)
-        because = f"the artifacts show the outcome of {said}, the recorded phase"
+        difference = f"the state says {claim}, the artifacts say {on_disk}"
+    if is_decided(state, artifacts, claim):
+        evidence = _beyond(state, artifacts, claim, given)
+        because = f"the artifacts show the outcome of {claim}, the recorded phase"
         return answer(evidence[-1].phase, because, difference)
-    because = f"the recorded phase is {said}, the artifacts show {on_disk}: the earlier one counts"
-    return answer(given.earlier(said, on_disk), because, difference)
+    because = f"the recorded phase is {claim}, the artifacts show {on_disk}: the earlier one counts"
+    return answer(given.earlier(claim, on_disk), because, difference)
 
 
 def chosen_phase(name: str, state: SessionState, inference: Inference) -> str:

@@ -74,13 +74,13 @@ def to_wake(parked: Mapping[str, Parked], *, now: datetime) -> tuple[str, ...]:
         now: The current time, aware.
     """
     free_at = _free_at(parked)
-    found: dict[_Account, str] = {}
+    seats: dict[_Account, str] = {}
     for name in _in_order(parked):
         account = _account(parked[name])
         free = free_at.get(account, _LONG_AGO) <= now
-        if free and account not in found and _until(parked[name]) <= now:
-            found[account] = name
-    return tuple(found.values())
+        if free and account not in seats and _until(parked[name]) <= now:
+            seats[account] = name
+    return tuple(seats.values())
 
 
 def next_wake(parked: Mapping[str, Parked]) -> datetime | None:
@@ -102,13 +102,13 @@ def _in_order(parked: Mapping[str, Parked]) -> Iterator[str]:
 
 def _free_at(parked: Mapping[str, Parked]) -> Mapping[_Account, datetime]:
     """Return, for each account with a seat that was just woken, when the next may be."""
-    found: dict[_Account, datetime] = {}
+    times: dict[_Account, datetime] = {}
     for each in parked.values():
         woken = time_of(each.woken) if each.woken and not each.settled else None
         if woken is not None:
             free = woken + timedelta(seconds=SETTLE_S)
-            found[_account(each)] = max(free, found.get(_account(each), free))
-    return found
+            times[_account(each)] = max(free, times.get(_account(each), free))
+    return times
 
 
 def _until(parked: Parked) -> datetime:

@@ -46,8 +46,8 @@ def notice_line(name: str, notices: Sequence[Notice]) -> str:
 
     The session is named by the command alone, since a line of tmux has room for little.
     """
-    said = _describe_notices(join_names(_seats(notices)) or "a session", notices)
-    return f"{said}: {notice_command(name, notices[0].on)}"
+    description = _describe_notices(join_names(_seats(notices)) or "a session", notices)
+    return f"{description}: {notice_command(name, notices[0].on)}"
 
 
 def notice_command(name: str, on: Occasion) -> str:

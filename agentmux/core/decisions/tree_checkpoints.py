@@ -109,13 +109,13 @@ def stale_seats(events: Iterable[Event], number: int) -> tuple[str, ...]:
         events: All events of the journal, in order.
         number: The checkpoint's.
     """
-    found: set[str] | None = None
+    seats: set[str] | None = None
     for event in events:
         if isinstance(event.fact, CheckpointTaken) and event.fact.number == number:
-            found = set()
-        elif found is not None and isinstance(event.fact, _PROMPTED):
-            found.add(event.seat)
-    return tuple(sorted(found or ()))
+            seats = set()
+        elif seats is not None and isinstance(event.fact, _PROMPTED):
+            seats.add(event.seat)
+    return tuple(sorted(seats or ()))
 
 
 def delivered_since(events: Iterable[Event], number: int) -> bool:
@@ -158,9 +158,9 @@ def named_checkpoint(checkpoints: Sequence[TreeCheckpoint], name: str) -> TreeCh
     """
     ended = {each.phase: each for each in checkpoints if each.because == PHASE_ENDED}
     numbered = {str(each.number): each for each in checkpoints}
-    found = numbered.get(name) or ended.get(name)
-    if found is not None:
-        return found
+    checkpoint = numbered.get(name) or ended.get(name)
+    if checkpoint is not None:
+        return checkpoint
     if not checkpoints:
         raise NotFoundError(_NONE)
     raise NotFoundError(

@@ -184,8 +184,8 @@ def ways_back(left: LeftBranch) -> tuple[str, ...]:
 
 def commit_first(worktree: str) -> tuple[str, ...]:
     """Return the hint to commit what is in the way of a merge in a session's worktree."""
-    place, said = shlex.quote(worktree), shlex.quote("Work in progress")
-    return (f"commit first what is changed there: git -C {place} commit -a -m {said}",)
+    place, message = shlex.quote(worktree), shlex.quote("Work in progress")
+    return (f"commit first what is changed there: git -C {place} commit -a -m {message}",)
 
 
 def _way_back(left: LeftBranch) -> str:

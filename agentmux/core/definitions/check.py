@@ -103,8 +103,8 @@ def check_definition(item: Located | None, around: Surroundings) -> CheckedDefin
     problems = sorted(
         dict.fromkeys((*noted, *compare(phases, around, line=item.line()))), key=_line
     )
-    found = tuple(Problem(line=line, what=what) for line, what in problems[:PROBLEMS_MAX])
-    return CheckedDefinition(pipeline=None if found else pipeline, problems=found)
+    first_problems = tuple(Problem(line=line, what=what) for line, what in problems[:PROBLEMS_MAX])
+    return CheckedDefinition(pipeline=None if first_problems else pipeline, problems=first_problems)
 
 
 def _line(noted: tuple[int, str]) -> int:
@@ -134,14 +134,14 @@ def _read(shape: Shape, item: Located) -> tuple[_Head, tuple[PhaseEntry, ...]]:
 def _phase(shape: Shape, item: Located, value: object, place: str) -> PhaseEntry:
     fields = shape.mapping(value, place, required=("phase", "kind"), optional=_PHASE)
     name = fields.name("phase", _NAME, NAME_FORM)
-    found = fields.choice("kind", Kind)
+    kind = fields.choice("kind", Kind)
     roles, run = _texts(fields, "roles"), _texts(fields, "run")
     lines = {str(key): item.line(fields.at(str(key))) for key in fields.values}
     lines |= {f"roles {role}": item.line(at) for at, role in roles}
     lines |= {f"run {command}": item.line(at) for at, command in run}
     phase = PhaseDefinition(
         phase=name,
-        kind=found or Kind.DOCUMENT,
+        kind=kind or Kind.DOCUMENT,
         folder=fields.name("folder", _FOLDER, _FOLDER_FORM) or name,
         roles=tuple(role for _, role in roles),
         prompt=fields.name("prompt", _PATH, _PATH_FORM),
@@ -151,7 +151,7 @@ def _phase(shape: Shape, item: Located, value: object, place: str) -> PhaseEntry
         run=tuple(command for _, command in run),
         expect=fields.choice("expect", Expect) or Expect.PASS,
     )
-    return PhaseEntry(phase=phase, kind=found, line=item.line(place), lines=lines)
+    return PhaseEntry(phase=phase, kind=kind, line=item.line(place), lines=lines)
 
 
 def _texts(fields: Fields, key: str) -> tuple[tuple[str, str], ...]:

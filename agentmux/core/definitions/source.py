@@ -75,21 +75,21 @@ def check_source(source: Source, around: Surroundings) -> CheckedDefinition:
         schemas={name: source.wrong.get(name, "") for name in source.schemas},
         wrong=source.wrong,
     )
-    found = check_definition(source.item, beside)
+    definition = check_definition(source.item, beside)
     other = _other_name(source)
-    problems = sorted((*found.problems, *other), key=lambda each: each.line)
+    problems = sorted((*definition.problems, *other), key=lambda each: each.line)
     return CheckedDefinition(
-        pipeline=None if problems else found.pipeline, problems=tuple(problems)
+        pipeline=None if problems else definition.pipeline, problems=tuple(problems)
     )
 
 
 def _other_name(source: Source) -> tuple[Problem, ...]:
     """Return a problem if the pipeline does not have the name of its file."""
     item = source.item
-    said = item.value.get("name") if item is not None and isinstance(item.value, Mapping) else None
-    if item is None or not isinstance(said, str) or said == source.name:
+    name = item.value.get("name") if item is not None and isinstance(item.value, Mapping) else None
+    if item is None or not isinstance(name, str) or name == source.name:
         return ()
-    what = f"`name` {as_code(said)} must be {as_code(source.name)}, as the file is called"
+    what = f"`name` {as_code(name)} must be {as_code(source.name)}, as the file is called"
     return (Problem(line=item.line("name"), what=what),)
 
 

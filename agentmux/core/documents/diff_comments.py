@@ -33,8 +33,8 @@ def change_request(comments: Mapping[str, LineComment], text: str = "") -> str:
         comments: What is said, by a place that `diff_places` gives; their order is kept.
         text: What is asked for besides; may be empty.
     """
-    said = {at: each.text.strip().replace("\n", "\n  ") for at, each in comments.items()}
-    held = (f"{at}{_quote_line(comments[at].line)}: {each}" for at, each in said.items() if each)
+    texts = {at: each.text.strip().replace("\n", "\n  ") for at, each in comments.items()}
+    held = (f"{at}{_quote_line(comments[at].line)}: {each}" for at, each in texts.items() if each)
     return "\n".join((*held, *filter(None, (text.strip(),))))
 
 

@@ -50,7 +50,7 @@ def issue_text(title: str, body: str, comments: Iterable[tuple[str, str]] = ()) 
         body: As the forge has it.
         comments: Author and text of each.
     """
-    said = (f"{author} commented:\n\n{strip_invisible(text).strip()}" for author, text in comments)
-    parts = (title, strip_invisible(body).strip(), *said)
+    texts = (f"{author} commented:\n\n{strip_invisible(text).strip()}" for author, text in comments)
+    parts = (title, strip_invisible(body).strip(), *texts)
     text = "\n\n".join(part for part in parts if part)
     return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}\n\n{CUT}"

@@ -164,9 +164,9 @@ def check_plan(value: object) -> tuple[Plan | None, tuple[str, ...]]:
 
 
 def _check_version(top: Fields) -> None:
-    found = top.values.get("version", VERSION)
-    if type(found) is not int or found != VERSION:
-        top.shape.note(top.at("version"), f"expected {VERSION}, found {spell(found)}")
+    version = top.values.get("version", VERSION)
+    if type(version) is not int or version != VERSION:
+        top.shape.note(top.at("version"), f"expected {VERSION}, found {spell(version)}")
 
 
 def _subplan(shape: Shape, value: object, place: str) -> Subplan:

@@ -227,10 +227,10 @@ def outcome(nominated: Iterable[str], verdicts: Mapping[str, Verdict]) -> Verdic
     One fail is a fail; a pass from every nominated reviewer is a pass. Verdicts of reviewers that
     are not nominated do not count. Both arguments have the reviewers' long names.
     """
-    found = [verdicts.get(role) for role in nominated]
-    if Verdict.FAIL in found:
+    role_verdicts = [verdicts.get(role) for role in nominated]
+    if Verdict.FAIL in role_verdicts:
         return Verdict.FAIL
-    return Verdict.PASS if found and None not in found else None
+    return Verdict.PASS if role_verdicts and None not in role_verdicts else None
 
 
 def verdict_in(review_md_text: str) -> Verdict | None:

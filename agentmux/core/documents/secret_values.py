@@ -25,11 +25,11 @@ def values_in(text: str) -> Iterator[str]:
 
     A word or a number is not one, unless its name says so; nor is anything very short.
     """
-    for found in _LINE.finditer(text):
-        value = found["value"]
+    for match in _LINE.finditer(text):
+        value = match["value"]
         if value[0] in "'\"" and value[-1] == value[0] and len(value) > 1:
             value = value[1:-1]
-        if is_secret(found["name"], value):
+        if is_secret(match["name"], value):
             yield value
 
 

@@ -138,9 +138,9 @@ class FleetBoard:
     def groups(self) -> Iterator[FleetGroup]:
         """The features by what they need: what waits for a person comes first."""
         for name, statuses in _GROUPS:
-            found = tuple(each for each in self.features if each.kind in statuses)
-            if found:
-                yield FleetGroup(name=name, count=len(found), shown=found[-_SHOWN:])
+            features = tuple(each for each in self.features if each.kind in statuses)
+            if features:
+                yield FleetGroup(name=name, count=len(features), shown=features[-_SHOWN:])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -152,12 +152,12 @@ def from_fields(given: Json) -> FleetRequest:
 
 def difference(old: FleetRequest, new: FleetRequest) -> tuple[str, ...]:
     """Return the names of what differs between two wishes, with both values, one text each."""
-    found = []
+    differences = []
     for each in fields(FleetRequest):
         before, after = getattr(old, each.name), getattr(new, each.name)
         if before != after:
-            found.append(f"{each.name}: {_short(before)} before, {_short(after)} now")
-    return tuple(found)
+            differences.append(f"{each.name}: {_short(before)} before, {_short(after)} now")
+    return tuple(differences)
 
 
 def _short(value: object) -> str:

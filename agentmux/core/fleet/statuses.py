@@ -99,10 +99,10 @@ def outcome(status: SessionStatus, since_s: float, problem: str) -> Outcome | No
     """
     if status in _AT_WORK or (status in _ASKING and (since_s < SETTLE_S or problem == LAPSED)):
         return None
-    found, usual = _OUTCOMES[status]
+    fleet_status, usual = _OUTCOMES[status]
     # What is done has no problem any more: only its tmux session may still be there for a moment.
     told = "" if problem == LAPSED or status is SessionStatus.DONE else problem
-    return Outcome(status=found, reason=told or usual)
+    return Outcome(status=fleet_status, reason=told or usual)
 
 
 def progress(kinds: Iterable[str]) -> int:

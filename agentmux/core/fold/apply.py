@@ -166,8 +166,8 @@ def advance(state: SessionState, event: Event, offset: int) -> SessionState:
 
 
 def _fail_on_error(state: SessionState, event: Event, error: Exception) -> SessionState:
-    said = f"{type(error).__name__}: {error}"
-    cause = f"event {event.id} (`{event.fact.kind}`) could not be handled: {said}"
+    message = f"{type(error).__name__}: {error}"
+    cause = f"event {event.id} (`{event.fact.kind}`) could not be handled: {message}"
     return replace(
         _apply_failure(state, event, SessionFailed(cause=cause)), last_event=event.fact.kind
     )
@@ -367,21 +367,21 @@ def _mark_told(state: SessionState, event: Event, fact: ResearchTold) -> Session
 def _settle_phase(state: SessionState, event: Event, fact: PhaseSettled) -> SessionState:
     if state.phase != fact.phase:
         return state
-    found = from_fields(StateFromDisk, fact.found, where="`phase_settled` event")
-    known = replace(state, **found.values())
+    disk = from_fields(StateFromDisk, fact.found, where="`phase_settled` event")
+    known = replace(state, **disk.values())
     if kind_of(state) is not Kind.REVIEW:
         return go_on(known)
-    reviewed = with_verdicts_found(known, found.results, state.phase, "`phase_settled` event")
+    reviewed = with_verdicts_found(known, disk.results, state.phase, "`phase_settled` event")
     is_open = result_of(reviewed, state.phase).outcome not in {PASSED, CAPPED}
     return decide_review(reviewed) if is_open else go_on(reviewed)
 
 
 def _apply_resume(state: SessionState, event: Event, fact: Resumed) -> SessionState:
     phase, pipeline = known_phase(state, fact.phase), pipeline_of(state)
-    found = from_fields(StateFromDisk, fact.found, where="`resumed` event")
+    disk = from_fields(StateFromDisk, fact.found, where="`resumed` event")
     known = replace(
         state,
-        **found.values(),
+        **disk.values(),
         cycle=fact.cycle,
         tmux_socket=fact.tmux_socket or state.tmux_socket,
         interruption=None,
@@ -390,7 +390,7 @@ def _apply_resume(state: SessionState, event: Event, fact: Resumed) -> SessionSt
     if pipeline.nominates_from(phase):
         # Nobody is nominated yet; a default kept here would override the front matter to come.
         known = replace(known, reviewer_nominations=())
-    known = with_verdicts_found(reopen_from(known, phase), found.results, phase, "`resumed` event")
+    known = with_verdicts_found(reopen_from(known, phase), disk.results, phase, "`resumed` event")
     if fact.override:
         return enter(known, phase)
     last = pipeline.last
@@ -427,10 +427,10 @@ def _apply_archiving(state: SessionState, event: Event, fact: ArtifactsArchived)
 
 
 def _worktree_made(state: SessionState, event: Event, fact: WorktreeMade) -> SessionState:
-    made = replace(state, worktree_made=True)
+    new_state = replace(state, worktree_made=True)
     if state.setup is None:
-        return made
-    return replace(made, setup=Setup(steps=state.setup.steps, before=fact.dirty))
+        return new_state
+    return replace(new_state, setup=Setup(steps=state.setup.steps, before=fact.dirty))
 
 
 def _setup_done(state: SessionState, event: Event, fact: SetupDone) -> SessionState:
@@ -448,17 +448,17 @@ def _setup_done(state: SessionState, event: Event, fact: SetupDone) -> SessionSt
 def _apply_repin(state: SessionState, event: Event, fact: Repinned) -> SessionState:
     # What ran last was a step of the setup as it was.
     known = without_seat(state, SETUP)
-    found = replace(known, setup=repin_setup(state.setup, fact.setup, fact.dirty))
+    new_state = replace(known, setup=repin_setup(state.setup, fact.setup, fact.dirty))
     if not fact.pipeline:
-        return found
+        return new_state
     pipeline = definition_from(fact.pipeline, f"`{fact.kind}` event")
-    return with_pipeline(found, pipeline, fact.pipeline_files, fact.verify)
+    return with_pipeline(new_state, pipeline, fact.pipeline_files, fact.verify)
 
 
 def _checkpoint_taken(state: SessionState, event: Event, fact: CheckpointTaken) -> SessionState:
     fields = {**to_fields(fact), "at": event.at}
-    made = from_fields(TreeCheckpoint, fields, where="`checkpoint_taken` event")
-    return replace(state, tree_checkpoints=(*state.tree_checkpoints, made))
+    checkpoint = from_fields(TreeCheckpoint, fields, where="`checkpoint_taken` event")
+    return replace(state, tree_checkpoints=(*state.tree_checkpoints, checkpoint))
 
 
 def _rewind_started(state: SessionState, event: Event, fact: RewindStarted) -> SessionState:
@@ -489,8 +489,8 @@ def _commit_started(state: SessionState, event: Event, fact: CommitStarted) -> S
 
 def _commit_made(state: SessionState, event: Event, fact: CommitMade) -> SessionState:
     status = "made" if fact.commit else "none"
-    made = Commit(status=status, approval=state.approval or "", commit=fact.commit)
-    after = replace(state, commit=made)
+    commit = Commit(status=status, approval=state.approval or "", commit=fact.commit)
+    after = replace(state, commit=commit)
     if fact.commit is None:
         return enter(delivery.step_done(after, COMMIT), Phase.DONE)  # there is nothing to deliver
     return _end_if_delivered(delivery.step_done(after, COMMIT, {"commit": fact.commit}))

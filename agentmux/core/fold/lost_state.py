@@ -78,9 +78,9 @@ def rebuild(
 def _move_archived(
     added: Mapping[str, Implied], archives: Iterable[ArchivedArtifacts]
 ) -> dict[str, Implied]:
-    made = dict(added)
+    artifacts = dict(added)
     for archive in archives:
-        for path in [path for path in made if archive.takes(path)]:
+        for path in [path for path in artifacts if archive.takes(path)]:
             target = f"{archive.to}/{path}"
-            made[target] = replace(made.pop(path), path=target)
-    return made
+            artifacts[target] = replace(artifacts.pop(path), path=target)
+    return artifacts

@@ -55,11 +55,11 @@ class PhaseTimes:
         return {name: each.total_seconds() for name, each in self._with_stay(now).items()}
 
     def _with_stay(self, now: datetime) -> dict[str, timedelta]:
-        found = dict(self.spent)
+        times = dict(self.spent)
         if self.since is not None:
             stay = max(now - self.since, _NONE)
-            found[self.phase] = found.get(self.phase, _NONE) + stay
-        return found
+            times[self.phase] = times.get(self.phase, _NONE) + stay
+        return times
 
 
 def blank_before(state: SessionState) -> SessionState:

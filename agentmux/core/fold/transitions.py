@@ -276,8 +276,8 @@ def find_verdict(state: SessionState) -> Verdict | None:
 
 
 def _find_verdict_in(state: SessionState, phase: str) -> Verdict | None:
-    found = result_of(state, phase).verdicts
-    given = {role: Verdict(verdict) for role, verdict in found.items()}
+    verdicts = result_of(state, phase).verdicts
+    given = {role: Verdict(verdict) for role, verdict in verdicts.items()}
     return outcome(reviewers(state, phase), given)
 
 
@@ -292,8 +292,8 @@ def decide_check(state: SessionState) -> SessionState:
 
     In a failed session nothing is decided: the check is, once the session goes on.
     """
-    said = verdict_of(state, state.phase) if kind_of(state) is Kind.CHECK else ""
-    return conclude(state, passed=said == PASSED) if said else state
+    verdict = verdict_of(state, state.phase) if kind_of(state) is Kind.CHECK else ""
+    return conclude(state, passed=verdict == PASSED) if verdict else state
 
 
 def conclude(state: SessionState, *, passed: bool) -> SessionState:

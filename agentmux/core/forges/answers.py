@@ -31,10 +31,10 @@ def entries(command: ForgeCommand, answer: object) -> tuple[Mapping[str, str], .
     Raises:
         AnswerError: The answer has no such list, or an entry lacks a field.
     """
-    found = _at(answer, command.entries) if command.entries else answer
-    if not isinstance(found, list):
+    items = _at(answer, command.entries) if command.entries else answer
+    if not isinstance(items, list):
         raise AnswerError(f"no list at `{command.entries}`" if command.entries else "no list")
-    counting = (each for each in found if not (command.skip and _at(each, command.skip)))
+    counting = (each for each in items if not (command.skip and _at(each, command.skip)))
     return tuple(record(command, each) for each in counting)
 
 

@@ -50,8 +50,8 @@ def host_and_path(url: str) -> tuple[str, str] | None:
         if not parts.scheme.startswith("http"):
             host = host.partition(":")[0]
         return host, _repository(parts.path)
-    found = _SCP_LIKE.fullmatch(url)
-    return None if found is None else (found["host"].lower(), _repository(found["path"]))
+    match = _SCP_LIKE.fullmatch(url)
+    return None if match is None else (match["host"].lower(), _repository(match["path"]))
 
 
 def _repository(path: str) -> str:
@@ -69,8 +69,8 @@ def place_of(specs: Mapping[str, ForgeSpec], urls: Sequence[str]) -> RepoRef | N
 
 def places(specs: Mapping[str, ForgeSpec], remotes: Iterable[Remote]) -> tuple[RemotePlace, ...]:
     """Return those of the remotes that are on a forge, in the same order."""
-    found = ((each.name, place_of(specs, each.urls)) for each in remotes)
-    return tuple(RemotePlace(remote=name, place=place) for name, place in found if place)
+    pairs = ((each.name, place_of(specs, each.urls)) for each in remotes)
+    return tuple(RemotePlace(remote=name, place=place) for name, place in pairs if place)
 
 
 def main_place(found: Sequence[RemotePlace]) -> RemotePlace | None:

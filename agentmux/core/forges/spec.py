@@ -121,9 +121,9 @@ def fill_word(word: str, values: Mapping[str, str]) -> str:
 
 def values_of(place: RepoRef, **more: str) -> dict[str, str]:
     """Return the values of the names in a command about ``place``; ``more`` has those beside it."""
-    made = {"host": place.host, "repo": place.repo, **more}
-    quoted = {f"{name}_quoted": quote(made.get(name, ""), safe="") for name in ("repo", "branch")}
-    return {**made, **quoted}
+    values = {"host": place.host, "repo": place.repo, **more}
+    quoted = {f"{name}_quoted": quote(values.get(name, ""), safe="") for name in ("repo", "branch")}
+    return {**values, **quoted}
 
 
 def url_of(template: str, place: RepoRef, number: int) -> str:
@@ -140,9 +140,9 @@ def read_url(spec: ForgeSpec, template: str, url: str) -> tuple[RepoRef, int] | 
     pattern = re.escape(parts[0])
     for name, text in zip(parts[1::2], parts[2::2], strict=True):
         pattern += _IN_URL[name].replace("{repository}", spec.repository) + re.escape(text)
-    found = re.fullmatch(pattern + _NO_TAIL, url)
-    if found is None or not spec.knows(found["host"].lower()):
+    match = re.fullmatch(pattern + _NO_TAIL, url)
+    if match is None or not spec.knows(match["host"].lower()):
         return None
-    host = found["host"].lower()
-    place = RepoRef(forge=spec.name, host=spec.aliases.get(host, host), repo=found["repo"])
-    return place, int(found["number"])
+    host = match["host"].lower()
+    place = RepoRef(forge=spec.name, host=spec.aliases.get(host, host), repo=match["repo"])
+    return place, int(match["number"])

@@ -20,11 +20,11 @@ _TEXTS: Final = ("because", "cause", "reason", "said")
 def shorten_failure(fact: F) -> F:
     """Return an event whose words about a failure are cut in their middle, if they are too long."""
     given = {name: getattr(fact, name) for name in _TEXTS if hasattr(fact, name)}
-    found: dict[str, Any] = {name: _cut(text) for name, text in given.items() if _is_long(text)}
+    fields: dict[str, Any] = {name: _cut(text) for name, text in given.items() if _is_long(text)}
     record = getattr(fact, "record", {})
     if any(map(_is_long, record.values())):
-        found["record"] = {name: _cut(text) for name, text in record.items()}
-    return replace(fact, **found) if found else fact  # type: ignore[type-var]  # an event is one
+        fields["record"] = {name: _cut(text) for name, text in record.items()}
+    return replace(fact, **fields) if fields else fact  # type: ignore[type-var]  # an event is one
 
 
 def _is_long(text: object) -> bool:

@@ -76,14 +76,14 @@ def shown_form(state: Json) -> Json:
 
 
 def _results(older: _Older) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "verdicts": older.verdicts,
         "reviews": older.reviews,
         "outcome": older.review_outcome or "",
     }
-    if not any(found.values()):
+    if not any(fields.values()):
         return {}
-    return {_REVIEW: {"iteration": older.review_iteration or 0, **found}}
+    return {_REVIEW: {"iteration": older.review_iteration or 0, **fields}}
 
 
 def _is_fixed(state: Json, older: _Older, fix_requested: bool | None) -> bool:
@@ -107,9 +107,9 @@ def present_line(payload: Json) -> Json:
 
     States in it are read by `state.decode`.
     """
-    found = payload.get("found")
-    if not isinstance(found, dict) or not any(name in found for name in _FOUND):
+    disk = payload.get("found")
+    if not isinstance(disk, dict) or not any(name in disk for name in _FOUND):
         return payload
-    kept = {name: value for name, value in found.items() if name not in _FOUND}
-    results = {name: found[name] for name in _FOUND if name in found}
+    kept = {name: value for name, value in disk.items() if name not in _FOUND}
+    results = {name: disk[name] for name in _FOUND if name in disk}
     return {**payload, "found": {**kept, "results": {_REVIEW: results}}}

@@ -127,8 +127,8 @@ def base_from(value: object, where: str) -> BaseChecks | None:
         return None
     fields = _mapping(value, where)
     plain = {name: each for name, each in fields.items() if name != "checks"}
-    found = from_fields(BaseChecks, plain, where=where)
-    return replace(found, checks=_checks_from(fields, where))
+    base = from_fields(BaseChecks, plain, where=where)
+    return replace(base, checks=_checks_from(fields, where))
 
 
 def _checks_from(fields: Json, where: str) -> Mapping[str, CheckResult]:
@@ -186,8 +186,8 @@ def results_from(value: object, where: str) -> Mapping[str, PhaseResult]:
     Raises:
         FieldError: ``value`` holds something else.
     """
-    found = _mapping(value, where)
-    return {phase: result_from(each, f"{where}.{phase}") for phase, each in found.items()}
+    fields = _mapping(value, where)
+    return {phase: result_from(each, f"{where}.{phase}") for phase, each in fields.items()}
 
 
 def fix_fields(fix: Fix | None) -> dict[str, object] | None:

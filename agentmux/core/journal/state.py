@@ -621,11 +621,11 @@ _FIELDS: Final = {each.name: str(each.type) for each in fields(SessionState)}
 
 def encode(state: SessionState) -> dict[str, object]:
     """Return the content of ``state.json`` as a mapping; `decode` is the inverse."""
-    made = to_fields(state)
+    mapping = to_fields(state)
     for name, (encode_field, _) in _NESTED.items():
-        made[name] = encode_field(getattr(state, name))
-    extra = made.pop("extra")
-    return {**extra, **made} if isinstance(extra, dict) else made
+        mapping[name] = encode_field(getattr(state, name))
+    extra = mapping.pop("extra")
+    return {**extra, **mapping} if isinstance(extra, dict) else mapping
 
 
 def phase_names(pipeline: PipelineDefinition) -> frozenset[str]:
@@ -658,17 +658,17 @@ def decode(values: Json, *, where: str, fix_requested: bool | None = None) -> Se
     """
     if is_older(values):
         values = present_form(values, where=where, fix_requested=fix_requested)
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for name, kind in _FIELDS.items():
         if name not in values or name == "extra":
             continue
         if name in _NESTED:
-            found[name] = _NESTED[name][1](values[name], f"{where}: {name}")
+            arguments[name] = _NESTED[name][1](values[name], f"{where}: {name}")
         else:
-            found[name] = decode_field(kind, values[name], where, name)
-    if "phase" not in found:
+            arguments[name] = decode_field(kind, values[name], where, name)
+    if "phase" not in arguments:
         raise FieldError(f"{where}: `phase` is missing")
-    if found["phase"] not in phase_names(found["pipeline"]):
-        raise FieldError(f"{where}: phase: `{found['phase']}` is not a phase")
+    if arguments["phase"] not in phase_names(arguments["pipeline"]):
+        raise FieldError(f"{where}: phase: `{arguments['phase']}` is not a phase")
     extra = {key: value for key, value in values.items() if key not in _FIELDS}
-    return SessionState(**found, extra=extra)
+    return SessionState(**arguments, extra=extra)

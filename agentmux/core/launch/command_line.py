@@ -76,8 +76,8 @@ def agent_command(facts: LaunchFacts) -> AgentCommand:
             player.strategy, model=model, session_ref=ref or SESSION_ID, checkpoint=kept
         )
     if player.strategy.kind is StrategyKind.LEARN:
-        found = (each for each in spec.strategies if each.kind is StrategyKind.CONTINUE)
-        latest = next((resumes(each, model=model) for each in found), ())
+        strategies = (each for each in spec.strategies if each.kind is StrategyKind.CONTINUE)
+        latest = next((resumes(each, model=model) for each in strategies), ())
     if earlier is not None:
         known = earlier.session_ref if is_session_ref(earlier.session_ref or "") else SESSION_ID
         restated = player.preferred_strategy.resume and resumes(

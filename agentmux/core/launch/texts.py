@@ -74,7 +74,7 @@ def _inputs(state: SessionState, facts: LaunchFacts) -> PromptInputs:
     base, work, request = facts.around.session, facts.work, state.change_request
     strategy, artifacts = facts.player.strategy, facts.artifacts
     reviews, spoilt = _reviews(state, work.role), artifacts.problems
-    made = PromptInputs(
+    inputs = PromptInputs(
         session_dir=base,
         project_dir=facts.around.tree,
         pipeline=pipeline_of(state),
@@ -102,13 +102,13 @@ def _inputs(state: SessionState, facts: LaunchFacts) -> PromptInputs:
         handover=facts.handover,
         instruction_file=f"{facts.folder}/{INSTRUCTIONS}",
     )
-    own, signals = prompt.artifacts(made), prompt.signals(made)
+    own, signals = prompt.artifacts(inputs), prompt.signals(inputs)
     left = (*(path.removeprefix(f"{base}/") for path in own), *reviews)
     # They are drafts: if they were complete, the seat would not be started.
     there = [path for path in left if artifacts.has_content(path) or path in spoilt]
-    there += [path for path in prompt.markers(made) if artifacts.exists(path) or path in spoilt]
+    there += [path for path in prompt.markers(inputs) if artifacts.exists(path) or path in spoilt]
     drafts = tuple(f"{base}/{path}" for path in dict.fromkeys(there))
-    return replace(made, open_items=(*own, *signals), drafts=drafts)
+    return replace(inputs, open_items=(*own, *signals), drafts=drafts)
 
 
 def _reviews(state: SessionState, role: str) -> tuple[str, ...]:

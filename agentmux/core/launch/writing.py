@@ -65,11 +65,11 @@ def record_fields(plan: LaunchPlan) -> Json:
     ``handed_in`` are those of this launch.
     """
     record = resume_record(plan)
-    made = to_fields(record)
-    del made["rewound"]  # only a rewind writes it
-    del made["moved_from"]  # only an import writes it
+    fields = to_fields(record)
+    del fields["rewound"]  # only a rewind writes it
+    del fields["moved_from"]  # only an import writes it
     kept = None if plan.plays else plan.history.fields
-    return {**kept, "place": made["place"], "handed_in": False} if kept else made
+    return {**kept, "place": fields["place"], "handed_in": False} if kept else fields
 
 
 def resume_record(plan: LaunchPlan) -> ResumeRecord:

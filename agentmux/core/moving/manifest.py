@@ -132,8 +132,8 @@ class _Plain:
 
 def encode(manifest: Manifest) -> dict[str, object]:
     """Return the manifest as a mapping; `decode` is the inverse."""
-    made = to_fields(manifest)
-    return {**made, "members": [to_fields(each) for each in manifest.members]}
+    mapping = to_fields(manifest)
+    return {**mapping, "members": [to_fields(each) for each in manifest.members]}
 
 
 def decode(fields: Json) -> Manifest:
@@ -157,11 +157,11 @@ def decode(fields: Json) -> Manifest:
         for each in listed
     )
     plain = from_fields(_Plain, fields, where=MANIFEST)
-    made = Manifest(**to_fields(plain), members=members)  # type: ignore[arg-type]
-    wrong = next(_wrong(made), "")
+    manifest = Manifest(**to_fields(plain), members=members)  # type: ignore[arg-type]
+    wrong = next(_wrong(manifest), "")
     if wrong:
         raise FieldError(f"{MANIFEST}: {wrong}")
-    return made
+    return manifest
 
 
 def _as_short_text(value: object) -> str:

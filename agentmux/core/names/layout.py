@@ -82,14 +82,14 @@ def slug(text: str) -> str:
     """
     ascii_text = unicodedata.normalize("NFKD", text[:4096]).encode("ascii", "ignore").decode()
     words = re.findall(r"[a-z0-9]+", ascii_text.lower())
-    made = ""
+    name = ""
     for word in words:
-        longer = f"{made}-{word}" if made else word[:SLUG_MAX]
+        longer = f"{name}-{word}" if name else word[:SLUG_MAX]
         if len(longer) > SLUG_MAX:
             break
-        made = longer
-    if made or not text.strip():
-        return made or FALLBACK_SLUG
+        name = longer
+    if name or not text.strip():
+        return name or FALLBACK_SLUG
     checksum = zlib.crc32(" ".join(text.split()).encode("utf-8", "surrogatepass"))
     return f"{FALLBACK_SLUG}-{checksum:08x}"
 

@@ -135,13 +135,13 @@ def review_paths(
 
     Reviewers without a review on disk are left out.
     """
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
     for role in roles:
         for name in review_files(role, alone=len(roles) == 1):
             path = f"{folder}/{name}"
             if path in artifacts.verdicts:
-                found.setdefault(role, path)
-    return found
+                paths.setdefault(role, path)
+    return paths
 
 
 def reviews(
@@ -164,11 +164,11 @@ def verdicts(
     verdict counts for all of them.
     """
     places = review_paths(roles, artifacts, folder)
-    found = {role: artifacts.verdicts[path] for role, path in places.items()}
+    role_verdicts = {role: artifacts.verdicts[path] for role, path in places.items()}
     lone = artifacts.verdicts.get(f"{folder}/{REVIEW_FILE}")
-    if not found and lone is not None and len(verdict_paths(artifacts, folder)) == 1:
+    if not role_verdicts and lone is not None and len(verdict_paths(artifacts, folder)) == 1:
         return dict.fromkeys(roles, lone)
-    return found
+    return role_verdicts
 
 
 def verdict_paths(artifacts: Artifacts, folder: str) -> tuple[str, ...]:

@@ -24,10 +24,10 @@ def check_commands(state: SessionState, phase: str) -> tuple[VerifyCommand, ...]
 
     Empty if the phase is none.
     """
-    found = _check(state, phase)
-    if found is None:
+    check = _check(state, phase)
+    if check is None:
         return ()
-    return tuple(each for each in frozen_commands(state) if not found.run or each.name in found.run)
+    return tuple(each for each in frozen_commands(state) if not check.run or each.name in check.run)
 
 
 def command_of(state: SessionState, name: str) -> VerifyCommand | None:
@@ -140,8 +140,8 @@ def _check(state: SessionState, phase: str) -> PhaseDefinition | None:
 
 
 def _expect(state: SessionState, phase: str) -> Expect:
-    found = _check(state, phase)
-    return Expect.PASS if found is None else found.expect
+    check = _check(state, phase)
+    return Expect.PASS if check is None else check.expect
 
 
 def _map_required(state: SessionState, phase: str) -> dict[str, bool]:

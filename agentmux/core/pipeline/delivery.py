@@ -87,15 +87,15 @@ def open_step(state: SessionState) -> str | None:
     """Return the first step of the delivery that is not done; None if the last one is."""
     opened = state.delivery
     if opened is None:
-        made = state.commit is not None and state.commit.status in {"made", "none"}
-        return None if made else COMMIT
+        is_done = state.commit is not None and state.commit.status in {"made", "none"}
+        return None if is_done else COMMIT
     steps = STEPS.get(opened.then, STEPS[KEEP])
     return next((each for each in steps if not _is_done(opened, each)), None)
 
 
 def _is_done(opened: Delivery, step: str) -> bool:
-    found = opened.steps.get(step)
-    return found is not None and found.status == DONE
+    step_state = opened.steps.get(step)
+    return step_state is not None and step_state.status == DONE
 
 
 def step_begun(
@@ -120,13 +120,13 @@ def step_failed(
 ) -> SessionState:
     """Return the state in which a step has failed, for the reason that people read."""
     known = {**_record(state, step), **record}
-    found = StepState(status=FAILED, reason=reason, record=known)
-    return _with_step(state, step, found)
+    step_state = StepState(status=FAILED, reason=reason, record=known)
+    return _with_step(state, step, step_state)
 
 
 def _record(state: SessionState, step: str) -> Mapping[str, str]:
-    found = state.delivery.steps.get(step) if state.delivery is not None else None
-    return found.record if found is not None else _NOTHING
+    step_state = state.delivery.steps.get(step) if state.delivery is not None else None
+    return step_state.record if step_state is not None else _NOTHING
 
 
 def _with_step(state: SessionState, step: str, found: StepState) -> SessionState:
@@ -139,8 +139,8 @@ def _with_step(state: SessionState, step: str, found: StepState) -> SessionState
 
 def running_record(state: SessionState, step: str) -> Mapping[str, str] | None:
     """Return what was recorded before a step that is under way; None if it was not begun."""
-    found = state.delivery.steps.get(step) if state.delivery is not None else None
-    return found.record if found is not None and found.status == RUNNING else None
+    step_state = state.delivery.steps.get(step) if state.delivery is not None else None
+    return step_state.record if step_state is not None and step_state.status == RUNNING else None
 
 
 def failed_step(state: SessionState) -> tuple[str, StepState] | None:
@@ -154,8 +154,8 @@ def failure(state: SessionState) -> str:
     """Return why the last delivery failed, as a sentence for people; empty if it did not."""
     if state.commit is not None and state.commit.status == "failed":
         return f"the commit was not made: {state.commit.reason}"
-    found = failed_step(state)
-    return f"{_FAILED.get(found[0], found[0])}: {found[1].reason}" if found is not None else ""
+    pair = failed_step(state)
+    return f"{_FAILED.get(pair[0], pair[0])}: {pair[1].reason}" if pair is not None else ""
 
 
 _FAILED: Final[Mapping[str, str]] = {

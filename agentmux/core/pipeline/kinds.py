@@ -232,12 +232,12 @@ def _fixes(pipeline: PipelineDefinition, phase: PhaseDefinition) -> Mapping[str,
 
     They are by the name of the check or review that asks for the fix.
     """
-    walk, found = [each.phase for each in pipeline.walk], dict[str, str]()
+    walk, markers = [each.phase for each in pipeline.walk], dict[str, str]()
     for sender in (each for each in pipeline.walk if each.on_fail):
         again = walk.index(first_after_fix(pipeline, sender.phase))
         if again <= walk.index(phase.phase) <= walk.index(sender.phase):
-            found[sender.phase] = done_marker(1, _find_phase(pipeline, sender.on_fail).folder)
-    return found
+            markers[sender.phase] = done_marker(1, _find_phase(pipeline, sender.on_fail).folder)
+    return markers
 
 
 def _fixed_by(pipeline: PipelineDefinition, work: PhaseDefinition) -> frozenset[str]:

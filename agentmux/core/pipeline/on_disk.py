@@ -74,13 +74,13 @@ def state_from_disk(
 
 
 def _results(state: SessionState, artifacts: Artifacts) -> Mapping[str, Json]:
-    nominated, found = nominations(state, artifacts), dict[str, Json]()
+    nominated, results = nominations(state, artifacts), dict[str, Json]()
     for each in pipeline_of(state).of_kind(Kind.REVIEW):
         roles = reviewing(nominated, each.roles)
         given = verdicts(roles, artifacts, each.folder)
-        said = reviews(roles, artifacts, each.folder)
-        found[each.phase] = {
+        review_fields = reviews(roles, artifacts, each.folder)
+        results[each.phase] = {
             "verdicts": {role: verdict.value for role, verdict in given.items()},
-            "reviews": {role: fields for role, fields in said.items() if fields},
+            "reviews": {role: fields for role, fields in review_fields.items() if fields},
         }
-    return found
+    return results

@@ -146,11 +146,11 @@ PIPELINE: Final = FEATURE_PIPELINE.by_name
 def pipeline_of(state: SessionState) -> Pipeline:
     """Return the pipeline of a session."""
     sender = state.fix.sender if state.fix is not None else ""
-    known, made = _LAST.get(sender, (None, FEATURE_PIPELINE))
+    known, pipeline = _LAST.get(sender, (None, FEATURE_PIPELINE))
     if known is not state.pipeline:  # to compare definitions costs more than the rest
-        made = running(state.pipeline, sender)
-        _LAST[sender] = (state.pipeline, made)
-    return made
+        pipeline = running(state.pipeline, sender)
+        _LAST[sender] = (state.pipeline, pipeline)
+    return pipeline
 
 
 _LAST: Final[dict[str, tuple[PipelineDefinition, Pipeline]]] = {}

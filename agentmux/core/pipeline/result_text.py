@@ -97,6 +97,6 @@ def _plan(state: SessionState) -> Iterator[str]:
 def _verdicts(state: SessionState) -> Iterator[str]:
     reviews = all_reviews(state)
     for role, verdict in all_verdicts(state).items():
-        found = reviews.get(role, {}).get("summary")
-        said = title_line(found) if isinstance(found, str) else ""
-        yield f"- {label(role)}: {verdict}{f': {said}' if said else ''}"
+        summary = reviews.get(role, {}).get("summary")
+        title = title_line(summary) if isinstance(summary, str) else ""
+        yield f"- {label(role)}: {verdict}{f': {title}' if title else ''}"

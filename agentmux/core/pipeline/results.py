@@ -40,8 +40,8 @@ def with_found(state: SessionState, outcomes: Mapping[str, str]) -> SessionState
         outcomes: The outcome in each ``results.yaml``, by its path (`Artifacts.results`).
     """
     looking = pipeline_of(state).of_kind(*LOOKING)
-    found = {each.phase: outcomes.get(f"{each.folder}/{RESULTS}", "") for each in looking}
-    decided = {p: PhaseResult(outcome=each) for p, each in found.items() if each in _COUNT}
+    phase_outcomes = {each.phase: outcomes.get(f"{each.folder}/{RESULTS}", "") for each in looking}
+    decided = {p: PhaseResult(outcome=each) for p, each in phase_outcomes.items() if each in _COUNT}
     return replace(state, results={**decided, **state.results})
 
 
@@ -53,14 +53,14 @@ def all_results(state: SessionState) -> Mapping[str, PhaseResult]:
 
 def all_verdicts(state: SessionState) -> Mapping[str, str]:
     """Return the verdict of each reviewer by its role; of two reviews the later one counts."""
-    found = (result.verdicts for result in all_results(state).values())
-    return {role: verdict for each in found for role, verdict in each.items()}
+    verdicts = (result.verdicts for result in all_results(state).values())
+    return {role: verdict for each in verdicts for role, verdict in each.items()}
 
 
 def all_reviews(state: SessionState) -> Mapping[str, Json]:
     """Return the parsed review of each reviewer by its role; of two the later one counts."""
-    found = (result.reviews for result in all_results(state).values())
-    return {role: review for each in found for role, review in each.items()}
+    reviews = (result.reviews for result in all_results(state).values())
+    return {role: review for each in reviews for role, review in each.items()}
 
 
 def outcome(state: SessionState) -> str:
@@ -68,10 +68,10 @@ def outcome(state: SessionState) -> str:
 
     One that was capped is enough. Empty where nothing was looked at, or a result is still open.
     """
-    found = [each.outcome for each in all_results(state).values()]
-    if CAPPED in found:
+    outcomes = [each.outcome for each in all_results(state).values()]
+    if CAPPED in outcomes:
         return CAPPED
-    return PASSED if found and set(found) == {PASSED} else ""
+    return PASSED if outcomes and set(outcomes) == {PASSED} else ""
 
 
 def fixes(state: SessionState, sender: str) -> int:

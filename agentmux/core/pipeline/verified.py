@@ -21,12 +21,12 @@ def verified_lines(state: SessionState) -> tuple[str, ...]:
     """
     red = red_before(state)
     expects = {each.phase: each.expect for each in _phases(state)}
-    found = [
+    lines = [
         line
         for phase, each in _results(state)
         for line in phase_lines(phase, each, expect=expects[phase], red_before=red)
     ]
-    return tuple(found) or (() if state.is_report else (NOTHING,))
+    return tuple(lines) or (() if state.is_report else (NOTHING,))
 
 
 def told_lines(state: SessionState) -> tuple[str, ...]:
@@ -73,8 +73,8 @@ def checked_trees(state: SessionState) -> frozenset[str]:
     They are those on which it ran, and those that its commands have left; none without a check.
     """
     expects = {each.phase: each.expect for each in _phases(state)}
-    found = [each for phase, each in _results(state) if expects[phase] is Expect.PASS]
-    return trees_of(found[-1]) if found else frozenset()
+    results = [each for phase, each in _results(state) if expects[phase] is Expect.PASS]
+    return trees_of(results[-1]) if results else frozenset()
 
 
 def is_proven(state: SessionState) -> bool:

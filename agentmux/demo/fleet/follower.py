@@ -116,8 +116,8 @@ class FleetFollower:
 
     def _stamp(self) -> object:
         """Return what differs after somebody has written into the database."""
-        found = [entry.stat() for entry in os.scandir(self._database.parent)]
-        return sorted((each.st_ino, each.st_size, each.st_mtime_ns) for each in found)
+        stats = [entry.stat() for entry in os.scandir(self._database.parent)]
+        return sorted((each.st_ino, each.st_size, each.st_mtime_ns) for each in stats)
 
 
 def _feature(fields: Mapping[str, Any]) -> FollowedFeature:

@@ -152,10 +152,10 @@ class FleetPlay:
         self._screen.head("what happens")
         what = f"an agent at work on host {worker.name}"
         self._follower.until(lambda: bool(at_work()), what, deadline_s=_EACH_S)
-        found = at_work()
+        keys = at_work()
         worker.kill()
-        self._screen.lines(f"its sessions go on without it: {', '.join(found)}")
-        return found
+        self._screen.lines(f"its sessions go on without it: {', '.join(keys)}")
+        return keys
 
     def _decide(self) -> None:
         """Decide whatever waits for it, until every feature is done."""
@@ -196,7 +196,7 @@ class FleetPlay:
         screen.lines(git(shared, mine, "log", "--all", "--graph", "--oneline"))
         log = git(shared, mine, "log", "--all", f"--format={LOG_FORMAT}")
         commits = read_commits(log)
-        found = claims(tuple(FEATURES.values()), commits, self._branches(), self._sessions())
+        proofs = claims(tuple(FEATURES.values()), commits, self._branches(), self._sessions())
         screen.head("nothing was lost, and nothing was done twice")
         done = {each.subject for each in commits}
         lost = [key for key in at_work if FEATURES[key] not in done]
@@ -205,7 +205,7 @@ class FleetPlay:
             text=f"worker {HOSTS[0]} was killed with {', '.join(at_work)} at work; "
             + (f"lost: {', '.join(lost)}" if lost else "none of that was lost"),
         )
-        return screen.claims((*found, killed, *self._together()))
+        return screen.claims((*proofs, killed, *self._together()))
 
     def _branches(self) -> dict[str, str]:
         """Return the id of the newest commit of each branch of the shared repository."""

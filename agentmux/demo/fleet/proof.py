@@ -32,15 +32,15 @@ class CountedCommit:
 
 def read_commits(log: str) -> tuple[CountedCommit, ...]:
     """Return the commits of a ``git log --format`` of `LOG_FORMAT`."""
-    found = []
+    commits = []
     for line in log.splitlines():
         name, parents, subject, event = line.split("\x1f")
-        found.append(
+        commits.append(
             CountedCommit(
                 id=name, parents=tuple(parents.split()), subject=subject, event=event.strip()
             )
         )
-    return tuple(found)
+    return tuple(commits)
 
 
 def claims(
@@ -57,10 +57,10 @@ def claims(
         branches: The id of the newest commit of each branch.
         sessions: The names of the sessions of each host.
     """
-    made = [each for each in commits if each.parents]
-    yield _once(features, made)
-    yield _on_main(made, commits, branches)
-    yield _claim_approvals(made)
+    later_commits = [each for each in commits if each.parents]
+    yield _once(features, later_commits)
+    yield _on_main(later_commits, commits, branches)
+    yield _claim_approvals(later_commits)
     yield _sessions(features, sessions)
 
 

@@ -168,15 +168,15 @@ class Store:
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
-    found = []
+    lines = []
     for text in path.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
             line = json.loads(text)
         except ValueError:
             continue
         if isinstance(line, dict):
-            found.append(line)
-    return found
+            lines.append(line)
+    return lines
 
 
 def write_checkpoint(folder: Path, conversation: Conversation) -> Path:
@@ -220,6 +220,6 @@ def read_checkpoint(path: Path, *, cwd: str, model: str | None) -> Conversation:
         raise WrongArgvError(f"Error: checkpoint {path} has version {version}, not {FORMAT}")
     if model is not None and data.get("model") != model:
         raise WrongArgvError(f"Error: checkpoint {path} was made with model {data.get('model')}")
-    made = Conversation(cid, None, cwd=cwd, model=model or data.get("model"))
-    made.turns = turns
-    return made
+    conversation = Conversation(cid, None, cwd=cwd, model=model or data.get("model"))
+    conversation.turns = turns
+    return conversation

@@ -87,18 +87,18 @@ def fix(root: Path, request: str, attempt: str, files: dict[str, str]) -> list[s
                 write_whole(root / name, text)
         return list(files)
     named = dict.fromkeys(match[0] for match in _NAMED_FILE.finditer(request))
-    found = [name for name in named if _is_inside(name) and (root / name).is_file()]
-    for name in found:
+    paths = [name for name in named if _is_inside(name) and (root / name).is_file()]
+    for name in paths:
         _put_section(root / name, f"fix {attempt}", "Fixed as the review asked.", None)
-    return found
+    return paths
 
 
 def write_whole(path: Path, text: str) -> None:
     """Write ``text`` as the whole content of a file, atomically; create its folder if missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    made = path.with_name(f".{path.name}.{os.getpid()}")
-    made.write_text(text, encoding="utf-8")
-    made.replace(path)
+    temp_path = path.with_name(f".{path.name}.{os.getpid()}")
+    temp_path.write_text(text, encoding="utf-8")
+    temp_path.replace(path)
 
 
 def _put_section(path: Path, name: str, title: str, index: int | None) -> None:
@@ -117,8 +117,8 @@ def _put_section(path: Path, name: str, title: str, index: int | None) -> None:
         body += f'\n\n\ndef part_{index}():\n    return "part {index}"\n\n'
     section = f"{first}\n{body}\n{last}\n"
     old = path.read_text(encoding="utf-8") if path.is_file() else ""
-    before, found, rest = old.partition(first + "\n")
-    if found:
+    before, separator, rest = old.partition(first + "\n")
+    if separator:
         after = rest.partition(last + "\n")[2]
         write_whole(path, before + section + after)
     else:

@@ -45,19 +45,19 @@ def subplans_of(plan: dict[str, Any]) -> dict[int, dict[str, Any]]:
 
 def _text(seat: OwnSeat, life: Life) -> str:
     what = f" about {seat.topic}" if seat.topic else ""
-    said = life.summary or f"The {seat.role or 'agent'} looked at the request{what} and wrote this."
-    return f"# {seat.role or 'Note'}{': ' + seat.topic if seat.topic else ''}\n\n{said}\n"
+    text = life.summary or f"The {seat.role or 'agent'} looked at the request{what} and wrote this."
+    return f"# {seat.role or 'Note'}{': ' + seat.topic if seat.topic else ''}\n\n{text}\n"
 
 
 def _requirements(_seat: OwnSeat, life: Life) -> str:
-    said = life.summary or "The feature as it was asked for."
-    return f"# Requirements\n\n{said}\n\n- It works.\n- It has tests.\n"
+    summary = life.summary or "The feature as it was asked for."
+    return f"# Requirements\n\n{summary}\n\n- It works.\n- It has tests.\n"
 
 
 def _architecture(_seat: OwnSeat, life: Life) -> str:
     reviewers = ", ".join(life.reviewers or ["logic"])
-    said = life.summary or "Small modules with one job each, and a test for each of them."
-    return f"---\nreviewers: [{reviewers}]\n---\n# Architecture\n\n{said}\n"
+    summary = life.summary or "Small modules with one job each, and a test for each of them."
+    return f"---\nreviewers: [{reviewers}]\n---\n# Architecture\n\n{summary}\n"
 
 
 def _design(_seat: OwnSeat, life: Life) -> str:
@@ -77,8 +77,8 @@ def _detail(seat: OwnSeat, _life: Life) -> str:
 def _plan(_seat: OwnSeat, life: Life) -> str:
     import yaml
 
-    made = whole_plan(life.plan or {})
-    return yaml.safe_dump(made, sort_keys=False, allow_unicode=True)
+    plan = whole_plan(life.plan or {})
+    return yaml.safe_dump(plan, sort_keys=False, allow_unicode=True)
 
 
 def _review(_seat: OwnSeat, life: Life) -> str:
@@ -87,8 +87,8 @@ def _review(_seat: OwnSeat, life: Life) -> str:
     Its strings are written as JSON, which is valid YAML, so no YAML library has to be imported.
     """
     passed = life.verdict == "pass"
-    said = life.summary or ("Looks good." if passed else "One thing has to change.")
-    lines = [f"verdict: {life.verdict}", f"summary: {_quote_text(said)}"]
+    summary = life.summary or ("Looks good." if passed else "One thing has to change.")
+    lines = [f"verdict: {life.verdict}", f"summary: {_quote_text(summary)}"]
     findings = life.findings if life.findings is not None else []
     lines.append("findings:" if findings else "findings: []")
     for finding in findings:

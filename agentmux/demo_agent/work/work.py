@@ -159,8 +159,8 @@ class SeatWork:
         """Return the newest fix request: it is in the folder of who asked for the fix."""
         if not self._seat.session_dir:
             return None
-        found = Path(self._seat.session_dir).glob(FIX_REQUEST)
-        return max(found, key=lambda path: path.stat().st_mtime, default=None)
+        paths = Path(self._seat.session_dir).glob(FIX_REQUEST)
+        return max(paths, key=lambda path: path.stat().st_mtime, default=None)
 
     def _plan(self) -> dict[str, Any]:
         path = Path(self._seat.session_dir or ".", PLAN)

@@ -154,12 +154,12 @@ def with_rows(
 ) -> SessionListing:
     """Return the list with new or changed sessions, and without those that are gone."""
     left = set(gone)
-    found = {path: each for path, each in listing.rows.items() if path not in left}
-    found |= {each.path: each for each in rows}
-    projects = {str(each.project) for each in found.values()}
-    marked = listing.marked & found.keys()
+    sessions = {path: each for path, each in listing.rows.items() if path not in left}
+    sessions |= {each.path: each for each in rows}
+    projects = {str(each.project) for each in sessions.values()}
+    marked = listing.marked & sessions.keys()
     several = len(projects) > 1
-    return _settle_listing(replace(listing, rows=found, marked=marked, has_projects=several))
+    return _settle_listing(replace(listing, rows=sessions, marked=marked, has_projects=several))
 
 
 def with_examined(listing: SessionListing, rows: Iterable[DeskRow]) -> SessionListing:
@@ -260,10 +260,10 @@ def _order_rows(group: StatusGroup, rows: Iterable[DeskRow]) -> list[DeskRow]:
 
     It is the time of the start that counts, so that a session at work does not jump about.
     """
-    found = sorted(rows, key=lambda each: f"{each.row.session}\0{each.path}", reverse=True)
+    sessions = sorted(rows, key=lambda each: f"{each.row.session}\0{each.path}", reverse=True)
     if group is StatusGroup.INTERRUPTED:
-        found.sort(key=lambda each: _SAFETY_ORDER.index(each.safety))
-    return found
+        sessions.sort(key=lambda each: _SAFETY_ORDER.index(each.safety))
+    return sessions
 
 
 # -- how a line looks ----------------------------------------------------------------------------

@@ -97,14 +97,14 @@ class SessionReader:
     def some(self, paths: Mapping[Path, Iterable[Path]]) -> RowsRead:
         """Return the rows of some sessions, by project; and which of them are gone."""
         asked = CachedListings()
-        found = [
+        readings = [
             self._read(asked.by(self.site(project)), list(wanted))
             for project, wanted in paths.items()
         ]
         return RowsRead(
-            rows=tuple(row for each in found for row in each.rows),
-            gone=tuple(path for each in found for path in each.gone),
-            problems=tuple(problem for each in found for problem in each.problems),
+            rows=tuple(row for each in readings for row in each.rows),
+            gone=tuple(path for each in readings for path in each.gone),
+            problems=tuple(problem for each in readings for problem in each.problems),
         )
 
     def _read(self, site: Site, paths: Sequence[Path]) -> RowsRead:
@@ -114,8 +114,8 @@ class SessionReader:
             entries = [entry_at(site, path) for path in there]
             result = look(site, entries, warns=False)
         except (AgentmuxError, OSError) as error:
-            said = of_system(error) if isinstance(error, OSError) else error
-            return RowsRead(gone=gone, problems=(problem_of("", said),))
+            failure = of_system(error) if isinstance(error, OSError) else error
+            return RowsRead(gone=gone, problems=(problem_of("", failure),))
         both = zip(result.data, entries, strict=True)
         rows = tuple(_row(site, view, entry, seen[entry.path]) for view, entry in both)
         return RowsRead(rows=rows, gone=gone, problems=result.problems)
@@ -131,9 +131,9 @@ class SessionReader:
             if row.project not in worlds:
                 worlds[row.project] = self._looking_world(row.project)
             world = worlds[row.project]
-            found = _examine_row(asked.by(world), row) if world is not None else None
-            if found is not None:
-                yield found
+            examined_row = _examine_row(asked.by(world), row) if world is not None else None
+            if examined_row is not None:
+                yield examined_row
 
     def _looking_world(self, project: Path) -> World | None:
         try:
@@ -168,9 +168,9 @@ def _examine_row(world: World, row: DeskRow) -> DeskRow | None:
     try:
         entry = entry_at(world, row.path)
         lives = live(world, (entry,))[entry.path]
-        found = outlook(world, entry, lives, lambda *_: None, is_attended=False)
+        resume_outlook = outlook(world, entry, lives, lambda *_: None, is_attended=False)
     except (AgentmuxError, OSError):
         return None
-    if found.is_live or row.row.group is not StatusGroup.INTERRUPTED:
+    if resume_outlook.is_live or row.row.group is not StatusGroup.INTERRUPTED:
         return None
-    return replace(row, safety=found.safety, warned=found.warning)
+    return replace(row, safety=resume_outlook.safety, warned=resume_outlook.warning)

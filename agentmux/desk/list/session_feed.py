@@ -92,8 +92,8 @@ class SessionFeed:
     def take(self) -> list[RowsRead]:
         """Return what was read since the last call."""
         with self._held:
-            found, self._read = self._read, []
-        return found
+            readings, self._read = self._read, []
+        return readings
 
     # -- changes -------------------------------------------------------------------------------
 
@@ -137,8 +137,8 @@ class SessionFeed:
         """Read the sessions that are not among ``rows``."""
         for project in projects:
             with suppress(OSError):
-                found = os.listdir(sessions_dir(project))  # noqa: PTH208 (quick)
-                paths = {sessions_dir(project) / name for name in found if name[:1] != "."}
+                names = os.listdir(sessions_dir(project))  # noqa: PTH208 (quick)
+                paths = {sessions_dir(project) / name for name in names if name[:1] != "."}
                 self.look_again({project: paths - rows.keys()} if paths - rows.keys() else {})
 
     def _take_changes(self, paths: frozenset[Path]) -> None:
@@ -148,14 +148,14 @@ class SessionFeed:
                 self._loop.call_soon_threadsafe(self._note, paths)
 
     def _note(self, paths: Iterable[Path]) -> None:
-        found: dict[Path, set[Path]] = {}
+        sessions: dict[Path, set[Path]] = {}
         homes = {sessions_dir(project): project for project in self._known}
         for path in paths:
             if path.parent in homes and not path.name.startswith("."):
-                found.setdefault(homes[path.parent], set()).add(path)
+                sessions.setdefault(homes[path.parent], set()).add(path)
             elif path.parent.parent in homes and path.name in NEWS:
-                found.setdefault(homes[path.parent.parent], set()).add(path.parent)
-        self.look_again(found)
+                sessions.setdefault(homes[path.parent.parent], set()).add(path.parent)
+        self.look_again(sessions)
         if self._register in paths:
             self.look_for_projects()
         self._read_projects(homes[e] for home in paths for e in homes if home in {e, e.parent})
@@ -214,15 +214,15 @@ class SessionFeed:
             self._examining = False
 
     def _examine_rows(self, rows: tuple[DeskRow, ...]) -> None:
-        found: list[DeskRow] = []
+        batch: list[DeskRow] = []
         for number, each in enumerate(self._reader.examine_rows(rows), start=1):
-            found.append(each)
-            if len(found) == _TOGETHER or number in {1, len(rows)}:
-                self._put(RowsRead(examined=tuple(found)))
-                found = []
+            batch.append(each)
+            if len(batch) == _TOGETHER or number in {1, len(rows)}:
+                self._put(RowsRead(examined=tuple(batch)))
+                batch = []
             if self._halt.wait(_BREATH_S):
                 return
-        self._put(RowsRead(examined=tuple(found)))
+        self._put(RowsRead(examined=tuple(batch)))
 
     def _start(self, work: object) -> None:
         task = asyncio.ensure_future(work)  # type: ignore[call-overload]  # a coroutine of ours

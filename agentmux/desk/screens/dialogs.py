@@ -256,8 +256,8 @@ class Asking(ModalScreen["str | None"]):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Return the line."""
-        if said := event.value.strip() or self._empty:
-            self.dismiss(said)
+        if line := event.value.strip() or self._empty:
+            self.dismiss(line)
 
     def action_give_up(self) -> None:
         """Return nothing."""

@@ -322,9 +322,9 @@ class FleetScreen(Screen[None]):
 
     async def _question(self, row: FleetFeature) -> FleetQuestion:
         self._say("looking at what is to be decided …")
-        found = await in_daemon_thread(partial(self._fleet.question, row.id))
+        question = await in_daemon_thread(partial(self._fleet.question, row.id))
         self._say("")
-        return found
+        return question
 
     async def _shown_of(self, row: FleetFeature) -> None:
         asked = await self._question(row)
@@ -343,10 +343,10 @@ class FleetScreen(Screen[None]):
         if not digest:
             return
         title = f"What should change in {row.id[:SHORT_ID]}?"
-        made = await self.app.push_screen_wait(Writing(title, about=(row.title,)))
-        if made is not None:
+        answer = await self.app.push_screen_wait(Writing(title, about=(row.title,)))
+        if answer is not None:
             words = command_words.fleet_request_changes(row.id, digest)
-            await self._run(words, text=made.text)
+            await self._run(words, text=answer.text)
 
     async def _ask_agreement(
         self, row: FleetFeature, title: str, question: str, *, key: str
@@ -402,12 +402,12 @@ class FleetScreen(Screen[None]):
 
     async def _run(self, words: Words, *, text: str | None = None) -> None:
         self._say(f"agentmux {' '.join(words[:2])} …")
-        said = await self._tools.commands.run(self._tools.here, words, text=text)
-        if said.is_ok:
-            self._say(said.words, Colour.GREEN)
+        reply = await self._tools.commands.run(self._tools.here, words, text=text)
+        if reply.is_ok:
+            self._say(reply.words, Colour.GREEN)
         else:
-            self._say(said.words, Colour.RED)
-            lines = (said.words, "", *said.hints)
+            self._say(reply.words, Colour.RED)
+            lines = (reply.words, "", *reply.hints)
             await self.app.push_screen_wait(Failure(" ".join(words), lines, can_ask=False))
         self.action_look()
 

@@ -198,12 +198,12 @@ class Describing(ModalScreen["NewSession | None"]):
     async def _look(self) -> None:
         project = self._project
         try:
-            found = await in_daemon_thread(partial(self._offer, project))
+            choices = await in_daemon_thread(partial(self._offer, project))
         except asyncio.CancelledError:
             return
         if project == self._project:
-            self._fields[1].offer(found.pipelines)
-            self._fields[2].offer(found.places)
+            self._fields[1].offer(choices.pipelines)
+            self._fields[2].offer(choices.places)
 
     def on_written_text_sent(self) -> None:
         """Start it, after Enter on an empty last line."""

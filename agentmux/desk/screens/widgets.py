@@ -107,9 +107,9 @@ class SessionList(ScrollView, can_focus=True):
         """Select the session under the mouse."""
         place = event.y + self.scroll_offset.y
         lines = self.listing.lines
-        found = lines[place] if 0 <= place < len(lines) else None
-        if isinstance(found, DeskRow):
-            self.post_message(self.Picked(found.path, twice=event.chain > 1))
+        entry = lines[place] if 0 <= place < len(lines) else None
+        if isinstance(entry, DeskRow):
+            self.post_message(self.Picked(entry.path, twice=event.chain > 1))
 
 
 class PageView(ScrollView, can_focus=True):
@@ -195,15 +195,15 @@ class PageView(ScrollView, can_focus=True):
         cols, place = self.size.width, y + self.scroll_offset.y
         if place >= len(self._strips):
             return Strip.blank(cols, Style())
-        found = self._strips[place]
+        strip = self._strips[place]
         number = self._line_of[place]
         places = self.page.places
         if places and number < len(places) and places[number] in self.commented:
-            found = found.apply_style(Style(bold=True, underline=True))
+            strip = strip.apply_style(Style(bold=True, underline=True))
         if self.page.has_cursor and number == self.cursor and self.is_active:
-            found = found.apply_style(_REVERSE)
+            strip = strip.apply_style(_REVERSE)
         left = self.scroll_offset.x
-        return found.crop_extend(left, left + cols, Style())
+        return strip.crop_extend(left, left + cols, Style())
 
     def move(self, steps: int) -> None:
         """Select another line of a diff or of a list, else scroll."""
@@ -291,8 +291,8 @@ def _fits(text: str, start: int, cols: int) -> int:
 
 def _screen_row(row: str) -> Strip:
     text = Text.from_ansi(row, no_wrap=True, end="")
-    found = text.render(_console())
-    return Strip([Segment(each, style or Style()) for each, style, control in found if not control])
+    parts = text.render(_console())
+    return Strip([Segment(each, style or Style()) for each, style, control in parts if not control])
 
 
 @functools.cache
@@ -396,8 +396,8 @@ def foot_parts(
 
     Those of ``always`` have room first, then the others in their order.
     """
-    shown = {wish: (key_of(wish).shown.split()[0], f" {said}") for wish, said in words.items()}
-    sizes = {wish: width(key) + width(said) + 2 for wish, (key, said) in shown.items()}
+    shown = {wish: (key_of(wish).shown.split()[0], f" {text}") for wish, text in words.items()}
+    sizes = {wish: width(key) + width(text) + 2 for wish, (key, text) in shown.items()}
     left, kept = cols + 2, set()
     for wish in (*(w for w in words if w in always), *(w for w in words if w not in always)):
         if sizes[wish] <= left:

@@ -97,12 +97,12 @@ class LiveScreens:
         if recent and begun < recent.until:
             return recent.screen
         try:
-            found = self._own(target).capture((pane,)).get(pane)
+            pane_screen = self._own(target).capture((pane,)).get(pane)
         except AgentmuxError:
-            found = None
-        if found is None:
+            pane_screen = None
+        if pane_screen is None:
             return None
-        screen = last.now(found, stamp(now))
+        screen = last.now(pane_screen, stamp(now))
         self._recent[path, pane] = _Recent(until=begun + _FRESH_S, screen=screen)
         return screen
 

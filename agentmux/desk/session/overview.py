@@ -130,8 +130,8 @@ def _needs(facts: OverviewFacts) -> Iterator[Line]:
 
 def _troubles(view: SessionView) -> Iterator[Line]:
     """Yield what a person should know before a decision, the worst first."""
-    for said in failed_commands(view):
-        yield line(f"{FAILED} {said}", Colour.RED.value)
+    for check in failed_commands(view):
+        yield line(f"{FAILED} {check}", Colour.RED.value)
     for problem in view.problems:
         yield line(f"! {problem}", Colour.RED.value)
     for warning in view.warnings:
@@ -206,14 +206,14 @@ def _seats(view: SessionView) -> Iterator[Line]:
 def _checks(view: SessionView) -> Iterator[Line]:
     """Yield what the commands have shown, and below one that fails the end of its output."""
     failed = failed_commands(view)
-    for said in check_lines(view):
-        yield line(f"  {said}", Colour.RED.value if said in failed else PLAIN)
-        for each in failed.get(said, "").splitlines()[-_OUTPUT_LINES:]:
+    for check in check_lines(view):
+        yield line(f"  {check}", Colour.RED.value if check in failed else PLAIN)
+        for each in failed.get(check, "").splitlines()[-_OUTPUT_LINES:]:
             yield line(f"    {each}", DIM)
 
 
 def _places(view: SessionView) -> Iterator[Line]:
-    said = {
+    fields = {
         "session": view.session,
         "branch": view.branch,
         "worktree": view.worktree,
@@ -222,6 +222,6 @@ def _places(view: SessionView) -> Iterator[Line]:
         "issue": (view.issue or {}).get("url"),
         "request": (view.request or {}).get("url"),
     }
-    for name, text in said.items():
+    for name, text in fields.items():
         if text:
             yield ((f"  {name:<10}", DIM), (str(text), PLAIN))

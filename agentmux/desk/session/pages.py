@@ -107,8 +107,8 @@ class SessionPages:
             name: The part with this name instead, where there is one: others may have come since.
         """
         try:
-            made = self._makers[tab](row, at, name)
-            return self._with_project(made, row.project) if tab in _OF_MESSAGES else made
+            result = self._makers[tab](row, at, name)
+            return self._with_project(result, row.project) if tab in _OF_MESSAGES else result
         except (AgentmuxError, OSError) as error:
             known = of_system(error) if isinstance(error, OSError) else error
             return self._with_project(_trouble(known), row.project)
@@ -154,10 +154,10 @@ class SessionPages:
         if page.shown is None or not page.is_live:
             return None
         now = self._reader.site(row.project).now()
-        found = self._live.screen(row.path, page.shown, now)
-        if found is None:
+        live_screen = self._live.screen(row.path, page.shown, now)
+        if live_screen is None:
             return None
-        return screen_page(found, now, page.parts, page.at, is_live=True)
+        return screen_page(live_screen, now, page.parts, page.at, is_live=True)
 
     def end_live(self) -> None:
         """End the clients of tmux, because nobody looks at a screen any more."""

@@ -44,7 +44,7 @@ def decide(engine: sa.Engine, row: Feature, given: GivenDecision) -> str:
         BlockedError: Nothing is to be decided now, or not what the person was shown.
     """
     enqueuer = Enqueuer(engine)
-    made = str(uuid.uuid4())
+    decision_id = str(uuid.uuid4())
     with explain_errors(engine), engine.begin() as connection:
         now = rows.feature(connection, row.id) or row
         asked = require_asked(now)
@@ -61,7 +61,7 @@ def decide(engine: sa.Engine, row: Feature, given: GivenDecision) -> str:
         then = given.then or (str(now.wish.get("then", "")) if given.kind == rows.APPROVE else "")
         connection.execute(
             DECISIONS.insert().values(
-                id=made,
+                id=decision_id,
                 feature=row.id,
                 kind=given.kind,
                 cycle=asked.get("cycle", 1),
@@ -75,7 +75,7 @@ def decide(engine: sa.Engine, row: Feature, given: GivenDecision) -> str:
         )
         if not _drive(connection, enqueuer, now, question=None):
             raise _nothing(now)
-    return made
+    return decision_id
 
 
 def require_asked(row: Feature) -> dict[str, object]:
@@ -167,16 +167,16 @@ def cancel(engine: sa.Engine, row: Feature) -> str:
         if row.status is FleetStatus.QUEUED:
             values = {"status": FleetStatus.FAILED, "reason": "cancelled", "cancelled": True}
             done = rows.change(connection, row.id, *same_row(row), **values)
-            said = "cancelled before it began"
+            words = "cancelled before it began"
         elif row.status in AT_REST:
             done = _drive(connection, enqueuer, row, cancelled=True)
-            said = "its host stops its session"
+            words = "its host stops its session"
         else:
             done = rows.change(connection, row.id, *same_row(row), cancelled=True)
-            said = "its host stops its session"
+            words = "its host stops its session"
     if not done:
         raise changed_meanwhile(row)
-    return said
+    return words
 
 
 def retry(engine: sa.Engine, row: Feature) -> str:
@@ -196,13 +196,13 @@ def retry(engine: sa.Engine, row: Feature) -> str:
     with explain_errors(engine), engine.begin() as connection:
         if row.session and row.host:
             done = _drive(connection, enqueuer, row, **again, resumes=True)
-            said = "its host resumes its session"
+            words = "its host resumes its session"
         else:
             host = row.host if row.pinned else None
             values = {**again, "status": FleetStatus.QUEUED, "drive": row.drive + 1, "host": host}
             done = rows.change(connection, row.id, *same_row(row), **values)
             enqueuer.enqueue(connection, next_job(row, ADMIT, host))
-            said = "queued again"
+            words = "queued again"
     if not done:
         raise changed_meanwhile(row)
-    return said
+    return words

@@ -42,7 +42,7 @@ class Moves:
             DBAPIError: The database is away.
         """
         with host.engine.connect() as connection:
-            found = rows.last_changed(
+            features = rows.last_changed(
                 connection,
                 FEATURES.c.host == host.id,
                 FEATURES.c.status.in_([FleetStatus.FAILED, FleetStatus.MOVED]),
@@ -50,7 +50,7 @@ class Moves:
                 most=_LOOKED_AT,
             )
         seen: dict[Path, int] = {}
-        for row in found:
+        for row in features:
             path = session_of(host, row)
             at = None if path is None else _changed_at(path)
             if path is None or at is None:

@@ -58,17 +58,17 @@ def engine_for(url: str) -> sa.Engine:
     """
     url = require_url(url)
     if url.startswith("sqlite"):
-        made = sa.create_engine(url, pool_size=20, max_overflow=20, json_deserializer=_read_json)
-        event.listen(made, "do_connect", _only_open)
-        event.listen(made, "connect", _as_dbos_does)
-        return made
+        engine = sa.create_engine(url, pool_size=20, max_overflow=20, json_deserializer=_read_json)
+        event.listen(engine, "do_connect", _only_open)
+        event.listen(engine, "connect", _as_dbos_does)
+        return engine
     try:
-        made = _of_server(url.replace("postgresql://", "postgresql+psycopg://", 1))
+        engine = _of_server(url.replace("postgresql://", "postgresql+psycopg://", 1))
     except (ArgumentError, ValueError):
         # What it says may hold a part of a password.
         raise UsageError("the URL of the fleet's database has no sound host and port") from None
-    event.listen(made, "connect", _let_server_give_up)
-    return made
+    event.listen(engine, "connect", _let_server_give_up)
+    return engine
 
 
 def _of_server(url: str) -> sa.Engine:
@@ -129,10 +129,10 @@ def file_of(engine: sa.Engine) -> tuple[int, int] | None:
     if engine.dialect.name != "sqlite":
         return None
     try:
-        found = Path(str(engine.url.database)).stat()
+        info = Path(str(engine.url.database)).stat()
     except OSError:
         return None
-    return found.st_dev, found.st_ino
+    return info.st_dev, info.st_ino
 
 
 @contextmanager
@@ -167,8 +167,8 @@ def _what_to_do(url: sa.URL, error: SQLAlchemyError) -> str | None:
 
 
 def _describe_error(error: SQLAlchemyError) -> str:
-    said = str(getattr(error, "orig", None) or error)
-    return " ".join(said.split())[:300]
+    message = str(getattr(error, "orig", None) or error)
+    return " ".join(message.split())[:300]
 
 
 def is_passing(error: Exception) -> bool:
@@ -210,13 +210,13 @@ def make(engine: sa.Engine) -> None:
             connection.exec_driver_sql("PRAGMA journal_mode=WAL")
     META.create_all(engine)
     with engine.begin() as connection:
-        found = connection.execute(sa.select(CONTRACTS.c.version)).scalar()
-        if found is None:
+        version = connection.execute(sa.select(CONTRACTS.c.version)).scalar()
+        if version is None:
             connection.execute(
                 CONTRACTS.insert().values(one=1, version=CONTRACT, written_by=VERSION)
             )
-        elif found > CONTRACT:
-            raise _other(found)
+        elif version > CONTRACT:
+            raise _other(version)
         else:
             connection.execute(CONTRACTS.update().values(version=CONTRACT, written_by=VERSION))
 
@@ -244,9 +244,9 @@ def require_version(connection: sa.Connection) -> None:
     Raises:
         DataError: They do not.
     """
-    found = connection.execute(sa.select(CONTRACTS.c.version)).scalar()
-    if found != CONTRACT:
-        raise _other(found or 0)
+    version = connection.execute(sa.select(CONTRACTS.c.version)).scalar()
+    if version != CONTRACT:
+        raise _other(version or 0)
 
 
 def _other(found: int) -> DataError:

@@ -64,8 +64,8 @@ def what_to_do(said: str, *, role: str, database: str, folder: str) -> str | Non
         database: The name of the database.
         folder: The folder of a database of SQLite.
     """
-    found = next((hint for words, hint in _REFUSALS if re.search(words, said)), None)
-    return found and found.format(
+    advice = next((hint for words, hint in _REFUSALS if re.search(words, said)), None)
+    return advice and advice.format(
         role=role,
         role_word=shlex.quote(role),
         role_name=_name(role),

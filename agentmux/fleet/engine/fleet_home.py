@@ -94,9 +94,9 @@ class FleetHome:
                     f"{path} is damaged", hints=("restore it, or remove it to be a new host",)
                 ) from None
         files.make_dir(self.folder)
-        made = str(uuid.uuid4())
-        files.replace(path, files.json_bytes({"id": made}))
-        return made
+        host_id = str(uuid.uuid4())
+        files.replace(path, files.json_bytes({"id": host_id}))
+        return host_id
 
     @contextmanager
     def alone(self) -> Iterator[None]:
@@ -154,5 +154,5 @@ def shown_url(url: str) -> str:
 
 def is_private(path: Path) -> bool:
     """Return whether nobody but the user and root can read a file."""
-    found = path.stat()
-    return found.st_uid in {os.getuid(), 0} and not found.st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    info = path.stat()
+    return info.st_uid in {os.getuid(), 0} and not info.st_mode & (stat.S_IRWXG | stat.S_IRWXO)

@@ -178,10 +178,10 @@ def change(
 ) -> bool:
     """Change a feature if all of ``where`` holds; return whether it was changed."""
     values.setdefault("updated_at", now_s(connection.engine))
-    made = connection.execute(
+    result = connection.execute(
         FEATURES.update().where(FEATURES.c.id == feature_id, *where).values(**values)
     )
-    return made.rowcount == 1
+    return result.rowcount == 1
 
 
 def hosts(connection: sa.Connection) -> Mapping[str, HostFacts]:
@@ -195,10 +195,10 @@ def host_repositories(connection: sa.Connection) -> Mapping[str, tuple[str, ...]
     """Return what each host may run, by its id; a host that has not said it is missing."""
     if not sa.inspect(connection).has_table(HOST_REPOS.name):
         return {}
-    found = connection.execute(sa.select(HOST_REPOS))
+    result = connection.execute(sa.select(HOST_REPOS))
     return {
         str(row.host): tuple(each for each in row.repos if isinstance(each, str))
-        for row in found
+        for row in result
         if isinstance(row.repos, list)
     }
 
@@ -210,14 +210,14 @@ def require_host(connection: sa.Connection, name: str) -> str:
         NotFoundError: It has not been seen by this fleet.
     """
     name = writable(name)
-    found = connection.execute(sa.select(HOSTS.c.id).where(HOSTS.c.name == name)).scalar()
-    if found is None:
+    host_id = connection.execute(sa.select(HOSTS.c.id).where(HOSTS.c.name == name)).scalar()
+    if host_id is None:
         known = [each.name for each in hosts(connection).values()]
         raise NotFoundError(
             f"no host of the fleet is named `{name}`",
             hints=(f"hosts: {', '.join(known) or 'none yet'}",),
         )
-    return str(found)
+    return str(host_id)
 
 
 def _host(row: sa.Row[Any]) -> HostFacts:

@@ -90,10 +90,10 @@ class Enqueuer:
 
     def list_taken(self, host: str) -> frozenset[str]:
         """Return the ids of the workflows that a host has taken from a queue and not ended."""
-        found = self._client.list_workflows(
+        workflows = self._client.list_workflows(
             status="PENDING", executor_id=host, load_input=False, load_output=False
         )
-        return frozenset(each.workflow_id for each in found)
+        return frozenset(each.workflow_id for each in workflows)
 
     def forget(self, before: datetime) -> int:
         """Delete the oldest workflows that ended before that time; return how many.

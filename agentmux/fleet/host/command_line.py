@@ -28,9 +28,9 @@ def start_words(wish: FleetRequest, slug: str, base: str) -> tuple[str, ...]:
 
 def decision_words(name: str, decision: FeatureDecision) -> tuple[str, ...]:
     """Return the command that gives a session a decision."""
-    made = ("--json", "--decision", decision.id)
+    options = ("--json", "--decision", decision.id)
     if decision.kind == APPROVE:
         words = command_words.approve(name, decision.digest, way=decision.then, wait_s=_DELIVERY_S)
-        return (words[0], *made, *words[1:])
+        return (words[0], *options, *words[1:])
     words = command_words.request_changes(name, decision.begins, decision.digest)
-    return (words[0], *made, *words[1:])
+    return (words[0], *options, *words[1:])

@@ -112,22 +112,22 @@ class HostCommands:
 
 def _json(data: bytes) -> Mapping[str, Any]:
     try:
-        found = json.loads(data)
+        value = json.loads(data)
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return value if isinstance(value, dict) else {}
 
 
 def _lasts(answer: Mapping[str, Any]) -> bool:
     """Return whether a command's answer is an error that a new try does not change."""
     problems = answer.get("problems")
-    found = problems if isinstance(problems, list) else []
-    return any(isinstance(each, dict) and each.get("lasting") is True for each in found)
+    entries = problems if isinstance(problems, list) else []
+    return any(isinstance(each, dict) and each.get("lasting") is True for each in entries)
 
 
 def _summarize_output(text: str, command: str, code: int) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     error = next((each.removeprefix("error: ") for each in lines if each.startswith("error: ")), "")
     hint = next((each.removeprefix("hint: ") for each in lines if each.startswith("hint: ")), "")
-    said = error or (lines[-1] if lines else f"`agentmux {command}` ended with exit code {code}")
-    return f"{said} ({hint})" if hint else said
+    summary = error or (lines[-1] if lines else f"`agentmux {command}` ended with exit code {code}")
+    return f"{summary} ({hint})" if hint else summary

@@ -109,12 +109,12 @@ def _clone(url: str, folder: Path, environ: Mapping[str, str]) -> None:
     for left in folder.parent.glob(f"{begin}*"):  # by a killed worker
         shutil.rmtree(left, ignore_errors=True)
     # A name of its own: a git that a killed worker has left may still write into the other.
-    made = Path(tempfile.mkdtemp(prefix=begin, dir=folder.parent))
-    reply = GitProgram(made, environ).clone(url, limit_s=_CLONE_S)
+    temp_folder = Path(tempfile.mkdtemp(prefix=begin, dir=folder.parent))
+    reply = GitProgram(temp_folder, environ).clone(url, limit_s=_CLONE_S)
     if reply.status:
-        shutil.rmtree(made, ignore_errors=True)
+        shutil.rmtree(temp_folder, ignore_errors=True)
         raise AgentmuxError(f"`{url}` could not be cloned: {_last(reply.err)}")
-    made.rename(folder)
+    temp_folder.rename(folder)
 
 
 def _last(text: str) -> str:

@@ -46,8 +46,8 @@ class HostSessions:
     def find(self, slug: str) -> Path | None:
         """Return the directory of the session with this slug, which follows from a feature's id."""
         folder = sessions_dir(self.project)
-        found = [each for each in self.site.folders.names(folder) if layout.slug_of(each) == slug]
-        return folder / max(found) if found else None
+        matches = [each for each in self.site.folders.names(folder) if layout.slug_of(each) == slug]
+        return folder / max(matches) if matches else None
 
     def view(self, path: Path) -> SessionView:
         """Return what faces show of a session."""

@@ -28,10 +28,10 @@ class Watching:
     def begin(self, session: Path) -> threading.Event:
         """Return an event that is set whenever the session may have changed, until `end`."""
         with self._lock:
-            made = self._drives.setdefault(session, threading.Event())
-            made.set()
+            event = self._drives.setdefault(session, threading.Event())
+            event.set()
             self._again()
-            return made
+            return event
 
     def end(self, session: Path) -> None:
         """Follow the session no more."""

@@ -52,11 +52,11 @@ def read_backlog(
     node = schema.parse(text, str(path))
     if node is None:
         return ()
-    found = schema.listing(_ENTRY, unique="key")(node, "backlog")
+    entries = schema.listing(_ENTRY, unique="key")(node, "backlog")
     items = node.value if isinstance(node.value, list) else []
     return tuple(
         _wish(entry, usual, path.parent, item.at, environ)
-        for entry, item in zip(found, items, strict=True)
+        for entry, item in zip(entries, items, strict=True)
     )
 
 

@@ -64,15 +64,15 @@ def find(engine: sa.Engine, name: str) -> Feature:
     """
     name = writable(name)
     with explain_errors(engine), engine.connect() as connection:
-        found = rows.features(connection, FEATURES.c.key == name) or rows.features(
+        matches = rows.features(connection, FEATURES.c.key == name) or rows.features(
             connection, sa.func.substr(FEATURES.c.id, 1, len(name)) == name
         )
-    if len(found) == 1 and name:
-        return found[0]
-    if found and name:
+    if len(matches) == 1 and name:
+        return matches[0]
+    if matches and name:
         raise NotFoundError(
             f"several features of the fleet match `{name}`",
-            hints=tuple(f"agentmux fleet show {each.id}" for each in found[:5]),
+            hints=tuple(f"agentmux fleet show {each.id}" for each in matches[:5]),
         )
     raise NotFoundError(f"no feature of the fleet matches `{name}`", hints=("agentmux fleet list",))
 

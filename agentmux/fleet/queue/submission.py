@@ -84,11 +84,11 @@ def _submit(
             )
         return Submitted(id=there.id, key=wish.key, title=there.title, new=False)
     host = rows.require_host(connection, wish.host) if wish.host else None
-    made = str(uuid.uuid4())
+    feature_id = str(uuid.uuid4())
     now = now_s(connection.engine)
     connection.execute(
         FEATURES.insert().values(
-            id=made,
+            id=feature_id,
             key=wish.key or None,
             wish=to_fields(wish),
             title=wish.title[:200],
@@ -102,11 +102,11 @@ def _submit(
             updated_at=now,
         )
     )
-    job = Job(kind=ADMIT, feature=made, number=1, priority=wish.priority, host=host)
+    job = Job(kind=ADMIT, feature=feature_id, number=1, priority=wish.priority, host=host)
     enqueuer.enqueue(connection, job)
-    return Submitted(id=made, key=wish.key, title=wish.title, new=True)
+    return Submitted(id=feature_id, key=wish.key, title=wish.title, new=True)
 
 
 def _with_key(connection: sa.Connection, key: str) -> rows.Feature | None:
-    found = rows.features(connection, FEATURES.c.key == key)
-    return found[0] if found else None
+    matches = rows.features(connection, FEATURES.c.key == key)
+    return matches[0] if matches else None

@@ -149,11 +149,11 @@ class _Drive:
         try:
             return self._run()
         except AgentmuxError as error:  # such as a configuration that is wrong
-            said = _words(error)
+            message = _words(error)
             if self._row.cancelled:
-                reason = f"{_CANCELLED}; its session: {said}"
+                reason = f"{_CANCELLED}; its session: {message}"
                 return DriveEnd(Outcome(status=FleetStatus.FAILED, reason=reason), path=self._path)
-            return self._again(said, lasting=error.lasting)
+            return self._again(message, lasting=error.lasting)
 
     def _run(self) -> DriveEnd:
         with self._host.commands.alone(self._row.id) as lock:
@@ -242,15 +242,15 @@ class _Drive:
         try:
             words = decision_words(path.name, require_decision(decision))
         except DataError as error:
-            said = error.message
-            self._host.write(lambda each: rows.answer(each, decision.id, REFUSED, said))
+            message = error.message
+            self._host.write(lambda each: rows.answer(each, decision.id, REFUSED, message))
             return
         end = self._host.commands.run(self._sessions.project, words, lock=lock, text=decision.text)
         accepted = end.answer.get("result") in {"accepted", "duplicate"}
         self._delivered = self._delivered or accepted
         status = DELIVERED if accepted else REFUSED
-        said = "" if end.code == ExitCode.OK else end.said
-        self._host.write(lambda each: rows.answer(each, decision.id, status, said))
+        message = "" if end.code == ExitCode.OK else end.said
+        self._host.write(lambda each: rows.answer(each, decision.id, status, message))
 
     def _cancel_session(self, lock: int) -> DriveEnd:
         reason = _CANCELLED
@@ -286,8 +286,8 @@ class _Drive:
                 view = self._sessions.view(path)
                 if view.status is not status:
                     status, since = view.status, time.monotonic()
-                found = outcome(view.status, time.monotonic() - since, _problem(view))
-                ended = None if found is None else self._rest(path, view, found)
+                result = outcome(view.status, time.monotonic() - since, _problem(view))
+                ended = None if result is None else self._rest(path, view, result)
                 if ended is not None:
                     return ended
                 self._note_phase(view)

@@ -170,7 +170,7 @@ class _Worker:
         def run(feature_id: str, number: int) -> str:
             try:
                 with self._dropped.at_work(body.__name__, feature_id, number):
-                    said = body(self._host, require_id(feature_id), int(number))
+                    result = body(self._host, require_id(feature_id), int(number))
             except StoppingError:
                 threading.Event().wait()  # it stays unfinished, and the next worker runs it again
                 raise
@@ -178,8 +178,8 @@ class _Worker:
                 logger.exception("%s %s failed", body.__name__, feature_id)
                 self._broken(feature_id, number)
                 return "failed: a bug"
-            logger.info("%s %s %s: %s", body.__name__, feature_id, number, said)
-            return said
+            logger.info("%s %s %s: %s", body.__name__, feature_id, number, result)
+            return result
 
         run.__qualname__ = run.__name__ = body.__name__
         return run
@@ -285,8 +285,8 @@ class _Worker:
             project=project, environ=self._host.environ, config=self._host.config
         )
         view = sessions.view(session)
-        found = outcome(view.status, _SETTLED_S, "")
-        at_rest = found is not None and found.status == row.status
+        result = outcome(view.status, _SETTLED_S, "")
+        at_rest = result is not None and result.status == row.status
         if at_rest or view.status in {SessionStatus.INTERRUPTED, SessionStatus.UNKNOWN}:
             return
 

@@ -102,14 +102,14 @@ async def begin(
     asks = to_be_agreed_to(_read_texts(planned.out, "warnings")) if planned.is_ok else ()
     if asks:
         return "", CommandMessage(is_ok=False, words=asks[0], hints=(_asks(offered),))
-    made = planned
+    reply = planned
     if planned.is_ok:
-        made = await commands.run(project, words_of(form, dry_run=False), text=text)
-    if not made.is_ok:
-        return "", CommandMessage(is_ok=False, words=made.words, hints=made.hints)
-    (name,) = _read_texts(made.out, "session")
+        reply = await commands.run(project, words_of(form, dry_run=False), text=text)
+    if not reply.is_ok:
+        return "", CommandMessage(is_ok=False, words=reply.words, hints=reply.hints)
+    (name,) = _read_texts(reply.out, "session")
     return name, CommandMessage(
-        is_ok=True, words=f"session {name} has started", hints=_read_texts(made.out, "warnings")
+        is_ok=True, words=f"session {name} has started", hints=_read_texts(reply.out, "warnings")
     )
 
 
@@ -119,5 +119,5 @@ def _asks(offered: StartOffer) -> str:
 
 def _read_texts(out: Words, field: str) -> Words:
     """Return the texts of a field of a command's JSON answer."""
-    found = json.loads("\n".join(out)).get(field) or ()
-    return (found,) if isinstance(found, str) else tuple(map(str, found))
+    value = json.loads("\n".join(out)).get(field) or ()
+    return (value,) if isinstance(value, str) else tuple(map(str, value))

@@ -33,7 +33,7 @@ class Comments:
 
     def put(self, session: Path, place: str, comment: LineComment) -> bool:
         """Keep a comment; an empty one removes what was said there. False: there are too many."""
-        held = {each: said for each, said in self.of(session).items() if each != place}
+        held = {each: remark for each, remark in self.of(session).items() if each != place}
         if comment.text:
             held[place] = comment
         if len(held) > _KEPT:

@@ -168,13 +168,13 @@ class Forms:
                 return self._pages.render_failure(request, error)
             form: Form = request.state.form
             if name in _OF_WHAT_WAS_SHOWN and not form.get("digest"):
-                said = CommandMessage(is_ok=False, words="the form does not say what was shown")
+                message = CommandMessage(is_ok=False, words="the form does not say what was shown")
             else:
-                said = await self._run(place, *FORMS[name](place.name, form))
-                if said.is_ok and name in _WITH_COMMENTS:
+                message = await self._run(place, *FORMS[name](place.name, form))
+                if message.is_ok and name in _WITH_COMMENTS:
                     self._comments.drop(place.path)
             back = "/screens" if form.get("back") == "screens" else ""
-            return see(place.href(back, said=self._messages.put(said)))
+            return see(place.href(back, said=self._messages.put(message)))
 
         return answer_form
 
@@ -186,10 +186,10 @@ class Forms:
             if not self._fleet.is_set_up():
                 return self._pages.render_failure(request, no_fleet())
             if name in _OF_WHAT_WAS_SHOWN and not form.get("digest"):
-                said = CommandMessage(is_ok=False, words="the form does not say what was shown")
+                message = CommandMessage(is_ok=False, words="the form does not say what was shown")
             else:
-                said = await self._run_in_fleet(*FLEET_FORMS[name](feature, form))
-            return see(f"/fleet/{quote(feature, safe='')}?said={self._messages.put(said)}")
+                message = await self._run_in_fleet(*FLEET_FORMS[name](feature, form))
+            return see(f"/fleet/{quote(feature, safe='')}?said={self._messages.put(message)}")
 
         return answer_form
 
@@ -198,13 +198,13 @@ class Forms:
         if not self._fleet.is_set_up():
             return self._pages.render_failure(request, no_fleet())
         words = command_words.fleet_drain(request.state.form.get("host", ""))
-        said = await self._run_in_fleet(words, None)
-        return see(f"/fleet?said={self._messages.put(said)}")
+        message = await self._run_in_fleet(words, None)
+        return see(f"/fleet?said={self._messages.put(message)}")
 
     async def _run_in_fleet(self, words: Words, text: str | None) -> CommandMessage:
-        found = await self._commands.run(self._pages.here, words, text=text)
+        reply = await self._commands.run(self._pages.here, words, text=text)
         await asyncio.to_thread(self._fleet.forget)
-        return CommandMessage(is_ok=found.is_ok, words=found.words, hints=found.hints)
+        return CommandMessage(is_ok=reply.is_ok, words=reply.words, hints=reply.hints)
 
     async def _place(self, request: Request) -> SessionRef:
         """Return the session that a form is about.
@@ -221,13 +221,13 @@ class Forms:
         key = form.get("in", "")
         try:
             offered = await asyncio.to_thread(self._pages.offer, key)
-            name, said = await begin(self._commands, offered, form)
+            name, message = await begin(self._commands, offered, form)
             if not name:
-                return await asyncio.to_thread(self._pages.start_form, request, key, form, said)
+                return await asyncio.to_thread(self._pages.start_form, request, key, form, message)
         except (AgentmuxError, OSError) as error:
             return self._pages.render_failure(request, error)
         place = self._sessions.place(offered.project, name)
-        return see(place.href(said=self._messages.put(said)))
+        return see(place.href(said=self._messages.put(message)))
 
     async def comment(self, request: Request) -> Response:
         """Keep a comment on a line of the diff, for the request for changes."""
@@ -242,14 +242,14 @@ class Forms:
         back = f"#l{line}" if line.isdecimal() else ""
         if at and self._comments.put(place.path, at, comment):
             return see(place.href("/diff") + back)
-        said = CommandMessage(is_ok=False, words="there are too many comments on this session")
-        return see(place.href("/diff", said=self._messages.put(said)) + back)
+        message = CommandMessage(is_ok=False, words="there are too many comments on this session")
+        return see(place.href("/diff", said=self._messages.put(message)) + back)
 
     async def _run(self, place: SessionRef, words: Words, text: str | None) -> CommandMessage:
-        found = await self._commands.run(place.project, words, text=text)
-        if found.code == _LATE:
-            return CommandMessage(is_ok=True, words=f"not done yet: {found.words}")
-        return CommandMessage(is_ok=found.is_ok, words=found.words, hints=found.hints)
+        reply = await self._commands.run(place.project, words, text=text)
+        if reply.code == _LATE:
+            return CommandMessage(is_ok=True, words=f"not done yet: {reply.words}")
+        return CommandMessage(is_ok=reply.is_ok, words=reply.words, hints=reply.hints)
 
     async def login(self, request: Request) -> Response:
         """Spend a login link: from now on this browser is logged in."""

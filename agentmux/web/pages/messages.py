@@ -34,11 +34,11 @@ class Messages:
 
     def put(self, message: CommandMessage) -> str:
         """Keep a message; return the id by which `get` finds it."""
-        made = self._secret()
-        self._held[made] = message
+        message_id = self._secret()
+        self._held[message_id] = message
         while len(self._held) > _KEPT:
             self._held.popitem(last=False)
-        return made
+        return message_id
 
     def get(self, name: str) -> CommandMessage | None:
         """Return the message with this id; None if there is none."""

@@ -78,16 +78,16 @@ def decision(loaded: PlacedSession) -> PendingDecision:
     """Return what a person decides on, as it is now; takes as long as git does."""
     world, files, state = loaded.world, loaded.files, loaded.state
     asked = question_or_obstacle(world, files, state)
-    made = PendingDecision(
+    choice = PendingDecision(
         summary=summary(loaded),
         begins=beginning_choices(state),
         has_conflict=has_conflict(state),
     )
     if isinstance(asked, str):
         known = (*verified_lines(state), *verdict_lines(state))
-        return replace(made, lines=known, digest=digest_now(world, files, state), obstacle=asked)
+        return replace(choice, lines=known, digest=digest_now(world, files, state), obstacle=asked)
     return replace(
-        made,
+        choice,
         lines=asked.outcome,
         digest=asked.approval.digest,
         way=asked.approval.then,

@@ -81,7 +81,7 @@ ANSWERS: Final = (
 
 def templates() -> Environment:
     """Return the templates; all that is put into them is escaped unless it is `Markup`."""
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(HERE / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -89,7 +89,7 @@ def templates() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals.update(
+    environment.globals.update(
         age=age,
         answers=ANSWERS,
         colour=lambda status: status_colour(status).value,
@@ -106,9 +106,9 @@ def templates() -> Environment:
         which_conversation=which_conversation,
         needs_reason=needs_reason,
     )
-    for name in made.list_templates():  # they may be gone when they are needed
-        made.get_template(name)
-    return made
+    for name in environment.list_templates():  # they may be gone when they are needed
+        environment.get_template(name)
+    return environment
 
 
 class WebPages:
@@ -210,9 +210,9 @@ class WebPages:
         """Show the sessions of all projects."""
         sought = request.query_params.get("q", "")
         everything = "all" in request.query_params
-        found = self._sessions.read_list(sought=sought, everything=everything)
+        listing = self._sessions.read_list(sought=sought, everything=everything)
         return self._render_page(
-            request, "sessions.html", found=found, sought=sought, fleet=self._fleet.is_set_up()
+            request, "sessions.html", found=listing, sought=sought, fleet=self._fleet.is_set_up()
         )
 
     def start(self, request: Request) -> Response:
@@ -305,15 +305,15 @@ class WebPages:
     def _questions(
         self, place: SessionRef, asking: list[SeatView]
     ) -> Iterator[tuple[SeatView, LastScreen]]:
-        found = self._screens.of(place, [seat.seat for seat in asking])
-        yield from ((seat, found[seat.seat]) for seat in asking if seat.seat in found)
+        screens = self._screens.of(place, [seat.seat for seat in asking])
+        yield from ((seat, screens[seat.seat]) for seat in asking if seat.seat in screens)
 
     def screens(self, request: Request) -> Response:
         """Show the screens of a session's seats: live ones as they are now, else the last ones."""
         place = self._place(request)
         entry, view = self._sessions.view(place)
         seats = tuple(seat.seat for seat in view.seats)
-        found = self._screens.of(place, seats)
+        panes = self._screens.of(place, seats)
         asking = frozenset(seat.seat for seat in view.seats if seat.status == WAITING)
         now = place.site.now()
         return self._of_session(
@@ -321,7 +321,7 @@ class WebPages:
             "screens",
             place,
             known=(entry, view),
-            screens=tuple((found[seat], _ago(found[seat], now)) for seat in seats if seat in found),
+            screens=tuple((panes[seat], _ago(panes[seat], now)) for seat in seats if seat in panes),
             asking=asking,
             told=tellable(self._sessions.state(place)) if _is_driven(view) else (),
             seats=view.seats,
@@ -425,9 +425,9 @@ class WebPages:
 
     def api_sessions(self, _: Request) -> Response:
         """Return what ``list --json`` says, of all projects."""
-        found = self._sessions.read_list(everything=True)
-        views = [each.view for listed in found.groups for each in listed.shown]
-        return sessions_json(views, found.problems)
+        listing = self._sessions.read_list(everything=True)
+        views = [each.view for listed in listing.groups for each in listed.shown]
+        return sessions_json(views, listing.problems)
 
     def api_session(self, request: Request) -> Response:
         """Return what ``status SESSION --json`` says."""
@@ -441,12 +441,12 @@ class WebPages:
     def api_screens(self, request: Request) -> Response:
         """Return what ``show SESSION --json`` says."""
         place = self._place(request)
-        found = last_screens(place.entry(), read_limited)
+        screens = last_screens(place.entry(), read_limited)
         fields = {
             "session": place.name,
             "path": shown_path(place.path, place.project),
-            "screens": [screen.as_json() for screen in found.screens],
-            "warnings": list(found.warnings),
+            "screens": [screen.as_json() for screen in screens.screens],
+            "warnings": list(screens.warnings),
         }
         return AsciiResponse(envelope([fields], ()))
 

@@ -159,16 +159,16 @@ class ProjectSessions:
         Raises:
             NotFoundError: There is none, or several.
         """
-        found = [
+        refs = [
             SessionRef(site=site, path=path, key=key)
             for site in (self.sites() if _is_name(name) else ())
             if site.folders.is_session(path := sessions_dir(site.project) / name)
             and key in {"", project_key(site.project)}
         ]
-        if len(found) != 1:
-            many = "several projects have a session" if found else "there is no session"
+        if len(refs) != 1:
+            many = "several projects have a session" if refs else "there is no session"
             raise NotFoundError(f"{many} `{name}`")
-        return found[0]
+        return refs[0]
 
     def read_list(self, *, sought: str = "", everything: bool = False) -> ListedSessions:
         """Return the sessions, newest first in each group.
@@ -178,7 +178,7 @@ class ProjectSessions:
             everything: Also the older ones of each group.
         """
         asked, sites = CachedListings(), tuple(self.sites())
-        found: list[ListedSession] = []
+        sessions: list[ListedSession] = []
         problems: list[SessionProblem] = []
         for site in sites:
             try:
@@ -192,12 +192,12 @@ class ProjectSessions:
                 continue
             result = look(asked.by(site), entries, warns=False)
             problems += result.problems
-            found += (_to_listed(site, view) for view in result.data)
-        groups = tuple(_group_sessions(_told_apart(found), everything=everything))
+            sessions += (_to_listed(site, view) for view in result.data)
+        groups = tuple(_group_sessions(_told_apart(sessions), everything=everything))
         return ListedSessions(
             groups=groups,
             problems=tuple(problems),
-            needs=sum(each.row.group is StatusGroup.NEEDS_YOU for each in found),
+            needs=sum(each.row.group is StatusGroup.NEEDS_YOU for each in sessions),
             of_several=len(sites) > 1,
         )
 

@@ -66,12 +66,12 @@ class PageScreens:
             target = live(place.site, (place.entry(),))[place.path].target
             if target is None:
                 return last
-            found = self._capture_panes(target, seats)
+            panes = self._capture_panes(target, seats)
         except AgentmuxError:
             return last
         now = stamp(place.site.now())
         shown = {
-            seat: last.get(seat, no_screen(seat)).now(screen, now) for seat, screen in found.items()
+            seat: last.get(seat, no_screen(seat)).now(screen, now) for seat, screen in panes.items()
         }
         self._register_look(
             place, target, tuple(seats), {seat: shown[seat].digest for seat in shown}
@@ -139,8 +139,8 @@ class PageScreens:
 
     def _differs(self, look: _Look) -> bool:
         try:
-            found = self._capture_panes(look.target, look.seats)
+            panes = self._capture_panes(look.target, look.seats)
         except TerminalError:
             return False
-        now = {seat: no_screen(seat).now(screen, "").digest for seat, screen in found.items()}
+        now = {seat: no_screen(seat).now(screen, "").digest for seat, screen in panes.items()}
         return now != look.shown

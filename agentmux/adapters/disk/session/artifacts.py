@@ -100,18 +100,18 @@ class _ArtifactReader:
 
     def _note(self, path: str) -> None:
         try:
-            found = os.lstat(f"{self._session}/{path}")
+            facts = os.lstat(f"{self._session}/{path}")
         except (FileNotFoundError, NotADirectoryError):
             return
         except OSError as error:
             raise files.unreadable(self._session / path, error) from error
         limit = YAML_MAX if path.endswith(".yaml") else TEXT_MAX
-        if not stat.S_ISREG(found.st_mode):
+        if not stat.S_ISREG(facts.st_mode):
             self._problems[path] = "not a regular file"
-        elif found.st_size > limit:
+        elif facts.st_size > limit:
             self._problems[path] = f"larger than {limit} bytes"
         else:
-            self._sizes[path] = found.st_size
+            self._sizes[path] = facts.st_size
 
     def _bytes(self, path: str) -> bytes | None:
         if path not in self._sizes:
@@ -124,17 +124,17 @@ class _ArtifactReader:
 
     def _results(self) -> dict[str, str]:
         """Return the outcome in each ``results.yaml``, by path."""
-        found: dict[str, str] = {}
+        outcomes: dict[str, str] = {}
         phases = self._pipeline.of_kind(*LOOKING)
         for path in (f"{each.folder}/{RESULTS}" for each in phases):
             data = self._bytes(path)
             fields = self._parse_yaml(path, data) if data is not None else None
             outcome = fields.get("outcome") if isinstance(fields, dict) else None
             if isinstance(outcome, str):
-                found[path] = outcome
+                outcomes[path] = outcome
             elif data is not None:
                 self._problems.setdefault(path, "not valid: no outcome")
-        return found
+        return outcomes
 
     def _execution_plan(self) -> ExecutionPlan | None:
         for path in (f"{e.folder}/{PLAN_FILE}" for e in self._pipeline.of_kind(Kind.PLAN)):

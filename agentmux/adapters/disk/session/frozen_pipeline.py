@@ -47,10 +47,10 @@ def with_frozen_pipeline(state: SessionState, session: Path) -> SessionState:
 def _newest(folder: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the names and contents of the frozen files that are intact, newest first."""
     try:
-        found = sorted(folder.iterdir(), key=lambda each: each.lstat().st_mtime_ns, reverse=True)
+        paths = sorted(folder.iterdir(), key=lambda each: each.lstat().st_mtime_ns, reverse=True)
     except OSError:
         return
-    for path in found:
+    for path in paths:
         data = files.read_limited(path, _MAX)
         if data is not None and sha256(data).hexdigest() == path.name:
             yield path.name, data

@@ -47,17 +47,17 @@ class ReadyPipe:
         """
         own = os.getpid()
         self._path = folder / f"ready-{own}-{start_time(own)}-{os.urandom(8).hex()}.fifo"
-        with files.explain_errors(self._path), ExitStack() as made:
+        with files.explain_errors(self._path), ExitStack() as undo:
             self._turn = _take_turn(folder)
-            made.callback(os.close, self._turn)
+            undo.callback(os.close, self._turn)
             _sweep(folder)
-            made.callback(self._remove)
+            undo.callback(self._remove)
             os.mkfifo(self._path, 0o600)
             kept = os.open(_beside(self._path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with os.fdopen(kept, "w", encoding="ascii") as file:
                 json.dump(dict(environ), file)
             self._fd = os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-            made.pop_all()
+            undo.pop_all()
 
     @property
     def path(self) -> Path:
@@ -155,8 +155,8 @@ def take_environment(path: Path) -> dict[str, str] | None:
         _beside(path).unlink()
     except OSError:
         return None
-    found: dict[str, str] = json.loads(text)
-    return found
+    environment: dict[str, str] = json.loads(text)
+    return environment
 
 
 def leave_environment(folder: Path, approval: str, environ: Mapping[str, str]) -> None:
@@ -185,10 +185,10 @@ def take_approvers(folder: Path, approval: str) -> dict[str, str] | None:
     with suppress(OSError):
         path.unlink()
     try:
-        found: dict[str, str] = json.loads(data or b"null")
+        environment: dict[str, str] = json.loads(data or b"null")
     except ValueError:
         return None
-    return found
+    return environment
 
 
 def _of_approval(folder: Path, approval: str) -> Path:

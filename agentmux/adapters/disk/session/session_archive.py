@@ -39,7 +39,7 @@ _BROKEN: Final = (tarfile.TarError, ValueError, OverflowError, EOFError, Recursi
 
 def members(home: Path) -> tuple[tuple[Member, ...], tuple[str, ...]]:
     """Return the files of a session that come along, and those that would and cannot."""
-    found: list[Member] = []
+    packed_files: list[Member] = []
     left: list[str] = []
     for path in _list_files(home):
         if path == layout.JOURNAL:
@@ -48,8 +48,8 @@ def members(home: Path) -> tuple[tuple[Member, ...], tuple[str, ...]]:
         if data is None:
             left.append(path)
         else:
-            found.append(of_bytes(path, data))
-    return tuple(found), tuple(left)
+            packed_files.append(of_bytes(path, data))
+    return tuple(packed_files), tuple(left)
 
 
 def _list_files(home: Path) -> Iterator[str]:
@@ -77,12 +77,12 @@ def of_bytes(path: str, data: bytes) -> Member:
 
 def bundle_digest(bundle: Path) -> tuple[str, int]:
     """Return the SHA-256 of a file, in hex, and its size."""
-    made, size = sha256(), 0
+    digest, size = sha256(), 0
     with bundle.open("rb") as file:
         while piece := file.read(_PIECE):
-            made.update(piece)
+            digest.update(piece)
             size += len(piece)
-    return made.hexdigest(), size
+    return digest.hexdigest(), size
 
 
 def journal(events: Iterable[Event]) -> bytes:
@@ -114,9 +114,9 @@ def write(target: Path, packed: Packed, *, force: bool) -> str:
             _fill(file, packed)
             file.flush()
             files.sync(fd)
-            with open_archive(part) as made:
-                made.verify()
-                digest = made.digest
+            with open_archive(part) as archive:
+                archive.verify()
+                digest = archive.digest
             _publish(part, target, force=force)
         files.sync_dir(target.parent)
     return digest
@@ -162,10 +162,10 @@ def _publish(part: Path, target: Path, *, force: bool) -> None:
 
 
 def _fill(file: IO[bytes], packed: Packed) -> None:
-    made = packed.manifest
+    manifest = packed.manifest
     with tarfile.open(fileobj=file, mode="w:", format=tarfile.PAX_FORMAT) as tar:
-        _add(tar, MANIFEST, files.json_bytes(form.encode(made)))
-        for each in made.members:
+        _add(tar, MANIFEST, files.json_bytes(form.encode(manifest)))
+        for each in manifest.members:
             if each.path == layout.JOURNAL:
                 _add(tar, f"{INSIDE}{each.path}", packed.journal)
                 continue
@@ -175,7 +175,7 @@ def _fill(file: IO[bytes], packed: Packed) -> None:
             _add(tar, f"{INSIDE}{each.path}", data)
         if packed.bundle is not None:
             with packed.bundle.open("rb") as content:
-                tar.addfile(_entry(BUNDLE, made.bundle_size), content)
+                tar.addfile(_entry(BUNDLE, manifest.bundle_size), content)
 
 
 def _add(tar: tarfile.TarFile, name: str, data: bytes) -> None:
@@ -183,9 +183,9 @@ def _add(tar: tarfile.TarFile, name: str, data: bytes) -> None:
 
 
 def _entry(name: str, size: int) -> tarfile.TarInfo:
-    made = tarfile.TarInfo(name)
-    made.size, made.mode = size, files.FILE_MODE
-    return made
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode = size, files.FILE_MODE
+    return entry
 
 
 def drop(path: Path) -> None:
@@ -245,16 +245,16 @@ class OpenArchive:
         kept = io.BytesIO()
         kept.close = lambda: None  # type: ignore[method-assign]  # read below
         self._walk(lambda name: kept if name == f"{INSIDE}{layout.JOURNAL}" else None)
-        found = []
+        facts = []
         for line in kept.getvalue().splitlines():
             fields = parse_line(line)
             if fields is None:
                 raise self._broken("its journal is damaged")
             try:
-                found.append(parse(fields))
+                facts.append(parse(fields))
             except DataError as error:
                 raise self._broken(error.message, error.hints) from error
-        return tuple(found)
+        return tuple(facts)
 
     def unpack(self, home: Path, bundle: Path) -> None:
         def place(name: str) -> IO[bytes] | None:
@@ -281,21 +281,21 @@ class OpenArchive:
             raise self._broken(f"{min(left)!r} is missing")
 
     def _list_expected(self) -> Mapping[str, Member]:
-        found = {f"{INSIDE}{each.path}": each for each in self.manifest.members}
+        entries = {f"{INSIDE}{each.path}": each for each in self.manifest.members}
         if self.manifest.bundle:
             bundle = self.manifest
-            found[BUNDLE] = Member(path=BUNDLE, size=bundle.bundle_size, sha256=bundle.bundle)
-        return found
+            entries[BUNDLE] = Member(path=BUNDLE, size=bundle.bundle_size, sha256=bundle.bundle)
+        return entries
 
     def _copy_and_check(self, content: IO[bytes], wanted: Member, target: IO[bytes] | None) -> None:
-        made, left = sha256(), wanted.size
+        digest, left = sha256(), wanted.size
         with target or io.BytesIO() as sink:
             while left and (piece := self._read(content, min(left, _PIECE))):
-                made.update(piece)
+                digest.update(piece)
                 left -= len(piece)
                 if target is not None:
                     sink.write(piece)
-        if left or made.hexdigest() != wanted.sha256:
+        if left or digest.hexdigest() != wanted.sha256:
             raise self._broken(f"{wanted.path!r} is damaged")
 
     def _entries(self, accepts: Callable[[tarfile.TarInfo], bool]) -> Iterator[tuple[str, bytes]]:

@@ -126,20 +126,20 @@ class FileSession(FileSignals):
         sessions = self._path.parent
         around = (sessions.parent, sessions, sessions / IGNORE)
         self._made_around = tuple(each for each in around if not os.path.lexists(each))
-        made = FileSession(sessions / f"{layout.MAKING}{new_id()}")
+        new_session = FileSession(sessions / f"{layout.MAKING}{new_id()}")
         try:
             files.make_dir(sessions)
             files.put(sessions / IGNORE, IGNORED)
-            files.make_dir(made.path)
-            made.journal.create(*map(encode, events))
+            files.make_dir(new_session.path)
+            new_session.journal.create(*map(encode, events))
             for path, text in texts.items():
-                made.write(path, text)
-            made.save(fold(BLANK, made.tail(0)), after=None)
-            last(made.path)
+                new_session.write(path, text)
+            new_session.save(fold(BLANK, new_session.tail(0)), after=None)
+            last(new_session.path)
             with files.explain_errors(self._path):
-                _rename_to_free(made.path, self._path)
+                _rename_to_free(new_session.path, self._path)
         except BaseException:
-            made.discard()
+            new_session.discard()
             self._discard_around()
             raise
         files.sync_dir(sessions)
@@ -295,11 +295,11 @@ def _files_below(session: Path, path: str) -> list[str]:
     top = session / path
     if not top.is_dir() or top.is_symlink():
         return [path] if os.path.lexists(top) else []
-    found: list[str] = []
+    paths: list[str] = []
     for folder, folders, names in os.walk(top):
         links = [name for name in folders if (Path(folder) / name).is_symlink()]
-        found += [str((Path(folder) / name).relative_to(session)) for name in (*names, *links)]
-    return sorted(found)
+        paths += [str((Path(folder) / name).relative_to(session)) for name in (*names, *links)]
+    return sorted(paths)
 
 
 def _choice(data: bytes) -> LaunchChosen | None:

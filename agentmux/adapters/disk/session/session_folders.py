@@ -84,12 +84,12 @@ def half_made(folder: Path, now_s: float) -> tuple[Path, ...]:
 
     A start takes seconds; what is younger than `STARTING_S` may still be made.
     """
-    found = []
+    paths = []
     for path in sorted(folder.glob(f"{layout.MAKING}*")):
         with suppress(OSError):
             if path.lstat().st_mtime < now_s - STARTING_S:
-                found.append(path)
-    return tuple(found)
+                paths.append(path)
+    return tuple(paths)
 
 
 def glance(path: Path) -> Mapping[str, Any] | None:
@@ -142,8 +142,8 @@ def starters(path: Path) -> tuple[tuple[int, int], ...]:
     """
     with suppress(OSError):
         if abs(time.time() - os.stat(path).st_mtime) < STARTING_S:  # noqa: PTH116 (quick)
-            found = map(_READY.fullmatch, os.listdir(path))  # noqa: PTH208 (quick)
-            return tuple((int(each[1]), int(each[2])) for each in found if each)
+            matches = map(_READY.fullmatch, os.listdir(path))  # noqa: PTH208 (quick)
+            return tuple((int(each[1]), int(each[2])) for each in matches if each)
     return ()
 
 
@@ -186,10 +186,10 @@ def _hold(project: Path, folder: int, wait_s: float) -> None:
 def _fields(path: str, limit: int) -> dict[str, Any] | None:
     data = files.read_limited(path, limit)
     try:
-        found = json.loads(data) if data is not None else None
+        fields = json.loads(data) if data is not None else None
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return fields if isinstance(fields, dict) else None
 
 
 def changed_at(path: Path) -> float:
@@ -224,10 +224,10 @@ def leave(folder: Path) -> bool:
         Whether ``.agentmux/`` is removed.
     """
     with suppress(OSError):
-        made = frozenset(os.listdir(folder))  # noqa: PTH208 (names)
-        if made <= _OURS and (IGNORE not in made or (folder / IGNORE).read_bytes() == IGNORED):
+        items = frozenset(os.listdir(folder))  # noqa: PTH208 (names)
+        if items <= _OURS and (IGNORE not in items or (folder / IGNORE).read_bytes() == IGNORED):
             inner_repository.remove_repository(folder)
-            for name in made - {inner_repository.NAME}:
+            for name in items - {inner_repository.NAME}:
                 (folder / name).unlink()
         folder.rmdir()
         folder.parent.rmdir()

@@ -32,8 +32,8 @@ class TraceFolder:
             names = os.listdir(self._folder)  # noqa: PTH208 (quick)
         except OSError:
             return ()
-        found = (self._read(name) for name in names if name.endswith(_ENDING))
-        gone = [trace for trace in found if trace and not os.path.lexists(trace.path)]
+        traces = (self._read(name) for name in names if name.endswith(_ENDING))
+        gone = [trace for trace in traces if trace and not os.path.lexists(trace.path)]
         return tuple(sorted(gone, key=lambda trace: trace.path))
 
     def forget(self, session: str, path: Path) -> None:

@@ -141,9 +141,9 @@ class FileSignals:
         return read_front_matter(text)
 
     def turn(self, launch: str) -> Turn:
-        said = files.read_limited(self._path / layout.turn(launch), 64) or b""
+        content = files.read_limited(self._path / layout.turn(launch), 64) or b""
         try:
-            return Turn(said.decode("ascii", "replace").strip())
+            return Turn(content.decode("ascii", "replace").strip())
         except ValueError:
             return Turn.UNKNOWN
 
@@ -205,8 +205,8 @@ class FileSignals:
             raise DataError(f"`{path}` is missing, but the state was made from it")
         fields = parse_line(first.raw) or {}
         payload = fields.get("payload")
-        found = payload.get("journal_id") if isinstance(payload, dict) else None
-        if fields.get("event") != JournalCreated.kind or found != state.journal_id:
+        journal_id = payload.get("journal_id") if isinstance(payload, dict) else None
+        if fields.get("event") != JournalCreated.kind or journal_id != state.journal_id:
             raise DataError(f"`{path}` was replaced: it is not the journal of this state")
 
     def _from_journal(
@@ -227,8 +227,8 @@ class FileSignals:
 
             state = with_frozen_pipeline(self._with_feature(BLANK), self._path)
             if state.pipeline == FEATURE:
-                found, _ = self._decode_fields({"phase": Phase.FAILED.value})
-                state = replace(state, fix=found.fix)
+                failed_state, _ = self._decode_fields({"phase": Phase.FAILED.value})
+                state = replace(state, fix=failed_state.fix)
             return LoadedSession(
                 state=state,
                 known=False,
@@ -300,10 +300,10 @@ class FileSignals:
         A sentence for each skipped line is added to ``warnings``. ``older`` reads lines of an older
         session.
         """
-        found, skipped = self._sorted_out(lines, older=older)
+        events, skipped = self._sorted_out(lines, older=older)
         warnings += skipped.values()
         self._told.update(skipped)
-        return found
+        return events
 
     def _sorted_out(
         self, lines: Iterable[JournalLine], *, older: bool = False
@@ -313,15 +313,15 @@ class FileSignals:
         The reasons are sentences, by the offset at which the skipped line starts.
         """
         read = _older_event if older else _event
-        found: list[tuple[Event, int]] = []
+        events: list[tuple[Event, int]] = []
         skipped: dict[int, str] = {}
         for line in lines:
             try:
-                found.append((read(line), line.end))
+                events.append((read(line), line.end))
             except FieldError as error:
                 place = f"`{layout.JOURNAL}`, byte {line.start}"
                 skipped[line.start] = f"{place}: a line was skipped: {error.message}"
-        return tuple(found), skipped
+        return tuple(events), skipped
 
 
 def _event(line: JournalLine) -> Event:

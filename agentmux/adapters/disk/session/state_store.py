@@ -97,8 +97,8 @@ class StateStore:
         """
         current = self._read_good()
         if after is not None and current is not None and current.get("revision") != after:
-            found = current.get("revision")
-            message = f"another process has changed `{self.path}`: revision {found}, not {after}"
+            revision = current.get("revision")
+            message = f"another process has changed `{self.path}`: revision {revision}, not {after}"
             raise SupersededError(message)
         # On one line: with an indent Python's encoder is slow, and this is done for every event.
         data = files.json_bytes(fields, indent=None)

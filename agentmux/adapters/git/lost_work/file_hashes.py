@@ -17,12 +17,12 @@ def file_hashes(git: GitProgram, paths: Collection[str]) -> Mapping[str, str]:
     # A list with a line for each has no place for these: git takes a quote for that of a name.
     odd = [path for path in paths if "\n" in path or path.startswith('"')]
     rest = [path for path in paths if path not in odd]
-    found = dict[str, str]()
+    hashes = dict[str, str]()
     if rest:
         stdin = encode_text("".join(f"{path}\n" for path in rest))
         reply = git.must_read("read files", "hash-object", "--stdin-paths", stdin=stdin)
-        found = dict(zip(rest, decode_output(reply.out).split(), strict=True))
+        hashes = dict(zip(rest, decode_output(reply.out).split(), strict=True))
     for path in odd:
         reply = git.must_read("read a file", "hash-object", "--", path)
-        found[path] = reply.text
-    return found
+        hashes[path] = reply.text
+    return hashes

@@ -24,9 +24,9 @@ def hidden_changes(git: GitProgram) -> tuple[str, ...]:
     """
     listed = split(git.must_read("list the files", "ls-files", "-v", "-s", "-z").out)
     hidden = dict(_path_and_hash(each) for each in listed if each[0] not in _SHOWN)
-    there = {path: made for path, made in hidden.items() if _is_file(git.root() / path)}
+    there = {path: index_hash for path, index_hash in hidden.items() if _is_file(git.root() / path)}
     now = file_hashes(git, there)
-    return tuple(sorted(path for path, made in there.items() if now[path] != made))
+    return tuple(sorted(path for path, index_hash in there.items() if now[path] != index_hash))
 
 
 def _path_and_hash(listed: str) -> tuple[str, str]:

@@ -34,8 +34,8 @@ def left_commits(
     there = [each for each in known if git.commit(each) is not None]
     heads = {*_find_left_heads(git), *(each for each in also if git.commit(each) is not None)}
     ends = [each for each in sorted(heads) if not _has(git, each)]
-    found = (_look(git, each, since, there) for each in _independent(git, ends))
-    return tuple(each for each in found if each is not None)
+    commits = (_look(git, each, since, there) for each in _independent(git, ends))
+    return tuple(each for each in commits if each is not None)
 
 
 def _find_left_heads(git: GitProgram) -> Iterator[str]:
@@ -44,13 +44,13 @@ def _find_left_heads(git: GitProgram) -> Iterator[str]:
         "log", "--walk-reflogs", "--no-show-signature", "--format=%H %gs", "HEAD", "--"
     )
     log = [each.partition(" ") for each in decode_output(reply.out).splitlines()][::-1]
-    made = {
+    commits = {
         commit
-        for commit, _, said in log
-        if said and not said.startswith(_MOVES) and not said.lower().endswith(_FORWARD)
+        for commit, _, subject in log
+        if subject and not subject.startswith(_MOVES) and not subject.lower().endswith(_FORWARD)
     }
-    for (commit, _, _), (_, _, said) in pairwise(log):
-        if said.startswith("checkout:") and commit in made:
+    for (commit, _, _), (_, _, subject) in pairwise(log):
+        if subject.startswith("checkout:") and commit in commits:
             yield commit
 
 

@@ -33,8 +33,8 @@ def actual_top(git: GitProgram, listed: Path) -> Path:
 def superproject(git: GitProgram) -> Path | None:
     """Return the top of the repository whose submodule this one is; None for none."""
     words = ("rev-parse", "--show-superproject-working-tree")
-    found = _line(git.must_read("find the superproject", *words).out)
-    return Path(found) if found else None
+    top = _line(git.must_read("find the superproject", *words).out)
+    return Path(top) if top else None
 
 
 def modules_with_work(git: GitProgram, git_dir: Path) -> tuple[str, ...]:

@@ -92,12 +92,12 @@ class CommandRuns:
         given = b"" if text is None else text.encode("utf-8", "replace")
         try:
             child = self.child(project, words, stdin=given, out=end(_OUT_MAX))
-            said = await in_daemon_thread(child.run)
+            result = await in_daemon_thread(child.run)
         except InstallationGoneError as error:
             errors = (f"error: {error.message}", *(f"hint: {each}" for each in error.hints))
             return CommandEnd(code=error.exit_code, out=(), errors=errors)
-        errors = tuple(self.locate(each, project) for each in _lines(said.err))
-        return CommandEnd(code=said.status, out=_lines(said.out), errors=errors)
+        errors = tuple(self.locate(each, project) for each in _lines(result.err))
+        return CommandEnd(code=result.status, out=_lines(result.out), errors=errors)
 
     def child(
         self,
@@ -125,5 +125,5 @@ class CommandRuns:
 
 
 def _lines(data: bytes) -> Words:
-    found = (clean(each) for each in data.decode("utf-8", "replace").splitlines())
-    return tuple(each for each in found if each)
+    lines = (clean(each) for each in data.decode("utf-8", "replace").splitlines())
+    return tuple(each for each in lines if each)

@@ -68,8 +68,8 @@ class FleetCommand:
                 answer = self._read(words, made)
                 kept[words] = time.monotonic(), answer
             self._kept = kept
-            found: T = kept[words][1]
-            return found
+            kept_answer: T = kept[words][1]
+            return kept_answer
 
     def _read(self, words: Words, made: Callable[[Mapping[str, Any]], T]) -> T:
         try:
@@ -79,14 +79,14 @@ class FleetCommand:
                 f"the fleet did not answer within {_LIMIT_S:.0f} s", hints=("agentmux fleet list",)
             ) from None
         try:
-            found = json.loads(done.out)
+            answer = json.loads(done.out)
             if done.status:
-                problem = found["problems"][0]
+                problem = answer["problems"][0]
                 hints = tuple(clean(str(each)) for each in problem["hints"])
                 is_missing = done.status == ExitCode.NOT_FOUND
                 kind = NotFoundError if is_missing else AgentmuxError
                 raise kind(clean(str(problem["message"])), hints=hints)
-            return made(found)
+            return made(answer)
         except (LookupError, TypeError, ValueError):
             raise DataError(
                 f"`agentmux {' '.join(words)}` gave no answer that can be read",

@@ -47,8 +47,8 @@ def lost_work(session: str, folder: Path) -> tuple[Survivor, ...]:
     """
     if not session:
         return ()
-    found = (_program(pid, session, folder) for pid in kernel.own_pids())
-    return tuple(sorted(filter(None, found), key=lambda one: (one.started, one.pid)))
+    programs = (_program(pid, session, folder) for pid in kernel.own_pids())
+    return tuple(sorted(filter(None, programs), key=lambda one: (one.started, one.pid)))
 
 
 def _program(pid: int, session: str, folder: Path) -> Survivor | None:

@@ -162,8 +162,8 @@ def survivors(*session_ids: str) -> tuple[Survivor, ...]:
     wanted = frozenset(session_ids) - {""}
     if not wanted:
         return ()
-    found = (_survivor(pid, wanted) for pid in _others())
-    return tuple(sorted(filter(None, found), key=lambda one: (one.started, one.pid)))
+    processes = (_survivor(pid, wanted) for pid in _others())
+    return tuple(sorted(filter(None, processes), key=lambda one: (one.started, one.pid)))
 
 
 def carriers(word: str) -> tuple[tuple[int, int], ...]:
@@ -172,8 +172,8 @@ def carriers(word: str) -> tuple[tuple[int, int], ...]:
     ``word`` is ``NAME=value``. Tmux servers are included; this process and its ancestors are not.
     """
     name, _, value = word.partition("=")
-    found = (pid for pid in _others() if environment(pid).get(name) == value)
-    return tuple((pid, start_time(pid)) for pid in found if is_alive(pid))
+    pids = (pid for pid in _others() if environment(pid).get(name) == value)
+    return tuple((pid, start_time(pid)) for pid in pids if is_alive(pid))
 
 
 def agent_above(environ: Mapping[str, str]) -> Carrier | None:

@@ -67,24 +67,24 @@ def find_continued(world: World, given: str) -> ContinuedBranch:
         BlockedError: The branch is checked out elsewhere, or is not where its request is.
         ForgeError: The forge's program does not tell.
     """
-    found = _find(world, given, "--on")
-    here = world.git.remote_branches.branch(found.name)
-    if found.request is not None and here not in {None, found.commit}:
-        go, join = git_commands.switch(found.name), git_commands.merge("@{upstream}")
+    branch = _find(world, given, "--on")
+    here = world.git.remote_branches.branch(branch.name)
+    if branch.request is not None and here not in {None, branch.commit}:
+        go, join = git_commands.switch(branch.name), git_commands.merge("@{upstream}")
         raise BlockedError(
-            f"branch `{found.name}` is at {(here or '')[:12]} here, but {found.request.url} is at"
-            f" {found.commit[:12]}",
+            f"branch `{branch.name}` is at {(here or '')[:12]} here, but {branch.request.url} is at"
+            f" {branch.commit[:12]}",
             reason="branch_differs",
             hints=(f"bring them together: {go} && git fetch && {join}",),
         )
-    top = world.git.worktrees.checkout_of(found.name)
+    top = world.git.worktrees.checkout_of(branch.name)
     if top is not None:
         raise BlockedError(
-            f"branch `{found.name}` is checked out in {top}",
+            f"branch `{branch.name}` is checked out in {top}",
             reason="branch_checked_out",
             hints=(f"leave it there: git -C {shlex.quote(str(top))} switch --detach",),
         )
-    return found
+    return branch
 
 
 def find_reviewed(world: World, given: str, base: str | None) -> ReviewedBranch:
@@ -101,12 +101,12 @@ def find_reviewed(world: World, given: str, base: str | None) -> ReviewedBranch:
         UsageError: The base is not known here, or is where the branch is.
         ForgeError: The forge's program does not tell.
     """
-    found = _find(world, given, "--of")
-    ref = base or found.base or world.settings.git.base
+    branch = _find(world, given, "--of")
+    ref = base or branch.base or world.settings.git.base
     began = world.git.worktrees.base(ref)
-    if began is None and base is None and found.base is not None:
+    if began is None and base is None and branch.base is not None:
         theirs = (
-            world.git.remote_branches.branch(found.base, remote=each.name)
+            world.git.remote_branches.branch(branch.base, remote=each.name)
             for each in world.git.remote_branches.all()
         )
         began = next((world.git.worktrees.base(each) for each in theirs if each is not None), None)
@@ -115,24 +115,24 @@ def find_reviewed(world: World, given: str, base: str | None) -> ReviewedBranch:
             f"`{ref or 'HEAD'}`, with which the branch would be compared, is not a commit here",
             hints=("name another one: --base REF", "fetch what is new: git fetch --all"),
         )
-    if began.commit == found.commit:
+    if began.commit == branch.commit:
         raise UsageError(
-            f"there is nothing to review: {found.name} is at the same commit as {ref or 'HEAD'}",
+            f"there is nothing to review: {branch.name} is at the same commit as {ref or 'HEAD'}",
             hints=("name what it is compared with: --base REF",),
         )
-    return ReviewedBranch(branch=found, base=ref or began.branch or "HEAD", since=began.commit)
+    return ReviewedBranch(branch=branch, base=ref or began.branch or "HEAD", since=began.commit)
 
 
 def _find(world: World, given: str, option: str) -> ContinuedBranch:
     if not has_repository(world):
         raise UsageError(f"{option} needs a git repository", hints=("git init",))
-    found = _branch(world, given) or _request(world, given)
-    if found is None:
+    branch = _branch(world, given) or _request(world, given)
+    if branch is None:
         raise NotFoundError(
             f"there is no branch `{given[:200]}`, neither here nor on a remote",
             hints=("see them: git branch --all", "fetch what is new: git fetch --all"),
         )
-    return found
+    return branch
 
 
 def _branch(world: World, name: str) -> ContinuedBranch | None:
@@ -140,9 +140,9 @@ def _branch(world: World, name: str) -> ContinuedBranch | None:
     if commit is not None:
         return ContinuedBranch(name=name, commit=commit)
     theirs = {
-        each.name: found
+        each.name: tip
         for each in world.git.remote_branches.all()
-        if (found := world.git.remote_branches.branch(name, remote=each.name)) is not None
+        if (tip := world.git.remote_branches.branch(name, remote=each.name)) is not None
     }
     if len(theirs) > 1:
         raise UsageError(
@@ -159,20 +159,20 @@ def _request(world: World, given: str) -> ContinuedBranch | None:
     if meant is None:
         return None
     place, number = meant
-    found = world.forge(world.environment).request(place, number)
-    if not found.is_open:
+    request = world.forge(world.environment).request(place, number)
+    if not request.is_open:
         raise NotFoundError(
-            f"{found.url} is {'merged' if found.is_merged else 'closed'}",
-            hints=(f"continue a branch: agentmux start --on {shlex.quote(found.branch)} …",),
+            f"{request.url} is {'merged' if request.is_merged else 'closed'}",
+            hints=(f"continue a branch: agentmux start --on {shlex.quote(request.branch)} …",),
         )
-    remote = _remote_of(world, place, found)
-    here = world.git.remote_branches.branch(found.branch) == found.commit
+    remote = _remote_of(world, place, request)
+    here = world.git.remote_branches.branch(request.branch) == request.commit
     return ContinuedBranch(
-        name=found.branch,
-        commit=found.commit,
-        base=found.base,
+        name=request.branch,
+        commit=request.commit,
+        base=request.base,
         remote=None if here else remote,
-        request=Request(url=found.url, number=number),
+        request=Request(url=request.url, number=number),
     )
 
 

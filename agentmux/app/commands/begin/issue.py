@@ -51,13 +51,13 @@ def read_issue(world: World, given: str, *, words: str, comments: bool) -> ReadI
         ConfigError: The user's file of forges is wrong.
     """
     place, number = _resolve_issue(world, given.strip())
-    found = world.forge(world.environment).issue(place, number, comments=comments)
-    title = title_line(found.title) or f"Issue {number}"
-    said = ((each.author, each.text) for each in found.comments)
+    issue = world.forge(world.environment).issue(place, number, comments=comments)
+    title = title_line(issue.title) or f"Issue {number}"
+    remarks = ((each.author, each.text) for each in issue.comments)
     return ReadIssue(
-        issue=Issue(url=found.url, number=number, title=title, words=writable(words.strip())),
-        text=issue_text(title, found.body, said),
-        warnings=tuple(_left_out(found)),
+        issue=Issue(url=issue.url, number=number, title=title, words=writable(words.strip())),
+        text=issue_text(title, issue.body, remarks),
+        warnings=tuple(_left_out(issue)),
     )
 
 
@@ -75,9 +75,9 @@ def _resolve_issue(world: World, given: str) -> tuple[RepoRef, int]:
         return target(world, world.environment).place, int(number[1])
     specs = world.forge(world.environment).specs
     for spec in specs.values():
-        found = read_url(spec, spec.issue_url, given)
-        if found is not None:
-            return found
+        issue = read_url(spec, spec.issue_url, given)
+        if issue is not None:
+            return issue
     known = ", ".join(host for spec in specs.values() for host in spec.hosts)
     raise UsageError(
         f"`{given[:200]}` is neither the number nor the URL of an issue",

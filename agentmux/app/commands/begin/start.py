@@ -296,16 +296,16 @@ def start(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedS
 def _begin_session(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedSession:
     """Create everything and hand over; remove it all again if that fails."""
     with ExitStack() as undo:
-        made, state, pipe = _create_session(world, starter, plan, undo)
-        worktree = worktree_of(world, state, made.path)
+        final_plan, state, pipe = _create_session(world, starter, plan, undo)
+        worktree = worktree_of(world, state, final_plan.path)
         if worktree is not None:
             undo.callback(world.git.worktrees.take_back, worktree)
         begun = hand_over(
-            world, starter, made.path, state, OrchestratorRequest(mode="start"), pipe=pipe
+            world, starter, final_plan.path, state, OrchestratorRequest(mode="start"), pipe=pipe
         )
         undo.pop_all()
-    news = (each for each in made.warnings if each not in plan.warnings)
-    notes = tuple(each for each in made.notes if each not in plan.notes)
+    news = (each for each in final_plan.warnings if each not in plan.warnings)
+    notes = tuple(each for each in final_plan.notes if each not in plan.notes)
     return replace(begun, warnings=(*news, *begun.warnings), notes=notes)
 
 
@@ -331,7 +331,7 @@ def _create_session(
         state = replace(plan.state, branch=plan.branch or plan.state.branch)
         files = world.files(plan.path)
         pipes: list[Handover] = []
-        with ExitStack() as made:
+        with ExitStack() as cleanup:
             try:
                 tree = world.locks.tree(world.project)
                 with world.folders.one_at_a_time(tree.top):
@@ -339,20 +339,20 @@ def _create_session(
                     files.make(
                         _first_events(world, state),
                         {**_texts(world, plan, state), **plan.pipeline.texts},
-                        last=partial(_finish, world, starter, plan, made, pipes),
+                        last=partial(_finish, world, starter, plan, cleanup, pipes),
                     )
-                    made.callback(files.discard)
+                    cleanup.callback(files.discard)
                     worktree = worktree_of(world, state, plan.path)
                     if worktree is not None:
                         world.git.worktrees.reserve(worktree)
                     else:
-                        made.callback(tree.forget, str(plan.path.resolve()))
+                        cleanup.callback(tree.forget, str(plan.path.resolve()))
                         tree.note({"path": str(plan.path.resolve())})
             except BlockedError as error:
                 if error.reason not in {NAME_TAKEN, _MOVED}:
                     raise
             else:
-                undo.push(made.pop_all())
+                undo.push(cleanup.pop_all())
                 pipes[0].set_folder(plan.path)
                 return plan, state, pipes[0]
         plan = plan_start(world, plan.request, {**plan.taken, plan.name: state.phase})
@@ -380,8 +380,8 @@ def _require_same_place(world: World, plan: StartPlan) -> None:
         BlockedError: It would not: the reason is `_MOVED`; or no workplace is free any more.
     """
     wish, beside = _wish(plan.request, plan.state.subject), list_resumable_sessions(world)
-    found = choose_workplace(world, wish, beside).worktree
-    if _place(found) != _place(plan.worktree):
+    worktree = choose_workplace(world, wish, beside).worktree
+    if _place(worktree) != _place(plan.worktree):
         raise BlockedError("another start was faster", reason=_MOVED)
 
 
@@ -651,7 +651,7 @@ def _agents(world: World, state: SessionState) -> Mapping[str, str]:
     Raises:
         NotInstalledError: The program of one is not installed.
     """
-    found: dict[str, str] = {}
+    agents: dict[str, str] = {}
     options = state.options
     for role in session_roles(state):
         name = world.settings.choose_player(role, options.agents, options.models).agent
@@ -661,8 +661,8 @@ def _agents(world: World, state: SessionState) -> Mapping[str, str]:
                 f"the agent of `{role}` is not installed: `{spec.command[0]}` is not on PATH",
                 hints=(*_instead(world, spec), "see which are installed: agentmux agents"),
             )
-        found[role] = name
-    return found
+        agents[role] = name
+    return agents
 
 
 def _models(world: World, options: Options, roles: Iterable[str]) -> Mapping[str, str]:
@@ -693,23 +693,23 @@ def _branch(world: World, request: StartRequest, name: str, head: Head | None) -
 
 
 def _warnings(head: Head | None, options: Options, taken: Mapping[str, str]) -> tuple[str, ...]:
-    found: list[str] = []
+    notes: list[str] = []
     if head is None:
-        found.append("this is not a git repository: nothing will be committed")
+        notes.append("this is not a git repository: nothing will be committed")
     dirty = [path for path in options.dirty if not path.endswith("/")]
     if dirty and options.commit:
         files = format_count(len(dirty), "file that is", "files that are")
-        found.append(f"the commit will leave out {files} changed already: " + ", ".join(dirty[:5]))
+        notes.append(f"the commit will leave out {files} changed already: " + ", ".join(dirty[:5]))
     ended = TERMINAL - {Phase.FAILED}
     others = [name for name, phase in taken.items() if phase not in ended]
     if len(others) == 1:
-        found.append(f"another unfinished session began in this checkout: {others[0]}")
+        notes.append(f"another unfinished session began in this checkout: {others[0]}")
     elif others:
-        found.append(
+        notes.append(
             f"{len(others)} other unfinished sessions began in this checkout, the newest is "
             f"{others[0]}; see them: agentmux list"
         )
-    return tuple(found)
+    return tuple(notes)
 
 
 def _require_author(world: World, state: SessionState) -> None:

@@ -236,9 +236,9 @@ def _on(world: World, on: ContinuedBranch, entries: tuple[SessionEntry, ...]) ->
 
 def _base(world: World, wish: WorkplaceWish) -> BaseCommit:
     ref = wish.base if wish.base is not None else world.settings.git.base
-    found = world.git.worktrees.base(ref)
-    if found is not None:
-        return found
+    base = world.git.worktrees.base(ref)
+    if base is not None:
+        return base
     if ref is None:
         raise UsageError(
             "a worktree needs a commit to begin on, and there is none yet",

@@ -40,17 +40,17 @@ def require_removable(site: Site, entry: SessionEntry) -> None:
             copy of a live session, or a tmux session that is not ours has its name.
         AgentmuxError: Nobody can tell, since its tmux server does not answer.
     """
-    found = live(site, (entry,))[entry.path]
-    if found.live is None:
-        raise found.error or AgentmuxError(found.because)
-    own_tmux(entry, found)
-    if found.live:
+    liveness = live(site, (entry,))[entry.path]
+    if liveness.live is None:
+        raise liveness.error or AgentmuxError(liveness.because)
+    own_tmux(entry, liveness)
+    if liveness.live:
         raise BlockedError(
-            f"session {entry.name} is live: {found.because}",
+            f"session {entry.name} is live: {liveness.because}",
             reason="session_live",
-            hints=_how_to_end(entry, found),
+            hints=_how_to_end(entry, liveness),
         )
-    if found.locked:
+    if liveness.locked:
         raise BlockedError(
             f"an orchestrator is running for session {entry.name}",
             reason="locked",
@@ -91,8 +91,8 @@ def removable_worktree(
     spec = worktree_to_remove(world, entry)
     if spec is None:
         return None
-    found = loss_of(world, entry, spec)
-    return (spec, found) if going_words(found, spec) else None  # else it was taken away before
+    loss = loss_of(world, entry, spec)
+    return (spec, loss) if going_words(loss, spec) else None  # else it was taken away before
 
 
 def left_in_checkout(world: World, entry: SessionEntry) -> str:
@@ -132,12 +132,12 @@ def loss_of(world: World, entry: SessionEntry, spec: WorktreeSpec) -> WorktreeLo
     """Return what would be lost without the worktree and the branch."""
     branch = _base_branch(entry)
     commit = entry.fields.get("commit")
-    made = commit.get("commit") if isinstance(commit, dict) else None
-    delivered = made if isinstance(made, str) else None
-    found = world.git.worktrees.loss(spec, branch, delivered=delivered)
-    merged = _find_merge_commit(world, entry) if found.commits or found.loose else None
+    commit_id = commit.get("commit") if isinstance(commit, dict) else None
+    delivered = commit_id if isinstance(commit_id, str) else None
+    loss = world.git.worktrees.loss(spec, branch, delivered=delivered)
+    merged = _find_merge_commit(world, entry) if loss.commits or loss.loose else None
     if merged is None:
-        return found
+        return loss
     return world.git.worktrees.loss(spec, branch, merged=merged, delivered=delivered)
 
 
@@ -158,9 +158,9 @@ def _find_merge_commit(world: World, entry: SessionEntry) -> str | None:
         forge = world.forge(world.environment)
         for spec in forge.specs.values():
             named = read_url(spec, spec.request_url, url)
-            found = forge.request(*named) if named is not None else None
-            if found is not None:
-                return found.commit if found.is_merged else None
+            forge_request = forge.request(*named) if named is not None else None
+            if forge_request is not None:
+                return forge_request.commit if forge_request.is_merged else None
     return None
 
 
@@ -172,13 +172,13 @@ def require_nothing_lost(
     Raises:
         BlockedError: It has, and there is no ``force``; the reason is ``not_merged``.
     """
-    found = loss_of(world, entry, spec)
-    if not found or force:
-        return found
+    loss = loss_of(world, entry, spec)
+    if not loss or force:
+        return loss
     raise BlockedError(
-        f"session {entry.name} has work that is nowhere else: {lost_words(found, spec)}",
+        f"session {entry.name} has work that is nowhere else: {lost_words(loss, spec)}",
         reason="not_merged",
-        hints=tuple(ways_to_keep(world, entry, found, spec)),
+        hints=tuple(ways_to_keep(world, entry, loss, spec)),
     )
 
 
@@ -191,14 +191,14 @@ def require_commit_named(world: World, entry: SessionEntry, *, force: bool) -> s
         BlockedError: There is one, and no ``force``; the reason is ``not_merged``.
     """
     state = world.files(entry.path).load().current
-    made = state.commit.commit if state.commit is not None else None
-    found = world.repository.list_unnamed_commits(made) if made is not None else ()
-    if made is None or not found:
+    commit_id = state.commit.commit if state.commit is not None else None
+    commits = world.repository.list_unnamed_commits(commit_id) if commit_id is not None else ()
+    if commit_id is None or not commits:
         return ""
-    many = f"{format_count(len(found), 'commit')} on no branch ({some(found)})"
+    many = f"{format_count(len(commits), 'commit')} on no branch ({some(commits)})"
     if force:
         return many
-    keep = command_to_keep(state, world.settings.git.branch_prefix, made[:12])
+    keep = command_to_keep(state, world.settings.git.branch_prefix, commit_id[:12])
     raise BlockedError(
         f"session {entry.name} has work that is nowhere else: {many}",
         reason="not_merged",

@@ -141,11 +141,11 @@ def _orchestrator(world: World, path: Path) -> tuple[int, int]:
     The holder of the lock is asked first: an orchestrator that has just begun has the lock, but
     the runtime note is still that of the one before.
     """
-    found = (
+    processes = (
         (_number(note, "orchestrator_pid"), _number(note, "orchestrator_started"))
         for note in (world.locks.session(path).holder(), world.folders.runtime(path))
     )
-    return next((each for each in found if each[0] > 0), (0, 0))
+    return next((each for each in processes if each[0] > 0), (0, 0))
 
 
 def _what_stays(runtime: object) -> str:

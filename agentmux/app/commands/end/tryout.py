@@ -115,9 +115,9 @@ def _commit_of(world: World, state: SessionState, entry: SessionEntry) -> str:
 
     They are those in its worktree; without it, those of its last checkpoint, else of its branch.
     """
-    made = state.commit.commit if state.commit is not None else None
-    if state.phase == Phase.DONE and made is not None:
-        return made
+    commit_id = state.commit.commit if state.commit is not None else None
+    if state.phase == Phase.DONE and commit_id is not None:
+        return commit_id
     spec, home = worktree_of(world, state, entry.path), entry.path.resolve()
     if spec is not None and world.git.worktrees.is_made(spec):
         inside = with_workplace(world, state)

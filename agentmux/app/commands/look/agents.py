@@ -226,8 +226,8 @@ def list_agents(world: World, registry: Registry) -> OperationResult[tuple[Agent
         by_program.setdefault(spec.command, []).append(spec)
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         groups = pool.map(lambda same: [_report(world, each) for each in same], by_program.values())
-        found = {report.spec.name: report for group in groups for report in group}
-    return OperationResult(data=tuple(found[spec.name] for spec in specs))
+        reports = {report.spec.name: report for group in groups for report in group}
+    return OperationResult(data=tuple(reports[spec.name] for spec in specs))
 
 
 def _list_unknown_agents(world: World, registry: Registry) -> Sequence[str]:
@@ -289,15 +289,15 @@ def show_agent(world: World, name: str) -> AgentCommands:
 
 
 def _report(world: World, spec: AgentSpec, probe: ProbeResult | None = None) -> AgentReport:
-    found = probe or world.agents.programs.ask(spec)
+    answer = probe or world.agents.programs.ask(spec)
     # Without a program nothing was probed: take the registry's first strategy.
-    strategy = choose_strategy(spec, found if found.installed else None)
+    strategy = choose_strategy(spec, answer if answer.installed else None)
     default = world.settings.defaults.agent
     return AgentReport(
         spec=spec,
-        probe=found,
+        probe=answer,
         strategy=strategy,
-        version=found.version or _version(world, spec, found),
+        version=answer.version or _version(world, spec, answer),
         is_default=world.agents.spec(default).name == spec.name,
     )
 

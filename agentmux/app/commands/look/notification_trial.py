@@ -55,9 +55,9 @@ def send_test(addresses: Sequence[Address], ways: Ways) -> tuple[Tried, ...]:
     """Send one message to each address, and say what happened, in the same order; never raises."""
     others = [each for each in addresses if each.value not in {BELL, TMUX}]
     near = {Address(BELL): lambda: _bell(ways), Address(TMUX): lambda: _tmux(ways)}
-    found = {each: near[each]() for each in addresses if each in near}
-    found |= {each.address: each for each in _send_messages(others, ways)}
-    return tuple(found[each] for each in addresses)
+    results = {each: near[each]() for each in addresses if each in near}
+    results |= {each.address: each for each in _send_messages(others, ways)}
+    return tuple(results[each] for each in addresses)
 
 
 def _bell(ways: Ways) -> Tried:

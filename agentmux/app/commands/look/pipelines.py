@@ -82,9 +82,9 @@ def all_pipelines(world: World) -> tuple[PipelineView, ...]:
 
 def usable_pipelines(world: World) -> tuple[tuple[str, str], ...]:
     """Return the pipelines that a start can take, each with what it is for; the default first."""
-    found = [each for each in all_pipelines(world) if not each.problems]
-    found.sort(key=lambda each: not each.is_default)
-    return tuple((each.name, each.says) for each in found)
+    pipelines = [each for each in all_pipelines(world) if not each.problems]
+    pipelines.sort(key=lambda each: not each.is_default)
+    return tuple((each.name, each.says) for each in pipelines)
 
 
 def one_pipeline(world: World, name: str) -> PipelineView:
@@ -93,17 +93,17 @@ def one_pipeline(world: World, name: str) -> PipelineView:
     Raises:
         UsageError: There is none.
     """
-    found = _view(world, world.texts.pipelines.source(name) if is_name(name) else None)
-    if found is None:
+    view = _view(world, world.texts.pipelines.source(name) if is_name(name) else None)
+    if view is None:
         raise no_pipeline(world, name)
-    return found
+    return view
 
 
 def _view(world: World, source: Source | None) -> PipelineView | None:
     if source is None:
         return None
-    found = check_pipeline(source, world.settings)
-    pipeline = found.pipeline
+    definition = check_pipeline(source, world.settings)
+    pipeline = definition.pipeline
     first = source.text.partition("\n")[0]
     return PipelineView(
         name=plain(source.name),
@@ -114,7 +114,7 @@ def _view(world: World, source: Source | None) -> PipelineView | None:
         text=source.text,
         pipeline=pipeline,
         takes_part=_phases(pipeline, commands_of(world.settings)),
-        problems=found.problems,
+        problems=definition.problems,
     )
 
 

@@ -79,9 +79,9 @@ def keep(world: World, parts: Iterable[Part]) -> World:
     Raises:
         DataError: The trust cannot be written.
     """
-    found = {part.key: part.digest for part in parts}
-    world.consent.trust.keep(found)
-    return world.consent.allow(frozenset(found))
+    digests = {part.key: part.digest for part in parts}
+    world.consent.trust.keep(digests)
+    return world.consent.allow(frozenset(digests))
 
 
 def keep_all(world: World) -> World:

@@ -158,10 +158,10 @@ def _works_there(world: World, entry: SessionEntry, state: SessionState) -> bool
 
 def _require_own_files(world: World, state: SessionState, name: str) -> None:
     """Check that the work tree shows the session's files; ``world`` is that of its workplace."""
-    said = branch_left(world, state)
-    if said:
+    mismatch = branch_left(world, state)
+    if mismatch:
         raise BlockedError(
-            f"session {name} cannot be exported: {said}",
+            f"session {name} cannot be exported: {mismatch}",
             reason="other_branch",
             hints=(f"see it: agentmux status {name}",),
         )
@@ -180,11 +180,11 @@ def _done_before(
     there = _read_whole_archive(world, target)
     if there is None:
         return None
-    found, digest = there
-    if found.source != state.session_id or found.is_copy != copy:
+    manifest, digest = there
+    if manifest.source != state.session_id or manifest.is_copy != copy:
         return None
     moved = state.moved
-    is_same = found.revision == state.revision if moved is None else moved.digest == digest
+    is_same = manifest.revision == state.revision if moved is None else moved.digest == digest
     if not is_same:
         return None
     if moved is None and works:
@@ -269,9 +269,9 @@ def _export_session(
             members=(world.archives.of_bytes(layout.JOURNAL, journal), *members),
         )
         packed = Packed(manifest=manifest, journal=journal, home=home, bundle=bundle)
-        made = world.archives.write(target, packed, force=force)
+        archive_digest = world.archives.write(target, packed, force=force)
     if not copy:
-        _move(session, target, made)
+        _move(session, target, archive_digest)
         world.traces.forget(state.session_id, entry.path)
     missing = saved.missing if saved is not None else ()
     return ExportedSession(

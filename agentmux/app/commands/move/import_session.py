@@ -150,9 +150,9 @@ def pipeline_in(world: World, file: Path, *, copy: bool, say: Callable[[str], ob
 def taken_from(world: World, pipeline: str) -> object:
     """Return what an import takes from the configuration of ``world``; for questions of trust."""
     source = world.texts.pipelines.source(pipeline) if pipeline else None
-    found = None if source is None else (source.text, source.prompts, source.schemas)
+    content = None if source is None else (source.text, source.prompts, source.schemas)
     place = (world.settings.git.setup, world.texts.templates.copy_patterns())
-    return (found, world.settings.verify, place) if pipeline else None
+    return (content, world.settings.verify, place) if pipeline else None
 
 
 def import_session(world: World, file: Path, *, copy: bool) -> ImportedSession:
@@ -193,14 +193,14 @@ def import_session(world: World, file: Path, *, copy: bool) -> ImportedSession:
             arrival = _plan_arrival(world, archive.manifest, state, events, copy=copy)
             _make(world, archive, arrival)
             protect_from_clean(world, arrival.path)
-    made = arrival.state
+    new_state = arrival.state
     return ImportedSession(
         name=arrival.path.name,
         path=arrival.path,
         host=archive.manifest.host,
-        phase=made.phase,
-        worktree=made.worktree,
-        branch=made.branch,
+        phase=new_state.phase,
+        worktree=new_state.worktree,
+        branch=new_state.branch,
         warnings=arrival.warnings,
     )
 
@@ -328,22 +328,22 @@ def _plan_arrival(
         agents=registered,
     )
     here = with_pipeline(state, chosen.definition, chosen.files, chosen.verify)
-    made = land_session(here, landing)
-    if state.base_checks is not None and made.base_checks is None:
-        made = with_base(world, made, name)
-    fact = SessionArrived(state=encode(made), host=manifest.host, session=manifest.source)
+    new_state = land_session(here, landing)
+    if state.base_checks is not None and new_state.base_checks is None:
+        new_state = with_base(world, new_state, name)
+    fact = SessionArrived(state=encode(new_state), host=manifest.host, session=manifest.source)
     arrived = Event(
         id=world.new_id(),
         at=landing.at,
         seat=ORCHESTRATOR,
         launch="",
-        cycle=made.cycle,
+        cycle=new_state.cycle,
         fact=fact,
     )
     path = world.project / layout.SESSIONS_DIR / name
     return _Arrival(
         path=path,
-        state=made,
+        state=new_state,
         events=(*events, arrived),
         tip=manifest.head,
         chosen=chosen,
@@ -378,11 +378,11 @@ def _warnings(
 def _free_uuid(manifest: Manifest, entries: tuple[SessionEntry, ...]) -> str:
     """Return the uuid of a copy: always the next one, so that an import can be done again."""
     taken = {each.text("session_id") for each in entries}
-    made = (named_uuid(manifest.session, f"copy {n}") for n in range(1, _COPIES_MAX))
-    found = next((each for each in made if each not in taken), None)
-    if found is None:
+    uuids = (named_uuid(manifest.session, f"copy {n}") for n in range(1, _COPIES_MAX))
+    uuid = next((each for each in uuids if each not in taken), None)
+    if uuid is None:
         raise BlockedError("there are too many copies of this session", reason="session_here")
-    return found
+    return uuid
 
 
 def _free_name(

@@ -115,11 +115,11 @@ def hand_over(
             argv=starter.argv(path, replace(request, ready=str(pipe.path))),
         )
         own = terminal.own(created.target)
-        with ExitStack() as made:
-            made.callback(own.kill)
+        with ExitStack() as cleanup:
+            cleanup.callback(own.kill)
             wait_s = WORKTREE_WAIT_S if state.worktree else READY_WAIT_S
             report = _ready(own, pipe, wait_s)
-            made.pop_all()
+            cleanup.pop_all()
     finally:
         pipe.close()
     return StartedSession(
@@ -189,11 +189,11 @@ def _report(own: OwnSession, pipe: Handover, wait_s: float) -> OrchestratorRepor
     with suppress(ScreensUnreadableError):
         screens = own.capture([pane.id for pane in panes], colours=False)
     words = [line.rstrip() for each in screens.values() for line in each.text.splitlines()]
-    said = "\n".join([line for line in words if line][-_LAST_WORDS:])
+    last_lines = "\n".join([line for line in words if line][-_LAST_WORDS:])
     return OrchestratorReport(
         ok=False,
         exit_code=ExitCode.FAILED,
-        message=f"the orchestrator ended before it was ready\n{said}".rstrip(),
+        message=f"the orchestrator ended before it was ready\n{last_lines}".rstrip(),
     )
 
 

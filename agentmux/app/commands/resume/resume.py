@@ -132,14 +132,14 @@ class ResumePlan:
 
         That the phase is the one in which the session stopped is not said.
         """
-        found, because = self.inference, self.inference.because
-        if self.entered != found.phase:
-            because = f"chosen by --phase; otherwise it would be {found.phase}: {because}"
+        inference, because = self.inference, self.inference.because
+        if self.entered != inference.phase:
+            because = f"chosen by --phase; otherwise it would be {inference.phase}: {because}"
         if self.entered != self.phase:
             because += f"; the artifacts show the outcome of {self.entered} already"
-        last = found.evidence[-1]
-        shows = last.because if last.phase == found.phase else f"{last.phase}: {last.because}"
-        return shows if self.phase == self.state_phase == found.phase else f"{because}; {shows}"
+        last = inference.evidence[-1]
+        shows = last.because if last.phase == inference.phase else f"{last.phase}: {last.because}"
+        return shows if self.phase == self.state_phase == inference.phase else f"{because}; {shows}"
 
 
 def plan_resume(
@@ -212,7 +212,7 @@ def plan_resume(
     )
     ahead = steps_ahead(world, state, files, takes=repin and bool(changed), anew=bool(plan.news))
     plan = replace(plan, setup=ahead if plan.phase != Phase.DONE else ())
-    told = (*loaded.warnings, *(said for said, holds in _first_news(recorded, plan) if holds))
+    told = (*loaded.warnings, *(message for message, holds in _first_news(recorded, plan) if holds))
     return replace(plan, warnings=(*told, *_warnings(world, plan, artifacts)))
 
 
@@ -299,9 +299,9 @@ def _branch_news(world: World, plan: ResumePlan) -> Iterator[str]:
     if plan.phase == Phase.DONE or plan.news or plan.obstacle is not None:
         return
     with suppress(AgentmuxError, OSError):
-        said = branch_left(world, plan.state)
-        if said:
-            yield said
+        mismatch = branch_left(world, plan.state)
+        if mismatch:
+            yield mismatch
 
 
 def _lacks_commit(world: World, state: SessionState) -> bool:
@@ -367,8 +367,8 @@ def settled_state(
     settled = settlement(state, artifacts)
     if settled is None:
         return state, ()
-    found = PhaseSettled(phase=settled.phase, found=to_fields(settled.found))
-    return _apply_fact(world, state, found)
+    fact = PhaseSettled(phase=settled.phase, found=to_fields(settled.found))
+    return _apply_fact(world, state, fact)
 
 
 def _apply_first_facts(
@@ -592,8 +592,8 @@ def _twin(site: Site, entry: SessionEntry) -> BlockedError | None:
 
     Both would share ids, panes and conversations.
     """
-    said = entry.text("feature_dir")
-    original = site.project / said if said else entry.path
+    folder = entry.text("feature_dir")
+    original = site.project / folder if folder else entry.path
     uuid = entry.text("session_id")
     if not uuid or original.name == entry.path.name:
         return None

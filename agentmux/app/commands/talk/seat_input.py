@@ -139,16 +139,16 @@ def wait_ended(
         NotFoundError: The session was removed.
     """
     deadline = monotonic() + timeout_s
-    found, begun = _find_end(world, entry, given)
-    for _ in world.follow(entry.path, timeout_s) if found is None and timeout_s > 0 else ():
-        found, begun = _find_end(world, entry, given)
-        if found is not None or monotonic() >= deadline:
+    end, begun = _find_end(world, entry, given)
+    for _ in world.follow(entry.path, timeout_s) if end is None and timeout_s > 0 else ():
+        end, begun = _find_end(world, entry, given)
+        if end is not None or monotonic() >= deadline:
             break
         if not world.locks.session(entry.path).is_held():
-            found, begun = _find_end(world, entry, given)
+            end, begun = _find_end(world, entry, given)
             break
-    if found is not None:
-        return found
+    if end is not None:
+        return end
     held = world.locks.session(entry.path).is_held()
     why = f"nothing is known after {timeout_s:g} s" if held else "the orchestrator has ended"
     typed = "it may have been typed" if begun else "it was not typed yet"

@@ -110,8 +110,8 @@ def verdict_lines(state: SessionState) -> Iterator[str]:
     """Yield what each reviewer said, and which reviews or checks did not pass."""
     reviews = all_reviews(state)
     for role, verdict in all_verdicts(state).items():
-        said = next(render_markdown(str(reviews.get(role, {}).get("summary") or "")), "")
-        yield f"review {label(role)}: {verdict}{f': {said}' if said else ''}"
+        summary = next(render_markdown(str(reviews.get(role, {}).get("summary") or "")), "")
+        yield f"review {label(role)}: {verdict}{f': {summary}' if summary else ''}"
     capped = [phase for phase, e in all_results(state).items() if e.outcome == CAPPED]
     most = format_count(state.max_review_iterations, "iteration")
     names = ("the review" if phase == Phase.REVIEWING else phase for phase in capped)
@@ -136,8 +136,8 @@ def _files(
         yield f"the result is committed already: {format_count(count, 'file')}"
     else:
         more = f" of the {format_count(count, 'file')} of the result" if len(now) < count else ""
-        said = found.message.splitlines()[0]
-        yield f"to be committed: {format_count(len(now), 'file')}{more}, with the message “{said}”"
+        title = found.message.splitlines()[0]
+        yield f"to be committed: {format_count(len(now), 'file')}{more}, with the message “{title}”"
     yield from (f"  {line}" for line in _stat(world, files, state, found.paths))
     yield from map(left_out_label, found.left_out)
 
@@ -147,8 +147,8 @@ def _stat(
 ) -> Iterator[str]:
     """Yield how much each file changed; the names alone where git cannot say it."""
     try:
-        found = changes_of(world, state, files.path)
-        lines = found.repository.stat(found.range) if found is not None else ()
+        changes = changes_of(world, state, files.path)
+        lines = changes.repository.stat(changes.range) if changes is not None else ()
     except (AgentmuxError, OSError) as error:
         yield f"how much they changed is not known: {reason(error)}"
         lines = ()

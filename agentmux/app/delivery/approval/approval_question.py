@@ -75,14 +75,14 @@ def approval_question(
     hindrance = find_head_error(world, state, way)
     if hindrance is not None:
         raise BlockedError(hindrance.message, reason="head_moved", hints=hindrance.hints)
-    found = deliverable(world, state)
-    where = destination(world, files, state, found, way)
+    result = deliverable(world, state)
+    where = destination(world, files, state, result, way)
     return ApprovalQuestion(
-        does=_doing(found, where),
-        approval=approval_of(files, state, found, way),
-        result=found,
+        does=_doing(result, where),
+        approval=approval_of(files, state, result, way),
+        result=result,
         summary=tuple(summary_preview(files, state)),
-        outcome=tuple(_outcome(world, files, state, found, where)),
+        outcome=tuple(_outcome(world, files, state, result, where)),
     )
 
 
@@ -126,7 +126,7 @@ def _outcome(
 def _doing(found: Deliverable, where: str) -> str:
     """Return what an approval does, after ``to``."""
     behind = (left_behind_label(each.subjects) for each in found.left_behind)
-    without = "".join(f"; {said}" for said in (*map(left_out_label, found.left_out), *behind))
+    without = "".join(f"; {label}" for label in (*map(left_out_label, found.left_out), *behind))
     then = f"; {where}" if where else ""
     if not found.paths:
         held = found.held_by_base

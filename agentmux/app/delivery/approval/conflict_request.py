@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 def has_conflict(state: SessionState) -> bool:
     """Return whether the result could not be merged, so that a fix of that needs no text."""
-    found = failed_step(state)
-    return found is not None and found[0] == MERGE and bool(found[1].record.get("conflicts"))
+    failure = failed_step(state)
+    return failure is not None and failure[0] == MERGE and bool(failure[1].record.get("conflicts"))
 
 
 def wish(state: SessionState, text: str) -> str:
@@ -25,15 +25,15 @@ def wish(state: SessionState, text: str) -> str:
     Raises:
         UsageError: There is no text, and no conflict either.
     """
-    found = failed_step(state)
-    if found is None or not has_conflict(state):
+    failure = failed_step(state)
+    if failure is None or not has_conflict(state):
         if not text.strip():
             raise UsageError("what should change? There is no merge conflict to resolve")
         return text
-    record = found[1].record
-    base, said = record.get("base", ""), record["conflicts"]
+    record = failure[1].record
+    base, output = record.get("base", ""), record["conflicts"]
     conflicts = (
-        f"The work could not be merged into branch `{base}`:\n\n{said}\n\n"
+        f"The work could not be merged into branch `{base}`:\n\n{output}\n\n"
         f"Merge `{base}` into the branch that is checked out here (`{git_commands.merge(base)}`)."
         " Resolve every conflict so that both sides keep their meaning, run the tests, and commit"
         " the merge."

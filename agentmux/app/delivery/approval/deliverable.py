@@ -122,11 +122,11 @@ def ways_along(
 ) -> tuple[str, ...]:
     """Return the hints to merge each end of the commits that were left into HEAD."""
     git = f"git -C {shlex.quote(state.worktree or '')}"
-    found = (
+    commands = (
         git_commands.merge(each.commit[:12], git=git, is_related=each.is_related) for each in behind
     )
     first = commit_first(state.worktree or "") if is_changed(world, state) else ()
-    return (*first, *(f"take them along: {each}" for each in found))
+    return (*first, *(f"take them along: {each}" for each in commands))
 
 
 def digest_of(world: World, files: SessionFiles, state: SessionState) -> str:

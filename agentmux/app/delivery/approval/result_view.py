@@ -48,11 +48,11 @@ def digest_now(world: World, files: SessionFiles, state: SessionState) -> str:
 def every_change(world: World, files: SessionFiles, state: SessionState) -> tuple[str, ...]:
     """Return the lines of the diff of the session, or why there is none."""
     try:
-        found = changes_of(world, state, files.path)
-        lines = found.repository.patch(found.range) if found is not None else ()
+        changes = changes_of(world, state, files.path)
+        lines = changes.repository.patch(changes.range) if changes is not None else ()
     except (AgentmuxError, OSError) as error:
         return (f"the changes cannot be shown: {reason(error)}",)
-    note = (found.note,) if found is not None and found.note else ()
+    note = (changes.note,) if changes is not None and changes.note else ()
     return (*note, *lines) or (_UNCHANGED,)
 
 
@@ -67,8 +67,8 @@ def _checks(world: World, files: SessionFiles, state: SessionState) -> Iterator[
 
 def _stat(world: World, files: SessionFiles, state: SessionState) -> Iterator[str]:
     try:
-        found = changes_of(world, state, files.path)
-        lines = found.repository.stat(found.range) if found is not None else ()
+        changes = changes_of(world, state, files.path)
+        lines = changes.repository.stat(changes.range) if changes is not None else ()
     except (AgentmuxError, OSError) as error:
         yield f"how much the files changed is not known: {reason(error)}"
         return

@@ -147,10 +147,10 @@ def _find_rewritten_history(world: World, state: SessionState) -> GitError | Non
 
 def _elsewhere(world: World, state: SessionState, head: Head) -> GitError | None:
     """Return why the session's branch cannot be moved forward to HEAD; None where it can."""
-    branch, found = state.branch or "", compare_head(world, state, head)
+    branch, comparison = state.branch or "", compare_head(world, state, head)
     what = f"{state.worktree} is not on branch {branch}: HEAD is {head.describe()}"
-    if found.is_gone or found.is_behind:
-        return GitError(what, hints=ways_back(found))
+    if comparison.is_gone or comparison.is_behind:
+        return GitError(what, hints=ways_back(comparison))
     top = world.git.worktrees.checkout_of(branch)
     if top is None:
         return None
@@ -180,8 +180,8 @@ def _ways_back(world: World, state: SessionState, began: Head, head: Head) -> tu
     kept = keep_as(world, head.commit)
     if kept:  # their messages are not in the session's commit
         undo = f"git branch {kept} HEAD && {undo}"
-    made = world.repository.subjects(base) if base and head.commit is not None else ()
-    named = f" ({some(made)})" if made else ""
+    subjects = world.repository.subjects(base) if base and head.commit is not None else ()
+    named = f" ({some(subjects)})" if subjects else ""
     since = f"git log --oneline {base}.." if base else "git log --oneline"
     return (
         f"see the commits since then: {since}",
@@ -191,8 +191,8 @@ def _ways_back(world: World, state: SessionState, began: Head, head: Head) -> tu
 
 def reason(error: AgentmuxError | OSError) -> str:
     """Return why a commit was not made, and what to do about it."""
-    found = of_system(error) if isinstance(error, OSError) else error
-    return "; ".join((found.message, *found.hints))
+    failure = of_system(error) if isinstance(error, OSError) else error
+    return "; ".join((failure.message, *failure.hints))
 
 
 def commit(world: World, state: SessionState, approval: str) -> tuple[str | None, bool]:
@@ -211,9 +211,9 @@ def commit(world: World, state: SessionState, approval: str) -> tuple[str | None
         OSError: The disk is full, or git's folder cannot be written.
     """
     repository, trailer = world.repository, (TRAILER, approval)
-    found = _adopt_commit(repository, state, trailer)
-    if found is not None:
-        return found, True
+    known_commit = _adopt_commit(repository, state, trailer)
+    if known_commit is not None:
+        return known_commit, True
     began = repository.head()
     error = find_head_error(world, state)
     if error is not None:
@@ -224,18 +224,18 @@ def commit(world: World, state: SessionState, approval: str) -> tuple[str | None
         # A commit of ours in the checkout, or any in a worktree, is the result.
         return (None, False) if began.commit == state.options.base else (began.commit, True)
     try:
-        made = repository.commit(message(state), paths, trailer=trailer, onto=began, tree=tree)
+        commit_id = repository.commit(message(state), paths, trailer=trailer, onto=began, tree=tree)
     except IndexBusyError:
         raise
     except (AgentmuxError, OSError):
         # The commit may exist all the same, for example if git's last hook took too long.
         with suppress(AgentmuxError, OSError):
-            found = repository.find_commit(trailer, since=state.options.base)
-        if found is None:
+            known_commit = repository.find_commit(trailer, since=state.options.base)
+        if known_commit is None:
             raise
-        repository.settle_index(found)
-        return found, False
-    return made, False
+        repository.settle_index(known_commit)
+        return known_commit, False
+    return commit_id, False
 
 
 def _on_its_branch(
@@ -260,7 +260,7 @@ def _adopt_commit(
 
     None if there is no such commit.
     """
-    found = repository.find_commit(trailer, since=state.options.base)
-    if found is not None:
-        repository.settle_index(found)
-    return found
+    commit_id = repository.find_commit(trailer, since=state.options.base)
+    if commit_id is not None:
+        repository.settle_index(commit_id)
+    return commit_id

@@ -35,13 +35,13 @@ def delivered_lines(world: World, state: SessionState) -> tuple[str, ...]:
         world: The world of the session, `with_workplace` in its work tree.
         state: Its state.
     """
-    made = state.commit.commit if state.commit is not None else None
-    if made is None:
+    commit = state.commit.commit if state.commit is not None else None
+    if commit is None:
         aside = world.repository.ways_to_put_back(git_commands.FOR_REVIEW)
         return ("nothing was committed",) if state.commits else aside
-    committed = f"committed {made[:12]}"
+    committed = f"committed {commit[:12]}"
     if is_on_no_branch(state):
-        keep = command_to_keep(state, world.settings.git.branch_prefix, made[:12])
+        keep = command_to_keep(state, world.settings.git.branch_prefix, commit[:12])
         return (f"{committed}, on no branch", f"keep it: {keep}")
     if is_kept(state):
         *before, way = ways_to_get(world, state)
@@ -79,15 +79,15 @@ def last_words(state: SessionState, name: str, cause: str | None) -> str:
     if state.phase != Phase.DONE:
         # The command comes first: tmux cuts its messages at the width of the terminal.
         return f"to go on: agentmux resume {name} (it ended: {cause or 'unknown'})"
-    made = state.commit.commit if state.commit is not None else None
-    what = [f"commit {made[:12]}" if made else "nothing was committed", *_describe_steps(state)]
+    commit = state.commit.commit if state.commit is not None else None
+    what = [f"commit {commit[:12]}" if commit else "nothing was committed", *_describe_steps(state)]
     return f"session {name} is done: {', '.join(what)}"
 
 
 def is_kept(state: SessionState) -> bool:
     """Return whether the commit is on the session's own branch, and was taken nowhere else."""
-    made = state.commit is not None and state.commit.commit is not None
-    return made and bool(state.worktree) and not _describe_steps(state)
+    has_commit = state.commit is not None and state.commit.commit is not None
+    return has_commit and bool(state.worktree) and not _describe_steps(state)
 
 
 def _describe_steps(state: SessionState) -> tuple[str, ...]:
@@ -105,8 +105,8 @@ def kept_ways(world: Callable[[], World], path: Path) -> tuple[str, ...]:
     What cannot be told is said in place of the commands.
     """
     try:
-        found = world()
-        return ways_to_get(found, found.files(path).load().current)
+        session_world = world()
+        return ways_to_get(session_world, session_world.files(path).load().current)
     except AgentmuxError as error:
         return (f"(cannot be told: {error.message})",)
 
@@ -117,9 +117,9 @@ def ways_to_get(world: World, state: SessionState) -> tuple[str, ...]:
     Before them stand the lines about what a merge would bring back, and how to go without it.
     """
     base = state.base.branch if state.base is not None else None
-    branch, made = state.branch or "", commit_without_branch(world, state)
-    remote = None if made else _remote(world, branch)
-    return (*_without(world, state), kept_commands(made or branch, base, remote))
+    branch, commit = state.branch or "", commit_without_branch(world, state)
+    remote = None if commit else _remote(world, branch)
+    return (*_without(world, state), kept_commands(commit or branch, base, remote))
 
 
 def _remote(world: World, branch: str) -> str | None:
@@ -138,6 +138,6 @@ def _remote(world: World, branch: str) -> str | None:
 
 def commit_without_branch(world: World, state: SessionState) -> str:
     """Return the commit of a result whose branch does not exist any more; empty if it does."""
-    made = state.commit.commit if state.commit is not None else None
-    gone = made is not None and world.repositories.is_branch_gone(world.project, state.branch or "")
-    return (made or "")[:12] if gone else ""
+    sha = state.commit.commit if state.commit is not None else None
+    gone = sha is not None and world.repositories.is_branch_gone(world.project, state.branch or "")
+    return (sha or "")[:12] if gone else ""

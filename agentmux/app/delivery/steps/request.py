@@ -59,8 +59,8 @@ def request_target(world: World, state: SessionState, environ: Mapping[str, str]
     """
     remote = push_target(world, state, environ)
     into = target(world, environ)
-    found = {each.remote: each.place for each in forge_places(world, environ)}
-    source = found.get(remote)
+    places = {each.remote: each.place for each in forge_places(world, environ)}
+    source = places.get(remote)
     if source is None or (source.forge, source.host) != (into.place.forge, into.place.host):
         raise UsageError(
             f"the result is pushed to {remote}, which is not on {into.place.host}",
@@ -128,15 +128,15 @@ def _ours(forge: Forge, record: Record) -> ForgeRequest | None:
     source = forge.identity(_place(record, "source")).casefold()
     if "number" in record:
         named = (forge.request(place, int(record["number"])),)
-        found = [each for each in named if each.is_open and each.branch == record["branch"]]
+        requests = [each for each in named if each.is_open and each.branch == record["branch"]]
     else:
-        found = list(forge.requests(place, record["branch"]))
-    found = [each for each in found if each.source.casefold() == source]
-    found.sort(key=lambda each: (each.base != record["base"], each.number))
-    at_ours = next((each for each in found if each.commit == record["commit"]), None)
-    if at_ours is not None or not found:
+        requests = list(forge.requests(place, record["branch"]))
+    requests = [each for each in requests if each.source.casefold() == source]
+    requests.sort(key=lambda each: (each.base != record["base"], each.number))
+    at_ours = next((each for each in requests if each.commit == record["commit"]), None)
+    if at_ours is not None or not requests:
         return at_ours
-    late = forge.wait_for_commit(place, found[0].number, record["commit"])
+    late = forge.wait_for_commit(place, requests[0].number, record["commit"])
     if late.commit != record["commit"]:
         raise ForgeError(
             f"{late.url} is open for branch {record['branch']}, but it is at commit"
@@ -166,10 +166,10 @@ def _new(work: StepWork, forge: Forge, record: Record) -> NewRequest:
 def _closes(forge: Forge, state: SessionState, record: Record) -> str:
     """Return the issue as a request in this repository names it; empty for none."""
     spec = forge.specs[record["forge"]]
-    found = None if state.issue is None else read_url(spec, spec.issue_url, state.issue.url)
-    if found is None or found[0].host != record["host"]:
+    issue = None if state.issue is None else read_url(spec, spec.issue_url, state.issue.url)
+    if issue is None or issue[0].host != record["host"]:
         return ""
-    place, number = found
+    place, number = issue
     return f"#{number}" if place.is_same(_place(record)) else f"{place.repo}#{number}"
 
 
@@ -180,26 +180,26 @@ def _open_request(forge: Forge, record: Record, new: NewRequest) -> ForgeRequest
         ForgeError: It was not opened.
     """
     try:
-        said = forge.open(new)
+        reply = forge.open(new)
     except ForgeError:
         # It may be open all the same, for example if the connection broke after that.
-        found = _ours(forge, record)
-        if found is None:
+        request = _ours(forge, record)
+        if request is None:
             raise
-        return found
+        return request
     spec = forge.specs[record["forge"]]
-    urls = (read_url(spec, spec.request_url, word) for word in reversed(said.split()))
+    urls = (read_url(spec, spec.request_url, word) for word in reversed(reply.split()))
     named = next((each for each in urls if each is not None), None)
-    found = forge.request(*named) if named is not None else _ours(forge, record)
-    if found is None:
+    request = forge.request(*named) if named is not None else _ours(forge, record)
+    if request is None:
         raise ForgeError(
             f"{spec.program} opened a request, but {record['host']} does not list it",
             hints=("approve again: it is then found",),
         )
-    return found
+    return request
 
 
 def _secrets(work: StepWork) -> frozenset[str]:
     """Return the values that must not be published: of ``.env`` files, and of the environment."""
-    found = work.world.secrets(work.world.tree) | work.world.secrets(work.world.project)
-    return found | frozenset(secrets_of(work.environ))
+    secrets = work.world.secrets(work.world.tree) | work.world.secrets(work.world.project)
+    return secrets | frozenset(secrets_of(work.environ))

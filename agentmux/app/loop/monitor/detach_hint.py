@@ -18,13 +18,13 @@ def leave_line(clients: Sequence[Client], keys: LeaveKeys, session: str) -> str:
         session: Name of the tmux session, for a command where no key is bound.
     """
     homes = {client.came_from for client in clients if client.came_from}
-    said = []
+    ways = []
     if homes and keys.back:
         home = f" ({min(homes)})" if len(homes) == 1 else ""
-        said.append(f"{keys.back} goes back{home}")
-    if not said or not all(client.came_from for client in clients):
-        said.append(f"{keys.detach} detaches" if keys.detach else f"tmux detach -s {session}")
-    return ", ".join(said)
+        ways.append(f"{keys.back} goes back{home}")
+    if not ways or not all(client.came_from for client in clients):
+        ways.append(f"{keys.detach} detaches" if keys.detach else f"tmux detach -s {session}")
+    return ", ".join(ways)
 
 
 class DetachHint:

@@ -187,12 +187,12 @@ class MonitorKeys:
                 done.set_result(made)
 
         def run() -> None:
-            made = False
+            result = False
             try:
-                made = work()
+                result = work()
             finally:
                 with suppress(RuntimeError):  # the monitor has ended
-                    loop.call_soon_threadsafe(settle, made)
+                    loop.call_soon_threadsafe(settle, result)
 
         self._hand_over(run)
         return done
@@ -268,8 +268,8 @@ class MonitorKeys:
         """Look at the result until it is the one of the present state."""
         while takes_approval(self._session.state):
             looks_at = self._session.state.revision
-            found = await in_daemon_thread(self._of_session(result_view))
-            self._result, self._result_of = found, looks_at
+            result = await in_daemon_thread(self._of_session(result_view))
+            self._result, self._result_of = result, looks_at
             if looks_at == self._session.state.revision:
                 break
         self.draw()
@@ -310,8 +310,8 @@ class MonitorKeys:
                 self._ask(self._console, _END)
             case MonitorCommand.CHANGE:
                 name, _ = self._beginning(self._console, state)
-                said = f"press Enter again {_WITHIN} to ask for these changes"
-                self._ask(self._console, f"{said}; the next cycle begins in {name}")
+                hint = f"press Enter again {_WITHIN} to ask for these changes"
+                self._ask(self._console, f"{hint}; the next cycle begins in {name}")
             case MonitorCommand.RESUME:
                 self._ask_about(
                     "R", list_stopped_seats(state), "resume {}", "no pane waits for your choice"
@@ -367,16 +367,16 @@ class MonitorKeys:
     async def _look(self) -> None:
         """Make the question whether to approve, and ask it if it is about what is there now."""
         pressed, state = self._console, self._session.state
-        made = await in_daemon_thread(self._of_session(question_or_obstacle))
+        question = await in_daemon_thread(self._of_session(question_or_obstacle))
         if self._console is not pressed or self._session.state != state:
             return
-        if isinstance(made, str):
+        if isinstance(question, str):
             self._texts[MonitorCommand.APPROVE] = ()
-            self._ask(Console(), f"not approved: {made}")
+            self._ask(Console(), f"not approved: {question}")
             return
-        self._texts[MonitorCommand.APPROVE] = made.lines
-        self._approval = made.approval, state.cycle
-        again = f"press a again within {READ_S:g} s to {made.does}"
+        self._texts[MonitorCommand.APPROVE] = question.lines
+        self._approval = question.approval, state.cycle
+        again = f"press a again within {READ_S:g} s to {question.does}"
         self._ask(Console(wish=MonitorCommand.APPROVE, reads=MonitorCommand.APPROVE), again)
 
     # -- the decision ------------------------------------------------------------------------
@@ -438,10 +438,10 @@ class MonitorKeys:
             self._result_of = -1
             return replace(kept, note=_CHANGED)
         state = self._session.state
-        made = self._request(kept, state, now)
+        decision = self._request(kept, state, now)
 
         def record() -> bool:
-            return self._console is pressed and self._decide(made, state.cycle)
+            return self._console is pressed and self._decide(decision, state.cycle)
 
         return Console() if await self._done_by_loop(record) else kept
 
@@ -455,7 +455,7 @@ class MonitorKeys:
 
     def _decide(self, decision: UserDecision, cycle: int) -> bool:
         """Record a decision about the result of ``cycle``; return whether it counts."""
-        made = decide(
+        answer = decide(
             self._session.files,
             decision,
             at=stamp(self._world.now()),
@@ -463,9 +463,9 @@ class MonitorKeys:
             poke=_nobody,
             cycle=cycle,
         )
-        if made.result == Answer.ACCEPTED:
+        if answer.result == Answer.ACCEPTED:
             return True
-        self._loop.say(f"user: {words_for(decision)} ({made.result}: {made.reason})")
+        self._loop.say(f"user: {words_for(decision)} ({answer.result}: {answer.reason})")
         return False
 
     # -- seats -------------------------------------------------------------------------------

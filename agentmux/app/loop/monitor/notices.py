@@ -164,15 +164,15 @@ class Notices:
     def _send(self, errand: _Errand, on_its_way: Event) -> tuple[SendResult, ...]:
         """Send one message everywhere, in a thread of its own."""
         try:
-            found: list[SendResult] = []
+            results: list[SendResult] = []
             if Address(TMUX) in errand.addresses:
-                found.append(self._tell_clients(errand.line))
+                results.append(self._tell_clients(errand.line))
             others = [each for each in errand.addresses if each.value not in {BELL, TMUX}]
             if others:
-                found += self._tools.notifier.send(
+                results += self._tools.notifier.send(
                     self._message(errand), others, handed_over=on_its_way.set
                 )
-            return tuple(found)
+            return tuple(results)
         finally:
             on_its_way.set()
 
@@ -193,7 +193,7 @@ class Notices:
                 self._say_once(f"the notification to {each.address} failed: {each.problem}")
             else:
                 known = f"the notification to {each.address} failed:"
-                self._failed = {said for said in self._failed if not said.startswith(known)}
+                self._failed = {line for line in self._failed if not line.startswith(known)}
 
     def _say_once(self, text: str) -> None:
         if text not in self._failed:

@@ -34,11 +34,11 @@ class AgentProbes:
         The loop is woken when the wait is over. If there is nothing to wait for, the programs of
         all other roles are asked, too, before they are needed.
         """
-        found = tuple(works)
-        needed = {self._agent(each.role) for each in found}
+        work_items = tuple(works)
+        needed = {self._agent(each.role) for each in work_items}
         self._begin(needed)
         # A program that failed at once may not know its options: wait for its full answer.
-        failed = {self._agent(each.role) for each in found if self._has_failed(each)}
+        failed = {self._agent(each.role) for each in work_items if self._has_failed(each)}
         if needed - self._waited or failed - self._answered:
             return True
         product_manager = self._session.state.product_manager
@@ -64,9 +64,9 @@ class AgentProbes:
             spec, programs = self._world.agents.spec(name), self._world.agents.programs
             asked = asyncio.ensure_future(self._background.in_thread(partial(programs.ask, spec)))
             if not (await asyncio.wait({asked}, timeout=PROBE_ANSWER_S))[0]:
-                found = await self._background.in_thread(partial(programs.probe, spec))
-                if found.problem:
-                    self._loop.say(f"warning: {found.problem}")
+                answer = await self._background.in_thread(partial(programs.probe, spec))
+                if answer.problem:
+                    self._loop.say(f"warning: {answer.problem}")
                 self._waited.add(name)
                 self._loop.wake()
             await asked

@@ -113,8 +113,8 @@ class InputSender:
             self._loop.say(f"user: pressed {shown_keys(given.keys)} for {given.seat}: {then}")
             return
         what = "your answer" if given.keys else "your message"
-        said = _SAID.get(delivery.result, f"{what} did not arrive ({delivery.evidence})")
-        self._loop.say(f"{given.seat}: {said}")
+        outcome = _SAID.get(delivery.result, f"{what} did not arrive ({delivery.evidence})")
+        self._loop.say(f"{given.seat}: {outcome}")
 
 
 def _refuse() -> None:

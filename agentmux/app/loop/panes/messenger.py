@@ -47,8 +47,8 @@ _WHY_NOT: Final[Mapping[DeliveryResult, str]] = {
 
 
 def _why_not(delivery: TypingResult) -> str:
-    said = delivery.evidence.removesuffix("; nothing was typed")
-    return _WHY_NOT.get(delivery.result, said)
+    evidence = delivery.evidence.removesuffix("; nothing was typed")
+    return _WHY_NOT.get(delivery.result, evidence)
 
 
 class Messenger:
@@ -197,15 +197,15 @@ class Messenger:
 
     async def _type_to_asker(self, action: Tell, text: str) -> TypingResult | None:
         """Type a message to the seat that asked; None if its launch ended before it was typed."""
-        quiet, said = self._watcher.quiet, ""
+        quiet, last_reason = self._watcher.quiet, ""
         while self._hears(action.seat, action.launch):
             pane = self._watcher.sight.pane_id(action.launch)
             delivery = await self.type(action.seat, pane, text)
             if delivery.typed or delivery.result in _REACHED:
                 return delivery
             why = _why_not(delivery)
-            if why != said:
-                said = why
+            if why != last_reason:
+                last_reason = why
                 self._say_untold(action, why)
             quiet.put_off(action.seat)
             await asyncio.sleep(self._watcher.look_s)
@@ -234,10 +234,10 @@ class Messenger:
             self._session.record(nudged, seat=seat, launch=held.launch)
         else:
             self._watcher.quiet.put_off(seat)
-        said = "reminded, since it had gone quiet"
+        outcome = "reminded, since it had gone quiet"
         if delivery.result not in _REACHED:
-            said = f"could not be reminded ({_why_not(delivery)})"
-        self._loop.say(f"{seat}: {said}")
+            outcome = f"could not be reminded ({_why_not(delivery)})"
+        self._loop.say(f"{seat}: {outcome}")
 
     async def go_on(self, seat: str) -> None:
         """Tell a woken agent, once, to go on with its work."""
@@ -327,10 +327,10 @@ class Messenger:
             return await self._tools.press(self._tools.terminal, pane, keys, screen=screen)
 
     def _message_inputs(self, seat: str, **more: Any) -> PromptInputs:  # noqa: ANN401 (fields of any type)
-        made = message_inputs(
+        inputs = message_inputs(
             self._session.state, seat, session=self._session.files.path, tree=self._world.tree
         )
-        return replace(made, **more)
+        return replace(inputs, **more)
 
     def _message(self, name: str, inputs: PromptInputs) -> str:
         return prompts.render(self._world.texts.templates.template(name), inputs).strip()

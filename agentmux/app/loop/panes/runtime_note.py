@@ -85,8 +85,8 @@ class RuntimeNote:
         Programs without a known start time are left out: their pid may be another program's by now.
         """
         panes = self._sight.panes.values()
-        found = ((pane.pid, self._start_of(pane)) for pane in panes if not pane.dead)
-        return tuple((pid, started) for pid, started in found if started)
+        programs = ((pane.pid, self._start_of(pane)) for pane in panes if not pane.dead)
+        return tuple((pid, started) for pid, started in programs if started)
 
     def leave_behind(self, problem: str) -> None:
         """Note that all agents ended, but their tmux server still runs and cannot be reached.

@@ -143,8 +143,8 @@ class Watcher:
             TerminalGoneError: The tmux session is gone.
             TerminalUnreachableError: The tmux server does not answer.
         """
-        found = self._tools.terminal.panes()
-        self.sight.see(found)
+        panes = self._tools.terminal.panes()
+        self.sight.see(panes)
         held = [seat.launch for seat in self._session.state.seats.values()]
         launches = dict.fromkeys((*held, *self.sight.panes))
         facts = {launch: self._launch_fact(launch) for launch in launches}
@@ -190,8 +190,8 @@ class Watcher:
             return fact
         if not fact.alive and fact.exit is None:
             return fact
-        said = launch in self._refused if fact.alive else self._refuses(name, fact.pane)
-        return replace(fact, early=self._is_early(seat), refuses=said)
+        refusal = launch in self._refused if fact.alive else self._refuses(name, fact.pane)
+        return replace(fact, early=self._is_early(seat), refuses=refusal)
 
     def _is_early(self, seat: Seat) -> bool:
         lived = self._world.now() - datetime.fromisoformat(seat.since)

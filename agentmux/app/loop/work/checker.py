@@ -43,11 +43,11 @@ class Checker:
     async def _tree(self) -> str:
         """Return the id of the files; where git has none, one that no other process finds."""
         try:
-            found = await in_daemon_thread(partial(self._store.tree, limit_s=TREE_S))
+            tree = await in_daemon_thread(partial(self._store.tree, limit_s=TREE_S))
         except (AgentmuxError, OSError) as error:
             logger.warning("the files of the check have no id: %s", error)
-            found = None
-        return found or f"{UNKNOWN_TREE}{self._new_id()}"
+            tree = None
+        return tree or f"{UNKNOWN_TREE}{self._new_id()}"
 
     async def record(self, action: RecordCheck) -> None:
         """Record what a command has shown, with the end of its output."""

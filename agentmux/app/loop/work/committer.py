@@ -36,14 +36,14 @@ class Committer(DeliveryWorker):
         if committed is None or committed.status not in {COMMITTING, DELAYED}:
             self._session.record(CommitStarted(approval=approval))
         try:
-            made, adopted = await self._make_commit(approval)
+            commit_id, adopted = await self._make_commit(approval)
         except LeaseLapsedError:
             raise  # nothing has failed: it is made once the lease holds again
         except (AgentmuxError, OSError) as error:
             self._fail(reason(error))
             return
-        self._session.record(CommitMade(commit=made, adopted=adopted))
-        self._loop.say("nothing to commit" if made is None else f"committed {made[:12]}")
+        self._session.record(CommitMade(commit=commit_id, adopted=adopted))
+        self._loop.say("nothing to commit" if commit_id is None else f"committed {commit_id[:12]}")
 
     def _fail(self, why: str) -> None:
         record_failure(self._session, CommitFailed(reason=why))

@@ -99,9 +99,9 @@ class TreeSaver:
 
     async def _take(self, because: str, at: Position) -> None:
         try:
-            found = await self._take_checkpoint(f"agentmux: {at.phase} ({because})")
-            if found is not None and self._is_ours():
-                self._record(because, at, found)
+            checkpoint = await self._take_checkpoint(f"agentmux: {at.phase} ({because})")
+            if checkpoint is not None and self._is_ours():
+                self._record(because, at, checkpoint)
         except WorkEndedError:
             return  # by `close`
         except (AgentmuxError, OSError) as error:

@@ -23,12 +23,12 @@ def target(world: World, environ: Mapping[str, str]) -> RemotePlace:
     Raises:
         UsageError: No remote is on a forge that is known, or several are.
     """
-    found = forge_places(world, environ)
-    chosen = main_place(found)
+    candidates = forge_places(world, environ)
+    chosen = main_place(candidates)
     if chosen is not None:
         return chosen
-    if found:
-        named = ", ".join(each.remote for each in found)
+    if candidates:
+        named = ", ".join(each.remote for each in candidates)
         raise UsageError(
             f"it is not clear which remote has the issues and the requests: {named}",
             hints=("call that remote upstream: git remote rename NAME upstream",),

@@ -50,10 +50,10 @@ def _changed_place(now: World, state: SessionState, files: SessionFiles) -> tupl
     if not state.worktree:
         return ()
     kept = state.setup.steps if state.setup is not None else ()
-    found = [SETUP] if recorded_steps(now.settings.git.setup) != kept else []
+    names = [SETUP] if recorded_steps(now.settings.git.setup) != kept else []
     if (now.texts.templates.copy_patterns() or "") != _patterns(files):
-        found.append(now.settings.git.copy or "git.copy")
-    return tuple(found)
+        names.append(now.settings.git.copy or "git.copy")
+    return tuple(names)
 
 
 def _changed_pipeline(now: World, state: SessionState, files: SessionFiles) -> tuple[str, ...]:
@@ -66,12 +66,12 @@ def _changed_pipeline(now: World, state: SessionState, files: SessionFiles) -> t
         chosen = choose_pipeline(now, kept.name)
     except AgentmuxError:  # it is gone, or cannot be used any more
         return (name,)
-    found = [VERIFY] if chosen.verify != state.verify else []
+    names = [VERIFY] if chosen.verify != state.verify else []
     # What takes part only with commands follows from `verify`.
     same = resolve_pipeline(chosen.definition, ()) == resolve_pipeline(kept, ())
     if not same or _own(chosen.files) != _own(state.pipeline_files) or _is_damaged(files, state):
-        found.append(name)
-    return tuple(found)
+        names.append(name)
+    return tuple(names)
 
 
 def _is_damaged(files: SessionFiles, state: SessionState) -> bool:
@@ -170,10 +170,10 @@ def steps_ahead(
 def repinned_by(world: World, state: SessionState) -> object:
     """Return what a repin of the session would take in ``world``; for questions of trust."""
     source = world.texts.pipelines.source(state.pipeline.name)
-    found = None if source is None else (source.text, source.prompts, source.schemas)
+    content = None if source is None else (source.text, source.prompts, source.schemas)
     place = (
         (world.settings.git.setup, world.texts.templates.copy_patterns())
         if state.worktree
         else None
     )
-    return place, world.settings.verify, found
+    return place, world.settings.verify, content

@@ -92,10 +92,10 @@ def choose_pipeline(world: World, name: str) -> ChosenPipeline:
     source = world.texts.pipelines.source(name) if is_name(name) else None
     if source is None:
         raise no_pipeline(world, name)
-    found = check_pipeline(source, world.settings)
-    if found.pipeline is None:
-        raise PipelineError(source.name, source.path, found.problems)
-    definition = resolve_pipeline(found.pipeline, commands_of(world.settings))
+    result = check_pipeline(source, world.settings)
+    if result.pipeline is None:
+        raise PipelineError(source.name, source.path, result.problems)
+    definition = resolve_pipeline(result.pipeline, commands_of(world.settings))
     checks = any(each.kind is Kind.CHECK for each in definition.phases)
     chosen = ChosenPipeline(
         origin=source.origin,
@@ -149,8 +149,8 @@ def session_roles(state: SessionState) -> tuple[str, ...]:
 def with_researchers(roles: Iterable[str]) -> tuple[str, ...]:
     """Return the roles that take part in a pipeline whose phases have ``roles``, in order."""
     named = tuple(dict.fromkeys(roles))
-    found = {*named, *(RESEARCHERS if set(MAY_ASK) & set(named) else ())}
-    return (*(role for role in ROLES if role in found), *(r for r in named if r not in ROLES))
+    members = {*named, *(RESEARCHERS if set(MAY_ASK) & set(named) else ())}
+    return (*(role for role in ROLES if role in members), *(r for r in named if r not in ROLES))
 
 
 def no_pipeline(world: World, name: str) -> UsageError:
@@ -167,14 +167,14 @@ def check_pipeline(source: Source, settings: Settings) -> CheckedDefinition:
         commands=commands_of(settings),
         variables=frozenset(VARIABLES),
     )
-    found = check_source(source, around)
-    if found.pipeline is None:
-        return found
+    definition = check_source(source, around)
+    if definition.pipeline is None:
+        return definition
     try:
-        running(resolve_pipeline(found.pipeline, commands_of(settings)))
+        running(resolve_pipeline(definition.pipeline, commands_of(settings)))
     except DataError as error:
         return CheckedDefinition(pipeline=None, problems=(Problem(line=1, what=error.message),))
-    return found
+    return definition
 
 
 def commands_of(settings: Settings) -> tuple[str, ...]:

@@ -37,10 +37,10 @@ def require_own(world: World, state: SessionState, path: Path) -> None:
     if not _brings_commands(state):
         return
     try:
-        found = world.repository.list_tracked_files(tuple(path / name for name in _DECISIVE))
+        files = world.repository.list_tracked_files(tuple(path / name for name in _DECISIVE))
     except MissingError:  # nothing was cloned without git
         return
-    if not found:
+    if not files:
         return
     place = shown_path(path, world.project)
     raise ConfigError(

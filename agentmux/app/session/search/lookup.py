@@ -202,8 +202,8 @@ def entry_at(site: Site, path: Path) -> SessionEntry:
         loaded = site.files(path).load()
     except DataError as error:
         return _entry(site, path, {}, "none", problem=problem_of(path.name, error))
-    found: Json = encode(loaded.state) if loaded.known else {}
-    return _entry(site, path, found, loaded.source, warnings=loaded.warnings)
+    state_fields: Json = encode(loaded.state) if loaded.known else {}
+    return _entry(site, path, state_fields, loaded.source, warnings=loaded.warnings)
 
 
 def _entry(
@@ -227,9 +227,9 @@ def _entry(
 
 
 def _read_updated_at(site: Site, path: Path, fields: Json) -> datetime:
-    said = time_of(fields.get("updated_at"))
-    if said is not None:
-        return said
+    updated_at = time_of(fields.get("updated_at"))
+    if updated_at is not None:
+        return updated_at
     seconds = site.folders.changed_at(path)
     with suppress(ValueError, OverflowError):  # a time that has no date
         if seconds:
@@ -261,8 +261,8 @@ def resolve(site: Site, name: str, *, command: str = STATUS) -> SessionEntry:
     if path is not None:
         return entry_at(site, path)
     names = site.folders.names(sessions_dir(site.project)) if name else ()
-    found = _matching(name, names)
-    entries = [entry_at(site, sessions_dir(site.project) / each) for each in found]
+    matches = _matching(name, names)
+    entries = [entry_at(site, sessions_dir(site.project) / each) for each in matches]
     entries = entries or _about(name, _entries(site, names))
     if len(entries) == 1:
         return entries[0]
@@ -352,11 +352,11 @@ def network_warnings(site: Site) -> tuple[str, ...]:
     kind = site.network(sessions_dir(site.project))
     if not kind:
         return ()
-    said = (
+    warning = (
         f"the sessions are on a network file system ({kind}), whose locks may not keep another "
         "machine out: use a local disk"
     )
-    return (said,)
+    return (warning,)
 
 
 def home_of(site: Site, entry: SessionEntry) -> Path:
@@ -487,9 +487,9 @@ def require_no_copy(site: Site, entry: SessionEntry) -> None:
     noted = site.folders.runtime(entry.path).get("path")
     if noted is None or noted == str(entry.path.resolve()):
         return
-    found = live(site, (entry,))[entry.path]
-    if found.copy_of is not None:
-        raise copy_blocked(entry, found.copy_of)
+    liveness = live(site, (entry,))[entry.path]
+    if liveness.copy_of is not None:
+        raise copy_blocked(entry, liveness.copy_of)
 
 
 def tmux_name(site: Site, entry: SessionEntry) -> str:
@@ -533,7 +533,7 @@ def _try_listing(terminal: Terminal) -> ServerListing | AgentmuxError:
 
 
 def _liveness(site: Site, servers: _Servers, entry: SessionEntry) -> Liveness:
-    socket, said = servers.listing(entry.text("tmux_socket"))
+    socket, reply = servers.listing(entry.text("tmux_socket"))
     locked, note, error = _orchestrator(site, entry)
     pid = note.get("pid")
     starter = None if locked else _starter(site, servers, entry)
@@ -542,14 +542,14 @@ def _liveness(site: Site, servers: _Servers, entry: SessionEntry) -> Liveness:
         orchestrator=pid if isinstance(pid, int) else None, other_version=other_version(note),
         starter=starter, error=error,
     )  # fmt: skip
-    if isinstance(said, AgentmuxError):
+    if isinstance(reply, AgentmuxError):
         # Without tmux installed nothing can be live; a server that does not answer may be.
-        silent = isinstance(said, TerminalError)
-        return replace(known, live=None if silent else False, because=said.message, error=said)
-    match = _match(site, entry, said.sessions)
+        silent = isinstance(reply, TerminalError)
+        return replace(known, live=None if silent else False, because=reply.message, error=reply)
+    match = _match(site, entry, reply.sessions)
     if match is not None:
-        return _judge_match(site, entry, known, said.server, match)
-    return _judge_absence(site, servers, entry, known, said.server)
+        return _judge_match(site, entry, known, reply.server, match)
+    return _judge_absence(site, servers, entry, known, reply.server)
 
 
 def _match(site: Site, entry: SessionEntry, sessions: Iterable[TmuxSession]) -> TmuxSession | None:
@@ -572,16 +572,16 @@ def _judge_match(
         match: As from `_match`.
     """
     uuid = entry.text("session_id")
-    found = replace(
+    liveness = replace(
         known, live=True, because=f"tmux session {match.name} at {known.socket}", tmux=match
     )
     if not uuid or match.uuid != uuid:
-        return found
+        return liveness
     elsewhere = _elsewhere(entry, match.path)
     if elsewhere is not None and _is_session(site, elsewhere, uuid):
-        return replace(found, because=copy_said(entry, elsewhere), copy_of=elsewhere)
+        return replace(liveness, because=copy_said(entry, elsewhere), copy_of=elsewhere)
     target = Target(server=server, session=match.id, uuid=uuid)
-    return replace(found, target=target, moved_from=elsewhere)
+    return replace(liveness, target=target, moved_from=elsewhere)
 
 
 def _judge_absence(

@@ -27,10 +27,10 @@ def other_version(note: Mapping[str, object] | None) -> str | None:
     """
     if note is None or "orchestrator_pid" not in note:
         return None
-    found = note.get("version")
-    if found == VERSION:
+    version = note.get("version")
+    if version == VERSION:
         return None
-    return found if isinstance(found, str) and found else UNNOTED
+    return version if isinstance(version, str) and version else UNNOTED
 
 
 def other_version_label(version: str) -> str:
@@ -44,11 +44,11 @@ def require_own_version(lock: Lock, session: str) -> None:
     Raises:
         BlockedError: One does; the error's reason is ``version``.
     """
-    found = other_version(lock.holder()) if lock.is_held() else None
-    if found is None:
+    version = other_version(lock.holder()) if lock.is_held() else None
+    if version is None:
         return
     raise BlockedError(
-        f"the orchestrator of session {session} is of {_as_words(found)}, and this is AgentMux "
+        f"the orchestrator of session {session} is of {_as_words(version)}, and this is AgentMux "
         f"{VERSION}: it would not do all that is asked of it here",
         reason="version",
         hints=(f"agentmux stop {session}, then agentmux resume {session}",),

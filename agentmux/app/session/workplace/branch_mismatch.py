@@ -72,7 +72,7 @@ def is_changed(world: World, state: SessionState) -> bool:
 def keep_as(world: World, commit: str | None) -> str:
     """Return the branch to make so that a commit is kept; empty where one of such a name has it."""
     for name in kept_names(commit) if commit is not None else ():
-        made = world.git.worktrees.base(f"refs/heads/{name}")
-        if made is None or world.repository.contains(commit or "", tip=made.commit):
-            return name if made is None else ""
+        base = world.git.worktrees.base(f"refs/heads/{name}")
+        if base is None or world.repository.contains(commit or "", tip=base.commit):
+            return name if base is None else ""
     return ""

@@ -93,8 +93,8 @@ def changes_of(
     whole = ChangeRange(
         since=base, home=home.resolve(), leave_out=began.missing if began is not None else ()
     )
-    found = _until_now(world, state, home, whole)
-    return found if began is not None else _own(found, state)
+    changes = _until_now(world, state, home, whole)
+    return changes if began is not None else _own(changes, state)
 
 
 def _until_now(world: World, state: SessionState, home: Path, whole: ChangeRange) -> SessionChanges:
@@ -131,11 +131,11 @@ def _head(state: SessionState, until: str | None) -> str:
 
 
 def _build_delivered(world: World, state: SessionState, whole: ChangeRange) -> SessionChanges:
-    made = state.commit.commit if state.commit is not None else None
+    commit_id = state.commit.commit if state.commit is not None else None
     return SessionChanges(
         repository=world.repository,
-        range=replace(whole, until=made or state.options.base or whole.since),
-        note="" if made else "nothing was committed",
+        range=replace(whole, until=commit_id or state.options.base or whole.since),
+        note="" if commit_id else "nothing was committed",
     )
 
 

@@ -59,9 +59,9 @@ def require_free(site: Site, entry: SessionEntry | None = None) -> None:
     """
     entries = list_resumable_sessions(site)
     lives = live(site, entries)
-    found = find_tree_obstacle(site, lives, busy(lives, entries), entry)
-    if found is not None:
-        raise found
+    obstacle = find_tree_obstacle(site, lives, busy(lives, entries), entry)
+    if obstacle is not None:
+        raise obstacle
 
 
 def busy(
@@ -168,10 +168,10 @@ def _left_live(site: Site, lock: TreeLock, path: Path) -> TreeTakenError | None:
     if path.name not in site.folders.names(path.parent):
         return None
     entry = entry_at(site, path)
-    found = live(site, (entry,))[path]
-    if not _is_busy(entry, found):
+    liveness = live(site, (entry,))[path]
+    if not _is_busy(entry, liveness):
         return None
-    _require_known(entry, found)
+    _require_known(entry, liveness)
     return _live_in(lock, path)
 
 

@@ -31,9 +31,9 @@ def with_digest(world: Callable[[], World], path: Path, view: SessionView) -> Se
     if not view.decision:
         return view
     try:
-        found = world()
-        files = found.files(path)
+        project_world = world()
+        files = project_world.files(path)
         state = files.load().current
-        return replace(view, digest=digest_of(with_workplace(found, state), files, state))
+        return replace(view, digest=digest_of(with_workplace(project_world, state), files, state))
     except (AgentmuxError, OSError):
         return view

@@ -85,22 +85,22 @@ def wait_delivered(
     """
     deadline = monotonic() + timeout_s
     seen = progress(site, entry, approval)
-    found = _check_progress(seen) if seen.is_saved else None
-    if found is not None:
-        return found
-    said = ""
+    final_state = _check_progress(seen) if seen.is_saved else None
+    if final_state is not None:
+        return final_state
+    last_obstacle = ""
     for _ in site.follow(entry.path, timeout_s) if timeout_s > 0 else ():
         # Asked for before the look: the last that an orchestrator does is to save the state.
         is_driven = site.locks.session(entry.path).is_held()
         seen = progress(site, entry, approval)
-        found = _check_progress(seen) if seen.is_saved else None
-        if found is not None:
-            return found
+        final_state = _check_progress(seen) if seen.is_saved else None
+        if final_state is not None:
+            return final_state
         if not is_driven:
             raise _explain_unfinished(entry, seen)
         obstacle = _obstacle(site, entry, seen.state)
-        if obstacle not in {"", said}:
-            said = obstacle
+        if obstacle not in {"", last_obstacle}:
+            last_obstacle = obstacle
             say(obstacle)
         if monotonic() >= deadline:
             break

@@ -29,16 +29,16 @@ def explanation(world: World, site: Site, entry: SessionEntry, *, explain: bool)
     Raises:
         AgentmuxError: Nobody can tell.
     """
-    found = live(site, (entry,))[entry.path]
+    report = live(site, (entry,))[entry.path]
     plan = plan_resume(world, world.files(entry.path))
-    block: AgentmuxError | None = find_obstacle(site, entry, found) if not entry.is_done else None
+    block: AgentmuxError | None = find_obstacle(site, entry, report) if not entry.is_done else None
     block = block or plan.obstacle or plan_lacks(world, plan)
-    said: dict[str, Any] | None = None
+    obstacle: dict[str, Any] | None = None
     if block is not None:
         message = block.brief if isinstance(block, LackingProgramError) else block.message
-        said = {"message": message, "hints": list(block.hints)}
+        obstacle = {"message": message, "hints": list(block.hints)}
     # A person would get a shell for an agent that is not found; here that blocks the resume.
     plan = replace(plan, panes=tuple(each for each in plan.panes if not each.lacks_program))
-    fields = {**plan_fields(plan, world), "blocked": said}
-    lives = f"live: {found.because}" if found.live else f"not live: {found.because}"
+    fields = {**plan_fields(plan, world), "blocked": obstacle}
+    lives = f"live: {report.because}" if report.live else f"not live: {report.because}"
     return [f"{entry.name}: {lives}", *resume_plan(fields, explain=explain)]

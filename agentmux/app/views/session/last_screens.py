@@ -127,13 +127,13 @@ def last_screens(entry: SessionEntry, read: ReadFile, *, seat: str | None = None
             f"session {entry.name} has no seat `{seat}`",
             hints=(*suggest_name(seat, seats), f"seats: {', '.join(seats)}"),
         )
-    found = list(_each(entry, read, seats if seat is None else [seat]))
-    if not found:
+    screens = list(_each(entry, read, seats if seat is None else [seat]))
+    if not screens:
         whose = f"`{seat}` of session {entry.name}" if seat else f"session {entry.name}"
         raise NotFoundError(f"{whose} has no last screen", hints=(f"agentmux status {entry.name}",))
     return LastScreens(
-        screens=tuple(each for each in found if isinstance(each, LastScreen)),
-        warnings=tuple(each for each in found if isinstance(each, str)),
+        screens=tuple(each for each in screens if isinstance(each, LastScreen)),
+        warnings=tuple(each for each in screens if isinstance(each, str)),
     )
 
 
@@ -157,8 +157,8 @@ def readable_screens(path: Path, seats: Iterable[str], read: ReadFile) -> tuple[
         seats: The seats, in the order of the result.
         read: Reads a snapshot.
     """
-    found = (_screen(seat, _data(path, seat, read)) for seat in seats)
-    return tuple(each for each in found if each is not None)
+    screens = (_screen(seat, _data(path, seat, read)) for seat in seats)
+    return tuple(each for each in screens if each is not None)
 
 
 def _place(seat: str) -> tuple[int, int, str]:

@@ -36,8 +36,8 @@ def resume_plan(fields: Mapping[str, Any], *, explain: bool, readable: bool = Tr
     if fields["blocked"]:
         lines.append(f"  blocked: {fields['blocked']['message']}")
         lines += [f"    {hint}" for hint in fields["blocked"]["hints"]]
-    said = {"setup": "first the setup of its worktree runs", "checks": "the check runs"}
-    lines += [f"  {text}: {', '.join(fields[name])}" for name, text in said.items() if fields[name]]
+    jobs = {"setup": "first the setup of its worktree runs", "checks": "the check runs"}
+    lines += [f"  {text}: {', '.join(fields[name])}" for name, text in jobs.items() if fields[name]]
     for pane in fields["panes"]:
         mark = _NATIVE if pane["mode"] == "native" else ""
         words = how_it_comes_back(pane["mode"], pane["reason"])

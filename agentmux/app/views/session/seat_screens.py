@@ -23,9 +23,9 @@ def with_screens(entry: SessionEntry, view: SessionView, read: ReadFile) -> Sess
         view: The view.
         read: Reads a snapshot.
     """
-    found = {each.seat: each for each in _screens(entry, view, read)}
+    screens = {each.seat: each for each in _screens(entry, view, read)}
     seats = (
-        replace(seat, screen=_fields(found[seat.seat])) if seat.seat in found else seat
+        replace(seat, screen=_fields(screens[seat.seat])) if seat.seat in screens else seat
         for seat in view.seats
     )
     return replace(view, seats=tuple(seats))

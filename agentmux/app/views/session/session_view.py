@@ -177,20 +177,20 @@ class SessionView:
 
     def as_json(self) -> dict[str, object]:
         """Return the fields of this view for a JSON answer."""
-        made: dict[str, object] = _shown_fields(self)
-        made["seats"] = [_shown_fields(seat) for seat in self.seats]
-        made["decision"] = self._decision() if self.decision else None
-        made["problems"] = list(self.problems)
-        made["warnings"] = list(self.warnings)
-        made["checks"] = [dict(each) for each in self.checks]
-        made["base"] = dict(self.base) if self.base else None
-        made["delivery"] = flat(self.delivery)
-        made["issue"] = dict(self.issue) if self.issue else None
-        made["request"] = dict(self.request) if self.request else None
-        made["moved"] = dict(self.moved) if self.moved else None
-        made["arrived"] = dict(self.arrived) if self.arrived else None
-        made["interruption"] = dict(self.interruption) if self.interruption else None
-        return made
+        fields: dict[str, object] = _shown_fields(self)
+        fields["seats"] = [_shown_fields(seat) for seat in self.seats]
+        fields["decision"] = self._decision() if self.decision else None
+        fields["problems"] = list(self.problems)
+        fields["warnings"] = list(self.warnings)
+        fields["checks"] = [dict(each) for each in self.checks]
+        fields["base"] = dict(self.base) if self.base else None
+        fields["delivery"] = flat(self.delivery)
+        fields["issue"] = dict(self.issue) if self.issue else None
+        fields["request"] = dict(self.request) if self.request else None
+        fields["moved"] = dict(self.moved) if self.moved else None
+        fields["arrived"] = dict(self.arrived) if self.arrived else None
+        fields["interruption"] = dict(self.interruption) if self.interruption else None
+        return fields
 
 
 _NOT_SHOWN: Final = frozenset(

@@ -123,23 +123,23 @@ def _subplans(state: SessionState, _: str) -> str:
 
 
 def _verdicts(state: SessionState, phase: str) -> str:
-    found = result_of(state, phase)
-    if found.outcome == CAPPED:
+    result = result_of(state, phase)
+    if result.outcome == CAPPED:
         return "did not pass"
     if state.phase != phase:
-        return found.outcome
+        return result.outcome
     count = len(reviewers(state, phase))
-    return f"{len(found.verdicts)}/{count} verdicts" if count else ""
+    return f"{len(result.verdicts)}/{count} verdicts" if count else ""
 
 
 def _outcome(state: SessionState, phase: str) -> str:
     """Return how many commands of a check have ended; once it is decided, its outcome."""
-    found = result_of(state, phase)
-    if state.phase != phase or found.outcome:
-        return "did not pass" if found.outcome == CAPPED else found.outcome
+    result = result_of(state, phase)
+    if state.phase != phase or result.outcome:
+        return "did not pass" if result.outcome == CAPPED else result.outcome
     if is_base_open(state):
         return "waits for the base"
-    return f"{len(found.checks)}/{len(check_commands(state, phase))} have run"
+    return f"{len(result.checks)}/{len(check_commands(state, phase))} have run"
 
 
 def _iteration(state: SessionState, phase: str) -> str:
@@ -160,9 +160,9 @@ def _commit(state: SessionState, _: str) -> str:
         waits = state.commit is not None and state.commit.status == DELAYED
         doing = _DOING.get(open_step(state) or "", "committing")
         return "commit waits" if waits else doing
-    found = failed_step(state)
-    if found is not None:
-        return f"{found[0]} failed"
+    failure = failed_step(state)
+    if failure is not None:
+        return f"{failure[0]} failed"
     return f"commit {state.commit.status}" if state.commit is not None else ""
 
 

@@ -146,10 +146,10 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
         asks = face.interactive and not yes
         files = world.files(entry.path)
         asked = approval_question(world, files, state, way)
-        approval, found = asked.approval, asked.result
-        _require_committable(entry, found, leave_nested=leave_nested or asks)
-        _require_complete(world, state, found, way, leave_commits=leave_commits or asks)
-        require_agreed(state, () if way != MERGE or bring_back or asks else found.brings_back)
+        approval, result = asked.approval, asked.result
+        _require_committable(entry, result, leave_nested=leave_nested or asks)
+        _require_complete(world, state, result, way, leave_commits=leave_commits or asks)
+        require_agreed(state, () if way != MERGE or bring_back or asks else result.brings_back)
         if digest not in {"", approval.digest}:
             return _answer(_refuse_changed(digest), entry, Approved.kind, json=json)
         if asks or not json:
@@ -169,8 +169,8 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
 
 
 def _where_kept(world: World, state: SessionState) -> str:
-    made = commit_without_branch(world, state)
-    where = f"in commit {made}" if made else f"on branch {state.branch}"
+    commit = commit_without_branch(world, state)
+    where = f"in commit {commit}" if commit else f"on branch {state.branch}"
     *before, way = ways_to_get(world, state)
     return "\n".join((*before, f"its result is {where}: {way}"))
 
@@ -223,12 +223,12 @@ def _approve(  # noqa: PLR0913 (all of it is one approval)
 ) -> int:
     """Record the approval; wait for the delivery of a live session, and say how it ended."""
     leave_environment(entry.path, approval, handed_on(world.environment))
-    made, listens = _record_decision(world, entry, fact, approval, cycle)
-    if made.result != "accepted" or not listens:
+    answer, listens = _record_decision(world, entry, fact, approval, cycle)
+    if answer.result != "accepted" or not listens:
         take_approvers(entry.path, approval)
-        return _answer(made, entry, Approved.kind, json=json)
+        return _answer(answer, entry, Approved.kind, json=json)
     if not json:
-        _answer(made, entry, Approved.kind, json=False)
+        _answer(answer, entry, Approved.kind, json=False)
     try:
         after = wait_delivered(
             world, entry, approval, timeout_s=timeout_s, monotonic=monotonic, say=_waits
@@ -236,10 +236,10 @@ def _approve(  # noqa: PLR0913 (all of it is one approval)
     except AgentmuxError as error:
         if json:
             seen = progress(world, entry, approval).state
-            render.as_json({**made.to_fields(), "delivery": _delivery(seen)})
+            render.as_json({**answer.to_fields(), "delivery": _delivery(seen)})
         return render.error(error)
     if json:
-        render.as_json({**made.to_fields(), "delivery": _delivery(after)})
+        render.as_json({**answer.to_fields(), "delivery": _delivery(after)})
     for line in () if json else delivered_lines(world, after):
         render.out(line)
     return ExitCode.OK
@@ -250,8 +250,8 @@ def _waits(obstacle: str) -> None:
 
 
 def _delivery(state: SessionState) -> dict[str, object] | None:
-    found = encode(state).get("delivery")
-    return flat(found) if isinstance(found, dict) else None
+    delivery = encode(state).get("delivery")
+    return flat(delivery) if isinstance(delivery, dict) else None
 
 
 def _require_committable(entry: SessionEntry, found: Deliverable, *, leave_nested: bool) -> None:
@@ -353,8 +353,8 @@ def request_changes(  # noqa: PLR0913, PLR0917 (typer)
             return _answer(_refuse_changed(digest), entry, ChangesRequested.kind, json=json)
     about = working_phase(state) if takes_decision(state) else ""
     fact = ChangesRequested(text=text, phase=begins, of_phase=about, digest=digest)
-    made, _ = _record_decision(world, entry, fact, decision or world.new_id(), state.cycle)
-    return _answer(made, entry, ChangesRequested.kind, json=json)
+    answer, _ = _record_decision(world, entry, fact, decision or world.new_id(), state.cycle)
+    return _answer(answer, entry, ChangesRequested.kind, json=json)
 
 
 def _named_beginning(state: SessionState, name: str | None) -> str:
@@ -407,8 +407,8 @@ def _record_decision(
         return woken[-1]
 
     files, now = world.files(entry.path), stamp(world.now())
-    made = decide(files, fact, at=now, new_id=lambda: event, poke=wake, cycle=cycle)
-    return made, any(woken)
+    answer = decide(files, fact, at=now, new_id=lambda: event, poke=wake, cycle=cycle)
+    return answer, any(woken)
 
 
 def _answer(made: SubmitAnswer, entry: SessionEntry, kind: str, *, json: bool) -> int:

@@ -61,13 +61,13 @@ def export_session(
     block = find_obstacle(world, entry, live(world, (entry,))[entry.path])
     if block is not None:
         raise _busy(entry, block)
-    made = export(world, entry, absolute(file), copy=copy, force=force)
-    for each in made.left:
+    exported_session = export(world, entry, absolute(file), copy=copy, force=force)
+    for each in exported_session.left:
         render.note(f"warning: {each} does not come along")
     if json:
-        render.as_json(envelope([_exported_fields(made)], ()))
+        render.as_json(envelope([_exported_fields(exported_session)], ()))
     else:
-        render.out(_exported_words(made))
+        render.out(_exported_words(exported_session))
     return 0
 
 
@@ -128,13 +128,13 @@ def import_(
     world = trusted_world(
         face, world, lambda given: taken_from(given, pipeline), trust=trust and bool(pipeline)
     )
-    made = import_session(world, place, copy=copy)
-    for warning in made.warnings:
+    imported_session = import_session(world, place, copy=copy)
+    for warning in imported_session.warnings:
         render.note(f"warning: {warning}")
     if json:
-        render.as_json(envelope([_imported_fields(world, made)], ()))
+        render.as_json(envelope([_imported_fields(world, imported_session)], ()))
     else:
-        render.out(_imported_words(made))
+        render.out(_imported_words(imported_session))
     return 0
 
 

@@ -56,10 +56,10 @@ def _prune(world: World, entry: SessionEntry, *, dry_run: bool) -> bool:
     there = removable_worktree(world, entry)
     if there is None:
         return False
-    spec, found = there
-    if found:
-        place = spec.path if found.is_there else spec.label
-        render.note(f"kept {place}: {lost_words(found, spec)}")
+    spec, loss = there
+    if loss:
+        place = spec.path if loss.is_there else spec.label
+        render.note(f"kept {place}: {lost_words(loss, spec)}")
         return True
     require_removable(world, entry)
     alive = orphan_agents.left_behind(entry)
@@ -67,7 +67,7 @@ def _prune(world: World, entry: SessionEntry, *, dry_run: bool) -> bool:
         render.note(f"{entry.name}: {orphan_agents.left_words(alive)}")
         render.note(f"to end them: {orphan_agents.how_to_end(alive)}")
     if not dry_run:
-        world.git.worktrees.take_away(spec, found.tip)
+        world.git.worktrees.take_away(spec, loss.tip)
     word = "would remove" if dry_run else "removed"
-    render.out(f"{word} {going_words(found, spec)}")
+    render.out(f"{word} {going_words(loss, spec)}")
     return True

@@ -88,8 +88,8 @@ def _remove(face: Face, site: Site, entry: SessionEntry, *, force: bool, yes: bo
     also, loose = "", _on_no_branch(face, site, entry, force=force)
     lost = loose
     if world is not None and spec is not None:
-        found = require_nothing_lost(world, entry, spec, force=force)
-        also, lost = _its(going_words(found, spec)), lost_words(found, spec)
+        loss = require_nothing_lost(world, entry, spec, force=force)
+        also, lost = _its(going_words(loss, spec)), lost_words(loss, spec)
     alive = orphan_agents.left_behind(entry)
     left = _find_left_files(face, site, entry)
     also += f"; lost would be {lost}" if lost else ""
@@ -191,8 +191,8 @@ def _remove_base(face: Face, site: Site, entry: SessionEntry) -> None:
 
 def _forget_ref(face: Face, site: Site, entry: SessionEntry) -> None:
     """Delete the ref of the session's checkpoints; only one on a detached HEAD has made it."""
-    found = entry.fields.get("tree_checkpoints")
-    each = found if isinstance(found, list) else []
+    checkpoints = entry.fields.get("tree_checkpoints")
+    each = checkpoints if isinstance(checkpoints, list) else []
     if any(isinstance(one, dict) and one.get("branch") is None for one in each):
         world = face.world(site.project)
         world.git.checkpoints(world.project, entry.path, entry.text("session_id")).forget()

@@ -94,16 +94,16 @@ def _decide(
         (render.note if json else render.out)(line)
     require_consent(face, "Approve?", yes=not asks)
     shown = given["digest"] or str(asked.get("digest", ""))
-    made = deciding.decide(
+    decision = deciding.decide(
         engine, row, deciding.GivenDecision(**{**given, "digest": shown, "by": _person()})
     )
-    said = f"{'approval' if approves else 'request'} recorded; its host delivers it"
-    return _report_done(row, _by_host(engine, row, said), json=json, more={"decision": made})
+    words = f"{'approval' if approves else 'request'} recorded; its host delivers it"
+    return _report_done(row, _by_host(engine, row, words), json=json, more={"decision": decision})
 
 
 def _lines(asked: dict[str, object]) -> list[str]:
-    found = asked.get("lines")
-    return [printable(str(each)) for each in found] if isinstance(found, list) else []
+    lines = asked.get("lines")
+    return [printable(str(each)) for each in lines] if isinstance(lines, list) else []
 
 
 def _by_host(engine: sa.Engine, row: Feature, said: str) -> str:

@@ -105,11 +105,11 @@ def submit(  # noqa: PLR0913, PLR0917 (typer)
     _require_allowed(face, engine, wishes)
     done = send(engine, wishes)
     if json:
-        found = [
+        features = [
             {"id": each.id, "key": each.key or None, "title": each.title, "new": each.new}
             for each in done
         ]
-        render.as_json({"schema": SCHEMA, "features": found})
+        render.as_json({"schema": SCHEMA, "features": features})
         return 0
     for each in done:
         again = "" if each.new else " (submitted before)"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def list_lines(view: FleetView, *, colours: bool) -> Iterator[str]:
     """Return the lines of `fleet list`."""
     keyed = any(each.key for each in view.features)
-    found = [
+    entries = [
         (
             each.id[:SHORT_ID],
             *((cut(printable(each.key or ""), _KEY),) if keyed else ()),
@@ -30,7 +30,7 @@ def list_lines(view: FleetView, *, colours: bool) -> Iterator[str]:
         )
         for each in view.features
     ]
-    rows = [tuple(map(printable, cells)) for cells in found]
+    rows = [tuple(map(printable, cells)) for cells in entries]
     painted = {
         (number, 1 + keyed): COLOURS.get(each.status, Colour.NONE)
         for number, each in enumerate(view.features)
@@ -74,9 +74,9 @@ def feature_lines(fields: Mapping[str, object], *, colours: bool) -> Iterator[st
     painted = render.paint(status, colours=colours)
     yield f"{printable(str(fields['id']))}  {painted}  {printable(str(fields['title']))}"
     names = ("key", "host", "session", "path", "phase", "reason", *_RESULT, "updated_at")
-    said = {**fields, **_result(fields.get("result"))}
-    found = [(f"  {name}", printable(str(said[name]))) for name in names if said.get(name)]
-    yield from render.table(found) if found else ()
+    values = {**fields, **_result(fields.get("result"))}
+    rows = [(f"  {name}", printable(str(values[name]))) for name in names if values.get(name)]
+    yield from render.table(rows) if rows else ()
     decisions = fields.get("decisions")
     for each in decisions if isinstance(decisions, list) else ():
         answer = f": {each['answer']}" if each["answer"] else ""

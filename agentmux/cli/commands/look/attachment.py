@@ -102,20 +102,20 @@ def _client(argv: tuple[str, ...], environ: Mapping[str, str], session: str) -> 
     with tempfile.TemporaryFile() as file:
         status = foreground.run(argv, environ, errors=file.fileno())
         file.seek(0)
-        said = file.read().decode(errors="replace").strip()
-    if status and _UNSUITABLE.search(said):
+        output = file.read().decode(errors="replace").strip()
+    if status and _UNSUITABLE.search(output):
         term = environ.get("TERM", "")
         known = "xterm-256color" if term != "xterm-256color" else "xterm"
         copied = f"infocmp -x {shlex.quote(term)} | ssh HOST tic -x -"
         raise TerminalError(
-            f"tmux cannot use this kind of terminal, TERM={shlex.quote(term)}: {said}",
+            f"tmux cannot use this kind of terminal, TERM={shlex.quote(term)}: {output}",
             hints=(
                 f"TERM={known} agentmux attach {session}",
                 f"or, on the machine that knows it: {copied}",
             ),
         )
-    if said:
-        render.note(said)
+    if output:
+        render.note(output)
     return status
 
 
@@ -125,10 +125,10 @@ def _await_end(site: Site, path: Path) -> bool:
     It records the end of the session, which a person shall not be told before.
     """
     entry = entry_at(site, path)
-    found = live(site, (entry,))[path]
-    if found.live is not False or not found.locked or found.orchestrator is None:
-        return not found.locked
-    return not left_after([(found.orchestrator, 0)], wait_s=_END_S)
+    liveness = live(site, (entry,))[path]
+    if liveness.live is not False or not liveness.locked or liveness.orchestrator is None:
+        return not liveness.locked
+    return not left_after([(liveness.orchestrator, 0)], wait_s=_END_S)
 
 
 def _visit_session(site: Site, path: Path, target: Target, environ: Mapping[str, str]) -> bool:

@@ -42,15 +42,15 @@ def diff(
     face: Face = ctx.obj
     site, entry = one(face, session, command="diff SESSION")
     world = face.world(site.project, read_only=True)
-    found = changes_of(world, world.files(entry.path).load().current, entry.path, since=since)
-    if found is None:
+    changes = changes_of(world, world.files(entry.path).load().current, entry.path, since=since)
+    if changes is None:
         raise UsageError(f"session {entry.name} has no commit to compare with")
-    if found.note:
-        render.note(found.note)
-    tops = (found.repository.top_level(), world.repository.top_level())
+    if changes.note:
+        render.note(changes.note)
+    tops = (changes.repository.top_level(), world.repository.top_level())
     given = tuple(_within(each, tops) for each in path or ())
     render.flush()
-    return found.repository.show_changes(found.range, paths=given, stat=stat)
+    return changes.repository.show_changes(changes.range, paths=given, stat=stat)
 
 
 def _within(path: str, tops: Sequence[Path | None]) -> str:

@@ -41,9 +41,9 @@ def find_survivors(
     """
     places = tuple(sessions)
     alive = processes.survivors(*(uuid for uuid, _ in places))
-    found = [each for each in alive if _is_of(each, places)]
-    left = processes.left_after([(each.pid, each.started) for each in found], wait_s=wait_s)
-    return tuple(each for each in found if (each.pid, each.started) in left)
+    agents = [each for each in alive if _is_of(each, places)]
+    left = processes.left_after([(each.pid, each.started) for each in agents], wait_s=wait_s)
+    return tuple(each for each in agents if (each.pid, each.started) in left)
 
 
 def _is_of(survivor: Survivor, places: Iterable[tuple[str, Path]]) -> bool:

@@ -116,8 +116,8 @@ def _in_full(views: Sequence[SessionView]) -> SessionView | None:
     It is the only session, else the only live one.
     """
     live_ones = [view for view in views if view.live]
-    found = live_ones if len(live_ones) == 1 else views
-    return found[0] if len(found) == 1 else None
+    candidates = live_ones if len(live_ones) == 1 else views
+    return candidates[0] if len(candidates) == 1 else None
 
 
 def _table(face: Face, found: Sequence[SessionView], *, after: bool) -> None:
@@ -176,8 +176,8 @@ def _live(site: Site, entries: Sequence[SessionEntry]) -> Sequence[SessionEntry]
     Raises:
         NotFoundError: There is none.
     """
-    found = live(site, entries)
-    live_ones = [each for each in entries if found[each.path].live is not False]
+    lives = live(site, entries)
+    live_ones = [each for each in entries if lives[each.path].live is not False]
     if not live_ones:
         raise NotFoundError("no session is live", hints=("agentmux resume", "agentmux list"))
     return live_ones
@@ -194,10 +194,10 @@ def _pick_session(face: Face, entries: Sequence[SessionEntry]) -> SessionEntry:
 
     if not screen.can_draw(face.environ):
         return select_session(entries, command=_ATTACH)
-    found = screen.pick(face.world(read_only=True), entries, attaches=True)
-    if found is None:
+    choice = screen.pick(face.world(read_only=True), entries, attaches=True)
+    if choice is None:
         leave()
-    return found.entry
+    return choice.entry
 
 
 def wait(

@@ -39,17 +39,17 @@ def show(
     face: Face = ctx.obj
     site, entry = one(face, session, command="show SESSION")
     seat = None if role is None else seat_named(role)
-    found = last_screens(entry, files.read_limited, seat=seat)
+    screens = last_screens(entry, files.read_limited, seat=seat)
     if json:
-        render.as_json(envelope([_fields(site, entry, found)], ()))
+        render.as_json(envelope([_fields(site, entry, screens)], ()))
         return ExitCode.OK
     asking = asking_seats(site, entry)
-    for place, screen in enumerate(found.screens):
+    for place, screen in enumerate(screens.screens):
         render.out(("\n" if place else "") + heading(screen, site.now()))
         render.screen(_rows(face, screen, plain=plain))
         if screen.seat in asking:
             render.out(how_to_answer(entry.name, screen))
-    for warning in found.warnings:
+    for warning in screens.warnings:
         render.note(f"warning: {warning}")
     return ExitCode.OK
 

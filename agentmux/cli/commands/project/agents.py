@@ -114,13 +114,13 @@ def show(ctx: typer.Context, name: NameArg, json: GroupJsonOpt = False) -> int:
     """Show how an agent is launched and resumed."""
     face: Face = ctx.obj
     world = trusted_world(face, face.world(face.place()), _one(name))
-    found = show_agent(world, name)
+    commands = show_agent(world, name)
     if json:
-        render.as_json(envelope((found,), ()))
+        render.as_json(envelope((commands,), ()))
         return 0
-    for line in show_lines(found):
+    for line in show_lines(commands):
         render.out(line)
-    if not found.report.spec.known and not found.report.probe.installed:
+    if not commands.report.spec.known and not commands.report.probe.installed:
         for hint in suggest_name(name, world.agents.names()):
             render.note(f"hint: {hint}")
     return 0

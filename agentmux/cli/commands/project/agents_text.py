@@ -97,11 +97,11 @@ def probe_lines(report: AgentReport) -> Iterator[str]:
         yield f"  {known}"
     for each in spec.strategies:
         missing = report.probe.missing.get(each.kind, ())
-        found = [name for name in each.probe if name not in missing]
-        said = [f"found: {', '.join(found)}"] if found else []
-        said += [f"missing: {', '.join(missing)}"] if missing else []
+        names = [name for name in each.probe if name not in missing]
+        parts = [f"found: {', '.join(names)}"] if names else []
+        parts += [f"missing: {', '.join(missing)}"] if missing else []
         mark = NATIVE_MARK if not missing else " "
-        yield f"  {mark} {each.kind.value:<10} {'; '.join(said) or 'nothing to check'}"
+        yield f"  {mark} {each.kind.value:<10} {'; '.join(parts) or 'nothing to check'}"
     yield from _screens(report)
     yield f"  used: {report.strategy.kind.value}, {EXPLAINED[report.strategy.kind]}"
 

@@ -37,8 +37,8 @@ def show(
     face: Face = ctx.obj
     values, left_out = build.configuration(face.place(), config=face.config, environ=face.environ)
     if json:
-        found = [each.as_json() for each in values]
-        render.as_json({"schema": SCHEMA, "values": found, "untrusted": [*left_out]})
+        settings = [each.as_json() for each in values]
+        render.as_json({"schema": SCHEMA, "values": settings, "untrusted": [*left_out]})
         return 0
     for line in render.table([_row(each, origin=origin) for each in values]):
         render.out(line)
@@ -79,10 +79,10 @@ def path(ctx: typer.Context, json: GroupJsonOpt = False) -> int:
     face: Face = ctx.obj
     places = build.config_paths(face.place(), config=face.config, environ=face.environ)
     if json:
-        found = [
+        paths = [
             {"name": name, "path": str(place), "exists": place.exists()} for name, place in places
         ]
-        render.as_json({"schema": SCHEMA, "paths": found})
+        render.as_json({"schema": SCHEMA, "paths": paths})
         return 0
     rows = [(name, str(place), "" if place.exists() else "missing") for name, place in places]
     for line in render.table(rows):

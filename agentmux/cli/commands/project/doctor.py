@@ -52,15 +52,15 @@ def doctor(
         if json and not yes:
             raise UsageError("`--fix` asks first, which `--json` cannot", hints=("add --yes",))
     patient = ward.Patient(project=face.place(), config=face.config, environ=face.environ)
-    found = _run_checks(patient)
-    fixed = repairs_of(found) if fix else ()
+    findings = _run_checks(patient)
+    fixed = repairs_of(findings) if fix else ()
     if fixed:
-        found = _fix_findings(face, patient, found, fixed, yes=yes)
+        findings = _fix_findings(face, patient, findings, fixed, yes=yes)
     if json:
-        render.as_json(_answer(found, fixed))
+        render.as_json(_answer(findings, fixed))
     else:
-        _show(found, colours=face.colours)
-    return ExitCode.FAILED if any(each.level is Level.PROBLEM for each in found) else ExitCode.OK
+        _show(findings, colours=face.colours)
+    return ExitCode.FAILED if any(each.level is Level.PROBLEM for each in findings) else ExitCode.OK
 
 
 def _fix_findings(

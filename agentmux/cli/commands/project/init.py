@@ -41,16 +41,16 @@ def init(
         raise UsageError("cannot ask without a terminal", hints=("agentmux init --defaults",))
     path = config_template.require_free(face.site().project)
     world = face.world()
-    found = found_commands(world.project)
+    commands = found_commands(world.project)
     if defaults:
         chosen = Choices(agent=world.settings.defaults.agent)
     else:
-        chosen = _answers(face, world, found, path)
+        chosen = _answers(face, world, commands, path)
     world.agents.spec(chosen.agent)  # an agent of the user's own configuration may be wrong
     config_template.write(path, config_text(chosen))
     render.note(f"wrote {path}")
     trust_own_edit(face, world, keys=chosen.keys)
-    _say_what_is_next(world, chosen, found, asked=not defaults)
+    _say_what_is_next(world, chosen, commands, asked=not defaults)
     return 0
 
 

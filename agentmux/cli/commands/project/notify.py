@@ -45,12 +45,12 @@ def notify(
     """
     face: Face = ctx.obj
     settings = face.world(face.place(), read_only=True).settings
-    found = settings.places
-    tried = send_test([*found], _ways(face, timeout)) if test else ()
+    places = settings.places
+    tried = send_test([*places], _ways(face, timeout)) if test else ()
     if json:
-        render.as_json(_answer(settings, found, tried))
+        render.as_json(_answer(settings, places, tried))
     else:
-        _show(face, settings, found, tried)
+        _show(face, settings, places, tried)
     failed = any(each.outcome is TrialOutcome.FAILED for each in tried)
     return ExitCode.FAILED if failed else ExitCode.OK
 

@@ -47,8 +47,8 @@ def pipelines(ctx: typer.Context, json: GroupJsonOpt = False) -> int:
 
 
 def _answer(views: tuple[PipelineView, ...], warnings: list[str]) -> dict[str, object]:
-    found = [each.as_json() for each in views]
-    return {"schema": SCHEMA, "pipelines": found, "warnings": warnings, "problems": []}
+    fields = [each.as_json() for each in views]
+    return {"schema": SCHEMA, "pipelines": fields, "warnings": warnings, "problems": []}
 
 
 def _row(view: PipelineView) -> tuple[str, str, str]:

@@ -240,16 +240,16 @@ def _pick_session(
     entries = unfinished_sessions(world, command=command)
     world = preview_trust(world, lambda each: each.settings)[0]
     there = face.interactive and screen.can_draw(face.environ) and not json
-    found = screen.select_session(
+    choice = screen.select_session(
         world, entries, interactive=there, fresh="*" in fresh, command=command
     )
-    if found is None:
+    if choice is None:
         leave()
     if there and len(entries) == 1:
-        lone = live(world, entries)[found.entry.path]
-        found = replace(found, live=lone.live is True, left_alone=lone.is_left_alone)
-    seats = (fresh - {"*"}) | (frozenset("*") if found.fresh else frozenset())
-    return _Picked(entry=found.entry, fresh=seats, live=found.live, left_alone=found.left_alone)
+        lone = live(world, entries)[choice.entry.path]
+        choice = replace(choice, live=lone.live is True, left_alone=lone.is_left_alone)
+    seats = (fresh - {"*"}) | (frozenset("*") if choice.fresh else frozenset())
+    return _Picked(entry=choice.entry, fresh=seats, live=choice.live, left_alone=choice.left_alone)
 
 
 def _join_session(
@@ -298,7 +298,7 @@ def _dry_run(
     free = [each for each in resting if not (each.is_done or lives[each.path].locked)]
     alive = orphan_agents.find_survivors((each.text("session_id"), each.path) for each in free)
     for entry in entries:
-        fields, found = _look(
+        fields, session_problems = _look(
             *(world, entry, lives, at_work, fresh, phase),
             rebuild=rebuild,
             repin=repin,
@@ -307,7 +307,7 @@ def _dry_run(
         if theirs and fields["phase"] and not fields["blocked"]:
             _foretell(fields, entry, theirs, ends_agents=ends_agents)
         sessions.append(fields)
-        problems += found
+        problems += session_problems
     codes = [each.code for each in problems]
     codes += [ExitCode.BLOCKED for each in sessions if each.get("blocked")]
     if json:
@@ -547,8 +547,8 @@ def _each(face: Face, fresh: frozenset[str], *, yes: bool, trust: bool) -> Resum
 
 def _add_resumable(world: World, entries: Sequence[SessionEntry]) -> tuple[SessionEntry, ...]:
     """Return the given sessions and all others of the project that are not done, each one once."""
-    found = {each.path: each for each in (*list_resumable_sessions(world), *entries)}
-    return tuple(found.values())
+    sessions = {each.path: each for each in (*list_resumable_sessions(world), *entries)}
+    return tuple(sessions.values())
 
 
 def _is_ending(found: Liveness) -> bool:
@@ -595,25 +595,25 @@ def _used_by(world: World, entry: SessionEntry, *, repin: bool = False) -> Effec
 
 
 def _reattach(face: Face, world: World, entry: SessionEntry, *, trust: bool) -> StartedSession:
-    found = live(world, (entry,))[entry.path]
-    if found.live is False:
+    liveness = live(world, (entry,))[entry.path]
+    if liveness.live is False:
         raise UsageError(
             f"session {entry.name} is not live, so there is nothing to reattach to",
             hints=(f"agentmux resume {entry.name}",),
         )
-    if found.starter is not None:
-        raise starting(entry, found.starter)
-    target = attachment.require_live(entry, found)
-    if found.moved_from is not None:
+    if liveness.starter is not None:
+        raise starting(entry, liveness.starter)
+    target = attachment.require_live(entry, liveness)
+    if liveness.moved_from is not None:
         raise BlockedError(
-            f"session {entry.name} was moved from {found.moved_from} while it ran, so its agents"
+            f"session {entry.name} was moved from {liveness.moved_from} while it ran, so its agents"
             " cannot find it",
             reason="session_live",
             hints=(f"agentmux stop {entry.name}", f"then: agentmux resume {entry.name}"),
         )
-    if found.locked:
+    if liveness.locked:
         raise BlockedError(
-            f"session {entry.name} has an orchestrator already: process {found.orchestrator}",
+            f"session {entry.name} has an orchestrator already: process {liveness.orchestrator}",
             reason="locked",
             hints=(f"agentmux attach {entry.name}",),
         )

@@ -84,13 +84,13 @@ def _report_resumed(
     world: World, resumed: tuple[StartedSession, tuple[str, ...]], *, json: bool
 ) -> dict[str, Any]:
     """Say that a session was resumed; return its part of the JSON answer."""
-    made, told = resumed
-    news = [each for each in made.warnings if each not in told]
+    session, told = resumed
+    news = [each for each in session.warnings if each not in told]
     for warning in news:
         render.note(f"warning: {warning}")
     if not json:
-        render.out(f"session {made.name} {doing(made)}")
-    return begun_fields(world, made, (*told, *news))
+        render.out(f"session {session.name} {doing(session)}")
+    return begun_fields(world, session, (*told, *news))
 
 
 def _resting(world: World) -> tuple[SessionEntry, ...]:

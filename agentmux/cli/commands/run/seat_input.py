@@ -87,8 +87,8 @@ def tell(
     require_seconds(timeout)
     message = require_message(read_text(text, what="what to tell it"))
     world, entry, seat = _agent(face, session, role, command=command)
-    made = give(world, entry, seat, SeatTold(text=message), poke=lambda: poke(entry.path))
-    return _end(world, entry, made, keys=(), timeout_s=timeout, json=json)
+    record = give(world, entry, seat, SeatTold(text=message), poke=lambda: poke(entry.path))
+    return _end(world, entry, record, keys=(), timeout_s=timeout, json=json)
 
 
 def answer(  # noqa: PLR0913, PLR0917 (typer)
@@ -139,8 +139,8 @@ def answer(  # noqa: PLR0913, PLR0917 (typer)
     pressed = read_keys(keys or (), literal=literal)
     world, entry, seat = _agent(face, session, role, command=command)
     fact = SeatAnswered(keys=pressed, screen=screen)
-    made = give(world, entry, seat, fact, poke=lambda: poke(entry.path))
-    return _end(world, entry, made, keys=pressed, timeout_s=timeout, json=json)
+    record = give(world, entry, seat, fact, poke=lambda: poke(entry.path))
+    return _end(world, entry, record, keys=pressed, timeout_s=timeout, json=json)
 
 
 def _agent(
@@ -156,8 +156,8 @@ def _agent(
     world, entry = resolve_world(face, name, command=command)
     if entry is None:
         entries = unfinished_sessions(world, command=command)
-        found = live(world, entries)
-        running = [each for each in entries if found[each.path].locked]
+        lives = live(world, entries)
+        running = [each for each in entries if lives[each.path].locked]
         entry = select_session(running or entries, command=command)
     require_no_copy(world, entry)
     if role:
@@ -186,11 +186,11 @@ def _end(
                 "reason": ended.evidence,
             }
         )
-    said = _ARRIVED.get(ended.result)
-    if said is None:
+    template = _ARRIVED.get(ended.result)
+    if template is None:
         return render.error(_error(entry, given, ended))
     if not json:
-        words = said.format(seat=given.seat, keys=shown_keys(keys), evidence=ended.evidence)
+        words = template.format(seat=given.seat, keys=shown_keys(keys), evidence=ended.evidence)
         render.out(f"session {entry.name}: {words}")
     return ExitCode.OK
 

@@ -171,11 +171,11 @@ def start_feature(
         agent, world = _chosen_agent(face, world)
     taken = _pipeline_name(pipeline, quick=quick) or (REVIEW if of is not None else None)
     taken = taken or world.settings.defaults.pipeline
-    found = None if issue is None else read_issue(world, issue, words=text, comments=comments)
+    forge_issue = None if issue is None else read_issue(world, issue, words=text, comments=comments)
     agent, model = (None, None) if agent is None else named_agent(world.consent.preview(), agent)
     request = StartRequest(
         feature=text,
-        issue=found,
+        issue=forge_issue,
         name=name,
         product_manager=product_manager,
         agent=agent,
@@ -229,8 +229,8 @@ def _tell(plan: StartPlan, where: Iterator[str], *, person: bool) -> None:
     """Print warnings and notes; to a person also which pipeline the session takes."""
     for warning in plan.warnings:
         render.note(f"warning: {warning}")
-    for said in (*where, *plan.notes, *(_about(plan) if person else ())):
-        render.note(said)
+    for line in (*where, *plan.notes, *(_about(plan) if person else ())):
+        render.note(line)
 
 
 def _where(face: Face, plan: StartPlan, project: Path) -> Iterator[str]:
@@ -345,14 +345,14 @@ def read_roles(words: Sequence[str]) -> dict[str, tuple[str, str | None]]:
     Raises:
         UsageError: A value does not have that form.
     """
-    found: dict[str, tuple[str, str | None]] = {}
+    agents: dict[str, tuple[str, str | None]] = {}
     for word in words:
         role, _, rest = word.partition("=")
         agent, _, model = rest.partition(":")
         if not agent:
             raise UsageError(f"--role must be ROLE=AGENT[:MODEL], not `{word}`")
-        found[seat_named(role)] = (agent, model or None)
-    return found
+        agents[seat_named(role)] = (agent, model or None)
+    return agents
 
 
 def _real(path: Path) -> str:
@@ -434,8 +434,8 @@ def show_begun(
     news = [each for each in begun.warnings if each not in told]
     for warning in news:
         render.note(f"warning: {warning}")
-    for said in begun.notes:
-        render.note(said)
+    for line in begun.notes:
+        render.note(line)
     if json:
         render.as_json({"schema": SCHEMA, **begun_fields(world, begun, (*told, *news))})
     goes_there = _goes_there(face, attach, json=json)

@@ -33,8 +33,8 @@ def stop_session(ctx: typer.Context, session: SessionArg = None, yes: YesOpt = F
     world, entry = resolve_world(face, session, command=_COMMAND)
     if entry is None:
         entries = unfinished_sessions(world, command=_COMMAND)
-        found = live(world, entries)
-        running = [each for each in entries if found[each.path].live is not False]
+        lives = live(world, entries)
+        running = [each for each in entries if lives[each.path].live is not False]
         entry = select_session(running or entries, command=_COMMAND)
 
     def tmux() -> OwnSession:

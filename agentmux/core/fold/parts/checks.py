@@ -42,7 +42,7 @@ def check_done(state: SessionState, event: Event, fact: CheckDone) -> SessionSta
     if seat is None or seat.launch != event.launch or not _is_here(state, fact.phase):
         return state
     is_broken = fact.outcome == BROKEN
-    found = CheckResult(
+    result = CheckResult(
         outcome=fact.outcome,
         status=fact.status,
         signal=fact.signal,
@@ -55,10 +55,10 @@ def check_done(state: SessionState, event: Event, fact: CheckDone) -> SessionSta
         skipped=is_broken and fact.name in state.skipped_checks,
     )
     after = without_seat(state, event.seat)
-    if is_broken and fact.required and not found.skipped:
+    if is_broken and fact.required and not result.skipped:
         gone = replace(seat, status=BROKEN, exit_status=fact.status, exit_signal=fact.signal)
         after = replace(after, seats={**after.seats, event.seat: gone})
-    return decide_check(with_check(after, fact.phase, fact.name, found))
+    return decide_check(with_check(after, fact.phase, fact.name, result))
 
 
 def check_skipped(state: SessionState, event: Event, fact: CheckSkipped) -> SessionState:
@@ -67,9 +67,9 @@ def check_skipped(state: SessionState, event: Event, fact: CheckSkipped) -> Sess
     if fact.name not in waiting_for_user(state, phase):
         return state
     skipped = tuple(dict.fromkeys((*state.skipped_checks, fact.name)))
-    found = replace(state.results[phase].checks[fact.name], skipped=True)
+    result = replace(state.results[phase].checks[fact.name], skipped=True)
     after = replace(without_seat(state, check_seat(fact.name)), skipped_checks=skipped)
-    return decide_check(with_check(after, phase, fact.name, found))
+    return decide_check(with_check(after, phase, fact.name, result))
 
 
 def _is_here(state: SessionState, phase: str) -> bool:
@@ -86,14 +86,14 @@ def base_checked(state: SessionState, event: Event, fact: BaseChecked) -> Sessio
     seat, base = state.seats.get(event.seat), state.base_checks
     if seat is None or seat.launch != event.launch or base is None:
         return state
-    found = CheckResult(
+    result = CheckResult(
         outcome=fact.outcome,
         status=fact.status,
         signal=fact.signal,
         timed_out=fact.timed_out,
         launch=event.launch,
     )
-    return _with_base(without_seat(state, event.seat), checks={**base.checks, fact.name: found})
+    return _with_base(without_seat(state, event.seat), checks={**base.checks, fact.name: result})
 
 
 def base_done(state: SessionState, event: Event, fact: BaseDone) -> SessionState:

@@ -15,12 +15,12 @@ from agentmux.core.journal.state import Input, SessionState
 
 def add_input(state: SessionState, event: Event, fact: SeatTold | SeatAnswered) -> SessionState:
     """Return the state in which the event's message or keys are on their way."""
-    made = Input(id=event.id, seat=event.seat, launch=event.launch)
+    new_input = Input(id=event.id, seat=event.seat, launch=event.launch)
     if isinstance(fact, SeatTold):
-        made = replace(made, text=fact.text)
+        new_input = replace(new_input, text=fact.text)
     else:
-        made = replace(made, keys=fact.keys, screen=fact.screen)
-    return replace(state, inputs=(*state.inputs, made))
+        new_input = replace(new_input, keys=fact.keys, screen=fact.screen)
+    return replace(state, inputs=(*state.inputs, new_input))
 
 
 def start_input(state: SessionState, _event: Event, fact: InputStarted) -> SessionState:

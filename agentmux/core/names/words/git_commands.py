@@ -25,8 +25,8 @@ def put_aside(paths: Collection[str], *, top: str, why: str) -> str:
     """
     literal = " --literal-pathspecs" if any(set(path) & set("*?[\\:") for path in paths) else ""
     named = " ".join(map(shlex.quote, paths))
-    place, said = shlex.quote(top), shlex.quote(why)
-    return f"git -C {place}{literal} stash push --all --message {said} -- {named}"
+    place, message = shlex.quote(top), shlex.quote(why)
+    return f"git -C {place}{literal} stash push --all --message {message} -- {named}"
 
 
 def switch(to: str, *, git: str = "git", option: str = "") -> str:

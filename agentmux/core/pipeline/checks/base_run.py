@@ -45,8 +45,8 @@ def next_on_base(state: SessionState) -> VerifyCommand | None:
 def base_command(state: SessionState, seat: str, name: str) -> SetupStep | VerifyCommand | None:
     """Return what runs in a seat of the base; None if there is nothing of this name."""
     steps = state.base_checks.steps if state.base_checks is not None else ()
-    found = map(step_from, steps) if seat == BASE else frozen_commands(state)
-    return next((each for each in found if each.name == name), None)
+    commands = map(step_from, steps) if seat == BASE else frozen_commands(state)
+    return next((each for each in commands if each.name == name), None)
 
 
 def _running(state: SessionState) -> BaseChecks | None:

@@ -100,9 +100,9 @@ def document(phase: PhaseDefinition) -> Check:
     """
 
     def check_completion(_: SessionState, artifacts: Artifacts) -> Completion:
-        found = [_with_content(artifacts, f"{phase.folder}/{e.file}") for e in phase.leaves]
-        missing = [each for each in found if not each.complete]
-        shown = missing or found
+        completions = [_with_content(artifacts, f"{phase.folder}/{e.file}") for e in phase.leaves]
+        missing = [each for each in completions if not each.complete]
+        shown = missing or completions
         because = "; ".join(each.because for each in shown)
         paths = tuple(path for each in shown for path in each.paths)
         return Completion(complete=not missing, because=because, paths=paths)
@@ -115,9 +115,9 @@ def plan(phase: PhaseDefinition) -> Check:
     path, draft = f"{phase.folder}/{PLAN_FILE}", f"{phase.folder}/plan.yaml"
 
     def check_completion(_: SessionState, artifacts: Artifacts) -> Completion:
-        found = artifacts.execution_plan
-        if found is not None:
-            return _yes(f"execution_plan.yaml, {found.subplan_count} sub-plans", path)
+        execution_plan = artifacts.execution_plan
+        if execution_plan is not None:
+            return _yes(f"execution_plan.yaml, {execution_plan.subplan_count} sub-plans", path)
         problem = artifacts.problems.get(path)
         if problem is None and artifacts.exists(draft):
             return _no("plan.yaml was never accepted: execution_plan.yaml is missing", draft)
@@ -176,12 +176,12 @@ def review(phase: PhaseDefinition, fixes: Mapping[str, str]) -> Check:
 
     def check_completion(state: SessionState, artifacts: Artifacts) -> Completion:
         roles = reviewing(nominations(state, artifacts), phase.roles)
-        found = verdicts(roles, artifacts, phase.folder)
+        role_verdicts = verdicts(roles, artifacts, phase.folder)
         paths = verdict_paths(artifacts, phase.folder)
-        failed = tuple(role for role in roles if found.get(role) is Verdict.FAIL)
+        failed = tuple(role for role in roles if role_verdicts.get(role) is Verdict.FAIL)
         if failed:
             return _no(f"{', '.join(failed)} failed it", *paths)
-        missing = tuple(role for role in roles if role not in found)
+        missing = tuple(role for role in roles if role not in role_verdicts)
         if missing:
             return _no(f"no verdict yet from {', '.join(missing)}", *paths)
         return _yes(f"{', '.join(roles)} passed it", *paths)

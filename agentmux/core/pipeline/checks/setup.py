@@ -78,8 +78,8 @@ def step_from(fields: Json) -> SetupStep:
     Raises:
         FieldError: It is damaged.
     """
-    found = from_fields(_RecordedStep, fields, where="state: setup")
-    return SetupStep(name=found.name, run=found.run, timeout_s=float(found.timeout_s))
+    record = from_fields(_RecordedStep, fields, where="state: setup")
+    return SetupStep(name=record.name, run=record.run, timeout_s=float(record.timeout_s))
 
 
 def names_ahead(setup: Setup | None, *, anew: bool) -> tuple[str, ...]:

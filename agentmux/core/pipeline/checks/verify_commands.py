@@ -45,7 +45,7 @@ def frozen_commands(state: SessionState) -> tuple[VerifyCommand, ...]:
     Raises:
         FieldError: One is damaged.
     """
-    found = (from_fields(_RecordedCommand, each, where="state: verify") for each in state.verify)
+    records = (from_fields(_RecordedCommand, each, where="state: verify") for each in state.verify)
     return tuple(
         VerifyCommand(
             name=each.name,
@@ -53,5 +53,5 @@ def frozen_commands(state: SessionState) -> tuple[VerifyCommand, ...]:
             timeout_s=float(each.timeout_s),
             required=each.required,
         )
-        for each in found
+        for each in records
     )

@@ -148,6 +148,6 @@ def help_lines() -> tuple[str, ...]:
     lines: list[str] = []
     for part in DeskPart:
         lines += ["", part.value]
-        found = (each for each in DESK_KEYS if each.part is part)
-        lines += [f"  {each.shown:<8}{each.says}" for each in found]
+        keys = (each for each in DESK_KEYS if each.part is part)
+        lines += [f"  {each.shown:<8}{each.says}" for each in keys]
     return tuple(lines[1:])

@@ -85,15 +85,15 @@ class Keys:
         """Return the keys that are complete now that ``data`` has come."""
         text = self._rest + self._decode(data)
         self._rest = ""
-        found: list[Pressed] = []
+        keys: list[Pressed] = []
         while text:
             if text[0] == _ESCAPE and _UNFINISHED.fullmatch(text):
                 self._rest = text
                 break
             key, text = self._next(text)
             if key is not None:
-                found.append(key)
-        return tuple(found)
+                keys.append(key)
+        return tuple(keys)
 
     def flush(self) -> tuple[Pressed, ...]:
         """Return the Escape key if a single escape is pending; forget all that is pending."""

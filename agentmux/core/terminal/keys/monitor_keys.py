@@ -173,11 +173,11 @@ def why_not(key: Pressed) -> str:
     if key is Key.PASTE:
         return ""
     name = key if isinstance(key, str) else key.value
-    said = {
+    reasons = {
         KeyCondition.DECIDES: "nothing is to be decided now",
         KeyCondition.READS: "no text is shown",
     }
-    known = next((said[e.when] for e in MONITOR_KEYS if key in e.keys and e.when in said), "")
+    known = next((reasons[e.when] for e in MONITOR_KEYS if key in e.keys and e.when in reasons), "")
     return f"`{name}` does nothing here{f', {known}' if known else ''}: ? shows all keys"
 
 
@@ -189,8 +189,8 @@ def help_lines(leave: str) -> tuple[str, ...]:
     lines: list[str] = []
     for when in KeyCondition:
         lines += [when.value]
-        found = (each for each in MONITOR_KEYS if each.when is when)
-        lines += [f"  {each.shown:<11}{each.says}" for each in found]
+        keys = (each for each in MONITOR_KEYS if each.when is when)
+        lines += [f"  {each.shown:<11}{each.says}" for each in keys]
         if when is KeyCondition.ALWAYS:
             lines += ["", "To leave; all goes on without you", f"  {leave}", *_spell_key(leave)]
         lines += [""]

@@ -131,18 +131,18 @@ def _type_char(picker: Picker, char: str) -> Picker:
 
 def _select_match(picker: Picker) -> Picker:
     """Return the picker with the first match selected, if the selected choice does not match."""
-    found = picker.matching_choices
-    if any(each.name == picker.at for each in found):
+    choices = picker.matching_choices
+    if any(each.name == picker.at for each in choices):
         return picker
-    return replace(picker, at=found[0].name if found else "", screen=0)
+    return replace(picker, at=choices[0].name if choices else "", screen=0)
 
 
 def _move_selection(picker: Picker, steps: int) -> Picker:
-    found = picker.matching_choices
-    if not found:
+    choices = picker.matching_choices
+    if not choices:
         return picker
-    place = min(max(picker.place + steps, 0), len(found) - 1)
-    name = found[place].name
+    place = min(max(picker.place + steps, 0), len(choices) - 1)
+    name = choices[place].name
     return replace(picker, at=name, screen=picker.screen if name == picker.at else 0)
 
 

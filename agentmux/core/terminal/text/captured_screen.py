@@ -107,8 +107,8 @@ def to_pieces(
 
 def plain(ansi: str, cols: int, rows: int, *, cells: Cells = cell_width) -> tuple[str, ...]:
     """Return the rows that `paint` returns, as plain text without blanks at their ends."""
-    found = _crop_rows(ansi, cols, rows, cells)
-    return tuple("".join(text for _, text in row).rstrip() for row in found)
+    screen_rows = _crop_rows(ansi, cols, rows, cells)
+    return tuple("".join(text for _, text in row).rstrip() for row in screen_rows)
 
 
 def trim_screen(ansi: str) -> str:
@@ -169,10 +169,10 @@ def snapshot_screen(fields: object) -> str | None:
 
 
 def _crop_rows(ansi: str, cols: int, rows: int, cells: Cells) -> list[list[Piece]]:
-    found = _rows(ansi, cols, cells)
-    while len(found) > max(rows, 0) and not any(text.strip() for _, text in found[-1]):
-        found.pop()
-    return found[-rows:] if rows > 0 else []
+    screen_rows = _rows(ansi, cols, cells)
+    while len(screen_rows) > max(rows, 0) and not any(text.strip() for _, text in screen_rows[-1]):
+        screen_rows.pop()
+    return screen_rows[-rows:] if rows > 0 else []
 
 
 def _rows(ansi: str, cols: int, cells: Cells) -> list[list[Piece]]:
@@ -181,7 +181,7 @@ def _rows(ansi: str, cols: int, cells: Cells) -> list[list[Piece]]:
     The screen is read from its first row on, since colours continue in the next row.
     """
     style, shifted = Style(), False
-    made = [_Row(cols, cells)]
+    rows = [_Row(cols, cells)]
     for token in _TOKEN.finditer(expand_tabs(ansi, cells=cells)):
         kind = token.lastgroup
         if kind == "sgr":
@@ -189,11 +189,11 @@ def _rows(ansi: str, cols: int, cells: Cells) -> list[list[Piece]]:
         elif kind == "shift":
             shifted = token["shift"] == "\x0e"
         elif kind == "newline":
-            made.append(_Row(cols, cells))
+            rows.append(_Row(cols, cells))
         elif kind == "text":
             text = line_drawing(token["text"]) if shifted else token["text"]
-            made[-1].add(style.look(), text)
-    return [row.segments for row in made]
+            rows[-1].add(style.look(), text)
+    return [row.segments for row in rows]
 
 
 class _Row:

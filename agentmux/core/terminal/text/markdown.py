@@ -32,8 +32,8 @@ def render_markdown(text: str) -> Iterator[str]:
 def _line(line: str) -> str:
     heading = _HEADING.fullmatch(line)
     if heading:
-        said = _inline(heading[1])
-        return said if said.endswith((":", "?", "!")) else f"{said}:"
+        title = _inline(heading[1])
+        return title if title.endswith((":", "?", "!")) else f"{title}:"
     bullet = _BULLET.fullmatch(line)
     return f"{bullet[1]}• {_inline(bullet[2])}" if bullet else _inline(line)
 
