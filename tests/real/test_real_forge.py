@@ -127,6 +127,8 @@ def test_start_reads_an_issue_through_the_real_program(
         return done.stdout
 
     run("git", "init", "-q")
+    run("git", "config", "user.name", "A")
+    run("git", "config", "user.email", "a@example.org")
     run("git", "remote", "add", "origin", f"https://{HOST}/o/r.git")
     words = ("start", "--agent", "demo", "--issue", "42", "--dry-run", "--json")
     answer = json.loads(run(sys.executable, "-m", "agentmux", *words))
