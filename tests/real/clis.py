@@ -314,7 +314,7 @@ CLIS: Final[Mapping[str, Cli]] = {
     ),
     "pi": Cli(
         package="@earendil-works/pi-coding-agent",
-        version="1.5.2",
+        version="1.6.0",
         program="@earendil-works/pi-coding-agent/dist/cli.js",
         on_node=20,
         prepare=_pi,
