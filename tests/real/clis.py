@@ -214,10 +214,22 @@ def _aider(place: Place) -> Mapping[str, str]:
     }
 
 
+def _amp(place: Place) -> Mapping[str, str]:
+    # Its welcome, a tour in which keys are lost, is shown until it was gone through once.
+    known = {"neoWelcomeDismissed": place.trusted}
+    _write(place.home / ".local" / "share" / "amp" / "session.json", known)
+    return {"HOME": str(place.home), "AMP_API_KEY": KEY, "AMP_URL": place.url}
+
+
 _NO_TIME: Final = {"limits": "its limit says no time; its recorded screens are tested"}
 _UNTRIED: Final = {"answered": "tried with claude and codex; the others take keys in the same way"}
 _NO_TRUST: Final = {"dialogs": "it asks nothing about a folder"}
 _NOT_TOLD: Final = {"outside": "it has no flag for another directory"}
+_LAUNCHED: Final = (
+    *("rejection", "resumed", "hangup", "midway", "pair", "lost", "left", "asked"),
+    *("permits", "answered", "dialogs", "outside", "limits"),
+)
+"""The columns of the closing table for which a session runs the agent."""
 _LATEST: Final = "it takes no id: the latest conversation of the folder is what comes back"
 
 CLIS: Final[Mapping[str, Cli]] = {
@@ -335,11 +347,19 @@ CLIS: Final[Mapping[str, Cli]] = {
         chats=True,
         prepare=_aider,
         without=dict.fromkeys(
-            (
-                *("rejection", "resumed", "hangup", "midway", "pair", "lost", "left", "asked"),
-                *("permits", "answered", "dialogs", "outside", "limits"),
-            ),
+            _LAUNCHED,
             "it runs a command only after its user has said yes; its recorded screens are tested",
+        ),
+    ),
+    "amp": Cli(
+        package="@ampcode/cli",
+        version="0.0.1790142911-g7618fb",  # the newest whose program is served
+        program="@ampcode/cli-{platform}/amp",
+        prepare=_amp,
+        without=dict.fromkeys(
+            _LAUNCHED,
+            "its conversations are on its server, for which it needs an account; its first screens "
+            "are recorded and tested",
         ),
     ),
 }

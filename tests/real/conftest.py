@@ -74,7 +74,8 @@ def pytest_terminal_summary(terminalreporter) -> None:
     terminalreporter.section("real agent CLIs")
     if terminalreporter.config.stash.get(NOTHING, False):
         terminalreporter.write_line("error: every test was skipped, so that nothing was shown")
-    row = "{:<9}{:<9}" + "{:<10}" * len(COLUMNS)
+    width = max(9, *(len(FOUND.get(name, {}).get("version", "")) + 1 for name in CLIS))
+    row = f"{{:<9}}{{:<{width}}}" + "{:<10}" * len(COLUMNS)
     terminalreporter.write_line(row.format("CLI", "VERSION", *map(str.upper, COLUMNS)))
     for name, held in results.items():
         each = FOUND.get(name, {})
@@ -83,8 +84,9 @@ def pytest_terminal_summary(terminalreporter) -> None:
         terminalreporter.write_line(row.format(name, each.get("version", "-"), *cells).rstrip())
         if "missing" in each:
             terminalreporter.write_line(f"  skipped: {each['missing']}")
-        for column, reason in without.items():
-            terminalreporter.write_line(f"  {column.upper()} n/a: {reason}")
+        for reason in dict.fromkeys(without.values()):
+            columns = (column.upper() for column, why in without.items() if why == reason)
+            terminalreporter.write_line(f"  {', '.join(columns)} n/a: {reason}")
 
 
 @dataclass(slots=True)

@@ -448,6 +448,15 @@ def gemini(reply: Reply, model: str) -> tuple[Json, list[_Event]]:
     return whole, [(None, whole)]
 
 
+def amp(method: str) -> Json:
+    """Return an answer of Amp's server: enough for its first screens, but not for a thread."""
+    results: Json = {
+        "getUserInfo": {"id": "user_1", "email": "a@example.org", "features": []},
+        **{each: [] for each in ("listAgentModes", "loadPlugins", "loadSkills", "notices")},
+    }
+    return {"ok": True, "result": results.get(method)}
+
+
 def package(name: str) -> Json:
     """Return the npm registry's answer about a package, with a very new version."""
     newest = {"name": name, "version": NEWEST, "dist": {"tarball": "", "shasum": ""}}
@@ -508,6 +517,8 @@ class _Handler(BaseHTTPRequestHandler):
             body = {}
         if (refusal := self.server.model.refusal) is not None:
             self._refuse(refusal)
+        elif path.startswith("/api/"):
+            self._json(amp(urlsplit(self.path).query))
         elif path.endswith(("/count_tokens", ":countTokens")):
             self._json({"input_tokens": 10, "totalTokens": 10})
         elif ":generateContent" in path or ":streamGenerateContent" in path:

@@ -1241,6 +1241,34 @@ AIDER: Final = (
     _aider_asked("resumed", "ready", "Restored prev", "resumed after its end", then="No code word"),
 )
 
+
+def _no_key(_place: Place, env: dict[str, str]) -> None:
+    del env["AMP_API_KEY"]
+
+
+_amp = _maker("amp", "Space to continue")
+
+AMP: Final = (
+    _amp("trust", "trust", "log in to Amp", "not logged in", ready="", configure=_no_key),
+    _amp(
+        "trust-welcome",
+        "trust",
+        "Space to continue",
+        "started for the first time",
+        ready="",
+        trusted=False,
+    ),
+    _amp(
+        "trust-tour",
+        "trust",
+        "Enter to get started",
+        "at the end of its welcome",
+        then="Space to continue",
+        keys=("Space",) * 6,
+        trusted=False,
+    ),
+)
+
 SCENES: Final[Iterable[Scene]] = (
-    *CLAUDE, *CODEX, *GEMINI, *COPILOT, *QWEN, *OPENCODE, *PI, *AIDER,
+    *CLAUDE, *CODEX, *GEMINI, *COPILOT, *QWEN, *OPENCODE, *PI, *AIDER, *AMP,
 )  # fmt: skip

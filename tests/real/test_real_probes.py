@@ -2,6 +2,7 @@
 
 import re
 import uuid
+from itertools import takewhile
 from typing import Any
 
 import pytest
@@ -29,6 +30,7 @@ EXPECTED = {
     "opencode": {StrategyKind.CONTINUE},
     "pi": {StrategyKind.ASSIGN, StrategyKind.CONTINUE},
     "aider": {StrategyKind.ASSIGN},
+    "amp": {StrategyKind.CONTINUE},
 }
 
 TOLD = {"claude", "codex", "gemini", "qwen", "copilot"}
@@ -148,8 +150,7 @@ def has_word(text: str, word: str) -> bool:
 def help_for(real: Real, argv: tuple[str, ...]) -> str:
     """Return the help of the program, or of the subcommand if the command line has one."""
     own = real.spec.command
-    sub = argv[len(own) : len(own) + 1]
-    subcommand = sub if sub and not sub[0].startswith("-") and sub[0] != "PROMPT" else ()
-    done = real.run(*own, *subcommand, "--help")
+    subcommands = takewhile(lambda word: re.fullmatch("[a-z]+", word), argv[len(own) :])
+    done = real.run(*own, *subcommands, "--help")
     assert done.returncode == 0, done.stderr
     return re.sub(r"\x1b\[[0-9;]*m", "", done.stdout + done.stderr)

@@ -163,7 +163,7 @@ SAID = [
     ("gemini", "trust", "Do you trust the files in this folder?"),
     ("copilot", "trust", "Confirm folder trust"),
     ("qwen", "trust", "Connect a Provider"),
-    ("amp", "trust", "No API key found. Would you like to log in? [(y)es, (n)o]"),
+    ("amp", "trust", "Would you like to log in to Amp? [(y)es, (n)o]: "),
     ("aider", "trust", "No git repo found, create one to track changes? (Y)es/(N)o [Yes]: "),
     ("aider", "waiting", "Run shell command? (Y)es/(N)o/(D)on't ask again [Yes]: "),
     ("claude", "trust", "  3 new MCP servers found in this project"),
