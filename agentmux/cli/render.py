@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.result import OperationResult, SessionProblem, envelope
 from agentmux.core.names.status_labels import Colour, status_colour
+from agentmux.core.names.words.located_commands import locate_messages
 from agentmux.core.terminal.text.colours import CODES, paint_text, shows_colours
 from agentmux.core.terminal.text.visible_text import visible
 from agentmux.errors import AgentmuxError, DataError, RefusedError, of_system
@@ -125,7 +126,7 @@ def as_json(answer: Mapping[str, object]) -> None:
     """
     indent = 2 if sys.stdout.isatty() else None
     with _answering():
-        sys.stdout.write(json.dumps(answer, indent=indent) + "\n")
+        sys.stdout.write(json.dumps(locate_messages(answer, _locate), indent=indent) + "\n")
 
 
 def sessions_json(result: OperationResult[tuple[SessionView, ...]]) -> None:

@@ -1,5 +1,6 @@
 """In which project a command works, and what it says where that is not the one that is meant."""
 
+import json
 import os
 import shlex
 from collections.abc import Callable
@@ -10,6 +11,7 @@ import pytest
 from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.cli.main import main
 from agentmux.core.names.phase import Phase
+from agentmux.wiring import machine
 from tests.app.driver import make_project
 from tests.app.on_disk import OnDisk
 from tests.house.messages import commands_of
@@ -195,3 +197,34 @@ def test_who_reads_elsewhere_is_told_commands_that_work_there(
     assert NAME in capsys.readouterr().out
     run(project, "--project", str(project), "status")
     assert "--project" not in capsys.readouterr().out
+
+
+def test_a_program_that_asks_elsewhere_is_told_commands_that_work_there(
+    run: Run, home: Path, capsys: Capture, tmp_path: Path
+) -> None:
+    project = make_project(tmp_path / "a project")
+    asked = "as I said: git commit it"
+    folder = sessions_dir(project) / NAME
+    OnDisk(folder, Phase.PLANNING, feature=asked)
+    named = 0
+    for words in ((), ("resume", NAME, "--dry-run"), ("status", "nowhere"), ("rewind", NAME)):
+        run(project, *words, "--json")
+        there = json.loads(capsys.readouterr().out)
+        run(home, "--project", str(project), *words, "--json")
+        here = json.loads(capsys.readouterr().out)
+        known = {each: machine.locate(each, project) for each in strings(there)}
+        assert {*strings(here)} <= {*known.values(), *known}
+        shown = [each.text for text in strings(here) for each in commands_of(text)]
+        found = [each for each in shown if each != "git commit it"]
+        named += len(found)
+        assert all(f"'{project}'" in each for each in found), found
+        assert (asked in strings(here)) == (asked in strings(there))
+    assert named > 2
+
+
+def strings(answer: object) -> list[str]:
+    """Return all texts in a JSON answer."""
+    if isinstance(answer, str):
+        return [answer]
+    inside = answer.values() if isinstance(answer, dict) else answer
+    return [t for e in inside for t in strings(e)] if isinstance(answer, dict | list) else []

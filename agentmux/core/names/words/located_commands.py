@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +27,25 @@ _OUR_COMMAND: Final = re.compile(rf"{_BEFORE}agentmux (?=([a-z][a-z-]*)\b)")
 
 ANYWHERE: Final = frozenset({"completion", "demo", "fleet", "help", "version"})
 """Our commands that are about no project, or have an option of their own for it."""
+
+
+_MESSAGES: Final = frozenset({"hints", "mend", "message", "next", "problems", "reason", "warnings"})
+"""The fields of our answers that hold messages: other texts may be anybody's."""
+
+
+def locate_messages(answer: object, locate: Callable[[str], str], *, of: str = "") -> object:
+    """Return a JSON answer with ``locate`` applied to its messages.
+
+    Args:
+        answer: The answer, or what one of its fields holds.
+        locate: Completes the commands of a message.
+        of: The name of the field.
+    """
+    if isinstance(answer, Mapping):
+        return {name: locate_messages(each, locate, of=name) for name, each in answer.items()}
+    if isinstance(answer, list | tuple):
+        return [locate_messages(each, locate, of=of) for each in answer]
+    return locate(answer) if isinstance(answer, str) and of in _MESSAGES else answer
 
 
 def at_project(text: str, project: Path, commands: Collection[str]) -> str:
