@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Final, Generic, TypeVar
 
-from agentmux.core.codec.frozen import dataclass
+from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.errors import AgentmuxError, ExitCode
 
 SCHEMA: Final = 1
@@ -66,6 +66,12 @@ def problem_of(session: str, error: AgentmuxError) -> SessionProblem:
         hints=error.hints,
         lasting=error.lasting,
     )
+
+
+def locate_problem(problem: SessionProblem, locate: Callable[[str], str]) -> SessionProblem:
+    """Return a problem with ``locate`` applied to its messages."""
+    hints = tuple(map(locate, problem.hints))
+    return replace(problem, message=locate(problem.message), hints=hints)
 
 
 def worst(codes: Iterable[ExitCode]) -> ExitCode:

@@ -226,5 +226,5 @@ def strings(answer: object) -> list[str]:
     """Return all texts in a JSON answer."""
     if isinstance(answer, str):
         return [answer]
-    inside = answer.values() if isinstance(answer, dict) else answer
-    return [t for e in inside for t in strings(e)] if isinstance(answer, dict | list) else []
+    inside = [*answer.values()] if isinstance(answer, dict) else answer
+    return [each for part in inside for each in strings(part)] if isinstance(inside, list) else []

@@ -81,6 +81,10 @@ def test_json_is_that_of_the_commands(page: Page) -> None:
             for seat in each.get("seats", ()):
                 seat.pop("age_s", None)
         assert mine == theirs
+    page.project.git("switch", "-qc", "other")
+    (mine,) = page.browser.get(f"/api/sessions/{session.name}").json()["sessions"]
+    # Who asks a page is in no project's directory.
+    assert f"`agentmux --project {page.project.path} approve` says" in mine["problems"][0]
     wrong = page.browser.get("/api/sessions/none").json()
     assert wrong["problems"][0]["message"] == "there is no session `none`"
 

@@ -7,7 +7,8 @@ have changed. It needs no script to be read, or to decide.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -37,6 +38,7 @@ from agentmux.core.names.conversations import needs_reason, which_conversation
 from agentmux.core.names.status_labels import Colour, SessionStatus, age, status_colour
 from agentmux.core.names.statuses import PARKED, WAITING
 from agentmux.core.names.version import VERSION
+from agentmux.core.names.words.located_commands import locate_messages
 from agentmux.core.terminal.text.text_width import clean, printable
 from agentmux.core.terminal.text.visible_text import visible
 from agentmux.errors import AgentmuxError, ExitCode, NotFoundError, of_system
@@ -178,13 +180,12 @@ class WebPages:
         status = HTTPStatus.NOT_FOUND
         if not isinstance(error, NotFoundError):
             status = HTTPStatus.INTERNAL_SERVER_ERROR
-        if request.scope["path"].startswith("/api/"):
-            return api_error(status, known.message, known.hints)
         place = getattr(request.state, "place", None)
-        hints = [machine.locate(each, place and place.project) for each in known.hints]
-        return self._render_page(
-            request, "failed.html", status=status, words=known.message, hints=hints
-        )
+        locate = partial(machine.locate, project=place and place.project)
+        words, hints = locate(known.message), tuple(map(locate, known.hints))
+        if request.scope["path"].startswith("/api/"):
+            return api_error(status, words, hints)
+        return self._render_page(request, "failed.html", status=status, words=words, hints=hints)
 
     # -- logging in ----------------------------------------------------------------------------
 
@@ -426,8 +427,9 @@ class WebPages:
     def api_sessions(self, _: Request) -> Response:
         """Return what ``list --json`` says, of all projects."""
         listing = self._sessions.read_list(everything=True)
-        views = [each.view for listed in listing.groups for each in listed.shown]
-        return sessions_json(views, listing.problems)
+        rows = (each for group in listing.groups for each in group.shown)
+        views = (_locate(each.view.as_json(), each.place) for each in rows)
+        return AsciiResponse(envelope(views, listing.problems))
 
     def api_session(self, request: Request) -> Response:
         """Return what ``status SESSION --json`` says."""
@@ -436,7 +438,8 @@ class WebPages:
         result = look(place.site, (entry,))
         (view,) = result.data
         view = with_digest(lambda: self._sessions.world(place.project), place.path, view)
-        return sessions_json((with_screens(entry, view, read_limited),), result.problems)
+        fields = with_screens(entry, view, read_limited).as_json()
+        return AsciiResponse(_locate(envelope([fields], result.problems), place))
 
     def api_screens(self, request: Request) -> Response:
         """Return what ``show SESSION --json`` says."""
@@ -448,7 +451,7 @@ class WebPages:
             "screens": [screen.as_json() for screen in screens.screens],
             "warnings": list(screens.warnings),
         }
-        return AsciiResponse(envelope([fields], ()))
+        return AsciiResponse(_locate(envelope([fields], ()), place))
 
     def styles(self, _: Request) -> Response:
         """Return the classes for the colours of terminals."""
@@ -482,9 +485,9 @@ def guard_page(
     return answer_page
 
 
-def sessions_json(views: Iterable[SessionView], problems: Iterable[SessionProblem]) -> Response:
-    """Return the JSON of ``list --json`` and ``status --json``."""
-    return AsciiResponse(envelope((view.as_json() for view in views), problems))
+def _locate(answer: object, place: SessionRef) -> object:
+    """Return an answer about a session whose commands do the same in any directory."""
+    return locate_messages(answer, partial(machine.locate, project=place.project))
 
 
 def api_error(status: HTTPStatus, message: str, hints: tuple[str, ...] = ()) -> Response:

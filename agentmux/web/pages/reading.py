@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from agentmux.adapters.disk.files import read_limited
-from agentmux.app.result import SessionProblem, problem_of
+from agentmux.app.result import SessionProblem, locate_problem, problem_of
 from agentmux.app.session.search.lookup import SessionEntry, entry_at, list_sessions, sessions_dir
 from agentmux.app.session.workplace.own_worktree import with_workplace
 from agentmux.app.views.cached_listings import CachedListings
@@ -22,6 +23,7 @@ from agentmux.core.codec.frozen import dataclass
 from agentmux.core.names.status_labels import StatusGroup, status_colour
 from agentmux.core.terminal.text.search import matches
 from agentmux.errors import AgentmuxError, NotFoundError
+from agentmux.wiring import machine
 
 if TYPE_CHECKING:
     from agentmux.app.views.session.session_view import SessionView
@@ -181,6 +183,7 @@ class ProjectSessions:
         sessions: list[ListedSession] = []
         problems: list[SessionProblem] = []
         for site in sites:
+            locate = partial(machine.locate, project=site.project)
             try:
                 entries = [
                     each
@@ -188,10 +191,10 @@ class ProjectSessions:
                     if not sought or matches(sought, search_words(each, site.project.name))
                 ]
             except AgentmuxError as error:
-                problems.append(problem_of("", error))
+                problems.append(locate_problem(problem_of("", error), locate))
                 continue
             result = look(asked.by(site), entries, warns=False)
-            problems += result.problems
+            problems += (locate_problem(each, locate) for each in result.problems)
             sessions += (_to_listed(site, view) for view in result.data)
         groups = tuple(_group_sessions(_told_apart(sessions), everything=everything))
         return ListedSessions(
