@@ -17,6 +17,7 @@ from agentmux.cli import render
 from agentmux.cli.fast import help  # noqa: A004 (the module of this name)
 from agentmux.core.names.version import VERSION
 from agentmux.errors import UsageError
+from agentmux.overriding import override
 
 GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Work": {
@@ -72,14 +73,16 @@ _COMMANDS: Final = {name: place for group in GROUPS.values() for name, place in 
 class _Commands(TyperGroup):
     """The group of all commands; imports the module of a command only when that command is used."""
 
-    def list_commands(  # type: ignore[explicit-override]  # typing has it from Python 3.12 on
+    @override
+    def list_commands(
         self,
         ctx: Any,  # noqa: ANN401 (click's, or that of typer's own click)
     ) -> list[str]:
         """Return the command names in the order in which the help lists them."""
         return [*_COMMANDS, *(name for name in super().list_commands(ctx) if name not in _COMMANDS)]
 
-    def get_command(  # type: ignore[explicit-override]  # as above
+    @override
+    def get_command(
         self,
         ctx: Any,  # noqa: ANN401 (as above)
         cmd_name: str,
@@ -96,7 +99,8 @@ class _Commands(TyperGroup):
 class _Start(TyperCommand):
     """The command ``start``; accepts ``--branch`` without a value, which typer cannot do itself."""
 
-    def parse_args(  # type: ignore[explicit-override]  # as above
+    @override
+    def parse_args(
         self,
         ctx: Any,  # noqa: ANN401 (as above)
         args: list[str],
@@ -120,7 +124,8 @@ class _Start(TyperCommand):
 class _Diff(TyperCommand):
     """Reads words after ``--`` as paths; without this the first could be the session's name."""
 
-    def parse_args(  # type: ignore[explicit-override]  # as above
+    @override
+    def parse_args(
         self,
         ctx: Any,  # noqa: ANN401 (as above)
         args: list[str],

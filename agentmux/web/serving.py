@@ -22,6 +22,7 @@ from agentmux.adapters.system.processes.command_runs import CommandRuns
 from agentmux.adapters.system.python.garbage import collect_often
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.errors import BlockedError, UsageError, of_system
+from agentmux.overriding import override
 from agentmux.web.application import application
 from agentmux.web.events import Events
 from agentmux.web.guard import PageAddress
@@ -208,7 +209,8 @@ class PageServer(uvicorn.Server):
         self._closing = closing
 
     @contextmanager
-    def capture_signals(self) -> Iterator[None]:  # type: ignore[explicit-override]  # typing has it from Python 3.12 on
+    @override
+    def capture_signals(self) -> Iterator[None]:
         """Take the signals that end the server; unlike uvicorn, do not raise them again.
 
         Raised again, they would end this process before it has cleaned up.
@@ -220,7 +222,8 @@ class PageServer(uvicorn.Server):
             for each, handler in before.items():
                 signal.signal(each, handler)
 
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:  # type: ignore[explicit-override]  # typing has it from Python 3.12 on
+    @override
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """End the streams, then the server."""
         self._closing()
         super().handle_exit(sig, frame)

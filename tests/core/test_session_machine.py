@@ -79,6 +79,7 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.artifacts import ARCHITECTURE, Artifacts, done_marker
 from agentmux.core.pipeline.on_disk import StateFromDisk, state_from_disk
 from agentmux.core.pipeline.registry import PIPELINE, working_phase
+from agentmux.overriding import override
 from tests.core.builders import AT, EXPERT, LOGIC, QUALITY, artifacts, outcome_of, plan, review
 
 DESIGN = "05_design/design.md"
@@ -822,7 +823,8 @@ class SessionMachine(RuleBasedStateMachine):
         if state.options.commit:
             assert self.world.commits == [state.approval]
 
-    def teardown(self) -> None:  # type: ignore[explicit-override] # typing has it from 3.12
+    @override
+    def teardown(self) -> None:
         """Check that without further kills the session comes to rest with every line applied."""
         if not self.world.lines:
             return

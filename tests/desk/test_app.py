@@ -27,6 +27,7 @@ from agentmux.desk.list.reading import SessionReader
 from agentmux.desk.list.session_feed import SessionFeed
 from agentmux.desk.session.pages import SessionPage, SessionPages
 from agentmux.desk.tools import DeskTools
+from agentmux.overriding import override
 from agentmux.wiring import build, machine
 from tests.cli.picker.picker_lab import AT, make_session
 
@@ -260,9 +261,8 @@ class HeldPages(SessionPages):
         super().__init__(tools.reader, tools.commands.locate)
         self.holds, self.is_held, self.goes_on = False, threading.Event(), threading.Event()
 
-    def page(  # type: ignore[explicit-override]  # typing has it from Python 3.12 on
-        self, row: DeskRow, tab: str, at: int = 0, name: str = ""
-    ) -> SessionPage:
+    @override
+    def page(self, row: DeskRow, tab: str, at: int = 0, name: str = "") -> SessionPage:
         page = super().page(row, tab, at, name)
         if self.holds:
             self.holds = False

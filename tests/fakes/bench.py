@@ -13,6 +13,7 @@ from agentmux.adapters.tmux.client import TmuxReply
 from agentmux.adapters.tmux.own_session import OwnTmux
 from agentmux.adapters.tmux.server import TmuxTerminal
 from agentmux.core.agents.environment import Change
+from agentmux.overriding import override
 from agentmux.ports.tmux.terminal import Arranged, CreatedSession, NewPane, Pane, Screen, Target
 from tests.fakes.terminal import FakeTerminal
 
@@ -22,7 +23,8 @@ class Bench(TmuxTerminal):
 
     _last: Target | None = None
 
-    def create_session(  # type: ignore[explicit-override]
+    @override
+    def create_session(
         self,
         *,
         name: str,

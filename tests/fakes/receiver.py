@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from agentmux.overriding import override
+
 
 class Receiver(ThreadingHTTPServer):
     """A server that keeps what it gets; a path below ``/refuse`` is refused."""
@@ -27,9 +29,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(403 if self.path.startswith("/refuse") else 200)
         self.end_headers()
 
-    def log_message(  # type: ignore[explicit-override]
-        self, *args: object
-    ) -> None:
+    @override
+    def log_message(self, *args: object) -> None:
         pass
 
 

@@ -16,6 +16,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from agentmux.overriding import override
+
 TOKEN: Final = "a-token-of-this-test"
 _NAME: Final = re.compile(r"\b(?:query|mutation) (\w+)")
 _COLLABORATOR: Final = re.compile(r"/api/v3/repos/o/r/collaborators/([^/]+)/permission")
@@ -176,5 +178,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def log_message(self, *_: object) -> None:  # type: ignore[explicit-override]  # as of 3.12
+    @override
+    def log_message(self, *_: object) -> None:
         """Say nothing."""

@@ -30,6 +30,8 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 
+from agentmux.overriding import override
+
 CODE_WORD: Final = re.compile(r"[Tt]he code word is ([A-Z]+-[0-9]+)")
 UNKNOWN: Final = "No code word was told."
 NO_PROMPT: Final = "/dev/null"
@@ -471,9 +473,8 @@ class _Http(ThreadingHTTPServer):
     block_on_close = False
     model: ModelServer
 
-    def handle_error(  # type: ignore[explicit-override]  # typing has `override` from 3.12 on
-        self, request: object, client_address: object
-    ) -> None:
+    @override
+    def handle_error(self, request: object, client_address: object) -> None:
         """Ignore the broken connections of killed agents."""
 
 
@@ -564,7 +565,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(data)
 
-    def log_message(self, format: str, *args: object) -> None:  # type: ignore[explicit-override]  # noqa: A002 (as above; the name is theirs)
+    @override
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (as above; the name is theirs)
         """Print nothing, because requests are logged to the file."""
 
 

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentmux.core.terminal.text.captured_screen import plain
+from agentmux.overriding import override
 from agentmux.web.pages.markup import colour_rules, diff_class, markdown, screen
 
 EVIL = "<script>alert(1)</script>"
@@ -19,12 +20,12 @@ class _Reader(HTMLParser):
         self.text = ""
         self.elements: list[tuple[str, dict[str, str | None]]] = []
 
-    def handle_starttag(  # type: ignore[explicit-override]  # typing has it from Python 3.12 on
-        self, tag: str, attrs: list[tuple[str, str | None]]
-    ) -> None:
+    @override
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.elements.append((tag, dict(attrs)))
 
-    def handle_data(self, data: str) -> None:  # type: ignore[explicit-override]  # as above
+    @override
+    def handle_data(self, data: str) -> None:
         self.text += data
 
 

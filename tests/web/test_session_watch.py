@@ -8,6 +8,7 @@ from pathlib import Path
 from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.app.world import Site
 from agentmux.core.names.phase import Phase
+from agentmux.overriding import override
 from agentmux.web.pages.reading import ProjectSessions
 from agentmux.web.session_watch import LIST, SessionWatch
 from agentmux.wiring import build
@@ -23,7 +24,8 @@ class Sudden(ProjectSessions):
     project: Path
     looks = 0
 
-    def sites(self) -> Iterator[Site]:  # type: ignore[explicit-override]
+    @override
+    def sites(self) -> Iterator[Site]:
         yield from super().sites()
         self.looks += 1
         if self.looks == 1:

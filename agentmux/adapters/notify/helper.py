@@ -22,6 +22,7 @@ from typing import Any, Final
 
 from agentmux.adapters.system.python.extras import APPRISE, install_command
 from agentmux.adapters.system.python.import_path import put_own_first
+from agentmux.overriding import override
 
 NO_APPRISE: Final = f"Apprise is not installed; to install it: {install_command(APPRISE)}"
 _DESKTOP: Final = "desktop"
@@ -117,9 +118,8 @@ def _try_send(send: Callable[[], object]) -> str:
     here, messages = threading.get_ident(), []
 
     class Listener(logging.Handler):
-        def emit(  # type: ignore[explicit-override]  # typing has it from Python 3.12 on
-            self, record: logging.LogRecord
-        ) -> None:
+        @override
+        def emit(self, record: logging.LogRecord) -> None:
             if record.thread == here:
                 messages.append(record.getMessage())
 

@@ -21,6 +21,7 @@ from agentmux.adapters.tmux import commands as say
 from agentmux.adapters.tmux.client import TmuxClient, TmuxReply
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import NotInstalledError
+from agentmux.overriding import override
 from agentmux.ports.tmux.terminal import Target
 
 _FLAGS: Final = f"{say.UNSEEN},ignore-size"
@@ -179,7 +180,8 @@ class ControlClient(TmuxClient):
 
     pipe: ControlPipe
 
-    def say(  # type: ignore[explicit-override]  # typing has it from Python 3.12 on
+    @override
+    def say(
         self, *words: str, stdin: str | None = None, timeout_s: float | None = None
     ) -> TmuxReply:
         """Carry out one call; see `TmuxClient.say`."""

@@ -52,6 +52,7 @@ from agentmux.core.names.version import VERSION
 from agentmux.core.pipeline.registry import FEATURE_PIPELINE, running
 from agentmux.core.terminal.text.colours import shows_colours
 from agentmux.errors import AgentmuxError, DataError, ExitCode
+from agentmux.overriding import override
 from agentmux.ports.tmux.display import Display, MonitorMessage
 from agentmux.ports.tmux.terminal import Target
 from agentmux.wiring import build
@@ -75,9 +76,8 @@ _LOG_KEYS: Final = ("session", "phase", "role", "pane")
 class _JsonLines(logging.Formatter):
     """Formats each log record as one line of JSON."""
 
-    def format(  # type: ignore[explicit-override]  # typing has it from Python 3.12 on
-        self, record: logging.LogRecord
-    ) -> str:
+    @override
+    def format(self, record: logging.LogRecord) -> str:
         """Return ``record`` as a JSON object in one line."""
         fields: dict[str, object] = {
             "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),

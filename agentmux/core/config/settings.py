@@ -15,6 +15,7 @@ from agentmux.core.config.commands import SetupStep, VerifyCommand
 from agentmux.core.names.occasion import Occasion
 from agentmux.core.names.phase import ROLES
 from agentmux.core.names.statuses import KEEP
+from agentmux.overriding import override
 
 _DAY_S: Final = 86_400.0
 _MINUTE_S: Final = 60.0
@@ -227,7 +228,8 @@ class Address:
 
     value: str = field(repr=False)
 
-    def __str__(self) -> str:  # type: ignore[explicit-override]  # typing has it from 3.12 on
+    @override
+    def __str__(self) -> str:
         """Return the address without anything secret."""
         scheme, mark, _ = self.value.partition("://")
         return f"{scheme}://…" if mark else self.value

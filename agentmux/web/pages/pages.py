@@ -42,6 +42,7 @@ from agentmux.core.names.words.located_commands import locate_messages
 from agentmux.core.terminal.text.text_width import clean, printable
 from agentmux.core.terminal.text.visible_text import visible
 from agentmux.errors import AgentmuxError, ExitCode, NotFoundError, of_system
+from agentmux.overriding import override
 from agentmux.web.pages import markup
 from agentmux.web.pages.beginning import StartOffer, offer
 from agentmux.web.pages.overview import MARK_COLOURS, decision, phases, summary
@@ -465,7 +466,8 @@ class WebPages:
 class AsciiResponse(JSONResponse):
     """JSON in ASCII, as the commands write it: a surrogate has no UTF-8."""
 
-    def render(self, content: Any) -> bytes:  # type: ignore[explicit-override]  # noqa: ANN401 (Starlette's)
+    @override
+    def render(self, content: Any) -> bytes:  # noqa: ANN401 (Starlette's)
         """Return the content as JSON."""
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 

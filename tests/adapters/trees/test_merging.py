@@ -11,6 +11,7 @@ import pytest
 
 from agentmux.adapters.git.program import GitProgram, GitReply
 from agentmux.adapters.trees.merging import Merges
+from agentmux.overriding import override
 from agentmux.ports.git.merging import (
     BaseMovedError,
     CheckoutDirtyError,
@@ -599,10 +600,12 @@ class MortalGit(GitProgram):
     last = -1
     after = False
 
-    def at(self, folder: Path) -> Self:  # type: ignore[explicit-override]
+    @override
+    def at(self, folder: Path) -> Self:
         return self
 
-    def run(self, *argv: str, **more: Any) -> GitReply:  # type: ignore[explicit-override]
+    @override
+    def run(self, *argv: str, **more: Any) -> GitReply:
         self.calls += 1
         if self.calls == self.last and not self.after:
             raise Killed

@@ -17,6 +17,7 @@ from agentmux.adapters.trees.checkpoints import GitCheckpoints
 from agentmux.adapters.trees.merging import Merges
 from agentmux.adapters.trees.worktrees import LinkedWorktrees
 from agentmux.errors import MissingError
+from agentmux.overriding import override
 from agentmux.ports.git.repository import ChangeRange, GitError, GitRefusedError
 from agentmux.ports.git.worktrees import WorktreeSpec
 from tests.adapters.trees.test_checkpoints import inside, names, taken
@@ -417,7 +418,8 @@ def test_a_repository_with_longer_hashes(tmp_path: Path) -> None:
 class ImpatientGit(GitProgram):
     """Waits no longer than a second for any command, and checks that it did not."""
 
-    def run(self, *argv: str, **more: Any) -> GitReply:  # type: ignore[explicit-override]
+    @override
+    def run(self, *argv: str, **more: Any) -> GitReply:
         began = time.monotonic()
         try:
             return super().run(*argv, **{**more, "limit_s": 1.0})

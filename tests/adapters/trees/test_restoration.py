@@ -13,6 +13,7 @@ from agentmux.adapters.trees.worktrees import LinkedWorktrees
 from agentmux.core.journal.state import TreeCheckpoint
 from agentmux.core.names.layout import COPIED
 from agentmux.errors import BlockedError
+from agentmux.overriding import override
 from agentmux.ports.git.worktrees import CheckpointUnusableError, WorktreeSpec
 from tests.adapters.trees.test_checkpoints import digests, dirty, taken
 from tests.adapters.trees.test_worktrees import Killed, KilledGit, spec_of, worktrees
@@ -88,7 +89,8 @@ class KilledInside(GitProgram):
 
     left = 0
 
-    def run(self, *argv: str, **more: Any) -> GitReply:  # type: ignore[explicit-override]
+    @override
+    def run(self, *argv: str, **more: Any) -> GitReply:
         if "checkout-index" in argv:
             KilledInside.left -= 1
             if KilledInside.left == 0:

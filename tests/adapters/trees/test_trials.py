@@ -11,6 +11,7 @@ import pytest
 
 from agentmux.adapters.git.program import GitProgram, GitReply
 from agentmux.adapters.trees.trials import NOTE, GitTrials
+from agentmux.overriding import override
 from agentmux.ports.git.repository import GitRefusedError
 from agentmux.ports.git.trials import Trial
 from tests.adapters.trees.test_checkpoints import checkpoints, taken
@@ -129,7 +130,8 @@ def test_a_file_of_the_user_is_never_written_over(project: Path, *, ignored: boo
 class KilledAfter(GitProgram):
     """Dies after its first command that changes something."""
 
-    def run(self, *argv: str, **more: Any) -> GitReply:  # type: ignore[explicit-override]
+    @override
+    def run(self, *argv: str, **more: Any) -> GitReply:
         super().run(*argv, **more)
         raise Killed
 

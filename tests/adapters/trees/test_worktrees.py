@@ -16,6 +16,7 @@ from agentmux.adapters.git.program import GitProgram, GitReply
 from agentmux.adapters.trees.worktrees import LinkedWorktrees
 from agentmux.core.names.layout import COPIED
 from agentmux.errors import BlockedError
+from agentmux.overriding import override
 from agentmux.ports.git.repository import GitError
 from agentmux.ports.git.worktrees import FolderGoneError, WorktreeSpec, WorktreeTakenError
 from tests.adapters.trees.test_merging import racing
@@ -109,7 +110,8 @@ class KilledGit(GitProgram):
         super().__init__(project, dict(os.environ))
         self.left, self.after = at, after
 
-    def run(self, *argv: str, **more: Any) -> GitReply:  # type: ignore[explicit-override]
+    @override
+    def run(self, *argv: str, **more: Any) -> GitReply:
         self.left -= 1
         if self.left == 0 and not self.after:
             raise Killed

@@ -24,6 +24,7 @@ from agentmux.app.commands.resume.resume import plan_resume
 from agentmux.app.session.search.lookup import list_sessions, live
 from agentmux.core.names import layout
 from agentmux.errors import NAME_TAKEN, AgentmuxError, BlockedError, ExitCode, UsageError
+from agentmux.overriding import override
 from agentmux.ports.tmux.terminal import CreatedSession
 from tests.app.driver import (
     NotedRepository,
@@ -138,7 +139,8 @@ def test_a_name_that_another_project_takes_on_the_server_meanwhile_is_passed_ove
 class _Fails(_ReadyAtOnce):
     """An orchestrator that reports that it cannot begin."""
 
-    def wait(self, timeout_s: float, pid: int) -> bytes | None:  # type: ignore[explicit-override]
+    @override
+    def wait(self, timeout_s: float, pid: int) -> bytes | None:
         return OrchestratorReport(
             ok=False, exit_code=ExitCode.DATA, message="cannot begin"
         ).encode()

@@ -18,6 +18,7 @@ from agentmux.core.journal.results import PhaseResult
 from agentmux.core.journal.state import Base, Options, Reviewed, SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, MissingError
+from agentmux.overriding import override
 from agentmux.ports.git.repository import (
     GitError,
     HeadMovedError,
@@ -122,7 +123,8 @@ def test_a_failure_after_the_commit_does_not_unmake_it(
     project: Path, world: World, state: SessionState
 ) -> None:
     class Late(Git):
-        def commit(self, *args: object, **more: object) -> str:  # type: ignore[explicit-override]
+        @override
+        def commit(self, *args: object, **more: object) -> str:
             super().commit(*args, **more)  # type: ignore[arg-type]
             raise MissingError("git commit did not answer within 600 s: a hook runs on")
 
@@ -135,7 +137,8 @@ def test_a_failure_after_the_commit_leaves_no_stale_index(
     project: Path, world: World, state: SessionState
 ) -> None:
     class Late(Git):
-        def commit(self, *args: object, **more: object) -> str:  # type: ignore[explicit-override]
+        @override
+        def commit(self, *args: object, **more: object) -> str:
             with suppress(IndexBusyError):
                 super().commit(*args, **more)  # type: ignore[arg-type]
             raise MissingError("git commit did not answer within 600 s: a hook runs on")
@@ -152,7 +155,8 @@ def test_a_head_that_moves_at_the_last_moment_is_not_committed_on(
     project: Path, world: World, state: SessionState
 ) -> None:
     class Moving(Git):
-        def changed_since(self, *args: object) -> tuple[str, ...]:  # type: ignore[explicit-override]
+        @override
+        def changed_since(self, *args: object) -> tuple[str, ...]:
             git(project, "commit", "-q", "--allow-empty", "-m", "mine")
             return super().changed_since(*args)  # type: ignore[arg-type]
 

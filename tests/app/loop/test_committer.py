@@ -16,6 +16,7 @@ from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase
 from agentmux.core.pipeline.delivery import failure
 from agentmux.errors import ExitCode
+from agentmux.overriding import override
 from tests.app.driver import Studio, git, make_project
 from tests.conftest import _wait_until
 
@@ -73,7 +74,8 @@ class Strange(Git):
 
     tries = 0
 
-    def commit(self, *args: object, **more: object) -> str:  # type: ignore[explicit-override]
+    @override
+    def commit(self, *args: object, **more: object) -> str:
         Strange.tries += 1
         raise ModuleNotFoundError("No module named 'agentmux.gone'")
 

@@ -56,6 +56,7 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.terminal.keys.console import ANSWER_S, READ_S, REST_S, TextPage
 from agentmux.core.terminal.keys.keys import Key, Pressed
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, MissingError
+from agentmux.overriding import override
 from agentmux.ports.git.repository import ChangeRange, Head
 from agentmux.ports.tmux.display import Picture
 from agentmux.ports.tmux.terminal import (
@@ -101,16 +102,17 @@ class Balky(FakeTerminal):
         self.shows, self.looks = "", 0
         self.busy: Callable[[], object] | None = None
 
-    def own(self, target: Target) -> "WatchedOwn":  # type: ignore[explicit-override]
+    @override
+    def own(self, target: Target) -> "WatchedOwn":
         return WatchedOwn(self, target)
 
-    def go_to(self, session: str, pane: str) -> bool:  # type: ignore[explicit-override]
+    @override
+    def go_to(self, session: str, pane: str) -> bool:
         self.went.append(pane)
         return super().go_to(session, pane)
 
-    def capture(  # type: ignore[explicit-override]
-        self, panes: Sequence[str], *, colours: bool = True
-    ) -> Mapping[str, Screen]:
+    @override
+    def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
         if self.bug is not None:
             raise self.bug
         self.looks += 1
@@ -121,22 +123,21 @@ class Balky(FakeTerminal):
             pane: replace(each, text=self.shows, ansi=self.shows) for pane, each in found.items()
         }
 
-    def arrange(self, session: str, visible: Sequence[str]) -> Arranged:  # type: ignore[explicit-override]
+    @override
+    def arrange(self, session: str, visible: Sequence[str]) -> Arranged:
         if self.busy is not None:
             self.busy()
         return super().arrange(session, visible)
 
-    def open_panes(  # type: ignore[explicit-override]  # typing has it from 3.12
-        self, session: str, panes: Sequence[NewPane]
-    ) -> Mapping[str, str]:
+    @override
+    def open_panes(self, session: str, panes: Sequence[NewPane]) -> Mapping[str, str]:
         self.calls.append("open_panes")
         if self.broken is not None:
             raise self.broken
         return super().open_panes(session, panes)
 
-    def close_panes(  # type: ignore[explicit-override]
-        self, panes: Sequence[str], *, vacate: Collection[str] = ()
-    ) -> None:
+    @override
+    def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
         shown = {pane.id: pane for pane in self.panes("$0") if pane.visible}
         if panes:
             self.vacated += [shown[each].seat for each in panes if each in shown and each in vacate]
@@ -146,9 +147,8 @@ class Balky(FakeTerminal):
                 raise stuck
         super().close_panes(panes, vacate=vacate)
 
-    def kill_session(  # type: ignore[explicit-override]
-        self, session: str
-    ) -> None:
+    @override
+    def kill_session(self, session: str) -> None:
         self.calls.append("kill_session")
         super().kill_session(session)
 
@@ -156,15 +156,18 @@ class Balky(FakeTerminal):
 class WatchedOwn(FakeOwn):
     """A session of a `Balky` terminal, which notes the calls that a frozen server keeps waiting."""
 
-    def clients(self) -> tuple[Client, ...]:  # type: ignore[explicit-override]
+    @override
+    def clients(self) -> tuple[Client, ...]:
         self._note("clients")
         return super().clients()
 
-    def panes(self) -> tuple[Pane, ...]:  # type: ignore[explicit-override]
+    @override
+    def panes(self) -> tuple[Pane, ...]:
         self._note("panes")
         return super().panes()
 
-    def set_options(  # type: ignore[explicit-override]
+    @override
+    def set_options(
         self, session: Mapping[str, str], panes: Mapping[str, Mapping[str, str]]
     ) -> None:
         self._note("options")
@@ -231,16 +234,19 @@ class Keyboard(Silent):
         self._pressed += keys
         os.write(self._woken, b"k")
 
-    def fileno(self) -> int | None:  # type: ignore[explicit-override]
+    @override
+    def fileno(self) -> int | None:
         return self._wakes
 
-    def keys(self) -> tuple[Pressed, ...]:  # type: ignore[explicit-override]
+    @override
+    def keys(self) -> tuple[Pressed, ...]:
         with suppress(BlockingIOError):
             os.read(self._wakes, 4096)
         pressed, self._pressed = tuple(self._pressed), []
         return pressed
 
-    def show(self, picture: Picture) -> None:  # type: ignore[explicit-override]
+    @override
+    def show(self, picture: Picture) -> None:
         if self.bug is not None:
             raise self.bug
         self.draws.set()
@@ -1358,10 +1364,12 @@ class Elsewhere(NotedRepository):
     branch = "main"
     inside: tuple[str, ...] = ()
 
-    def head(self) -> Head:  # type: ignore[explicit-override]
+    @override
+    def head(self) -> Head:
         return replace(super().head(), branch=self.branch)
 
-    def list_nested(self) -> tuple[str, ...]:  # type: ignore[explicit-override]
+    @override
+    def list_nested(self) -> tuple[str, ...]:
         return self.inside
 
 
@@ -1397,7 +1405,8 @@ def test_a_slow_git_holds_nothing_up_and_only_a_question_that_was_shown_is_answe
     answers = threading.Event()
 
     class Slow(Elsewhere):
-        def result_tree(self, paths: Collection[str]) -> str:  # type: ignore[explicit-override]
+        @override
+        def result_tree(self, paths: Collection[str]) -> str:
             assert answers.wait(DEADLINE_S)
             return super().result_tree(paths)
 
@@ -1436,7 +1445,8 @@ def test_a_request_that_is_taken_back_while_git_looks_can_be_sent_again(
     answers.set()
 
     class Slow(NotedRepository):
-        def result_tree(self, paths: Collection[str]) -> str:  # type: ignore[explicit-override]
+        @override
+        def result_tree(self, paths: Collection[str]) -> str:
             assert answers.wait(DEADLINE_S)
             return super().result_tree(paths)
 
@@ -1515,7 +1525,8 @@ def test_a_git_that_hangs_keeps_no_orchestrator_from_ending(
     answers, answered = threading.Event(), threading.Event()
 
     class Hanging(NotedRepository):
-        def result_tree(self, paths: Collection[str]) -> str:  # type: ignore[explicit-override]
+        @override
+        def result_tree(self, paths: Collection[str]) -> str:
             answers.wait(DEADLINE_S)
             answered.set()
             return ""
@@ -1544,7 +1555,8 @@ def test_what_git_cannot_show_keeps_nobody_from_deciding(stage: Stage, keyboard:
     stage.pipeline = "quick"
 
     class Broken(NotedRepository):
-        def stat(self, found: ChangeRange) -> tuple[str, ...]:  # type: ignore[explicit-override]
+        @override
+        def stat(self, found: ChangeRange) -> tuple[str, ...]:
             raise MissingError("git diff did not answer within 30 s")
 
     async def play() -> None:
@@ -1596,7 +1608,8 @@ def test_a_bug_behind_a_key_is_reported(
     stage.pipeline = "quick"
 
     class Broken(NotedRepository):
-        def result_tree(self, paths: object) -> str:  # type: ignore[explicit-override]
+        @override
+        def result_tree(self, paths: object) -> str:
             raise ZeroDivisionError("no work tree")
 
     stage.world = replace(stage.world, repository=Broken(stage.project))
@@ -1629,7 +1642,8 @@ def test_whatever_keeps_a_commit_from_being_made_leaves_the_decision_open(
     class Broken(NotedRepository):
         calls = 0
 
-        def find_commit(self, *args: Any, **more: Any) -> str | None:  # type: ignore[explicit-override]
+        @override
+        def find_commit(self, *args: Any, **more: Any) -> str | None:
             self.calls += 1
             if self.calls == 1:
                 raise error
@@ -1874,7 +1888,8 @@ class Advanced(asyncio.SelectorEventLoop):
         super().__init__()
         self.made.append(self)
 
-    def time(self) -> float:  # type: ignore[explicit-override]
+    @override
+    def time(self) -> float:
         return super().time() + Advanced.ahead_s
 
 

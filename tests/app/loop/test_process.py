@@ -20,6 +20,7 @@ from agentmux.core.names.phase import Phase
 from agentmux.core.names.statuses import PASSED
 from agentmux.core.pipeline.artifacts import Artifacts
 from agentmux.core.pipeline.work import find_work
+from agentmux.overriding import override
 from agentmux.wiring import build
 from tests.app.driver import SimPane, Studio, make_project
 from tests.app.on_disk import AT, OnDisk, implementing
@@ -33,7 +34,8 @@ class Overtaken(FileSession):
         super().__init__(path)
         self._others = [other]
 
-    def artifacts(self, state: SessionState) -> Artifacts:  # type: ignore[explicit-override]
+    @override
+    def artifacts(self, state: SessionState) -> Artifacts:
         found = super().artifacts(state)
         while self._others:
             self._others.pop()()

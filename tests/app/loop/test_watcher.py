@@ -27,6 +27,7 @@ from agentmux.core.journal.events import (
 )
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.turn import Turn
+from agentmux.overriding import override
 from agentmux.ports.tmux.terminal import (
     Pane,
     Screen,
@@ -60,7 +61,8 @@ class OnePane(SimTerminal):
     slow = False
     unread = False
 
-    def panes(self) -> tuple[Pane, ...]:  # type: ignore[explicit-override]
+    @override
+    def panes(self) -> tuple[Pane, ...]:
         return (
             Pane(
                 id="%1", window="@0", pid=os.getpid(), dead=False, seat="architect",
@@ -68,9 +70,8 @@ class OnePane(SimTerminal):
             ),
         )  # fmt: skip
 
-    def capture(  # type: ignore[explicit-override]
-        self, panes: Sequence[str], *, colours: bool = True
-    ) -> Mapping[str, Screen]:
+    @override
+    def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
         if self.slow:
             raise TerminalError("tmux did not answer within 5 s")
         if self.unread:
@@ -162,7 +163,8 @@ class Ahead(asyncio.SelectorEventLoop):
 
     seconds = 0.0
 
-    def time(self) -> float:  # type: ignore[explicit-override]
+    @override
+    def time(self) -> float:
         return super().time() + Ahead.seconds
 
 

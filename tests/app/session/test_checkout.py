@@ -27,6 +27,7 @@ from agentmux.app.world import World
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode
+from agentmux.overriding import override
 from agentmux.wiring import build
 from tests.app.driver import make_project
 from tests.app.on_disk import SESSION_ID, OnDisk
@@ -138,7 +139,8 @@ def test_of_starts_at_the_same_moment_one_begins(
     over = threading.Event()
 
     class Waits(ReadyPipe):
-        def wait(self, timeout_s: float, pid: int) -> bytes | None:  # type: ignore[explicit-override]
+        @override
+        def wait(self, timeout_s: float, pid: int) -> bytes | None:
             over.wait(20)
             return OrchestratorReport(ok=True).encode()
 

@@ -38,6 +38,7 @@ from agentmux.app.world import Site
 from agentmux.core.names import layout
 from agentmux.core.names.phase import Phase
 from agentmux.errors import ExitCode, MissingError, NotFoundError
+from agentmux.overriding import override
 from agentmux.ports.tmux.terminal import ServerListing, Terminal, TerminalUnreachableError
 from agentmux.wiring import build
 from tests.app.on_disk import SESSION_ID, OnDisk
@@ -468,7 +469,8 @@ def test_each_server_is_asked_once(
     calls: list[str | None] = []
 
     class Counting(TmuxTerminal):
-        def listing(self) -> ServerListing:  # type: ignore[explicit-override]
+        @override
+        def listing(self) -> ServerListing:
             calls.append(self.socket)
             return super().listing()
 

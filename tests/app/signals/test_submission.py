@@ -38,6 +38,7 @@ from agentmux.core.journal.events import (
 from agentmux.core.journal.state import Options
 from agentmux.core.names.phase import Phase
 from agentmux.errors import DataError, NotFoundError, UsageError
+from agentmux.overriding import override
 from tests.app.on_disk import AT, OnDisk, implementing
 from tests.core.builders import plan, review
 
@@ -462,9 +463,8 @@ def test_codex_hands_its_mcp_servers_all_that_says_who_calls(architecting: OnDis
     asked: set[str] = set()
 
     class Noted(UserDict[str, str]):
-        def __getitem__(  # type: ignore[explicit-override]
-            self, name: str
-        ) -> str:
+        @override
+        def __getitem__(self, name: str) -> str:
             asked.add(name)
             return str(super().__getitem__(name))
 
