@@ -453,7 +453,7 @@ def test_a_deleted_worktree_comes_back_once_nothing_is_in_its_way(project: Proje
 
 @pytest.mark.long
 @pytest.mark.follows(
-    "git branch NAME … && git update-ref refs/heads/… …",
+    "git branch NAME refs/heads/… && git update-ref refs/heads/… …",
     "give up what was not committed: agentmux resume --without-checkpoint …",
 )
 def test_a_branch_that_has_moved_in_conflict_refuses_the_resume(
@@ -473,10 +473,12 @@ def test_a_branch_that_has_moved_in_conflict_refuses_the_resume(
     assert not place.exists()
     (back,) = [line for line in said.splitlines() if "and go back: " in line]
     tip = project.git("rev-parse", "agentmux/x")
+    project.git("tag", "agentmux/x", "main")
     done = project.program("sh", "-c", back.partition("go back: ")[2].replace("NAME", "kept"))
     assert done.returncode == 0, done.stderr
     assert project.git("rev-parse", "kept") == tip
     project.git("update-ref", "refs/heads/agentmux/x", "kept")
+    project.git("tag", "-d", "agentmux/x")
     (given_up,) = [line for line in said.splitlines() if "give up" in line]
     assert given_up.endswith(f"agentmux resume --without-checkpoint {session.name}")
     project.scenario(WAITS)

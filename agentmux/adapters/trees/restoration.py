@@ -174,7 +174,8 @@ def _conflict(spec: WorktreeSpec, saved: TreeCheckpoint, why: str) -> Checkpoint
         )
     branch = shlex.quote(spec.branch)
     # `git branch -f` would refuse: the deleted worktree still counts as a checkout of the branch.
-    keep = f"git branch NAME {branch} && git update-ref refs/heads/{branch} {head}"
+    # A tag of the same name would come first.
+    keep = f"git branch NAME refs/heads/{branch} && git update-ref refs/heads/{branch} {head}"
     return CheckpointUnusableError(
         f"branch {spec.branch} has moved since work-tree checkpoint {saved.number} was taken on "
         f"{head}, and {why}",

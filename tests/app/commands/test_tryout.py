@@ -90,3 +90,24 @@ def test_a_branch_that_was_made_in_a_trial_is_said_to_have_its_files(scene: Scen
         f" on my-fix: its history has the files of {scene.path.name}, with commit {shown[:12]}"
         in said
     )
+
+
+def test_what_is_in_progress_in_a_trial_is_finished_before_its_commits_are_kept(
+    scene: Scene,
+) -> None:
+    scene.session()
+    scene.make()
+    git(scene.project, "switch", "-qc", "theirs")
+    git(scene.project, "commit", "-qm", "Theirs", "--allow-empty")
+    git(scene.project, "switch", "-q", "main")
+    scene.begin()
+    git(scene.project, "commit", "-qm", "Mine", "--allow-empty")
+    git(scene.project, "merge", "-q", "--no-commit", "--no-ff", "theirs")
+    with pytest.raises(BlockedError, match="a merge is in progress in your checkout") as caught:
+        end_trial(scene.world)
+    assert caught.value.hints == ("finish it: git merge --continue",)
+    git(scene.project, "commit", "-qm", "Merged")
+    made = git(scene.project, "rev-parse", "HEAD").strip()
+    with pytest.raises(BlockedError, match="you have committed on the files of") as caught:
+        end_trial(scene.world)
+    assert f": git branch kept-{made[:12]} && git switch " in caught.value.hints[0]

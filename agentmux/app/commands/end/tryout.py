@@ -11,7 +11,7 @@ from agentmux.app.session.workplace.own_worktree import with_workplace, worktree
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.words import git_commands
 from agentmux.errors import BlockedError, NotFoundError, UsageError
-from agentmux.ports.git.repository import finish_it
+from agentmux.ports.git.repository import Head, finish_it
 from agentmux.ports.git.trials import Trial
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def begin_trial(world: World, entry: SessionEntry) -> Trial:
     if error is not None:
         raise error
     require_free(world)
-    _require_clean(world)
     head = world.repository.head()
+    _require_clean(world, head)
     if head.commit is None:
         raise UsageError("your checkout has no commit to come back to")
     trial = Trial(
@@ -88,14 +88,18 @@ def _require_way_back(world: World, trial: Trial) -> None:
         )
 
 
-def _require_clean(world: World) -> None:
-    head, dirty = world.repository.head(), world.repository.dirty()
+def _require_idle(head: Head) -> None:
     if head.in_progress:
         raise BlockedError(
             f"a {head.in_progress} is in progress in your checkout",
             reason="checkout_dirty",
             hints=(finish_it(head),),
         )
+
+
+def _require_clean(world: World, head: Head) -> None:
+    _require_idle(head)
+    dirty = world.repository.dirty()
     if dirty:
         more = f" and {len(dirty) - 1} more" if len(dirty) > 1 else ""
         # All files but those that `dirty` does not name.
@@ -146,9 +150,10 @@ def end_trial(world: World) -> tuple[str, ...]:
         )
     head = world.repository.head()
     if head.commit == trial.commit and (head.branch is None or head.branch != trial.branch):
-        _require_clean(world)
+        _require_clean(world, head)
         _require_way_back(world, trial)
     elif head.branch is None and world.repository.contains(trial.commit):
+        _require_idle(head)
         kept = keep_as(world, head.commit)
         keep = f"git branch {kept} && " if kept else ""
         raise BlockedError(
