@@ -82,7 +82,7 @@ ASIDE = "commit them, or put them aside: git stash push …"
 
 
 @pytest.mark.follows(
-    "git stash push --include-untracked --message '…' -- :/ ':!.agentmux'",
+    "git stash push --include-untracked --message '…' -- :/ ':(top,exclude,glob)**/.agentmux/**'",
     "go back: agentmux try --off",
     "agentmux try --off",
     "show one: agentmux try SESSION",
@@ -110,7 +110,10 @@ def test_a_trial_keeps_what_is_made_in_it(decided: Session, works: Work) -> None
     assert project.git("rev-parse", "--abbrev-ref", "HEAD").strip() == "main"
     project.ok("try", name)
     works.write("an edit in the trial", project.path / "calc.py")
-    went_well(project, shown(ASIDE, project.fails(3, "try", "--off")))
+    aside = shown(ASIDE, project.fails(3, "try", "--off")).partition("aside: ")[2]
+    inside = project.path / "tests"
+    assert project.program("sh", "-c", aside, cwd=inside).returncode == 0
+    assert project.git("status", "--porcelain") == "?? .agentmux/own.md\n"
     told = went_well(project, shown("go back: agentmux try --off", told))
     assert works.lost() == []
     back = shown("put back what was put aside on main: git -C … stash pop --index …", told)

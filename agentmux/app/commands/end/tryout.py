@@ -102,10 +102,10 @@ def _require_clean(world: World, head: Head) -> None:
     dirty = world.repository.dirty()
     if dirty:
         more = f" and {len(dirty) - 1} more" if len(dirty) > 1 else ""
-        # All files but those that `dirty` does not name.
+        # All files but those that `dirty` does not name, also for who is in another folder.
         aside = (
             f"git stash push --include-untracked --message '{git_commands.FOR_TRIAL}'"
-            " -- :/ ':!.agentmux'"
+            " -- :/ ':(top,exclude,glob)**/.agentmux/**'"
         )
         raise BlockedError(
             f"your checkout has changes: {dirty[0]}{more}",
