@@ -365,6 +365,14 @@ CLAUDE: Final = (
         then="Stop and wait",
         keys=("Down", "Enter"),
     ),
+    _claude_limit(
+        "typed",
+        "the same, and a text in its composer that is not sent",
+        limited("seven_day"),
+        "^❯\\s+AgentMux",
+        then="Stop and wait",
+        keys=("Down", "Enter", *"AgentMux"),
+    ),
     _claude_asked(
         "ready-again",
         "ready",

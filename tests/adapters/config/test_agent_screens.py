@@ -10,7 +10,14 @@ import pytest
 from agentmux.adapters.config.agent_registry import load_registry
 from agentmux.adapters.pane.delivery import find_composer
 from agentmux.core.agents.reset_times import reset_time
-from agentmux.core.agents.screens import ScreenMark, read, refuses, shows_limit_menu, shows_prompt
+from agentmux.core.agents.screens import (
+    ScreenMark,
+    read,
+    read_since,
+    refuses,
+    shows_limit_menu,
+    shows_prompt,
+)
 from agentmux.core.agents.spec import SCREENS
 from agentmux.core.config.settings import Settings
 from tests.real.clis import CLIS
@@ -84,6 +91,12 @@ MENUS = {
 def test_only_the_menu_of_a_limit_is_left_with_enter(fixture: Fixture) -> None:
     is_menu = f"{fixture.agent}-{fixture.screen}" in MENUS
     assert shows_limit_menu(REGISTRY[fixture.agent], fixture.seen.text) is is_menu
+
+
+@pytest.mark.parametrize("fixture", [e for e in KEPT if e.screen == "limit-typed"], ids=named)
+def test_a_limit_below_a_text_that_is_not_sent_yet_is_the_old_one(fixture: Fixture) -> None:
+    found = read_since(REGISTRY[fixture.agent], fixture.seen.text, "AgentMux", unmarked=False)
+    assert found.mark is ScreenMark.READY
 
 
 RECORDED = datetime(2026, 11, 27, tzinfo=UTC)
