@@ -154,9 +154,8 @@ class LeftBranch:
         return f"git -C {shlex.quote(self.worktree)}" if self.worktree else "git"
 
 
-def kept_names(commit: str) -> Iterator[str]:
+def branch_names(name: str) -> Iterator[str]:
     """Yield the names of the branch that a hint gives to a commit on none: some may be taken."""
-    name = f"kept-{commit[:12]}"
     return (name if number == 1 else f"{name}-{number}" for number in count(1))
 
 

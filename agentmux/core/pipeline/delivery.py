@@ -13,7 +13,6 @@ from typing import Final
 
 from agentmux.core.codec.frozen import replace
 from agentmux.core.journal.state import Delivery, Request, SessionState, StepState
-from agentmux.core.names import layout
 from agentmux.core.names.statuses import DONE, FAILED, KEEP, MERGE, PR, PUSH, REQUEST, RUNNING
 from agentmux.core.names.words import git_commands
 
@@ -62,12 +61,6 @@ def approve_again(state: SessionState, way: str = "") -> str:
 def is_on_no_branch(state: SessionState) -> bool:
     """Return whether the result is committed on a detached HEAD, where git forgets it in time."""
     return state.commits and not state.worktree and not state.branch and bool(state.options.base)
-
-
-def command_to_keep(state: SessionState, prefix: str, commit: str = "HEAD") -> str:
-    """Return the git command that gives a commit on no branch one; ``prefix`` begins its name."""
-    slug = layout.slug_of(PurePosixPath(state.feature_dir).name)
-    return f"git branch {shlex.quote(prefix + slug)} {commit}"
 
 
 def open_delivery(state: SessionState, then: str) -> SessionState:

@@ -88,12 +88,13 @@ def test_a_commit_on_no_branch_is_kept_until_it_has_one(
         commit=Commit(status="made", commit=made),
         feature_dir=NAME,
     )
+    git(project, "branch", "-q", "agentmux/add-auth")  # the name is taken
     error, keep, force = refused().splitlines()
     assert error.endswith(f"nowhere else: 1 commit on no branch ({made[:7]} Add a)")
     assert force == f"hint: or lose all of it: agentmux remove --force {NAME}"
     git(project, *shlex.split(keep.removeprefix("hint: keep it on a branch: git ")))
-    assert made in git(project, "rev-parse", "agentmux/add-auth")
-    git(project, "branch", "-qD", "agentmux/add-auth")
+    assert made in git(project, "rev-parse", "agentmux/add-auth-2")
+    git(project, "branch", "-qD", "agentmux/add-auth-2")
     assert refused()
     git(project, "switch", "-q", "--detach", made)  # git itself names it at the next switch
     assert main(("remove", "--yes"), os.environ) == ExitCode.OK

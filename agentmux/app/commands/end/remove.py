@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.session.search.lookup import Liveness, SessionEntry, live, own_tmux, sessions_dir
 from agentmux.app.session.workplace.base_worktree import base_spec
-from agentmux.app.session.workplace.branch_mismatch import keep_as
+from agentmux.app.session.workplace.branch_mismatch import command_to_keep, keep_as
 from agentmux.app.session.workplace.own_worktree import worktree_of
 from agentmux.core.codec.frozen import replace
 from agentmux.core.forges.spec import read_url
@@ -21,7 +21,6 @@ from agentmux.core.names.status_labels import brought_back_label
 from agentmux.core.names.statuses import DONE
 from agentmux.core.names.words import git_commands
 from agentmux.core.names.words.counts import format_count, some
-from agentmux.core.pipeline.delivery import command_to_keep
 from agentmux.errors import AgentmuxError, BlockedError, DataError
 from agentmux.ports.processes import LOCK_WAIT_S
 
@@ -198,7 +197,7 @@ def require_commit_named(world: World, entry: SessionEntry, *, force: bool) -> s
     many = f"{format_count(len(commits), 'commit')} on no branch ({some(commits)})"
     if force:
         return many
-    keep = command_to_keep(state, world.settings.git.branch_prefix, commit_id[:12])
+    keep = command_to_keep(world, state, commit_id[:12])
     raise BlockedError(
         f"session {entry.name} has work that is nowhere else: {many}",
         reason="not_merged",

@@ -9,6 +9,7 @@ from agentmux.app.delivery.steps.commit import reason
 from agentmux.app.delivery.steps.merge import merge_base, merge_obstacle
 from agentmux.app.delivery.steps.ways import goes
 from agentmux.app.session.check_record import CHANGED, has_changed_since_checks
+from agentmux.app.session.workplace.branch_mismatch import command_to_keep
 from agentmux.app.session.workplace.changes import changes_of
 from agentmux.core.documents.review import label
 from agentmux.core.names.phase import Phase
@@ -16,7 +17,7 @@ from agentmux.core.names.status_labels import brought_back_label, left_behind_la
 from agentmux.core.names.statuses import CAPPED, MERGE
 from agentmux.core.names.words.counts import format_count
 from agentmux.core.pipeline.artifacts import TEXT_MAX, summary_path
-from agentmux.core.pipeline.delivery import command_to_keep, is_on_no_branch
+from agentmux.core.pipeline.delivery import is_on_no_branch
 from agentmux.core.pipeline.results import all_results, all_reviews, all_verdicts
 from agentmux.core.pipeline.verified import verified_lines
 from agentmux.core.terminal.text.markdown import render_markdown
@@ -162,7 +163,7 @@ def _stat(
 def _branch(world: World, state: SessionState, found: Deliverable) -> Iterator[str]:
     """Say on which branch of its own the result is, and what is committed there already."""
     if is_on_no_branch(state):
-        keep = command_to_keep(state, world.settings.git.branch_prefix)
+        keep = command_to_keep(world, state)
         yield f"HEAD is detached: the commit will be on no branch; to keep it, afterwards: {keep}"
     if not state.worktree or state.base is None:
         return

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Final
 
 from agentmux.app.delivery.steps.merge import brought_back, merge_base
 from agentmux.app.delivery.steps.steps import TAKEN_BY
+from agentmux.app.session.workplace.branch_mismatch import command_to_keep
 from agentmux.app.session.workplace.workplace import is_away
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import brought_back_label
 from agentmux.core.names.statuses import DONE
 from agentmux.core.names.words import git_commands
-from agentmux.core.pipeline.delivery import command_to_keep, is_on_no_branch, kept_commands
+from agentmux.core.pipeline.delivery import is_on_no_branch, kept_commands
 from agentmux.errors import AgentmuxError
 from agentmux.ports.git.remotes import NoRemoteError
 
@@ -41,7 +42,7 @@ def delivered_lines(world: World, state: SessionState) -> tuple[str, ...]:
         return ("nothing was committed",) if state.commits else aside
     committed = f"committed {commit[:12]}"
     if is_on_no_branch(state):
-        keep = command_to_keep(state, world.settings.git.branch_prefix, commit[:12])
+        keep = command_to_keep(world, state, commit[:12])
         return (f"{committed}, on no branch", f"keep it: {keep}")
     if is_kept(state):
         *before, way = ways_to_get(world, state)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import shlex
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
-from agentmux.core.decisions.workplace import LeftBranch, has_left, kept_names, left_branch
+from agentmux.core.decisions.workplace import LeftBranch, branch_names, has_left, left_branch
+from agentmux.core.names import layout
 from agentmux.ports.git.repository import Head, finish_it
 
 if TYPE_CHECKING:
@@ -71,8 +73,16 @@ def is_changed(world: World, state: SessionState) -> bool:
 
 def keep_as(world: World, commit: str | None) -> str:
     """Return the branch to make so that a commit is kept; empty where one of such a name has it."""
-    for name in kept_names(commit) if commit is not None else ():
+    for name in branch_names(f"kept-{commit[:12]}") if commit is not None else ():
         base = world.git.worktrees.base(f"refs/heads/{name}")
         if base is None or world.repository.contains(commit or "", tip=base.commit):
             return name if base is None else ""
     return ""
+
+
+def command_to_keep(world: World, state: SessionState, commit: str = "HEAD") -> str:
+    """Return the git command that gives a session's commit on no branch one, as it would have."""
+    slug = layout.slug_of(PurePath(state.feature_dir).name)
+    names = branch_names(f"{world.settings.git.branch_prefix}{slug}")
+    free = (each for each in names if world.git.worktrees.base(f"refs/heads/{each}") is None)
+    return f"git branch {shlex.quote(next(free))} {commit}"
