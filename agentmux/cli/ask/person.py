@@ -1,18 +1,36 @@
-"""Keeps agents from running the commands by which a person decides, such as ``approve``.
+"""The person who runs a command, and the questions that they answer with yes or no.
 
-An agent thus cannot approve its own work. This is no security boundary: a process that leaves its
-parents and clears its environment is not recognised as an agent.
+After a no, the command ends without effect. Agents are kept from running the commands by which a
+person decides, such as ``approve``, so that none can approve its own work. This is no security
+boundary: a process that leaves its parents and clears its environment is not recognised as an
+agent.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+import shlex
+from collections.abc import Collection, Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
 
 from agentmux.adapters.system.processes.processes import agent_above
-from agentmux.errors import BlockedError
+from agentmux.app.person import Person
+from agentmux.cli import render
+from agentmux.errors import AgentmuxError, BlockedError, DeclinedError, UsageError
 
 if TYPE_CHECKING:
+    from agentmux.app.commands.look.trust import Effect
+    from agentmux.app.world import World
     from agentmux.cli.face import Face
+    from agentmux.core.config.trust import Part
+
+YesOpt = Annotated[bool, typer.Option("--yes", "-y", help="Ask nothing.")]
+TrustOpt = Annotated[
+    bool, typer.Option("--trust", help="Trust the project's files as they are now (for CI).")
+]
 
 
 def require_person(face: Face, command: str) -> None:
@@ -34,3 +52,151 @@ def require_person(face: Face, command: str) -> None:
         reason="agent",
         hints=(f"type it in a terminal of your own: agentmux {command}",),
     )
+
+
+def person_at(face: Face, *, yes: bool, trust: bool = False) -> Person:
+    """Return the person who runs a command.
+
+    Args:
+        face: Tells whether a person can be asked.
+        yes: They have agreed to everything beforehand.
+        trust: They trust the project's files as they are now.
+    """
+    return Person(
+        is_there=face.interactive,
+        has_agreed=yes,
+        note=render.note,
+        agree=partial(require_consent, face, yes=yes),
+        trust=partial(trusted_world, face, trust=trust),
+    )
+
+
+def require_consent(face: Face, question: str, *, yes: bool) -> None:
+    """Ask a person to agree; only ``y`` or ``yes`` agrees.
+
+    Args:
+        face: Tells whether a person can be asked.
+        question: The question.
+        yes: Return at once, without asking, because the person has agreed beforehand.
+
+    Raises:
+        UsageError: Nobody can be asked.
+        DeclinedError: The person said no.
+    """
+    if yes:
+        return
+    if not face.interactive:
+        raise UsageError(
+            f"cannot ask without a terminal: {question}", hints=("to agree beforehand, add --yes",)
+        )
+    if not agrees(question):
+        leave()
+
+
+def agrees(question: str) -> bool:
+    """Ask a person, who can be asked, to agree; only ``y`` or ``yes`` agrees."""
+    return typer.confirm(render.printable(question), default=False, err=True)
+
+
+def leave() -> NoReturn:
+    """Print "nothing was done" and end the command, because the person declined.
+
+    Raises:
+        DeclinedError: Always.
+    """
+    render.note("nothing was done")
+    raise DeclinedError
+
+
+# -- trust ---------------------------------------------------------------------------------------
+
+
+def part_lines(world: World, parts: Iterable[Part]) -> Iterator[str]:
+    """Yield lines that show parts of the project's files, and whether each part is trusted.
+
+    The parts are shown in full, because the end of a part could hide something.
+    """
+    from agentmux.core.config.trust import standing
+
+    for part in parts:
+        yield f"{part.key} ({standing(part, world.consent.trust.trusted_parts())})"
+        for name, value in _values(part):
+            # In ASCII no character can look like another one.
+            yield f"  {name}{json.dumps(value)}"
+
+
+def _values(part: Part) -> Iterator[tuple[str, object]]:
+    from agentmux.core.config.trust import COPIED, PIPELINES, PROMPTS
+
+    if part.path[0] in {COPIED, PROMPTS} and isinstance(part.value, str):
+        yield from (("", line) for line in part.value.splitlines())
+    elif part.path[0] == PIPELINES and isinstance(part.value, dict):
+        for name, text in part.value.items():
+            yield from ((f"{name}: ", line) for line in str(text).splitlines())
+    elif isinstance(part.value, dict):
+        yield from ((f"{name}: ", value) for name, value in part.value.items())
+    else:
+        yield "", part.value
+
+
+def trusted_world(face: Face, world: World, effect: Effect, *, trust: bool = False) -> World:
+    """Return the world in which the command may use the parts of the project's files that it needs.
+
+    If some of these parts are not trusted yet, show them to a person and ask.
+
+    Args:
+        face: Tells whether a person can be asked.
+        world: The project, with its settings and tools.
+        effect: Returns what the command does in a world; if a part of the files changes the result,
+            the command needs that part.
+        trust: Trust everything that the files say now, without asking.
+
+    Raises:
+        NotTrustedError: Nobody can be asked.
+        DeclinedError: The person said no.
+        BlockedError: An agent, not a person, runs the command.
+        DataError: The trust cannot be written to disk.
+    """
+    from agentmux.app.commands.look.trust import NotTrustedError, find_untrusted, keep, keep_all
+
+    if trust:
+        require_person(face, "trust")
+        return keep_all(world)
+    parts = find_untrusted(world, effect)
+    if not parts:
+        return world
+    if not face.interactive:
+        raise NotTrustedError(parts, command=_command(face, world))
+    render.note("this project's files decide what runs here, and you do not trust these parts yet:")
+    for line in part_lines(world, parts):
+        render.note(f"  {line}")
+    require_person(face, "trust")
+    require_consent(face, f"Trust this in {world.project}?", yes=False)
+    return keep(world, parts)
+
+
+def _command(face: Face, world: World) -> str:
+    """Return the ``agentmux trust`` command for the project, to be typed in this directory."""
+    here = face.given is None and face.place() == world.project
+    return (
+        "agentmux trust" if here else f"agentmux --project {shlex.quote(str(world.project))} trust"
+    )
+
+
+def trust_own_edit(face: Face, before: World, *, keys: Collection[str]) -> None:
+    """Trust what one of our commands has just written into the project's files for the user.
+
+    If that fails, print why; the next command then asks the user.
+
+    Args:
+        face: The global options.
+        before: The world before the files were written.
+        keys: The keys that were written, such as ``defaults.agent``.
+    """
+    from agentmux.app.commands.look.trust import keep_written
+
+    try:
+        require_person(face, "trust")
+        keep_written(before, face.world(before.project), keys)
+    except AgentmuxError as error:
+        render.note(f"what was written is not trusted yet: {error.message}")

@@ -28,14 +28,13 @@ def face_of(project: Path) -> Face:
     return cast("Face", SimpleNamespace(world=lambda: world, interactive=False))
 
 
-def one(entry: SessionEntry) -> tuple[StartedSession, tuple[str, ...]]:
+def one(entry: SessionEntry) -> StartedSession:
     if entry.name.endswith("-b"):
         raise BlockedError("the checkout is taken", reason="checkout_taken")
-    begun = StartedSession(
+    return StartedSession(
         name=entry.name, path=entry.path, target=TARGET, tmux_name="t", phase="planning",
-        warnings=("told", "new"),
+        warnings=("told", "new"), told=("told",),
     )  # fmt: skip
-    return begun, ("told",)
 
 
 @pytest.mark.usefixtures("isolated")
@@ -71,7 +70,7 @@ def test_what_runs_is_told_also_after_a_no(
         OnDisk(tmp_path / SESSIONS_DIR / f"20260101-101500-{slug}", Phase.PLANNING)
     order: list[str] = []
 
-    def asks(entry: SessionEntry) -> tuple[StartedSession, tuple[str, ...]]:
+    def asks(entry: SessionEntry) -> StartedSession:
         order.append(entry.name[-1])
         if len(order) == 1:
             raise PermissionError(13, "Permission denied", "/a/file")

@@ -60,6 +60,25 @@ def find_untrusted(world: World, effect: Effect) -> tuple[Part, ...]:
     return trust.find_needed_parts(parts, kept, lambda keys: effect(world.consent.allow(keys)))
 
 
+def preview_trust(world: World, effect: Effect) -> tuple[World, tuple[str, ...]]:
+    """Return the world as if the user trusted all of the project's files, without asking.
+
+    Args:
+        world: The project, with its settings and tools.
+        effect: Returns what the command would do in a world.
+
+    Returns:
+        The world, in which no program is run, and a warning that the real command will ask. If
+        everything that the command needs is trusted, ``world`` itself and no warning.
+    """
+    parts = find_untrusted(world, effect)
+    if not parts:
+        return world, ()
+    asked = describe_keys(parts)
+    warning = f"this project is not trusted: you will be asked about {asked} (agentmux trust)"
+    return world.consent.preview(), (warning,)
+
+
 def require_trusted(world: World, effect: Effect) -> None:
     """Check that the command would use no part that is not trusted; the user is not asked.
 

@@ -63,6 +63,7 @@ class StartedSession:
         worktree: The top of its own worktree; None where it works in the checkout.
         sets_up: Whether that is prepared first, before the work of ``phase``.
         notes: What the user should know of the workplace, one sentence each.
+        told: The warnings that the user was told before it was started.
     """
 
     name: str
@@ -75,6 +76,12 @@ class StartedSession:
     worktree: str | None = None
     sets_up: bool = False
     notes: tuple[str, ...] = ()
+    told: tuple[str, ...] = ()
+
+    @property
+    def news(self) -> tuple[str, ...]:
+        """The warnings that the user was not told yet."""
+        return tuple(each for each in self.warnings if each not in self.told)
 
 
 def hand_over(

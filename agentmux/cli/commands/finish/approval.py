@@ -39,8 +39,7 @@ from agentmux.app.views.session.session_view import flat
 from agentmux.app.views.status import is_completing
 from agentmux.cli import render
 from agentmux.cli.ask.beginning import asked_beginning
-from agentmux.cli.ask.consent import YesOpt, require_consent
-from agentmux.cli.ask.person import require_person
+from agentmux.cli.ask.person import YesOpt, require_consent, require_person
 from agentmux.cli.ask.session_argument import resolve_world, unfinished_sessions
 from agentmux.cli.commands.look import orphan_agents
 from agentmux.cli.commands.look.sessions import JsonOpt, SessionArg, require_seconds

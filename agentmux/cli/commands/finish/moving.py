@@ -19,10 +19,9 @@ from agentmux.app.commands.resume.resume import find_obstacle
 from agentmux.app.result import envelope
 from agentmux.app.session.search.lookup import SessionEntry, live, shown_path
 from agentmux.cli import render
-from agentmux.cli.ask.person import require_person
+from agentmux.cli.ask.person import TrustOpt, require_person, trusted_world
 from agentmux.cli.ask.session_argument import resolve_session
 from agentmux.cli.commands.look.sessions import JsonOpt
-from agentmux.cli.commands.project.trust import TrustOpt, trusted_world
 from agentmux.cli.face import Face, absolute
 from agentmux.errors import BlockedError
 

@@ -23,8 +23,7 @@ from agentmux.app.commands.end.remove import (
 from agentmux.app.session.search.lookup import SessionEntry, list_sessions, select_session
 from agentmux.app.session.search.lost_sessions import LostSessionError, require_none_lost
 from agentmux.cli import render
-from agentmux.cli.ask.consent import YesOpt, require_consent
-from agentmux.cli.ask.person import require_person
+from agentmux.cli.ask.person import YesOpt, require_consent, require_person
 from agentmux.cli.ask.session_argument import resolve_session
 from agentmux.cli.commands.look import orphan_agents
 from agentmux.cli.face import Face

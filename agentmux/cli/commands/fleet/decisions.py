@@ -12,8 +12,7 @@ import typer
 
 from agentmux.app.result import SCHEMA
 from agentmux.cli import render
-from agentmux.cli.ask.consent import YesOpt, require_consent
-from agentmux.cli.ask.person import require_person
+from agentmux.cli.ask.person import YesOpt, require_consent, require_person
 from agentmux.cli.commands.finish.approval import one_way
 from agentmux.cli.commands.fleet.place import IdArg, engine_of
 from agentmux.cli.commands.group import GroupJsonOpt

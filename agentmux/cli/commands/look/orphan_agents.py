@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.adapters.system.processes import processes
 from agentmux.adapters.system.processes.lost_work import end_work, lost_work
 from agentmux.cli import render
-from agentmux.cli.ask.consent import agrees
+from agentmux.cli.ask.person import agrees
 from agentmux.core.journal.events import ORCHESTRATOR
 from agentmux.errors import BlockedError
 

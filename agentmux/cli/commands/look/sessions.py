@@ -34,7 +34,7 @@ from agentmux.app.views.status import look, with_branch
 from agentmux.app.views.wait import Goal, wait_for
 from agentmux.app.world import Site
 from agentmux.cli import render, session_text
-from agentmux.cli.ask.consent import leave
+from agentmux.cli.ask.person import leave
 from agentmux.cli.ask.session_argument import resolve_session
 from agentmux.cli.commands.look import attachment
 from agentmux.cli.commands.look.orphan_agents import how_to_end, left_behind, left_words

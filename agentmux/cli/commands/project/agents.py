@@ -16,9 +16,9 @@ from agentmux.app.commands.look.agents import (
 )
 from agentmux.app.commands.look.trust import Effect, spec_of
 from agentmux.cli import render
+from agentmux.cli.ask.person import TrustOpt, trusted_world
 from agentmux.cli.commands.group import GroupJsonOpt, group
 from agentmux.cli.commands.project.agents_text import list_lines, probe_lines, show_lines
-from agentmux.cli.commands.project.trust import TrustOpt, trusted_world
 from agentmux.core.names.agent_names import is_for_tests
 from agentmux.core.names.status_labels import NATIVE_MARK
 from agentmux.core.names.words.nearest import suggest_name

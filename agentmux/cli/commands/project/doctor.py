@@ -13,8 +13,7 @@ from agentmux.app.doctor.project import repairs_of
 from agentmux.app.result import SCHEMA
 from agentmux.app.session.search.lookup import list_sessions, live
 from agentmux.cli import render
-from agentmux.cli.ask.consent import YesOpt, require_consent
-from agentmux.cli.ask.person import require_person
+from agentmux.cli.ask.person import YesOpt, require_consent, require_person
 from agentmux.cli.commands.look.orphan_agents import describe_survivors, how_to_end, left_behind
 from agentmux.core.names.status_labels import SessionStatus
 from agentmux.core.names.words.counts import format_count

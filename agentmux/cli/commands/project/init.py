@@ -9,10 +9,10 @@ import typer
 
 from agentmux.cli import render
 from agentmux.cli.ask.check_choice import ask_checks, found_commands
+from agentmux.cli.ask.person import trust_own_edit
 from agentmux.cli.ask.yes_or_no import ask_yes
 from agentmux.cli.commands.project import config_template
 from agentmux.cli.commands.project.config_template import Choices, config_text, verify_lines
-from agentmux.cli.commands.project.trust import trust_own_edit
 from agentmux.cli.face import Face
 from agentmux.errors import DeclinedError, UsageError
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from agentmux.adapters.system.processes import processes
-from agentmux.app.commands.look.trust import Effect, played_in
+from agentmux.app.commands.look.trust import Effect, played_in, preview_trust
 from agentmux.app.commands.resume.orchestrator_request import OrchestratorRequest, Rebuild
 from agentmux.app.commands.resume.orchestrator_start import StartedSession, reattach
 from agentmux.app.commands.resume.resume import (
@@ -37,7 +37,7 @@ from agentmux.app.session.workplace.checkout import busy, find_tree_obstacle
 from agentmux.app.views.cached_programs import CachedPrograms
 from agentmux.app.views.session.plan_lines import resume_plan
 from agentmux.cli import render
-from agentmux.cli.ask.consent import YesOpt, leave, require_consent
+from agentmux.cli.ask.person import TrustOpt, YesOpt, leave, require_consent, trusted_world
 from agentmux.cli.ask.session_argument import (
     as_typed,
     chosen_session,
@@ -47,7 +47,6 @@ from agentmux.cli.ask.session_argument import (
 )
 from agentmux.cli.commands.look import attachment, orphan_agents
 from agentmux.cli.commands.look.sessions import JsonOpt, SessionArg
-from agentmux.cli.commands.project.trust import TrustOpt, preview_trust, trusted_world
 from agentmux.cli.commands.run.resume_all import ResumeOne, require_for_all, resume_all
 from agentmux.cli.commands.run.start import AttachOpt, orchestrator_start, show_begun
 from agentmux.core.codec.frozen import dataclass, replace
@@ -159,7 +158,6 @@ def resume_session(
     if everything:
         require_for_all({**switches, "SESSION": entry is not None}, values)
         return resume_all(face, _each(face, seats, yes=yes, trust=trust), yes=yes, json=json)
-    told: tuple[str, ...] = ()
     if reattach:
         entry = chosen_session(world, entry, command=command)
         socket = entry.text("tmux_socket") or None
@@ -172,14 +170,14 @@ def resume_session(
         joined = (
             _join_session(face, world, picked, attach=attach, trust=trust) if as_it_is else None
         )
-        begun, told = joined or _resume(
+        begun = joined or _resume(
             *(face, world, picked.entry, picked.fresh, phase),
             yes=yes,
             trust=trust,
             rebuild=rebuild,
             repin=repin,
         )
-    show_begun(face, world, begun, json=json, attach=attach, told=told)
+    show_begun(face, world, begun, json=json, attach=attach)
     return 0
 
 
@@ -254,14 +252,14 @@ def _pick_session(
 
 def _join_session(
     face: Face, world: World, picked: _Picked, *, attach: bool | None, trust: bool
-) -> tuple[StartedSession, tuple[str, ...]] | None:
+) -> StartedSession | None:
     """Take up a live session that the person picked: reattach to it, or attach; None for others.
 
     Raises:
         typer.Exit: The session was attached to, and the tmux client has ended.
     """
     if picked.left_alone:
-        return _reattach(face, world, picked.entry, trust=trust), ()
+        return _reattach(face, world, picked.entry, trust=trust)
     if picked.live and attach is not False:
         attachment.attach(face, world, picked.entry)
     return None
@@ -423,7 +421,7 @@ def _resume(
     rebuild: Rebuild,
     repin: bool,
     is_watched: bool = True,
-) -> tuple[StartedSession, tuple[str, ...]]:
+) -> StartedSession:
     """Check everything that could refuse the resume, ask where consent is needed, then resume.
 
     Args:
@@ -439,7 +437,7 @@ def _resume(
         is_watched: Whether a person may watch the panes, so that these may ask first.
 
     Returns:
-        The started session, and the warnings that were printed.
+        The started session.
 
     Raises:
         AgentmuxError: The session cannot be resumed, or the orchestrator did not start.
@@ -482,7 +480,8 @@ def _resume(
         policy=policy.value,
         rebuild=plan.rebuild,
     )
-    return resume(world, orchestrator_start(world, face.config), plan, request), told
+    begun = resume(world, orchestrator_start(world, face.config), plan, request)
+    return replace(begun, told=told)
 
 
 def _agree_on_plan(
@@ -531,7 +530,7 @@ def _leave_folder(face: Face, error: FolderGoneError) -> None:
 def _each(face: Face, fresh: frozenset[str], *, yes: bool, trust: bool) -> ResumeOne:
     """Return how ``--all`` resumes each of its sessions."""
 
-    def one(entry: SessionEntry) -> tuple[StartedSession, tuple[str, ...]]:
+    def one(entry: SessionEntry) -> StartedSession:
         world = face.world()  # with what was trusted for an earlier session
         return _resume(
             *(face, world, entry, fresh, None),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from agentmux.app.result import SessionProblem, envelope, problem_of, worst
 from agentmux.app.session.search.lookup import SessionEntry, live
 from agentmux.cli import render
-from agentmux.cli.ask.consent import require_consent
+from agentmux.cli.ask.person import require_consent
 from agentmux.cli.ask.session_argument import unfinished_sessions
 from agentmux.cli.commands.run.start import begun_fields, doing
 from agentmux.core.names.words.counts import format_count
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from agentmux.app.world import World
     from agentmux.cli.face import Face
 
-ResumeOne = Callable[[SessionEntry], "tuple[StartedSession, tuple[str, ...]]"]
-"""Resumes one session; returns it, and the warnings that were printed."""
+ResumeOne = Callable[[SessionEntry], "StartedSession"]
+"""Resumes one session."""
 
 _WITH: Final = frozenset({"--detach", "--fresh", "--json"})
 
@@ -80,17 +80,13 @@ def resume_all(face: Face, one: ResumeOne, *, yes: bool, json: bool) -> int:
     return worst(each.code for each in problems)
 
 
-def _report_resumed(
-    world: World, resumed: tuple[StartedSession, tuple[str, ...]], *, json: bool
-) -> dict[str, Any]:
+def _report_resumed(world: World, session: StartedSession, *, json: bool) -> dict[str, Any]:
     """Say that a session was resumed; return its part of the JSON answer."""
-    session, told = resumed
-    news = [each for each in session.warnings if each not in told]
-    for warning in news:
+    for warning in session.news:
         render.note(f"warning: {warning}")
     if not json:
         render.out(f"session {session.name} {doing(session)}")
-    return begun_fields(world, session, (*told, *news))
+    return begun_fields(world, session)
 
 
 def _resting(world: World) -> tuple[SessionEntry, ...]:

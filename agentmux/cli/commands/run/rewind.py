@@ -10,8 +10,7 @@ from agentmux.app.commands.resume.resume import find_obstacle
 from agentmux.app.commands.resume.rewind import RewindPlan, plan_rewind, rewind, tree_checkpoints
 from agentmux.app.session.search.lookup import live
 from agentmux.cli import render
-from agentmux.cli.ask.consent import YesOpt, require_consent
-from agentmux.cli.ask.person import require_person
+from agentmux.cli.ask.person import YesOpt, require_consent, require_person
 from agentmux.cli.commands.look.sessions import SessionArg, one
 from agentmux.core.decisions.tree_checkpoints import checkpoint_words, checkpoints_label
 from agentmux.core.names.words.counts import format_count

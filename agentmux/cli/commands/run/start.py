@@ -3,50 +3,33 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from agentmux.adapters.disk.session.handover import ReadyPipe
-from agentmux.app.commands.begin.continued_branch import find_continued, find_reviewed
-from agentmux.app.commands.begin.issue import read_issue
-from agentmux.app.commands.begin.start import (
-    FEATURE_MAX,
-    StartPlan,
-    StartRequest,
-    flags,
-    named_agent,
-    plan_start,
-    start,
-    to_be_agreed_to,
+from agentmux.app.commands.begin.start import FEATURE_MAX, StartPlan, StartRequest
+from agentmux.app.commands.begin.start_consent import (
+    StartCommand,
+    preview_start,
+    start_with_consent,
 )
-from agentmux.app.commands.look.trust import Effect, placed_by, playing, through
 from agentmux.app.commands.resume.orchestrator_start import OrchestratorStart, StartedSession
 from agentmux.app.result import SCHEMA
-from agentmux.app.session.configuration.pipeline_choice import pipeline_roles
-from agentmux.app.session.search.lookup import list_sessions, shown_path
+from agentmux.app.session.search.lookup import shown_path
 from agentmux.cli import render
-from agentmux.cli.ask.consent import YesOpt, require_consent
+from agentmux.cli.ask.person import TrustOpt, YesOpt, person_at, trust_own_edit
 from agentmux.cli.commands.look import attachment
 from agentmux.cli.commands.look.sessions import JsonOpt
-from agentmux.cli.commands.project.trust import (
-    TrustOpt,
-    preview_trust,
-    trust_own_edit,
-    trusted_world,
-)
 from agentmux.cli.face import Face, absolute
 from agentmux.cli.fast.given_text import given_text, given_words
 from agentmux.core.agents.environment import handed_on
-from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.records import to_fields
 from agentmux.core.codec.shape import writable
-from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.documents.review import seat_named
 from agentmux.core.journal.state import issue_fields
-from agentmux.core.names.phase import PRODUCT_MANAGER
 from agentmux.errors import UsageError
 from agentmux.ports.tmux.terminal import TerminalError
 from agentmux.wiring import machine
@@ -55,8 +38,6 @@ if TYPE_CHECKING:
     from agentmux.app.commands.resume.orchestrator_request import OrchestratorRequest
     from agentmux.app.world import World
 
-REVIEW: Final = "review"
-"""The pipeline of ``--of``, if none is named."""
 QUICK: Final = "quick"
 """The pipeline of ``--quick``."""
 
@@ -169,48 +150,36 @@ def start_feature(
     asked = agent is None and face.interactive and not (yes or dry_run or json)
     if asked:
         agent, world = _chosen_agent(face, world)
-    taken = _pipeline_name(pipeline, quick=quick) or (REVIEW if of is not None else None)
-    taken = taken or world.settings.defaults.pipeline
-    forge_issue = None if issue is None else read_issue(world, issue, words=text, comments=comments)
-    agent, model = (None, None) if agent is None else named_agent(world.consent.preview(), agent)
     request = StartRequest(
         feature=text,
-        issue=forge_issue,
         name=name,
         product_manager=product_manager,
-        agent=agent,
-        model=model,
         roles=read_roles(role or ()),
         branch="" if branch == "auto" else branch,
         worktree=worktree,
-        base=base if of is None else None,
-        of=None if of is None else find_reviewed(world, of, base),
-        on=None if on is None else find_continued(world, on),
+        base=base,
         include=tuple(_real(absolute(Path(path))) for path in include or ()),
-        pipeline=taken,
+        pipeline=_pipeline_name(pipeline, quick=quick),
         unwatched=not _goes_there(face, attach, json=json),
         asked=asked,
         lease=lease,
     )
-    effect = through(_playing(world, request, taken), taken)
-    elsewhere = any(each is not None for each in (base, on, of))
-    effect = placed_by(effect, asked=True if elsewhere else worktree)
-    told: tuple[str, ...] = ()
-    if dry_run:
-        world, told = preview_trust(world, effect)
-    else:
-        world = trusted_world(face, world, effect, trust=trust)
-    plan = plan_start(
-        world, request, {each.name: each.phase or "" for each in list_sessions(world)}
+    command = StartCommand(
+        request=request,
+        here=face.here().resolve(),
+        agent=agent,
+        issue=issue,
+        comments=comments,
+        on=on,
+        of=of,
+        introduces=face.interactive and not json,
     )
-    plan = replace(plan, warnings=(*told, *plan.warnings))
-    _tell(plan, _where(face, plan, world.project), person=face.interactive and not json)
+    person = person_at(face, yes=yes, trust=trust)
     if dry_run:
-        _show_plan(plan, json=json)
+        _show_plan(preview_start(world, person, command), json=json)
         return 0
-    _confirm(face, plan, yes=yes)
-    begun = start(world, orchestrator_start(world, face.config), plan)
-    show_begun(face, world, begun, json=json, attach=attach, told=plan.warnings)
+    begun = start_with_consent(world, person, orchestrator_start(world, face.config), command)
+    show_begun(face, world, begun, json=json, attach=attach)
     return 0
 
 
@@ -223,44 +192,6 @@ def _pipeline_name(name: str | None, *, quick: bool) -> str | None:
     if quick and name not in {None, QUICK}:
         raise UsageError(f"--quick is --pipeline {QUICK}: say only one of them")
     return QUICK if quick else name
-
-
-def _tell(plan: StartPlan, where: Iterator[str], *, person: bool) -> None:
-    """Print warnings and notes; to a person also which pipeline the session takes."""
-    for warning in plan.warnings:
-        render.note(f"warning: {warning}")
-    for line in (*where, *plan.notes, *(_about(plan) if person else ())):
-        render.note(line)
-
-
-def _where(face: Face, plan: StartPlan, project: Path) -> Iterator[str]:
-    """Yield a line that names the project, if it is not the directory that the user means."""
-    here = face.here().resolve()
-    if project != here:
-        is_there = "works in" if plan.worktree is None else "belongs to the project"
-        yield f"the session {is_there} {project}, not {here}"
-
-
-def _about(plan: StartPlan) -> Iterator[str]:
-    """Yield lines that say which pipeline the session takes, and how to take the short one.
-
-    Each has room in 80 columns, so that no terminal breaks a command in two.
-    """
-    name = plan.pipeline.definition.name
-    yield f"pipeline {name}; its phases: agentmux pipelines show {name}"
-    if name == FEATURE.name:  # whoever has named another pipeline has chosen already
-        yield 'for a small wish: agentmux start --quick "…"'
-
-
-def _playing(world: World, request: StartRequest, pipeline: str) -> Effect:
-    """Return what the session's seats would run and be told."""
-    whole = world.consent.preview()  # untrusted files may name the roles
-    roles = pipeline_roles(whole, pipeline)
-    if not request.product_manager:
-        roles = tuple(role for role in roles if role != PRODUCT_MANAGER)
-    return playing(
-        *flags(request.agent, request.model, request.roles, whole.settings.own_roles), roles
-    )
 
 
 def _words(feature: str | None, *, issue: str | None, of: str | None, comments: bool) -> str:
@@ -360,18 +291,6 @@ def _real(path: Path) -> str:
     return str(Path(os.path.realpath(path.parent), path.name))
 
 
-def _confirm(face: Face, plan: StartPlan, *, yes: bool) -> None:
-    """Ask whether to start although another session is unfinished, if the plan warns of one.
-
-    With ``yes``, or if nobody can be asked, return without asking. The caller shows the warning.
-
-    Raises:
-        DeclinedError: The person said no.
-    """
-    asks = face.interactive and bool(to_be_agreed_to(plan.warnings))
-    require_consent(face, "Start anyway?", yes=yes or not asks)
-
-
 def _show_plan(plan: StartPlan, *, json: bool) -> None:
     fields: dict[str, object] = {
         "schema": SCHEMA,
@@ -419,7 +338,6 @@ def show_begun(
     *,
     json: bool,
     attach: bool | None,
-    told: Sequence[str] = (),
 ) -> None:
     """Print that a session was started or resumed, and attach to it if the options say so.
 
@@ -429,15 +347,13 @@ def show_begun(
         begun: The session.
         json: Print JSON.
         attach: Value of ``--attach`` or ``--detach``; None: attach if this is a terminal.
-        told: Warnings that were printed already; they are repeated in the JSON only.
     """
-    news = [each for each in begun.warnings if each not in told]
-    for warning in news:
+    for warning in begun.news:
         render.note(f"warning: {warning}")
     for line in begun.notes:
         render.note(line)
     if json:
-        render.as_json({"schema": SCHEMA, **begun_fields(world, begun, (*told, *news))})
+        render.as_json({"schema": SCHEMA, **begun_fields(world, begun)})
     goes_there = _goes_there(face, attach, json=json)
     if not json and (not goes_there or face.environ.get("TMUX")):
         render.out(f"session {begun.name} {doing(begun)}")
@@ -454,7 +370,7 @@ def show_begun(
         raise typer.Exit(status)
 
 
-def begun_fields(world: World, begun: StartedSession, warnings: Sequence[str]) -> dict[str, object]:
+def begun_fields(world: World, begun: StartedSession) -> dict[str, object]:
     """Return the fields of a session that was started or resumed, for the JSON answer."""
     return {
         "session": begun.name,
@@ -465,7 +381,7 @@ def begun_fields(world: World, begun: StartedSession, warnings: Sequence[str]) -
         "worktree": begun.worktree,
         "tmux_session": begun.tmux_name,
         "tmux_socket": begun.target.server.socket,
-        "warnings": list(warnings),
+        "warnings": [*begun.told, *begun.news],
     }
 
 

@@ -12,7 +12,7 @@ from agentmux.adapters.wake.pipe import STOP, poke
 from agentmux.app.commands.end.stop import stop
 from agentmux.app.session.search.lookup import live, select_session
 from agentmux.cli import render
-from agentmux.cli.ask.consent import YesOpt
+from agentmux.cli.ask.person import YesOpt
 from agentmux.cli.ask.session_argument import resolve_world, unfinished_sessions
 from agentmux.cli.commands.look import attachment, orphan_agents
 from agentmux.cli.commands.look.sessions import SessionArg

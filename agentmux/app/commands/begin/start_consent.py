@@ -1,0 +1,158 @@
+"""Start a session as its user agrees: trust, plan, warnings, question, start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from agentmux.app.commands.begin.continued_branch import find_continued, find_reviewed
+from agentmux.app.commands.begin.issue import read_issue
+from agentmux.app.commands.begin.start import (
+    StartPlan,
+    StartRequest,
+    flags,
+    named_agent,
+    plan_start,
+    start,
+    to_be_agreed_to,
+)
+from agentmux.app.commands.look.trust import Effect, placed_by, playing, preview_trust, through
+from agentmux.app.commands.resume.orchestrator_start import OrchestratorStart, StartedSession
+from agentmux.app.person import Person
+from agentmux.app.session.configuration.pipeline_choice import pipeline_roles
+from agentmux.app.session.search.lookup import list_sessions
+from agentmux.app.world import World
+from agentmux.core.codec.frozen import dataclass, replace
+from agentmux.core.definitions.feature import FEATURE
+from agentmux.core.names.phase import PRODUCT_MANAGER
+
+_REVIEW: Final = "review"
+"""The pipeline of a session that looks at a branch, if none is named."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartCommand:
+    """What the user says of a start, as typed.
+
+    Attributes:
+        request: What needs no look at the world: all but what the other attributes name.
+        here: The directory that the user means, without links.
+        agent: ``AGENT[:MODEL]`` of every role that the request does not name; None: as configured.
+        issue: The number or URL of the issue that says what to build; None for none.
+        comments: Whether its comments are read, too.
+        on: The branch or request to continue; None for none.
+        of: The branch or request to look at; None for none.
+        introduces: Say which pipeline the session takes, too.
+    """
+
+    request: StartRequest
+    here: Path
+    agent: str | None = None
+    issue: str | None = None
+    comments: bool = False
+    on: str | None = None
+    of: str | None = None
+    introduces: bool = False
+
+
+def preview_start(world: World, person: Person, command: StartCommand) -> StartPlan:
+    """Tell what a start would warn of, and return its plan; reads only, and asks nothing.
+
+    Raises:
+        AgentmuxError: As in `start_with_consent`, but for trust and consent.
+    """
+    request = _resolve(world, command)
+    world, warnings = preview_trust(world, _effect(world, request))
+    return _plan(world, person, command, request, warnings)
+
+
+def start_with_consent(
+    world: World, person: Person, starter: OrchestratorStart, command: StartCommand
+) -> StartedSession:
+    """Start a session; ask before, where trust is missing or a warning is to be agreed to.
+
+    Raises:
+        AgentmuxError: What the command names is not there; or as in `plan_start` and `start`.
+        NotTrustedError: It needs files that are not trusted, and nobody can be asked.
+        DeclinedError: The person said no.
+    """
+    request = _resolve(world, command)
+    world = person.trust(world, _effect(world, request))
+    plan = _plan(world, person, command, request)
+    if person.is_asked and to_be_agreed_to(plan.warnings):
+        person.agree("Start anyway?")
+    return replace(start(world, starter, plan), told=plan.warnings)
+
+
+def _resolve(world: World, command: StartCommand) -> StartRequest:
+    """Return the request with what the command names: the pipeline, issue, agent and branch."""
+    request, of, on = command.request, command.of, command.on
+    pipeline = request.pipeline or (_REVIEW if of is not None else None)
+    issue = (
+        None
+        if command.issue is None
+        else read_issue(world, command.issue, words=request.feature, comments=command.comments)
+    )
+    agent, model = (
+        (None, None)
+        if command.agent is None
+        else named_agent(world.consent.preview(), command.agent)
+    )
+    return replace(
+        request,
+        pipeline=pipeline or world.settings.defaults.pipeline,
+        issue=issue,
+        agent=agent,
+        model=model,
+        base=request.base if of is None else None,
+        of=None if of is None else find_reviewed(world, of, request.base),
+        on=None if on is None else find_continued(world, on),
+    )
+
+
+def _effect(world: World, request: StartRequest) -> Effect:
+    """Return what the start would do in a world, such as what its seats would run and be told."""
+    pipeline = request.pipeline or ""
+    whole = world.consent.preview()  # untrusted files may name the roles
+    roles = pipeline_roles(whole, pipeline)
+    if not request.product_manager:
+        roles = tuple(role for role in roles if role != PRODUCT_MANAGER)
+    agents, models = flags(request.agent, request.model, request.roles, whole.settings.own_roles)
+    elsewhere = any(each is not None for each in (request.base, request.on, request.of))
+    return placed_by(
+        through(playing(agents, models, roles), pipeline),
+        asked=True if elsewhere else request.worktree,
+    )
+
+
+def _plan(
+    world: World,
+    person: Person,
+    command: StartCommand,
+    request: StartRequest,
+    warnings: tuple[str, ...] = (),
+) -> StartPlan:
+    """Return the plan of a start, with ``warnings`` before its own, after telling the person."""
+    taken = {each.name: each.phase or "" for each in list_sessions(world)}
+    plan = plan_start(world, request, taken)
+    plan = replace(plan, warnings=(*warnings, *plan.warnings))
+    for warning in plan.warnings:
+        person.note(f"warning: {warning}")
+    if world.project != command.here:
+        is_there = "works in" if plan.worktree is None else "belongs to the project"
+        person.note(f"the session {is_there} {world.project}, not {command.here}")
+    for line in (*plan.notes, *(_introduce(plan) if command.introduces else ())):
+        person.note(line)
+    return plan
+
+
+def _introduce(plan: StartPlan) -> Iterator[str]:
+    """Yield lines that say which pipeline the session takes, and how to take the short one.
+
+    Each has room in 80 columns, so that no terminal breaks a command in two.
+    """
+    name = plan.pipeline.definition.name
+    yield f"pipeline {name}; its phases: agentmux pipelines show {name}"
+    if name == FEATURE.name:  # whoever has named another pipeline has chosen already
+        yield 'for a small wish: agentmux start --quick "…"'
