@@ -14,8 +14,8 @@ EXAMPLES: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
     ),
     "start": (
         ('agentmux start "Add a login page"', "with the configured agents"),
-        ("agentmux start @wish.md --agent codex", "the text of a file; codex plays every role"),
-        ('agentmux start "Fix the typo" --quick', "a small wish: one coder, no plan"),
+        ("agentmux start @feature.md --agent codex", "the text of a file; codex plays every role"),
+        ('agentmux start "Fix the typo" --quick', "a small change: one coder, no plan"),
         (
             'agentmux start "Add dark mode" --role coder=codex --worktree',
             "codex writes the code, in a worktree of its own",

@@ -15,7 +15,7 @@ from agentmux.app.session.search.lookup import entry_at
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.documents.diff_comments import LineComment, change_request
 from agentmux.core.names.status_labels import Colour, StatusGroup
-from agentmux.core.terminal.keys.desk_keys import DeskWish
+from agentmux.core.terminal.keys.desk_keys import DeskCommand
 from agentmux.core.terminal.text import command_words
 from agentmux.core.terminal.text.command_words import Words
 from agentmux.desk.screens.dialogs import Asking, Choosing, Failure, TextDialog, Writing
@@ -86,11 +86,11 @@ class Desk(Protocol):
 class Actions:
     """The actions of one desk; at most one at a time."""
 
-    WISHES: ClassVar[frozenset[DeskWish]] = frozenset(
+    COMMANDS: ClassVar[frozenset[DeskCommand]] = frozenset(
         {
-            DeskWish.ATTACH, DeskWish.APPROVE, DeskWish.CHANGES, DeskWish.ANSWER, DeskWish.NEW,
-            DeskWish.RESUME, DeskWish.RESTART, DeskWish.STOP, DeskWish.REMOVE, DeskWish.COMMENT,
-            DeskWish.TELL, DeskWish.UNPARK,
+            DeskCommand.ATTACH, DeskCommand.APPROVE, DeskCommand.CHANGES, DeskCommand.ANSWER,
+            DeskCommand.NEW, DeskCommand.RESUME, DeskCommand.RESTART, DeskCommand.STOP,
+            DeskCommand.REMOVE, DeskCommand.COMMENT, DeskCommand.TELL, DeskCommand.UNPARK,
         }
     )  # fmt: skip
 
@@ -98,31 +98,31 @@ class Actions:
         self._app = app
         self._busy = False
         self._locate = app.tools.commands.locate
-        self._do: Mapping[DeskWish, Callable[[DeskRow], Coroutine[None, None, None]]] = {
-            DeskWish.ATTACH: self._attach,
-            DeskWish.APPROVE: self._approve,
-            DeskWish.CHANGES: self._change,
-            DeskWish.ANSWER: self._answer,
-            DeskWish.TELL: self._tell,
-            DeskWish.RESUME: self._resume,
-            DeskWish.RESTART: self._restart,
-            DeskWish.UNPARK: self._unpark,
-            DeskWish.STOP: self._stop,
-            DeskWish.REMOVE: self._remove,
-            DeskWish.COMMENT: self._comment,
+        self._do: Mapping[DeskCommand, Callable[[DeskRow], Coroutine[None, None, None]]] = {
+            DeskCommand.ATTACH: self._attach,
+            DeskCommand.APPROVE: self._approve,
+            DeskCommand.CHANGES: self._change,
+            DeskCommand.ANSWER: self._answer,
+            DeskCommand.TELL: self._tell,
+            DeskCommand.RESUME: self._resume,
+            DeskCommand.RESTART: self._restart,
+            DeskCommand.UNPARK: self._unpark,
+            DeskCommand.STOP: self._stop,
+            DeskCommand.REMOVE: self._remove,
+            DeskCommand.COMMENT: self._comment,
         }
 
-    def begin(self, wish: DeskWish) -> None:
+    def begin(self, command: DeskCommand) -> None:
         """Begin what a key asks for, on the selected session."""
         row = self._app.listing.selected_row
         if self._busy:
             self._app.say("the last key is still at work")
-        elif wish is DeskWish.NEW:
+        elif command is DeskCommand.NEW:
             self._app.in_background(self._alone(self._new(), self._app.tools.here))
         elif row is None:
             self._app.say("no session is selected")
         else:
-            self._app.in_background(self._alone(self._do[wish](row), row.project))
+            self._app.in_background(self._alone(self._do[command](row), row.project))
 
     async def _alone(self, action: Coroutine[None, None, None], project: Path | None) -> None:
         self._busy = True

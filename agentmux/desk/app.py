@@ -20,7 +20,7 @@ from agentmux.core.names.status_labels import Colour, StatusGroup
 from agentmux.core.terminal.keys.desk_keys import (
     DESK_KEYS,
     TABS,
-    DeskWish,
+    DeskCommand,
     help_lines,
     key_of,
 )
@@ -31,7 +31,7 @@ from agentmux.desk.list import listing as lists
 from agentmux.desk.list.listing import DeskRow, SessionListing
 from agentmux.desk.screens.dialogs import TextDialog
 from agentmux.desk.screens.widgets import OneLine, PageView, SessionList, foot_parts, tab_parts
-from agentmux.desk.session.overview import offer_commands, wish_words
+from agentmux.desk.session.overview import command_words, offer_commands
 from agentmux.desk.session.pages import SessionPage, SessionPages
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Part
 from agentmux.desk.tools import DeskTools
@@ -81,8 +81,8 @@ _SCREEN_S: Final = 1.0
 _SETTLE_S: Final = 0.05
 """How long the selection rests before its page is read: a held key reads none on its way."""
 
-_ACTING: Final = frozenset({*Actions.WISHES})
-_ALWAYS_SHOWN: Final = (DeskWish.KEYS, DeskWish.QUIT)
+_ACTING: Final = frozenset({*Actions.COMMANDS})
+_ALWAYS_SHOWN: Final = (DeskCommand.KEYS, DeskCommand.QUIT)
 """What the last line of the screen shows first of all, at its end."""
 
 _WELCOME: Final = SessionPage(
@@ -102,7 +102,9 @@ class DeskApp(App[int]):
     TITLE = "agentmux"
     ENABLE_COMMAND_PALETTE = True
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(key, f"wish('{each.wish.name}', '{key}')", each.says, show=False, priority=True)
+        Binding(
+            key, f"command('{each.action.name}', '{key}')", each.says, show=False, priority=True
+        )
         for each in DESK_KEYS
         for key in each.keys
     ]
@@ -132,19 +134,19 @@ class DeskApp(App[int]):
         self._selects_new = False
         self._looking = False
         self._stale: set[Path] = set()
-        self._does: Mapping[DeskWish, Callable[[], object]] = {
-            DeskWish.SEARCH: self._begin_search,
-            DeskWish.MARK: self._mark,
-            DeskWish.UNMARK: self._escape,
-            DeskWish.NEEDY: self._go_to_needy,
-            DeskWish.NEXT_TAB: lambda: self._next_tab(1),
-            DeskWish.LAST_TAB: lambda: self._next_tab(-1),
-            DeskWish.NEXT_PART: lambda: self._next_part(1),
-            DeskWish.LAST_PART: lambda: self._next_part(-1),
-            DeskWish.FOCUS: self._other_side,
-            DeskWish.WIDEN: lambda: self._widen(is_widened=not self.is_widened),
-            DeskWish.KEYS: self._show_keys,
-            DeskWish.QUIT: self.leave,
+        self._does: Mapping[DeskCommand, Callable[[], object]] = {
+            DeskCommand.SEARCH: self._begin_search,
+            DeskCommand.MARK: self._mark,
+            DeskCommand.UNMARK: self._escape,
+            DeskCommand.NEEDY: self._go_to_needy,
+            DeskCommand.NEXT_TAB: lambda: self._next_tab(1),
+            DeskCommand.LAST_TAB: lambda: self._next_tab(-1),
+            DeskCommand.NEXT_PART: lambda: self._next_part(1),
+            DeskCommand.LAST_PART: lambda: self._next_part(-1),
+            DeskCommand.FOCUS: self._other_side,
+            DeskCommand.WIDEN: lambda: self._widen(is_widened=not self.is_widened),
+            DeskCommand.KEYS: self._show_keys,
+            DeskCommand.QUIT: self.leave,
         }
 
     @property
@@ -202,7 +204,7 @@ class DeskApp(App[int]):
             self.listing = lists.with_rows(self.listing, kept, gone)
             self._stale |= {row.path for row in rows if row.rests}
             if not self._is_touched:
-                self.listing = lists.move(self.listing, _MOVES[DeskWish.FIRST])
+                self.listing = lists.move(self.listing, _MOVES[DeskCommand.FIRST])
         if new and self._selects_new and self.tools.feed.is_complete:
             self.listing = lists.select(self.listing, new[0])
             self._selects_new, self._is_touched = False, True
@@ -266,17 +268,17 @@ class DeskApp(App[int]):
 
     def _show_foot(self) -> None:
         row = self.listing.selected_row
-        wishes = dict.fromkeys((*self._offer_commands(), DeskWish.SEARCH, *_ALWAYS_SHOWN))
-        words = {each: each.value if row is None else wish_words(row, each) for each in wishes}
+        commands = dict.fromkeys((*self._offer_commands(), DeskCommand.SEARCH, *_ALWAYS_SHOWN))
+        words = {each: each.value if row is None else command_words(row, each) for each in commands}
         self._line("foot").show(*foot_parts(words, _ALWAYS_SHOWN, self._line("foot").size.width))
 
-    def _offer_commands(self) -> Iterator[DeskWish]:
+    def _offer_commands(self) -> Iterator[DeskCommand]:
         row = self.listing.selected_row
         if row is not None:
             yield from offer_commands(row)
         if self.listing.marked:
-            yield DeskWish.RESUME
-        yield DeskWish.NEW
+            yield DeskCommand.RESUME
+        yield DeskCommand.NEW
 
     def unmark(self, paths: Collection[Path]) -> None:
         """Take the marks of these sessions back."""
@@ -390,7 +392,7 @@ class DeskApp(App[int]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 (Textual calls it)
         """Leave keys to a dialog that is open."""
-        return action not in {"wish", "fleet"} or len(self.screen_stack) == 1
+        return action not in {"command", "fleet"} or len(self.screen_stack) == 1
 
     async def on_event(self, event: Event) -> None:
         """Take a letter of a search before all else, so that the order of the keys is kept."""
@@ -428,38 +430,38 @@ class DeskApp(App[int]):
         if tools.fleet is not None:
             self.push_screen(FleetScreen(tools, tools.fleet, self.in_foreground))
 
-    def action_wish(self, name: str, key: str) -> None:
+    def action_command(self, name: str, key: str) -> None:
         """Do what a key asks for."""
         self._is_touched = True
         self.say("")
-        wish = DeskWish[name]
-        if self.searching and wish is DeskWish.ATTACH:
+        command = DeskCommand[name]
+        if self.searching and command is DeskCommand.ATTACH:
             self.searching = False
             self._show_head()
             return
-        self.do(wish, key)
+        self.do(command, key)
 
-    def do(self, wish: DeskWish, key: str = "") -> None:
-        """Do what a person wishes for."""
-        if wish in _ACTING:
-            if self.tools.agent and key_of(wish).decides:
+    def do(self, command: DeskCommand, key: str = "") -> None:
+        """Do what a person commands for."""
+        if command in _ACTING:
+            if self.tools.agent and key_of(command).decides:
                 self.say(self.tools.agent, Colour.RED)
             else:
-                self._actions.begin(wish)
-        elif wish in _MOVES:
-            self._move(wish)
-        elif wish is DeskWish.TAB:
+                self._actions.begin(command)
+        elif command in _MOVES:
+            self._move(command)
+        elif command is DeskCommand.TAB:
             self.turn_to(TABS[int(key) - 1])
         else:
-            self._does[wish]()
-        if wish in _LISTS:
+            self._does[command]()
+        if command in _LISTS:
             self._show_all()
 
-    def _move(self, wish: DeskWish) -> None:
+    def _move(self, command: DeskCommand) -> None:
         on_page = self.on_page
         rows = max((self.view if on_page else self.sessions).size.height - 2, 1)
-        steps = _MOVES[wish]
-        steps = steps * rows if wish in {DeskWish.PAGE_DOWN, DeskWish.PAGE_UP} else steps
+        steps = _MOVES[command]
+        steps = steps * rows if command in {DeskCommand.PAGE_DOWN, DeskCommand.PAGE_UP} else steps
         if on_page:
             self.view.move(steps)
         else:
@@ -541,9 +543,11 @@ class DeskApp(App[int]):
                 yield from screen.commands()
                 return
         for each in DESK_KEYS:
-            if each.wish not in {*_MOVES, DeskWish.TAB}:
+            if each.action not in {*_MOVES, DeskCommand.TAB}:
                 yield SystemCommand(
-                    f"{each.wish.value} ({each.shown})", each.says, partial(self.do, each.wish)
+                    f"{each.action.value} ({each.shown})",
+                    each.says,
+                    partial(self.do, each.action),
                 )
         if self.tools.fleet is not None:
             yield SystemCommand(f"the fleet ({OPEN_KEY})", OPEN_SAYS, self.action_fleet)
@@ -559,14 +563,14 @@ class DeskApp(App[int]):
         self.part = 0
         self._show_all()
         if event.twice:
-            self.do(DeskWish.ATTACH)
+            self.do(DeskCommand.ATTACH)
 
     def on_one_line_clicked(self, event: OneLine.Clicked) -> None:
         """Do what was clicked in the foot, or show the tab that was clicked."""
         if event.name in TABS:
             self.turn_to(event.name)
-        elif event.name in DeskWish.__members__:
-            self.do(DeskWish[event.name])
+        elif event.name in DeskCommand.__members__:
+            self.do(DeskCommand[event.name])
 
     def on_one_line_resized(self, event: OneLine.Resized) -> None:
         """Fit the keys or the tabs to the new width of their line."""
@@ -583,11 +587,13 @@ class DeskApp(App[int]):
 
 
 _MOVES: Final = {
-    DeskWish.DOWN: 1,
-    DeskWish.UP: -1,
-    DeskWish.PAGE_DOWN: 1,
-    DeskWish.PAGE_UP: -1,
-    DeskWish.FIRST: -1_000_000,
-    DeskWish.LAST: 1_000_000,
+    DeskCommand.DOWN: 1,
+    DeskCommand.UP: -1,
+    DeskCommand.PAGE_DOWN: 1,
+    DeskCommand.PAGE_UP: -1,
+    DeskCommand.FIRST: -1_000_000,
+    DeskCommand.LAST: 1_000_000,
 }
-_LISTS: Final = frozenset({DeskWish.SEARCH, DeskWish.MARK, DeskWish.UNMARK, DeskWish.NEEDY})
+_LISTS: Final = frozenset(
+    {DeskCommand.SEARCH, DeskCommand.MARK, DeskCommand.UNMARK, DeskCommand.NEEDY}
+)

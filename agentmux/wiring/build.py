@@ -188,30 +188,14 @@ def world(
     Raises:
         ConfigError: The configuration is wrong.
     """
-    from agentmux.adapters.config.project_files import (
-        ProjectPipelines,
-        ProjectTrust,
-    )
+    from agentmux.adapters.config.project_files import ProjectTrust
     from agentmux.adapters.disk.session import session_archive
-    from agentmux.adapters.git.bundles import GitBundles
-    from agentmux.adapters.git.program import GitProgram, Patience
-    from agentmux.adapters.git.remote_branches import GitRemoteBranches
+    from agentmux.adapters.git.program import Patience
     from agentmux.adapters.git.repository import Git
-    from agentmux.adapters.pane.claims import ClaimFolder
-    from agentmux.adapters.trees.checkpoints import GitCheckpoints
-    from agentmux.adapters.trees.trials import GitTrials
-    from agentmux.adapters.trees.worktrees import LinkedWorktrees
 
     files = _project_files(project, config, environ)
     chosen = files.settings(None)
-    spec, names = _specs(chosen)
     patience = Patience(limit_s=chosen.git.timeout_s, slow=slow)
-
-    def git(folder: Path) -> GitProgram:
-        return GitProgram(folder, environ, patience)
-
-    def repository(folder: Path) -> Git:
-        return Git(folder, environ, patience)
 
     def allow(keys: frozenset[str], *, runs: bool = True) -> World:
         there = files.trusted_and(keys)
@@ -222,7 +206,7 @@ def world(
             result,
             settings=chosen,
             agents=replace(result.agents, spec=spec, names=names, programs=programs),
-            texts=Texts(templates=files.templates(there), pipelines=ProjectPipelines(files, there)),
+            texts=_texts(files, there),
         )
 
     @functools.cache  # each session asks, and the files are read once
@@ -237,14 +221,8 @@ def world(
         now=now,
         new_id=new_id,
         settings=chosen,
-        agents=Agents(
-            spec=spec,
-            names=names,
-            programs=_programs(environ, keep=not read_only),
-            own=_own_commands(),
-            claims=ClaimFolder(state_dir(environ) / "claims"),
-        ),
-        texts=Texts(templates=files.templates(None), pipelines=ProjectPipelines(files, None)),
+        agents=_agents(chosen, environ, keep=not read_only),
+        texts=_texts(files, None),
         folders=session_folders,
         files=_files,
         network=_network,
@@ -255,17 +233,8 @@ def world(
         locks=_LOCKS,
         repositories=_repositories(environ),
         remotes=_remotes,
-        repository=repository(project),
-        git=GitTools(
-            repository_at=repository,
-            head_at=lambda folder: _head_of(repository(folder)),
-            worktrees=LinkedWorktrees(git(project)),
-            checkpoints=lambda tree, home, session: GitCheckpoints(git(tree), home, session),
-            merging=lambda given: _merging(project, given, patience),
-            bundles=GitBundles(git(project)),
-            trials=GitTrials(git(project), project),
-            remote_branches=GitRemoteBranches(git(project)),
-        ),
+        repository=Git(project, environ, patience),
+        git=_git_tools(project, environ, patience),
         archives=session_archive,
         forge=lambda given: _forge(project, environ, given),
         secrets=lambda folder: _secrets(folder, environ),
@@ -276,6 +245,55 @@ def world(
         ),
     )
     return result
+
+
+def _texts(files: ProjectFiles, keys: frozenset[str] | None) -> Texts:
+    """Return the templates and pipelines, with those parts of the project that ``keys`` allow."""
+    from agentmux.adapters.config.project_files import ProjectPipelines
+
+    return Texts(templates=files.templates(keys), pipelines=ProjectPipelines(files, keys))
+
+
+def _agents(chosen: Settings, environ: Mapping[str, str], *, keep: bool) -> Agents:
+    """Return the agents of these settings; ``keep`` says whether probes of them are kept."""
+    from agentmux.adapters.pane.claims import ClaimFolder
+
+    spec, names = _specs(chosen)
+    return Agents(
+        spec=spec,
+        names=names,
+        programs=_programs(environ, keep=keep),
+        own=_own_commands(),
+        claims=ClaimFolder(state_dir(environ) / "claims"),
+    )
+
+
+def _git_tools(project: Path, environ: Mapping[str, str], patience: Patience) -> GitTools:
+    """Return what works with git, each tool in the environment ``environ``."""
+    from agentmux.adapters.git.bundles import GitBundles
+    from agentmux.adapters.git.program import GitProgram
+    from agentmux.adapters.git.remote_branches import GitRemoteBranches
+    from agentmux.adapters.git.repository import Git
+    from agentmux.adapters.trees.checkpoints import GitCheckpoints
+    from agentmux.adapters.trees.trials import GitTrials
+    from agentmux.adapters.trees.worktrees import LinkedWorktrees
+
+    def git(folder: Path) -> GitProgram:
+        return GitProgram(folder, environ, patience)
+
+    def repository(folder: Path) -> Git:
+        return Git(folder, environ, patience)
+
+    return GitTools(
+        repository_at=repository,
+        head_at=lambda folder: _head_of(repository(folder)),
+        worktrees=LinkedWorktrees(git(project)),
+        checkpoints=lambda tree, home, session: GitCheckpoints(git(tree), home, session),
+        merging=lambda given: _merging(project, given, patience),
+        bundles=GitBundles(git(project)),
+        trials=GitTrials(git(project), project),
+        remote_branches=GitRemoteBranches(git(project)),
+    )
 
 
 def _head_of(repository: Repository) -> Head | None:

@@ -198,8 +198,8 @@ def test_files_of_a_project_are_not_taken_for_ours(project: Path) -> None:
 
 
 def test_list_for_people(run: Run, make: Make, capsys: Capture) -> None:
-    wish = "Add auth \x1b[2J\tto " + "everything " * 20
-    make("20260101-101500-add-auth", feature=f"\n{wish}\nThe second line")
+    request = "Add auth \x1b[2J\tto " + "everything " * 20
+    make("20260101-101500-add-auth", feature=f"\n{request}\nThe second line")
     make("20260101-101501-old", Phase.DONE)
     assert run("list") == ExitCode.OK
     said, told = capsys.readouterr()

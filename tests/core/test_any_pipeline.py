@@ -1,4 +1,4 @@
-"""Any pipeline that is accepted, with any history: fails, caps, crashes, wishes and kills.
+"""Any pipeline that is accepted, with any history: fails, caps, crashes, requests and kills.
 
 The model is what outlives the orchestrator: the journal, and the files. Its agents do what an agent
 does, and nothing else decides what comes next.

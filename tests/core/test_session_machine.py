@@ -449,8 +449,8 @@ class Ledger:
             return  # a failed session that continues in its phase
         assert (origin, after.phase) in LEADS[fields["event"]], "a phase is skipped"
         if after.phase == Phase.FIXING:
-            wished = fields["event"] == "request_changes"
-            assert after.iteration == (1 if wished else before.iteration + 1)
+            asks_for_changes = fields["event"] == "request_changes"
+            assert after.iteration == (1 if asks_for_changes else before.iteration + 1)
         self.entered[after.phase] = after.cycle
         if after.phase == Phase.ARCHITECTING and origin != "product_management":
             assert after.cycle == before.cycle + 1

@@ -317,7 +317,7 @@ def test_the_palette_has_every_command_of_the_table(project: Path) -> None:
 
     titles = asyncio.run(look())
     wanted = [each for each in DESK_KEYS if each.command]
-    assert {f"{each.wish.value} ({each.shown})" for each in wanted} <= titles
+    assert {f"{each.action.value} ({each.shown})" for each in wanted} <= titles
     assert {f"show {tab}" for tab in TABS} <= titles
 
 

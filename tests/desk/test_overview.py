@@ -15,13 +15,13 @@ from agentmux.core.journal.results import CheckResult, PhaseResult
 from agentmux.core.journal.state import Commit, Interruption, Seat, SessionState, encode
 from agentmux.core.names.phase import Phase
 from agentmux.core.names.status_labels import Safety, SessionStatus
-from agentmux.core.terminal.keys.desk_keys import DeskWish
+from agentmux.core.terminal.keys.desk_keys import DeskCommand
 from agentmux.desk.session.overview import OverviewFacts, offer_commands, overview_lines
 from agentmux.desk.styled import plain
 from agentmux.ports.tmux.terminal import TmuxSession
 from tests.desk.builders import NOW, SHOP, row
 
-W = DeskWish
+W = DeskCommand
 LIVE = Liveness(
     live=True, because="tmux session x", tmux=TmuxSession(id="$1", name="x", uuid="u"),
     locked=True, orchestrator=42,
@@ -57,7 +57,7 @@ def text(found: OverviewFacts) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("values", "wishes"),
+    ("values", "commands"),
     [
         ({"live": True}, (W.ATTACH,)),
         ({"status": SessionStatus.WAITING, "live": True}, (W.ANSWER, W.ATTACH)),
@@ -79,9 +79,9 @@ def text(found: OverviewFacts) -> list[str]:
     ],
 )
 def test_it_offers_what_the_session_needs(
-    values: dict[str, Any], wishes: tuple[DeskWish, ...]
+    values: dict[str, Any], commands: tuple[DeskCommand, ...]
 ) -> None:
-    assert offer_commands(row("add-auth", **values)) == wishes
+    assert offer_commands(row("add-auth", **values)) == commands
 
 
 def test_it_begins_with_the_feature_and_what_the_session_does() -> None:

@@ -4,13 +4,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentmux.core.terminal.keys.desk_keys import TABS, DeskWish
+from agentmux.core.terminal.keys.desk_keys import TABS, DeskCommand
 from agentmux.core.terminal.text.text_width import width
 from agentmux.desk.screens.widgets import _broken, foot_parts, tab_parts
 from agentmux.desk.styled import BOLD, PLAIN, plain
 
-ALWAYS = (DeskWish.KEYS, DeskWish.QUIT)
-WORDS = {each: each.value for each in (DeskWish.APPROVE, DeskWish.CHANGES, DeskWish.NEW, *ALWAYS)}
+ALWAYS = (DeskCommand.KEYS, DeskCommand.QUIT)
+WORDS = {
+    each: each.value
+    for each in (DeskCommand.APPROVE, DeskCommand.CHANGES, DeskCommand.NEW, *ALWAYS)
+}
 
 
 @given(cols=st.integers(0, 120))

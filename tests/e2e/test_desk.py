@@ -232,7 +232,7 @@ def test_a_new_session_takes_a_pipeline_and_a_place(
         desk.shows("feature \u203a  1 of 5", "as usual \u203a  1 of 3")
         desk.type("add a greeting")
         desk.press("Tab", "Tab", "q")
-        desk.shows("quick \u203a", "For a small wish")
+        desk.shows("quick \u203a", "For a small change")
         desk.press("Tab", "Right")
         desk.shows("worktree \u203a  2 of 3")
         desk.press("Enter")
@@ -367,7 +367,7 @@ def test_a_thousand_sessions_of_twenty_projects_are_listed_and_searched(
     projects = [project.root / f"shop-{number:02}" for number in range(20)]
     for place in projects:
         for number in range(50):
-            name = f"20260101-100000-{place.name}-wish-{number:02}"
+            name = f"20260101-100000-{place.name}-command-{number:02}"
             shutil.copytree(made, place / ".agentmux/.sessions" / name)
     register = Path(project.env["XDG_STATE_HOME"]) / "agentmux" / "projects"
     register.parent.mkdir(parents=True, exist_ok=True)
@@ -375,9 +375,9 @@ def test_a_thousand_sessions_of_twenty_projects_are_listed_and_searched(
     with opened(project, wait_until, size=(80, 24)) as desk:
         desk.shows("1000 interrupted", within_s=90)
         desk.press("/")
-        desk.type("shop-17 wish-42")
-        desk.shows("> shop-17-wish-42", within_s=90)
-        desk.lacks("shop-16-wish-42")
+        desk.type("shop-17 command-42")
+        desk.shows("> shop-17-command-42", within_s=90)
+        desk.lacks("shop-16-command-42")
         desk.press("Escape")
         desk.lacks("\u258f")
         desk.press("n")

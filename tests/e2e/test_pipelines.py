@@ -20,7 +20,7 @@ _SHELL: Final = re.compile(
 )
 
 
-def test_a_small_wish_takes_the_short_way(project: Project) -> None:
+def test_a_small_change_takes_the_short_way(project: Project) -> None:
     session = project.start("fix the typo", "--quick").wait()
 
     project.ok("approve", session.name, "--yes")

@@ -15,11 +15,11 @@ def _decision(kind: str, **more: str) -> FeatureDecision:
 
 
 def test_a_start_takes_what_was_submitted() -> None:
-    wish = FleetRequest(
+    request = FleetRequest(
         repo="/r", feature="-x", issue="7", pipeline="quick", agent="codex",
         roles=("coder=claude",), comments=True, product_manager=True,
     )  # fmt: skip
-    assert start_words(wish, "x-01234567", "main") == (
+    assert start_words(request, "x-01234567", "main") == (
         *("start", "--detach", "--json", "--worktree", "--name", "x-01234567"),
         *("--pipeline", "quick", "--agent", "codex", "--base", "main", "--issue", "7"),
         *("--role", "coder=claude", "--comments", "--product-manager", "-"),

@@ -15,7 +15,7 @@ from agentmux.fleet.queue.backlog import read_backlog
 from agentmux.fleet.queue.submission import submit
 from tests.fleet.conftest import FleetHost
 
-WISH = FleetRequest(repo="/r", feature="add a greeting", key="one")
+REQUEST = FleetRequest(repo="/r", feature="add a greeting", key="one")
 
 
 def _all(engine: sa.Engine) -> tuple[rows.Feature, ...]:
@@ -31,8 +31,8 @@ def _jobs(engine: sa.Engine) -> list[tuple[str, str, int]]:
 
 
 def test_the_same_key_is_submitted_once(engine: sa.Engine) -> None:
-    (first,) = submit(engine, [WISH])
-    (second,) = submit(engine, [WISH])
+    (first,) = submit(engine, [REQUEST])
+    (second,) = submit(engine, [REQUEST])
     assert (first.new, second.new) == (True, False)
     assert first.id == second.id
     assert [each.id for each in _all(engine)] == [first.id]
@@ -40,7 +40,7 @@ def test_the_same_key_is_submitted_once(engine: sa.Engine) -> None:
 
 
 def test_the_same_key_with_other_words_is_refused_and_says_what_differs(engine: sa.Engine) -> None:
-    submit(engine, [WISH])
+    submit(engine, [REQUEST])
     other = FleetRequest(repo="/r", feature="add two greetings", key="one", priority=1)
     with pytest.raises(UsageError, match="with other arguments: ") as caught:
         submit(engine, [other])
@@ -52,7 +52,7 @@ def test_the_same_key_with_other_words_is_refused_and_says_what_differs(engine: 
 def test_a_backlog_with_one_mistake_submits_nothing(engine: sa.Engine) -> None:
     wrong = FleetRequest(repo="/r", feature="y", key="two", host="nobody")
     with pytest.raises(NotFoundError, match="no host of the fleet is named `nobody`"):
-        submit(engine, [WISH, wrong])
+        submit(engine, [REQUEST, wrong])
     assert _all(engine) == ()
     assert _jobs(engine) == []
 
@@ -154,7 +154,7 @@ def test_a_repository_beside_a_backlog_that_is_not_there_is_named(host: FleetHos
     host.allow(str(gone))
     if host.database.startswith("postgres"):  # it may be on another host
         host.ok("submit", "--from", str(path))
-        assert host.show("a")["wish"]["repo"] == str(gone)
+        assert host.show("a")["request"]["repo"] == str(gone)
         return
     for words in (("--from", str(path)), ("x", "--repo", f"{path.parent}/../gone")):
         said = host.fails(4, "submit", *words)

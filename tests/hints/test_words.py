@@ -170,7 +170,7 @@ def test_what_commands_left_is_swept(project: Project, work: Work) -> None:
 
 @pytest.mark.follows(
     "agentmux --project … trust",
-    'for a small wish: agentmux start --quick "…"',
+    'for a small change: agentmux start --quick "…"',
     'next: agentmux start "…" (say what to build; … plays the roles)',
     '  agentmux start "…"   start a feature: say in a sentence or two what to build',
 )

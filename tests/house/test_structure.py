@@ -13,6 +13,9 @@ PACKAGE: Final = ROOT / "agentmux"
 FILES_MAX: Final = 14
 """The files of a folder, its ``__init__.py`` included."""
 
+BODY_MAX: Final = 60
+"""The lines of a function's body. The options of a command stand in its signature, not in there."""
+
 SAME_NAME: Final[dict[str, str]] = {
     "Picked": "Textual makes a handler's name of the class within its widget",
     "Sent": "Textual makes a handler's name of the dialog and of this class in it",
@@ -56,6 +59,18 @@ def test_a_folder_fits_on_a_screen() -> None:
     for path in PACKAGE.rglob("*.py"):
         files[path.parent.relative_to(ROOT).as_posix()] += 1
     assert {folder: count for folder, count in files.items() if count > FILES_MAX} == {}
+
+
+def test_a_function_fits_on_a_screen() -> None:
+    lengths = {}
+    for path, module in _modules():
+        for node in ast.walk(module):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                body = node.body[ast.get_docstring(node) is not None :] or node.body
+                lengths[f"{path}:{node.lineno} {node.name}"] = (
+                    (body[-1].end_lineno or 0) - body[0].lineno + 1
+                )
+    assert {name: lines for name, lines in lengths.items() if lines > BODY_MAX} == {}
 
 
 def test_functions_are_verbs() -> None:

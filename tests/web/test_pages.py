@@ -168,13 +168,13 @@ def test_changes_are_asked_for_with_any_text(page: Page) -> None:
     assert '<option value="fixing">' in text
     secret = page.project.root / "secret"
     secret.write_text("it is secret")
-    wish = f"@{secret}\n--from nowhere <b>"
-    form: dict[str, str] = {"text": wish, "digest": digest, "from": "fixing"}
+    request = f"@{secret}\n--from nowhere <b>"
+    form: dict[str, str] = {"text": request, "digest": digest, "from": "fixing"}
     answer = page.post(f"/sessions/{session.name}/request-changes", None, **form)
     assert said(page, answer) == "Done: request-changes: accepted"
     session.wait("decision")
     (asked,) = (each for each in session.events if each["event"] == "request_changes")
-    assert asked["payload"]["text"].strip() == wish
+    assert asked["payload"]["text"].strip() == request
     assert asked["payload"]["phase"] == "fixing"
 
 
@@ -230,15 +230,15 @@ def test_comments_on_lines_of_the_diff_become_part_of_the_request(page: Page) ->
     no_markup(text := page.text(path))
     begun = re.search(r'rows="5" required>\n(.*?)</textarea>', text, re.DOTALL)
     assert begun is not None
-    wish = html.unescape(begun[1])
+    request = html.unescape(begun[1])
     quoted = [f" “{each[1:].strip()}”" if each[1:].strip() else "" for each in shown]
     assert any(quoted)
-    assert wish == f"{places[0]}{quoted[0]}: {EVIL}\n{places[1]}{quoted[1]}: two\n  lines"
+    assert request == f"{places[0]}{quoted[0]}: {EVIL}\n{places[1]}{quoted[1]}: two\n  lines"
     digest = field(text[text.index("/request-changes") :], "digest")
-    form: dict[str, str] = {"text": wish, "digest": digest, "from": "fixing"}
+    form: dict[str, str] = {"text": request, "digest": digest, "from": "fixing"}
     assert said(page, page.post(f"{path}/request-changes", None, **form)).startswith("Done: ")
     (asked,) = (each for each in session.events if each["event"] == "request_changes")
-    assert asked["payload"]["text"].strip() == wish
+    assert asked["payload"]["text"].strip() == request
     assert "with your request" not in page.text(f"{path}/diff")
 
 
@@ -327,13 +327,13 @@ def test_a_stopped_session_is_resumed(page: Page) -> None:
 @pytest.mark.long
 def test_the_journal_has_a_line_for_an_event_and_all_its_values(page: Page) -> None:
     session = page.project.start("add a greeting", "--quick").wait()
-    wish = "use orjson, and say in the README why it is worth another dependency"
-    page.project.ok("request-changes", wish, "--from", "fixing", "--session", session.name)
+    request = "use orjson, and say in the README why it is worth another dependency"
+    page.project.ok("request-changes", request, "--from", "fixing", "--session", session.name)
     text = page.text(f"/sessions/{session.name}/journal")
     line, _, after = text[text.index("asked for changes") :].partition("</summary>")
     assert "phase=fixing" in line
     assert "orjson" not in line
-    assert f"text={wish}" in after.partition("</details>")[0]
+    assert f"text={request}" in after.partition("</details>")[0]
 
 
 @pytest.mark.long

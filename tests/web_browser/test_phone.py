@@ -79,10 +79,10 @@ def test_three_features_need_their_person(
     expect(page.locator(".remark")).to_contain_text("a better name")
     fits(page)
     page.get_by_role("link", name="Ask for changes").click()
-    wish = page.get_by_label("What should change?")
-    expect(wish).to_have_value("demo_part_1.py:1 “# --- sub-plan 1 ---”: a better name")
+    request = page.get_by_label("What should change?")
+    expect(request).to_have_value("demo_part_1.py:1 “# --- sub-plan 1 ---”: a better name")
     fits(page)
-    wish.fill("")
+    request.fill("")
 
     page.get_by_text("Approve…").click()
     fits(page)
@@ -117,7 +117,7 @@ def test_a_thousand_sessions_of_twenty_projects(
     projects = [project.root / f"shop-{number:02}" for number in range(20)]
     for place in projects:
         for number in range(50):
-            name = f"20260101-100000-{place.name}-wish-{number:02}"
+            name = f"20260101-100000-{place.name}-request-{number:02}"
             link_files(made, files, place / ".agentmux/.sessions" / name)
     register = Path(project.env["XDG_STATE_HOME"]) / "agentmux" / "projects"
     register.parent.mkdir(parents=True, exist_ok=True)
@@ -135,13 +135,13 @@ def test_a_thousand_sessions_of_twenty_projects(
         expect(page.locator("#sessions")).to_contain_text("interrupted 1000")
         assert server.busy_s() - before < 3
         fits(page)
-        page.get_by_label("Search sessions").fill("shop-17 wish-42")
+        page.get_by_label("Search sessions").fill("shop-17 request-42")
         page.keyboard.press("Enter")
         expect(page.locator(".sessions li")).to_have_count(1)
         expect(page.locator(".sessions")).to_contain_text("shop-17")
         fits(page)
         page.locator(".sessions a").click()
-        expect(page.locator("#head")).to_contain_text("shop-17-wish-42")
+        expect(page.locator("#head")).to_contain_text("shop-17-request-42")
         fits(page)
     page.goto(f"{server.origin}/")
     page.get_by_text("show 900 older ones, too").click()

@@ -223,7 +223,7 @@ class Looker:
         threading.Thread(target=self._work, daemon=True).start()
 
     def want(self, names: Sequence[str]) -> None:
-        """Examine the sessions with these names next, in this order, and forget earlier wishes."""
+        """Examine the sessions with these names next, in this order, and forget earlier ones."""
         with self._changed:
             self._wanted = [name for name in names if name not in self._found]
             self._changed.notify()

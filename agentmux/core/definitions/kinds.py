@@ -60,18 +60,18 @@ FORMS: Final[Mapping[Kind, KindForm]] = {
         keys=("leaves", "roles", "prompt"),
         has_one_role=True,
         is_optional=True,
-        begins="a large wish: all from here on is made anew",
+        begins="a large change: all from here on is made anew",
     ),
     Kind.PLAN: KindForm(
         words=lambda _, it: f"{it.roles[0]} writes the plan",
         has_one_role=True,
-        begins="a large wish: it is planned anew",
+        begins="a large change: it is planned anew",
     ),
     Kind.WORK: KindForm(
         words=_work, has_one_role=True, begins="the plan stays, and is carried out again"
     ),
     Kind.CHECK: KindForm(words=_check, keys=("on_fail", "run", "expect"), is_optional=True),
     Kind.REVIEW: KindForm(words=_review, keys=("on_fail", "roles", "prompt"), is_optional=True),
-    Kind.FIX: KindForm(words=_work, has_one_role=True, begins="a small wish: one coder makes it"),
+    Kind.FIX: KindForm(words=_work, has_one_role=True, begins="a small change: one coder makes it"),
     Kind.COMPLETE: KindForm(words=_complete),
 }

@@ -275,7 +275,7 @@ def fix_request_md(reviews: Sequence[Review], iteration: int) -> str:
     return "\n".join(parts)
 
 
-def wish_md(text: str) -> str:
+def requested_fix_md(text: str) -> str:
     """Return the text of ``fix_request.md`` for a change that the user asked for."""
     quoted = "\n".join(f"> {line}".rstrip() for line in text.strip().split("\n"))
     return (

@@ -1,7 +1,7 @@
 """What is submitted to the fleet: a feature or an issue, and what ``start`` takes. Pure.
 
-A wish is checked where it is submitted, and again on the host that runs it: in between it was in a
-database that others can write.
+A request is checked where it is submitted, and again on the host that runs it: in between it was in
+a database that others can write.
 """
 
 from __future__ import annotations
@@ -77,47 +77,47 @@ class FleetRequest:
         return first or f"issue {self.issue}"
 
 
-def require_wish(wish: FleetRequest) -> FleetRequest:
-    """Return the wish if all of it has the right form.
+def require_request(request: FleetRequest) -> FleetRequest:
+    """Return the request if all of it has the right form.
 
     Raises:
         UsageError: The first thing that has not.
     """
-    require_repository(wish.repo)
-    problem = next(chain(_text_problems(wish), _word_problems(wish)), None)
+    require_repository(request.repo)
+    problem = next(chain(_text_problems(request), _word_problems(request)), None)
     if problem is not None:
         raise UsageError(problem)
-    return wish
+    return request
 
 
-def _text_problems(wish: FleetRequest) -> Iterator[str]:
+def _text_problems(request: FleetRequest) -> Iterator[str]:
     least, most = PRIORITIES
-    if not wish.feature.strip() and not wish.issue:
+    if not request.feature.strip() and not request.issue:
         yield "say what to build: a feature, or an issue"
-    if len(wish.feature.encode("utf-8", "replace")) > FEATURE_MAX or "\0" in wish.feature:
+    if len(request.feature.encode("utf-8", "replace")) > FEATURE_MAX or "\0" in request.feature:
         yield f"the feature is larger than {FEATURE_MAX} bytes, or no text"
-    if not least <= wish.priority <= most:
+    if not least <= request.priority <= most:
         yield f"a priority is a number from {least} (first) to {most}"
-    if wish.then and wish.then not in WAYS:
-        yield f"`then` is one of {', '.join(WAYS)}, not `{wish.then[:80]}`"
-    if wish.comments and not wish.issue:
+    if request.then and request.then not in WAYS:
+        yield f"`then` is one of {', '.join(WAYS)}, not `{request.then[:80]}`"
+    if request.comments and not request.issue:
         yield "--comments are those of an issue: it needs --issue"
 
 
-def _word_problems(wish: FleetRequest) -> Iterator[str]:
+def _word_problems(request: FleetRequest) -> Iterator[str]:
     for name, (form, what) in _FORMS.items():
-        value = getattr(wish, name)
+        value = getattr(request, name)
         if value and form.fullmatch(value) is None:
             yield f"`{value[:80]}` is not {what}"
-    for each in wish.roles:
+    for each in request.roles:
         if _NAME.fullmatch(each) is None or "=" not in each:
             yield f"--role must be ROLE=AGENT[:MODEL], not `{each[:80]}`"
 
 
-def to_fields(wish: FleetRequest) -> dict[str, object]:
-    """Return a wish as plain values, without what is as usual."""
-    plain = {each.name: getattr(wish, each.name) for each in fields(FleetRequest)}
-    plain["roles"] = [*wish.roles]
+def to_fields(request: FleetRequest) -> dict[str, object]:
+    """Return a request as plain values, without what is as usual."""
+    plain = {each.name: getattr(request, each.name) for each in fields(FleetRequest)}
+    plain["roles"] = [*request.roles]
     return {key: value for key, value in plain.items() if key == "repo" or value != _usual(key)}
 
 
@@ -127,10 +127,10 @@ def _usual(name: str) -> object:
 
 
 def from_fields(given: Json) -> FleetRequest:
-    """Return the wish that `to_fields` made plain values of, checked.
+    """Return the request that `to_fields` made plain values of, checked.
 
     Raises:
-        UsageError: These values are no wish.
+        UsageError: These values are no request.
     """
     known = {each.name for each in fields(FleetRequest)}
     unknown = sorted(set(given) - known)
@@ -147,11 +147,11 @@ def from_fields(given: Json) -> FleetRequest:
             values[name] = value
         if not good:
             raise UsageError(f"the field `{name}` of a feature of the fleet is wrong")
-    return require_wish(FleetRequest(**values))  # type: ignore[arg-type]  # checked above
+    return require_request(FleetRequest(**values))  # type: ignore[arg-type]  # checked above
 
 
 def difference(old: FleetRequest, new: FleetRequest) -> tuple[str, ...]:
-    """Return the names of what differs between two wishes, with both values, one text each."""
+    """Return the names of what differs between two requests, with both values, one text each."""
     differences = []
     for each in fields(FleetRequest):
         before, after = getattr(old, each.name), getattr(new, each.name)
@@ -167,7 +167,7 @@ def _short(value: object) -> str:
     return f"`{shown}`" if shown else "nothing"
 
 
-def session_slug(feature_id: str, wish: FleetRequest, epoch: int) -> str:
+def session_slug(feature_id: str, request: FleetRequest, epoch: int) -> str:
     """Return the name of a feature's session; it follows from the feature alone.
 
     So a worker that was killed while it started the session finds it again. A feature that begins
@@ -175,5 +175,5 @@ def session_slug(feature_id: str, wish: FleetRequest, epoch: int) -> str:
     """
     tail = feature_id.replace("-", "")[:8] + (f"-{epoch}" if epoch > 1 else "")
     room = layout.SLUG_MAX - len(tail) - 1
-    words = layout.slug(wish.title)[:room].strip("-")
+    words = layout.slug(request.title)[:room].strip("-")
     return f"{words}-{tail}"

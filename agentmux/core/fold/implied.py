@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from agentmux.core.codec.frozen import replace
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.documents.plan import check_execution_plan
-from agentmux.core.documents.review import wish_md
+from agentmux.core.documents.review import requested_fix_md
 from agentmux.core.fold.apply import has_counted
 from agentmux.core.fold.implied_file import Implied
 from agentmux.core.fold.implied_results import of_results
@@ -44,7 +44,7 @@ def derive_files(before: SessionState, event: Event, after: SessionState) -> tup
     return (
         *(signal.files(before, event, event.fact) if signal is not None else ()),
         *_of_repin(event),
-        *_of_wish(event, after),
+        *_of_request(event, after),
         *of_results(before, event, after),
         *_of_fixing(after),
     )
@@ -55,11 +55,11 @@ def _of_repin(event: Event) -> tuple[Implied, ...]:
     return () if patterns is None else (Implied(path=layout.COPIED, text=patterns),)
 
 
-def _of_wish(event: Event, after: SessionState) -> tuple[Implied, ...]:
-    """Return the fix request of a cycle that begins in fixing: it is the user's wish."""
+def _of_request(event: Event, after: SessionState) -> tuple[Implied, ...]:
+    """Return the fix request of a cycle that begins in fixing: it is the user's request."""
     if not isinstance(event.fact, ChangesRequested) or kind_of(after) is not Kind.FIX:
         return ()
-    text = wish_md(event.fact.text)
+    text = requested_fix_md(event.fact.text)
     kept = Implied(path=kept_fix_request(after), text=text)
     return (kept, Implied(path=fix_request(after), text=text))
 

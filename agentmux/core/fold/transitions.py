@@ -319,8 +319,8 @@ def _sent_back(state: SessionState, fix: str) -> SessionState:
     return enter(with_fix(state, state.phase), fix, left=state)
 
 
-def wish(state: SessionState, fix: str) -> SessionState:
-    """Return the state in which the user's wish is fixed in a new cycle; `enter` is as there.
+def enter_fix(state: SessionState, fix: str) -> SessionState:
+    """Return the state in which the user's request is fixed in a new cycle; `enter` is as there.
 
     The cycle begins at iteration 1, and the cap on fixes counts from there.
     """

@@ -161,7 +161,7 @@ def beginnings(state: SessionState) -> tuple[str, ...]:
     """Return the phases in which a new cycle can begin, in their order.
 
     They are those in which agents make something, as far as the session goes through them, and
-    `Pipeline.again`; a fix is for a small wish. A fix that only makes commands fail is none: what
+    `Pipeline.again`; a fix is for a small change. A fix that only makes commands fail is none: what
     they have to show is over once the work is done.
     """
     pipeline = pipeline_of(state)

@@ -21,7 +21,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.widget import Widget
 
-from agentmux.core.terminal.keys.desk_keys import TABS, DeskWish, key_of
+from agentmux.core.terminal.keys.desk_keys import TABS, DeskCommand, key_of
 from agentmux.core.terminal.text.text_width import printable, width, wrap
 from agentmux.desk.list.listing import DeskRow, Heading, SessionListing, heading_line, row_line
 from agentmux.desk.session.pages import SessionPage
@@ -390,23 +390,25 @@ def tab_parts(tab: str, cols: int) -> tuple[Line, tuple[str, ...]]:
 
 
 def foot_parts(
-    words: Mapping[DeskWish, str], always: Collection[DeskWish], cols: int
+    words: Mapping[DeskCommand, str], always: Collection[DeskCommand], cols: int
 ) -> tuple[Line, tuple[str, ...]]:
     """Return the keys that fit whole into ``cols`` cells, and the name of each part.
 
     Those of ``always`` have room first, then the others in their order.
     """
-    shown = {wish: (key_of(wish).shown.split()[0], f" {text}") for wish, text in words.items()}
-    sizes = {wish: width(key) + width(text) + 2 for wish, (key, text) in shown.items()}
+    shown = {
+        command: (key_of(command).shown.split()[0], f" {text}") for command, text in words.items()
+    }
+    sizes = {command: width(key) + width(text) + 2 for command, (key, text) in shown.items()}
     left, kept = cols + 2, set()
-    for wish in (*(w for w in words if w in always), *(w for w in words if w not in always)):
-        if sizes[wish] <= left:
-            kept.add(wish)
-            left -= sizes[wish]
+    for command in (*(w for w in words if w in always), *(w for w in words if w not in always)):
+        if sizes[command] <= left:
+            kept.add(command)
+            left -= sizes[command]
     parts: list[Part] = []
     names: list[str] = []
-    for wish in (each for each in words if each in kept):
+    for command in (each for each in words if each in kept):
         gap = ("", PLAIN) if not parts else ("  ", PLAIN)
-        parts += [gap, (shown[wish][0], BOLD), (shown[wish][1], DIM)]
-        names += ["", wish.name, wish.name]
+        parts += [gap, (shown[command][0], BOLD), (shown[command][1], DIM)]
+        names += ["", command.name, command.name]
     return tuple(parts), tuple(names)

@@ -27,7 +27,7 @@ from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.names.conversations import needs_reason, which_conversation
 from agentmux.core.names.phase import ENDS
 from agentmux.core.names.status_labels import Colour, SessionStatus, StatusGroup, age, status_colour
-from agentmux.core.terminal.keys.desk_keys import DeskWish, key_of
+from agentmux.core.terminal.keys.desk_keys import DeskCommand, key_of
 from agentmux.core.terminal.text.text_width import width
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Line, fill, line
 from agentmux.errors import AgentmuxError
@@ -120,7 +120,7 @@ def _needs(facts: OverviewFacts) -> Iterator[Line]:
         yield line(f"interrupted: {cause}", DIM)
     if row.safety is not None:
         yield line(f"{row.safety}{f': {row.warned}' if row.warned else ''}")
-    keys = ", ".join(f"{key_of(wish).shown}: {words}" for wish, words in _keys(row))
+    keys = ", ".join(f"{key_of(command).shown}: {words}" for command, words in _keys(row))
     if keys:
         yield line(keys, Colour.YELLOW.value)
     step = next_step(view)
@@ -140,33 +140,33 @@ def _troubles(view: SessionView) -> Iterator[Line]:
 
 def _is_offered(row: DeskRow, step: str) -> bool:
     """Whether keys that are offered do all that the next step says."""
-    keys = {key_of(wish).command for wish in offer_commands(row)}
+    keys = {key_of(command).command for command in offer_commands(row)}
     return ";" not in step and keys.issuperset(_COMMANDS.findall(step))
 
 
-def _keys(row: DeskRow) -> Iterator[tuple[DeskWish, str]]:
+def _keys(row: DeskRow) -> Iterator[tuple[DeskCommand, str]]:
     """Yield the keys that the session most likely needs next, and what they do."""
-    return ((wish, wish_words(row, wish)) for wish in offer_commands(row))
+    return ((command, command_words(row, command)) for command in offer_commands(row))
 
 
-def wish_words(row: DeskRow, wish: DeskWish) -> str:
-    """Return what a wish is called for a session: a resume of live agents reattaches them."""
-    return "reattach" if row.is_lost and wish is DeskWish.RESUME else wish.value
+def command_words(row: DeskRow, command: DeskCommand) -> str:
+    """Return what a command is called for a session: a resume of live agents reattaches them."""
+    return "reattach" if row.is_lost and command is DeskCommand.RESUME else command.value
 
 
-def offer_commands(row: DeskRow) -> tuple[DeskWish, ...]:
-    """Return what a person most likely wishes for a session, the most urgent first."""
+def offer_commands(row: DeskRow) -> tuple[DeskCommand, ...]:
+    """Return what a person most likely commands for a session, the most urgent first."""
     needy = row.row.group is StatusGroup.NEEDS_YOU and not row.decision
     fits = {
-        DeskWish.APPROVE: row.decision,
-        DeskWish.CHANGES: row.decision,
-        DeskWish.ANSWER: row.row.status == SessionStatus.WAITING,
-        DeskWish.RESTART: bool(row.live) and needy and row.row.status != SessionStatus.WAITING,
-        DeskWish.UNPARK: row.row.group is StatusGroup.PARKED,
-        DeskWish.ATTACH: bool(row.live) and not row.is_lost,
-        DeskWish.RESUME: row.is_lost or (row.rests and not row.decision),
+        DeskCommand.APPROVE: row.decision,
+        DeskCommand.CHANGES: row.decision,
+        DeskCommand.ANSWER: row.row.status == SessionStatus.WAITING,
+        DeskCommand.RESTART: bool(row.live) and needy and row.row.status != SessionStatus.WAITING,
+        DeskCommand.UNPARK: row.row.group is StatusGroup.PARKED,
+        DeskCommand.ATTACH: bool(row.live) and not row.is_lost,
+        DeskCommand.RESUME: row.is_lost or (row.rests and not row.decision),
     }
-    return tuple(wish for wish, does in fits.items() if does)
+    return tuple(command for command, does in fits.items() if does)
 
 
 def _phases(facts: OverviewFacts) -> Iterator[Line]:

@@ -26,10 +26,10 @@ def stop_abandoned(host: Host) -> None:
         project = project_of(host, row) if host.id in row.refused_by else None
         if project is None:
             continue
-        wish = from_fields(row.wish)
+        request = from_fields(row.wish)
         sessions = HostSessions(project=project, environ=host.environ, config=host.config)
         for epoch in range(max(1, row.epoch - _EPOCHS), row.epoch):
-            path = sessions.find(session_slug(row.id, wish, epoch))
+            path = sessions.find(session_slug(row.id, request, epoch))
             if path is not None and not host.leases.has_ended(path):
                 stop_if_lost(host, path, row.id, epoch)
 

@@ -55,15 +55,15 @@ def abandon(engine: sa.Engine, row: Feature) -> tuple[str, ...]:
                 hints=("end its worker, wait, then try again",),
             )
         number = row.drive + 1
-        wish = {**row.wish, "base": row.pushed} if row.pushed else dict(row.wish)
-        wish.pop("host", None)
+        request = {**row.wish, "base": row.pushed} if row.pushed else dict(row.wish)
+        request.pop("host", None)
         values = {
             "status": FleetStatus.QUEUED, "drive": number, "epoch": row.epoch + 1, "host": None,
             "pinned": False, "session": "", "path": "", "phase": "", "question": None,
             "idle_drives": 0, "progress": 0, "cancelled": False,
             "refused_by": sorted({*row.refused_by, gone}),
             "reason": f"begun anew: host {host.name if host else gone} was abandoned",
-            "wish": wish,
+            "wish": request,
         }  # fmt: skip
         if not rows.change(connection, row.id, *same_row(row), **values):
             raise changed_meanwhile(row)

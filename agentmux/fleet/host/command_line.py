@@ -11,18 +11,18 @@ from agentmux.fleet.engine.rows import APPROVE, FeatureDecision
 _DELIVERY_S: Final = "120"
 
 
-def start_words(wish: FleetRequest, slug: str, base: str) -> tuple[str, ...]:
+def start_words(request: FleetRequest, slug: str, base: str) -> tuple[str, ...]:
     """Return the start of a feature's session, as typed; its text comes on stdin."""
     options = {
-        "--pipeline": wish.pipeline,
-        "--agent": wish.agent,
+        "--pipeline": request.pipeline,
+        "--agent": request.agent,
         "--base": base,
-        "--issue": wish.issue,
+        "--issue": request.issue,
     }
     given = [word for name, value in options.items() if value for word in (name, value)]
-    given += [word for role in wish.roles for word in ("--role", role)]
-    given += ["--comments"] * wish.comments + ["--product-manager"] * wish.product_manager
-    feature = ("-",) if wish.feature.strip() else ()
+    given += [word for role in request.roles for word in ("--role", role)]
+    given += ["--comments"] * request.comments + ["--product-manager"] * request.product_manager
+    feature = ("-",) if request.feature.strip() else ()
     return ("start", "--detach", "--json", "--worktree", "--name", slug, *given, *feature)
 
 

@@ -69,7 +69,7 @@ def session_of(host: Host, row: Feature) -> Path | None:
 def project_of(host: Host, row: Feature) -> Path | None:
     """Return the project of a feature on this host; None if it may not be run here, or is not here.
 
-    A feature that has one has a sound wish, too.
+    A feature that has one has a sound request, too.
     """
     try:
         repo = from_fields(row.wish).repo

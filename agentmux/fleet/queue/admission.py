@@ -44,10 +44,10 @@ def admit(host: Host, feature_id: str, number: int) -> str:
         return "superseded"
     assert row is not None  # noqa: S101 (as `_is_mine` found)
     try:
-        wish = from_fields(row.wish)
+        request = from_fields(row.wish)
     except UsageError as error:
         return _fail(host, row, error.message)
-    if not is_allowed(wish.repo, host.settings.repos):
+    if not is_allowed(request.repo, host.settings.repos):
         return _refuse(host, row)
     try:
         while _has_slot(host, row):
@@ -128,7 +128,7 @@ def _find_queued(connection: sa.Connection, host: Host) -> Iterator[Feature]:
     here = sa.or_(sa.not_(FEATURES.c.pinned), FEATURES.c.host == host.id)
     queued = FEATURES.c.status == FleetStatus.QUEUED
     for each in rows.first_features(connection, queued, here, most=_LOOKED_AT):
-        with suppress(UsageError):  # a wish that nobody can run: its own admission says so
+        with suppress(UsageError):  # a request that nobody can run: its own admission says so
             if is_allowed(from_fields(each.wish).repo, host.settings.repos):
                 yield each
 

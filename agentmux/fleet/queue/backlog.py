@@ -9,7 +9,7 @@ from typing import Any, Final
 from agentmux.adapters.config.layers import read_text
 from agentmux.adapters.yaml import schema
 from agentmux.core.codec.frozen import replace
-from agentmux.core.fleet.fleet_request import PRIORITIES, FleetRequest, require_wish
+from agentmux.core.fleet.fleet_request import PRIORITIES, FleetRequest, require_request
 from agentmux.core.names.statuses import WAYS
 from agentmux.errors import ConfigError, UsageError
 from agentmux.fleet.host.repository import named_repository
@@ -55,18 +55,18 @@ def read_backlog(
     entries = schema.listing(_ENTRY, unique="key")(node, "backlog")
     items = node.value if isinstance(node.value, list) else []
     return tuple(
-        _wish(entry, usual, path.parent, item.at, environ)
+        _request(entry, usual, path.parent, item.at, environ)
         for entry, item in zip(entries, items, strict=True)
     )
 
 
-def _wish(
+def _request(
     entry: dict[str, Any], usual: FleetRequest, folder: Path, at: str, environ: Mapping[str, str]
 ) -> FleetRequest:
     given = dict(entry)
     if "repo" in given:
         given["repo"] = named_repository(given["repo"], folder, environ)
     try:
-        return require_wish(replace(usual, **given))
+        return require_request(replace(usual, **given))
     except UsageError as error:
         raise ConfigError(f"{at}: {error.message}", hints=error.hints) from None

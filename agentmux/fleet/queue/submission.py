@@ -14,7 +14,7 @@ from agentmux.core.fleet.fleet_request import (
     FleetRequest,
     difference,
     from_fields,
-    require_wish,
+    require_request,
     to_fields,
 )
 from agentmux.core.fleet.statuses import FleetStatus
@@ -39,21 +39,21 @@ class Submitted:
     new: bool
 
 
-def submit(engine: sa.Engine, wishes: Sequence[FleetRequest]) -> tuple[Submitted, ...]:
-    """Submit all of these wishes, or none.
+def submit(engine: sa.Engine, requests: Sequence[FleetRequest]) -> tuple[Submitted, ...]:
+    """Submit all of these requests, or none.
 
     Raises:
-        UsageError: A key is taken by a feature with other arguments; or a wish is wrong.
+        UsageError: A key is taken by a feature with other arguments; or a request is wrong.
         NotFoundError: A host has not been seen by this fleet.
     """
-    wishes = tuple(require_wish(each) for each in wishes)
+    requests = tuple(require_request(each) for each in requests)
     enqueuer = Enqueuer(engine)
     for last in (False, True):
         try:
             with explain_errors(engine), engine.begin() as connection:
                 return tuple(
                     _submit(connection, enqueuer, each, number)
-                    for number, each in enumerate(wishes)
+                    for number, each in enumerate(requests)
                 )
         except IntegrityError:  # pragma: no cover (another submission was faster)
             if last:
@@ -70,29 +70,29 @@ _APART_S: Final = 1e-5
 
 
 def _submit(
-    connection: sa.Connection, enqueuer: Enqueuer, wish: FleetRequest, number: int
+    connection: sa.Connection, enqueuer: Enqueuer, request: FleetRequest, number: int
 ) -> Submitted:
     """Submit the feature with this number among those that are submitted together."""
-    there = _with_key(connection, wish.key) if wish.key else None
+    there = _with_key(connection, request.key) if request.key else None
     if there is not None:
-        differs = difference(from_fields(there.wish), wish)
+        differs = difference(from_fields(there.wish), request)
         if differs:
             raise UsageError(
-                f"the key `{wish.key}` was submitted before, with other arguments: "
+                f"the key `{request.key}` was submitted before, with other arguments: "
                 + "; ".join(differs),
                 hints=(f"agentmux fleet show {there.id}", "or choose another key"),
             )
-        return Submitted(id=there.id, key=wish.key, title=there.title, new=False)
-    host = rows.require_host(connection, wish.host) if wish.host else None
+        return Submitted(id=there.id, key=request.key, title=there.title, new=False)
+    host = rows.require_host(connection, request.host) if request.host else None
     feature_id = str(uuid.uuid4())
     now = now_s(connection.engine)
     connection.execute(
         FEATURES.insert().values(
             id=feature_id,
-            key=wish.key or None,
-            wish=to_fields(wish),
-            title=wish.title[:200],
-            priority=wish.priority,
+            key=request.key or None,
+            wish=to_fields(request),
+            title=request.title[:200],
+            priority=request.priority,
             status=FleetStatus.QUEUED,
             host=host,
             pinned=host is not None,
@@ -102,9 +102,9 @@ def _submit(
             updated_at=now,
         )
     )
-    job = Job(kind=ADMIT, feature=feature_id, number=1, priority=wish.priority, host=host)
+    job = Job(kind=ADMIT, feature=feature_id, number=1, priority=request.priority, host=host)
     enqueuer.enqueue(connection, job)
-    return Submitted(id=feature_id, key=wish.key, title=wish.title, new=True)
+    return Submitted(id=feature_id, key=request.key, title=request.title, new=True)
 
 
 def _with_key(connection: sa.Connection, key: str) -> rows.Feature | None:

@@ -97,10 +97,10 @@ def _is_ours(host: Host, row: Feature | None, number: int) -> bool:
 
 def _run_drive(host: Host, row: Feature) -> DriveEnd:
     try:
-        wish = from_fields(row.wish)
-        if not is_allowed(wish.repo, host.settings.repos):
-            raise UsageError(f"{host.name} may not run {wish.repo}: see `fleet.repos`")
-        project = project_at(wish.repo, host.place.clones, host.environ)
+        request = from_fields(row.wish)
+        if not is_allowed(request.repo, host.settings.repos):
+            raise UsageError(f"{host.name} may not run {request.repo}: see `fleet.repos`")
+        project = project_at(request.repo, host.place.clones, host.environ)
     except AgentmuxError as error:
         if row.cancelled:  # without its repository it has no session
             return DriveEnd(Outcome(status=FleetStatus.FAILED, reason=_CANCELLED))
@@ -108,7 +108,7 @@ def _run_drive(host: Host, row: Feature) -> DriveEnd:
         host.write(lambda c: rows.change(c, row.id, *still_ours(host, row), idle_drives=idle))
         return _end_unreached(error, idle)
     sessions = HostSessions(project=project, environ=host.environ, config=host.config)
-    return _Drive(host, row, wish, sessions).run()
+    return _Drive(host, row, request, sessions).run()
 
 
 def _end_unreached(error: AgentmuxError, idle: int) -> DriveEnd:
@@ -136,10 +136,10 @@ class _Drive:
     """The drive of one feature on this host."""
 
     def __init__(
-        self, host: Host, row: Feature, wish: FleetRequest, sessions: HostSessions
+        self, host: Host, row: Feature, request: FleetRequest, sessions: HostSessions
     ) -> None:
-        self._host, self._row, self._wish, self._sessions = host, row, wish, sessions
-        self._slug = session_slug(row.id, wish, row.epoch)
+        self._host, self._row, self._request, self._sessions = host, row, request, sessions
+        self._slug = session_slug(row.id, request, row.epoch)
         self._path: Path | None = None
         self._delivered = False
         self._idle = 0
@@ -198,14 +198,14 @@ class _Drive:
         return None
 
     def _base(self) -> str:
-        wish = self._wish
-        return fetched_base(self._sessions.project, wish.repo, wish.base, self._host.environ)
+        request = self._request
+        return fetched_base(self._sessions.project, request.repo, request.base, self._host.environ)
 
     def _start_session(self, base: str, lock: int) -> CommandOutcome:
-        wish, project = self._wish, self._sessions.project
+        request, project = self._request, self._sessions.project
         lease = self._host.leases.text(self._row.epoch)
-        words = (*start_words(wish, self._slug, base), "--lease", lease)
-        done = self._host.commands.run(project, words, lock=lock, text=wish.feature)
+        words = (*start_words(request, self._slug, base), "--lease", lease)
+        done = self._host.commands.run(project, words, lock=lock, text=request.feature)
         self._path = self._sessions.find(self._slug)
         return done
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentmux.app.delivery.approval.conflict_request import wish
+from agentmux.app.delivery.approval.conflict_request import with_conflicts
 from agentmux.app.delivery.steps.ways import goes, way_of
 from agentmux.app.world import World
 from agentmux.core.journal.state import Base, Delivery, Options, SessionState, StepState
@@ -93,13 +93,13 @@ def test_where_it_goes_is_said(configured: Configure) -> None:
     assert goes(world, state(), "keep") == ""
 
 
-def test_a_wish_without_words_needs_a_conflict() -> None:
+def test_a_request_without_words_needs_a_conflict() -> None:
     with pytest.raises(UsageError, match="no merge conflict"):
-        wish(state(), " ")
-    assert wish(state(), "More.") == "More."
+        with_conflicts(state(), " ")
+    assert with_conflicts(state(), "More.") == "More."
     record = {"base": "main", "conflicts": "CONFLICT (content): in a.py"}
     failed = StepState(status="failed", reason="why", record=record)
     found = replace(state(), delivery=Delivery(id="a", then="merge", steps={"merge": failed}))
-    said = wish(found, "Mind the tests.")
+    said = with_conflicts(found, "Mind the tests.")
     assert said.startswith("Mind the tests.\n\nThe work could not be merged into branch `main`:")
-    assert "CONFLICT (content): in a.py" in wish(found, "")
+    assert "CONFLICT (content): in a.py" in with_conflicts(found, "")

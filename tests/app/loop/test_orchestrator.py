@@ -1487,9 +1487,9 @@ def test_an_approval_is_about_the_cycle_that_the_question_was_about(
             with keyboard.held_up():
                 poke(stage.path)
                 await stage.until(keyboard.draws.is_set)
-                files, wish = stage.world.files(stage.path), ChangesRequested(text="Rename it.")
+                files, request = stage.world.files(stage.path), ChangesRequested(text="Rename it.")
                 now = "2026-01-01T00:00:00.000Z"
-                decide(files, wish, at=now, new_id=stage.world.new_id, poke=poke)
+                decide(files, request, at=now, new_id=stage.world.new_id, poke=poke)
                 await stage.until(lambda: stage.state().cycle == 2)
                 await to_the_decision(stage)
                 keyboard.press("a")
@@ -2072,7 +2072,7 @@ def test_one_key_resumes_all_panes_that_wait(
     assert [fact.choice for fact in stage.facts("launch_chosen")] == ["resume", "resume"]
 
 
-def test_where_a_small_wish_begins_is_chosen_by_a_key(stage: Stage, keyboard: Keyboard) -> None:
+def test_where_a_small_change_begins_is_chosen_by_a_key(stage: Stage, keyboard: Keyboard) -> None:
     stage.pipeline = "quick"
 
     async def play() -> None:

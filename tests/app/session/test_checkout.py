@@ -13,7 +13,7 @@ from agentmux.adapters.disk.lock import SessionLock
 from agentmux.adapters.disk.session import session_folders
 from agentmux.adapters.disk.session.handover import ReadyPipe
 from agentmux.app.commands.begin.start import StartRequest, plan_start, start
-from agentmux.app.commands.begin.start_workplace import WorkplaceWish, choose_workplace
+from agentmux.app.commands.begin.start_workplace import WorkplaceRequest, choose_workplace
 from agentmux.app.commands.resume.orchestrator_request import OrchestratorReport
 from agentmux.app.commands.resume.orchestrator_start import OrchestratorStart
 from agentmux.app.session.search.lookup import entry_at
@@ -99,7 +99,7 @@ def test_a_session_that_merges_into_the_checkout_is_named(project: Path, world: 
         with pytest.raises(TreeTakenError) as caught:
             require_free(world)
         found = works_in(world, lock.top)
-        place = choose_workplace(world, WorkplaceWish(slug="x"), ()).worktree
+        place = choose_workplace(world, WorkplaceRequest(slug="x"), ()).worktree
     finally:
         lock.release(keep_note=True)  # as if it was killed
     assert found is not None

@@ -144,9 +144,9 @@ def test_a_start_on_a_terminal_says_which_pipeline_it_takes(run: Run, tmp_path: 
 
     usual = said("x")
     assert "pipeline feature; its phases: agentmux pipelines show feature" in usual
-    small = 'for a small wish: agentmux start --quick "…"'
+    small = 'for a small change: agentmux start --quick "…"'
     assert small in usual.splitlines(), "a terminal of 80 columns breaks no line in a word"
-    assert "small wish" not in said("--pipeline", "plan", "x")
+    assert "small change" not in said("--pipeline", "plan", "x")
     short = said("--quick", "x")
     assert "pipeline quick; its phases: agentmux pipelines show quick" in short
-    assert "small wish" not in short
+    assert "small change" not in short

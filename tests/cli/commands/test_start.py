@@ -41,7 +41,7 @@ def test_a_text_may_begin_with_an_at_sign(
     assert read_text(text, what="what to build") == writable(text)
 
 
-@pytest.mark.parametrize("name", ["wish.md", "my wish.md", "no ending at all"])
+@pytest.mark.parametrize("name", ["request.md", "my request.md", "no ending at all"])
 def test_a_file_is_read(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_text("build it")
@@ -49,7 +49,9 @@ def test_a_file_is_read(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert read_text(f"@{tmp_path / name}", what="what to build") == "build it"
 
 
-@pytest.mark.parametrize("words", ["@alice", "@wish.md", "@my wish.md", "@../plans for/a b.txt"])
+@pytest.mark.parametrize(
+    "words", ["@alice", "@feature.md", "@my request.md", "@../plans for/a b.txt"]
+)
 def test_what_looks_like_a_file_is_no_text_and_the_error_says_how(
     words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -644,7 +644,7 @@ def test_a_rejection_stays_with_the_conversation() -> None:
     assert isinstance(choice_of(other, FACTS), Native)
 
 
-def test_a_wish_for_a_fresh_start_outlives_the_attempt() -> None:
+def test_a_request_for_a_fresh_start_outlives_the_attempt() -> None:
     attempt = replace(ASSIGN, reached=0, restart="fresh", previous=good())
     choice = choice_of(attempt, FACTS)
     assert isinstance(choice, Fresh)

@@ -9,7 +9,7 @@ from agentmux.core.fleet.fleet_request import (
     FleetRequest,
     difference,
     from_fields,
-    require_wish,
+    require_request,
     session_slug,
     to_fields,
 )
@@ -34,9 +34,9 @@ WHOLE = FleetRequest(
 )
 
 
-@pytest.mark.parametrize("wish", [WHOLE, FleetRequest(repo="/work/repo", feature="x")])
-def test_a_wish_comes_back_as_it_was(wish: FleetRequest) -> None:
-    assert from_fields(json.loads(json.dumps(to_fields(wish)))) == wish
+@pytest.mark.parametrize("fleet_request", [WHOLE, FleetRequest(repo="/work/repo", feature="x")])
+def test_a_request_comes_back_as_it_was(fleet_request: FleetRequest) -> None:
+    assert from_fields(json.loads(json.dumps(to_fields(fleet_request)))) == fleet_request
 
 
 def test_a_usual_value_is_not_written() -> None:
@@ -63,10 +63,10 @@ def test_a_usual_value_is_not_written() -> None:
         ({"repo": "relative"}, "is no repository"),
     ],
 )
-def test_a_wish_with_a_wrong_word_is_refused(values: dict[str, object], said: str) -> None:
+def test_a_request_with_a_wrong_word_is_refused(values: dict[str, object], said: str) -> None:
     given: dict[str, object] = {"repo": "/r", "feature": "x", **values}
     with pytest.raises(UsageError, match=said):
-        require_wish(FleetRequest(**given))  # type: ignore[arg-type]  # some are wrong
+        require_request(FleetRequest(**given))  # type: ignore[arg-type]  # some are wrong
 
 
 @pytest.mark.parametrize(
@@ -100,12 +100,14 @@ def test_the_difference_names_each_field_with_both_values() -> None:
 
 
 def test_the_name_of_a_session_follows_from_the_feature() -> None:
-    wish = FleetRequest(repo="/r", feature="Add a greeting with a rather long name, and then some")
-    name = session_slug(ID, wish, 1)
-    assert name == session_slug(ID, wish, 1)
+    fleet_request = FleetRequest(
+        repo="/r", feature="Add a greeting with a rather long name, and then some"
+    )
+    name = session_slug(ID, fleet_request, 1)
+    assert name == session_slug(ID, fleet_request, 1)
     assert layout.is_topic(name)
     assert name.endswith("-01234567")
-    again = session_slug(ID, wish, 2)
+    again = session_slug(ID, fleet_request, 2)
     assert again.endswith("-01234567-2")
     assert layout.is_topic(again)
     assert session_slug(ID, FleetRequest(repo="/r", issue="7"), 1) == "issue-7-01234567"

@@ -451,7 +451,7 @@ def test_a_change_request_starts_the_next_cycle_at_architecting() -> None:
     )
 
 
-def small_wish() -> Session:
+def small_change() -> Session:
     session = at(Phase.REVIEWING, LOGIC, QUALITY)
     session.reviewed(LOGIC, "pass").reviewed(QUALITY, "pass").summed_up()
     session.tell(ArtifactsArchived())
@@ -459,8 +459,8 @@ def small_wish() -> Session:
     return session
 
 
-def test_a_small_wish_goes_to_one_coder_as_a_fix_request() -> None:
-    session = small_wish()
+def test_a_small_change_goes_to_one_coder_as_a_fix_request() -> None:
+    session = small_change()
     state = session.state
     assert (state.phase, state.cycle, state.iteration) == (Phase.FIXING, 2, 1)
     assert [work.seat for work in find_work(state)] == ["coder"]
@@ -469,8 +469,8 @@ def test_a_small_wish_goes_to_one_coder_as_a_fix_request() -> None:
     assert (state.results, state.summary_submitted) == ({}, False)
 
 
-def test_a_small_wish_archives_verdicts_and_summary_only() -> None:
-    (archive,) = small_wish().state.pending_archive
+def test_a_small_change_archives_verdicts_and_summary_only() -> None:
+    (archive,) = small_change().state.pending_archive
     assert archive.to == "history/1.0"
     folders = {path.partition("/")[0] for path in archive.paths}
     assert folders == {"06_implementation", "07_review", "08_completion"}
@@ -478,8 +478,8 @@ def test_a_small_wish_archives_verdicts_and_summary_only() -> None:
     assert "07_review" not in archive.paths, "the fix request lies there"
 
 
-def test_the_cap_on_iterations_counts_from_a_small_wish_on() -> None:
-    session = small_wish().fixed()
+def test_the_cap_on_iterations_counts_from_a_small_change_on() -> None:
+    session = small_change().fixed()
     for iteration in range(2, session.state.max_review_iterations + 2):
         session.reviewed(LOGIC, "fail")
         assert (session.state.phase, session.state.iteration) == (Phase.FIXING, iteration)

@@ -249,7 +249,7 @@ def test_each_sender_has_its_own_fix_request_and_its_own_cap() -> None:
     assert outcome(session.state) == "passed"  # what was capped before the fix does not count
 
 
-def test_a_wish_of_the_user_is_fixed_in_a_new_cycle_with_caps_that_begin_anew() -> None:
+def test_a_request_of_the_user_is_fixed_in_a_new_cycle_with_caps_that_begin_anew() -> None:
     session = checking(verifying(), tests="failed", types="passed").fixed()
     checking(session, tests="passed", types="passed").reviewed(LOGIC, "pass").summed_up()
     session.tell(ChangesRequested(text="more", phase="fixing"), "user")

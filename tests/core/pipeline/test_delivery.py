@@ -181,7 +181,7 @@ def test_an_unknown_way_of_a_state_is_kept() -> None:
 # -- changes after a delivery --------------------------------------------------------------------
 
 
-def test_a_small_wish_begins_a_cycle_in_fixing() -> None:
+def test_a_small_change_begins_a_cycle_in_fixing() -> None:
     session = committed("merge")
     session.tell(StepFailed(approval="a1", step="merge", reason="why"))
     text = "Resolve it.\nAll of it."
@@ -211,6 +211,6 @@ def test_a_small_wish_begins_a_cycle_in_fixing() -> None:
     assert (session.state.phase, session.state.iteration) == (Phase.FIXING, 2)
 
 
-def test_a_large_wish_begins_with_the_architecture() -> None:
+def test_a_large_change_begins_with_the_architecture() -> None:
     state = completing().tell(ChangesRequested(text="Other."), "user")
     assert (state.phase, state.cycle, state.iteration) == (Phase.ARCHITECTING, 2, 0)

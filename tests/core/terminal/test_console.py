@@ -38,13 +38,13 @@ def pressed(
     *keys: Pressed, decides: bool = True, after_s: float = 1.0
 ) -> tuple[Console, MonitorCommand]:
     """Press keys one after the other; each question is shown at once."""
-    console, wish, now_s = Console(), MonitorCommand.NOTHING, NOW
+    console, command, now_s = Console(), MonitorCommand.NOTHING, NOW
     for key in keys:
-        console, wish = press(console, key, now_s=now_s, decides=decides, page=PAGE)
-        if wish is MonitorCommand.ASK:
+        console, command = press(console, key, now_s=now_s, decides=decides, page=PAGE)
+        if command is MonitorCommand.ASK:
             console = ask(console, "again?", now_s)
         now_s += after_s
-    return console, wish
+    return console, command
 
 
 # -- the table -------------------------------------------------------------------------------------
@@ -56,14 +56,14 @@ SITUATIONS = {
     KeyCondition.WRITES: (Console(draft="ab"), True),
 }
 ASKED = ask(
-    Console(wish=MonitorCommand.APPROVE, reads=MonitorCommand.APPROVE, top=50), "again?", NOW
+    Console(command=MonitorCommand.APPROVE, reads=MonitorCommand.APPROVE, top=50), "again?", NOW
 )
 
 
 def does_something(console: Console, key: Pressed, *, decides: bool) -> bool:
-    after, wish = press(console, key, now_s=NOW, decides=decides, page=PAGE)
+    after, command = press(console, key, now_s=NOW, decides=decides, page=PAGE)
     said = after.note != console.note
-    return wish is not MonitorCommand.NOTHING or (after != console and not said)
+    return command is not MonitorCommand.NOTHING or (after != console and not said)
 
 
 @pytest.mark.parametrize("when", KeyCondition)
@@ -120,7 +120,7 @@ def test_no_key_has_two_meanings_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "wish"),
+    ("key", "command"),
     [
         ("a", MonitorCommand.APPROVE),
         (Key.INTERRUPT, MonitorCommand.END),
@@ -129,10 +129,10 @@ def test_no_key_has_two_meanings_at_once() -> None:
         ("x", MonitorCommand.SKIP),
     ],
 )
-def test_what_counts_is_pressed_twice(key: Pressed, wish: MonitorCommand) -> None:
+def test_what_counts_is_pressed_twice(key: Pressed, command: MonitorCommand) -> None:
     assert pressed(key)[1] is MonitorCommand.ASK
-    assert pressed(key, key) == (Console(), wish)
-    assert pressed(key, "y") == (Console(), wish)
+    assert pressed(key, key) == (Console(), command)
+    assert pressed(key, "y") == (Console(), command)
     assert pressed(key, "y", after_s=ANSWER_S)[1] is MonitorCommand.NOTHING
     assert pressed(key, key, key)[1] is MonitorCommand.ASK
     assert pressed(key, "z", key)[1] is MonitorCommand.ASK
@@ -145,8 +145,8 @@ def test_one_question_is_no_answer_to_another() -> None:
 
 
 def test_a_question_that_was_never_shown_is_not_answered() -> None:
-    console, wish = press(Console(), "a", now_s=NOW, decides=True)
-    assert wish is MonitorCommand.ASK
+    console, command = press(Console(), "a", now_s=NOW, decides=True)
+    assert command is MonitorCommand.ASK
     assert press(console, "a", now_s=NOW, decides=True)[1] is MonitorCommand.ASK
     assert press(console, "y", now_s=NOW, decides=True)[1] is MonitorCommand.NOTHING
 
@@ -163,8 +163,8 @@ def test_a_word_with_the_same_letter_twice_answers_nothing() -> None:
 
 def test_where_nothing_is_to_be_decided_no_key_decides() -> None:
     for key in ("a", "A", "c", "C"):
-        console, wish = pressed(key, key, decides=False)
-        assert (wish, console) == (MonitorCommand.NOTHING, Console(note=console.note))
+        console, command = pressed(key, key, decides=False)
+        assert (command, console) == (MonitorCommand.NOTHING, Console(note=console.note))
         assert (
             console.note
             == f"`{key}` does nothing here, nothing is to be decided now: ? shows all keys"
@@ -183,8 +183,8 @@ def test_a_question_is_open_until_it_is_answered_or_forgotten() -> None:
 
 
 def test_a_key_without_a_meaning_says_where_all_keys_are() -> None:
-    console, wish = pressed("z")
-    assert (wish, console.note) == (
+    console, command = pressed("z")
+    assert (command, console.note) == (
         MonitorCommand.NOTHING,
         "`z` does nothing here: ? shows all keys",
     )
@@ -199,12 +199,12 @@ def test_a_key_without_a_meaning_says_where_all_keys_are() -> None:
 
 
 def test_a_text_is_shown_and_closed_by_its_key() -> None:
-    for key, wish in (
+    for key, command in (
         ("d", MonitorCommand.DIFF),
         ("s", MonitorCommand.SUMMARY),
         ("?", MonitorCommand.KEYS),
     ):
-        assert pressed(key) == (Console(reads=wish), wish)
+        assert pressed(key) == (Console(reads=command), command)
         assert pressed(key, key) == pressed(key, "q") == (Console(), MonitorCommand.NOTHING)
     assert pressed("d", "s") == (Console(reads=MonitorCommand.SUMMARY), MonitorCommand.SUMMARY)
     assert pressed("d", "c")[0] == Console(draft="")
@@ -230,8 +230,8 @@ def test_a_text_is_read_from_end_to_end(keys: tuple[Pressed, ...], top: int) -> 
 
 def test_what_an_approval_would_do_is_read_by_arrows_which_gives_time_anew() -> None:
     late = NOW + READ_S - 1
-    moved, wish = press(ASKED, Key.DOWN, now_s=late, decides=True, page=PAGE)
-    assert (moved.top, wish, moved.asks(late + READ_S - 1)) == (
+    moved, command = press(ASKED, Key.DOWN, now_s=late, decides=True, page=PAGE)
+    assert (moved.top, command, moved.asks(late + READ_S - 1)) == (
         51,
         MonitorCommand.NOTHING,
         "again?",
@@ -256,16 +256,16 @@ def test_changes_are_written_until_enter_is_pressed_twice() -> None:
     assert pressed(*"cab", Key.ENTER, Key.ENTER) == (Console(), MonitorCommand.CHANGE)
     assert pressed(*"cab", Key.ENTER, Key.ENTER, after_s=ANSWER_S)[1] is MonitorCommand.ASK
     assert pressed(*"cab", Key.ENTER, "x", Key.ENTER)[1] is MonitorCommand.ASK
-    console, wish = pressed("c", " ", Key.ENTER)
-    assert (console.draft, wish) == (" ", MonitorCommand.NOTHING)
+    console, command = pressed("c", " ", Key.ENTER)
+    assert (console.draft, command) == (" ", MonitorCommand.NOTHING)
     assert console.note
     assert pressed("c", *"x" * (DRAFT_MAX + 1))[0].draft == "x" * DRAFT_MAX
 
 
 def test_where_the_next_cycle_begins_is_chosen_while_writing() -> None:
     assert pressed(*"ca", Key.TAB, Key.TAB, "b")[0] == Console(draft="ab", beginning=2)
-    console, wish = pressed(*"ca", Key.TAB, Key.ENTER)
-    assert (console.beginning, wish) == (1, MonitorCommand.ASK)
+    console, command = pressed(*"ca", Key.TAB, Key.ENTER)
+    assert (console.beginning, command) == (1, MonitorCommand.ASK)
 
 
 @pytest.mark.parametrize("key", [Key.ESCAPE, Key.INTERRUPT])
@@ -275,8 +275,8 @@ def test_writing_is_left_without_a_trace(key: Key) -> None:
 
 def test_a_decision_elsewhere_takes_the_draft_away() -> None:
     console, _ = pressed(*"cab")
-    console, wish = press(console, "z", now_s=NOW, decides=False)
-    assert (console.draft, wish) == (None, MonitorCommand.NOTHING)
+    console, command = press(console, "z", now_s=NOW, decides=False)
+    assert (console.draft, command) == (None, MonitorCommand.NOTHING)
 
 
 @given(st.lists(st.sampled_from([*Key, *"acRrxdsz?"])))
@@ -284,10 +284,10 @@ def test_no_key_alone_does_anything(keys: list[Pressed]) -> None:
     console = Console()
     for key in keys:
         before = console
-        console, wish = press(console, key, now_s=NOW, decides=True, page=PAGE)
-        if wish in CONFIRMED | {MonitorCommand.CHANGE}:
-            assert (before.wish, before.until_s > NOW) == (wish, True)
-        if wish is MonitorCommand.CHANGE:
+        console, command = press(console, key, now_s=NOW, decides=True, page=PAGE)
+        if command in CONFIRMED | {MonitorCommand.CHANGE}:
+            assert (before.command, before.until_s > NOW) == (command, True)
+        if command is MonitorCommand.CHANGE:
             assert (before.draft or "").strip()
-        if wish is MonitorCommand.ASK:
+        if command is MonitorCommand.ASK:
             console = ask(console, "again?", NOW)

@@ -1,4 +1,4 @@
-"""The table of the desk's keys: one meaning for a key, a key for every wish, and its page."""
+"""The table of the desk's keys: one meaning for a key, a key for every command, and its page."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ from agentmux.cli.command_table import GROUPS
 from agentmux.core.terminal.keys.desk_keys import (
     DESK_KEYS,
     TABS,
-    DeskWish,
+    DeskCommand,
     help_lines,
     key_of,
 )
@@ -15,22 +15,22 @@ from agentmux.core.terminal.keys.fleet_keys import FLEET_KEYS
 PAGE = Path(__file__).parents[3] / "docs" / "reference" / "desk.md"
 
 
-def test_a_key_has_one_meaning_and_every_wish_a_key() -> None:
+def test_a_key_has_one_meaning_and_every_command_a_key() -> None:
     keys = [key for each in DESK_KEYS for key in each.keys]
     assert len(keys) == len(set(keys))
-    assert {each.wish for each in DESK_KEYS} == set(DeskWish)
+    assert {each.action for each in DESK_KEYS} == set(DeskCommand)
     assert "y" not in keys
 
 
 def test_there_is_a_number_for_each_tab() -> None:
-    assert key_of(DeskWish.TAB).keys == tuple(map(str, range(1, len(TABS) + 1)))
+    assert key_of(DeskCommand.TAB).keys == tuple(map(str, range(1, len(TABS) + 1)))
 
 
 def test_keys_run_commands_that_exist_and_only_looking_is_for_agents() -> None:
     commands = {name for group in GROUPS.values() for name in group}
     run = {each.command for each in DESK_KEYS if each.command}
     assert run <= commands
-    assert not key_of(DeskWish.ATTACH).decides
+    assert not key_of(DeskCommand.ATTACH).decides
     assert {each.command for each in DESK_KEYS if each.decides} == run - {"attach"}
 
 

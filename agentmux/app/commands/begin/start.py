@@ -15,7 +15,7 @@ from agentmux.app.commands.begin.issue import ReadIssue
 from agentmux.app.commands.begin.start_base import verify_notes, with_base
 from agentmux.app.commands.begin.start_workplace import (
     NewWorktree,
-    WorkplaceWish,
+    WorkplaceRequest,
     choose_workplace,
     workplace_notes,
 )
@@ -179,57 +179,23 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
         raise error
     chosen = _pipeline(world, request)
     feature = _feature(request)
-    terminal = world.terminal(None)
-    live = frozenset(each.name for each in terminal.sessions())
+    live = frozenset(each.name for each in world.terminal(None).sessions())
     issue = request.issue.issue if request.issue is not None else None
     subject = feature if issue is None else issue.title
     name = _name(world, request, subject, taken, live)
     beside = list_resumable_sessions(world)
-    place = choose_workplace(world, _wish(request, subject), beside)
+    place = choose_workplace(world, _workplace_request(request, subject), beside)
     own = place.worktree
     top = world.repository.top_level()
     head = world.repository.head() if has_repository(world) else None
     began = head if own is None else Head(commit=own.base.commit, branch=own.branch or None)
     left = _not_ours(world, request, top) if own is None else ()
     options = _options(world, request, began, left)
-    session_id = world.new_id()
-    state = with_base(
-        world,
-        begin_session(
-            SessionState(
-                phase=Phase.ARCHITECTING,
-                pipeline=chosen.definition,
-                pipeline_files=chosen.files,
-                verify=chosen.verify,
-                session_id=session_id,
-                session_name=layout.tmux_name(name),
-                feature=feature,
-                issue=issue,
-                continued=request.on is not None,
-                request=request.on.request if request.on is not None else None,
-                feature_dir=f"{layout.SESSIONS_DIR}/{name}",
-                reviewed=_to_reviewed(request.of),
-                branch=began.branch if began is not None else None,
-                worktree=str(own.path) if own is not None else None,
-                setup=new_setup(world.settings.git.setup) if own is not None else None,
-                port_base=_port_base(beside, session_id) if own is not None else 0,
-                base=Base(commit=own.base.commit, branch=own.base.branch)
-                if own is not None
-                else None,
-                tmux_socket=terminal.socket,
-                max_review_iterations=world.settings.defaults.max_review_iterations,
-                product_manager=request.product_manager,
-                options=options,
-            )
-        ),
-        name,
+    known = _Beginning(
+        name=name, feature=feature, pipeline=chosen, worktree=own, head=began, options=options
     )
-    if state.session_name in live:
-        raise BlockedError(
-            f"a tmux session named {state.session_name} exists already",
-            reason=NAME_TAKEN,
-            hints=("choose another: agentmux start --name NAME …",),
-        )
+    state = with_base(world, begin_session(_first_state(world, request, known, beside)), name)
+    _require_free_tmux_name(state, live)
     agents = _agents(world, state)
     _require_author(world, state)
     warnings = (
@@ -262,6 +228,71 @@ def plan_start(world: World, request: StartRequest, taken: Mapping[str, str]) ->
         request=request,
         taken=taken,
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Beginning:
+    """What was decided of a session; its first state records it.
+
+    Attributes:
+        worktree: As in `StartPlan`.
+        head: What its work begins on; None where git has no commit, or there is no repository.
+    """
+
+    name: str
+    feature: str
+    pipeline: ChosenPipeline
+    worktree: NewWorktree | None
+    head: Head | None
+    options: Options
+
+
+def _first_state(
+    world: World, request: StartRequest, known: _Beginning, beside: Iterable[SessionEntry]
+) -> SessionState:
+    own, session_id = known.worktree, world.new_id()
+    state = SessionState(
+        phase=Phase.ARCHITECTING,  # `begin_session` decides it
+        pipeline=known.pipeline.definition,
+        pipeline_files=known.pipeline.files,
+        verify=known.pipeline.verify,
+        session_id=session_id,
+        session_name=layout.tmux_name(known.name),
+        feature=known.feature,
+        issue=request.issue.issue if request.issue is not None else None,
+        continued=request.on is not None,
+        request=request.on.request if request.on is not None else None,
+        feature_dir=f"{layout.SESSIONS_DIR}/{known.name}",
+        reviewed=_to_reviewed(request.of),
+        branch=known.head.branch if known.head is not None else None,
+        tmux_socket=world.terminal(None).socket,
+        max_review_iterations=world.settings.defaults.max_review_iterations,
+        product_manager=request.product_manager,
+        options=known.options,
+    )
+    if own is None:
+        return state
+    return replace(
+        state,
+        worktree=str(own.path),
+        setup=new_setup(world.settings.git.setup),
+        port_base=_port_base(beside, session_id),
+        base=Base(commit=own.base.commit, branch=own.base.branch),
+    )
+
+
+def _require_free_tmux_name(state: SessionState, live: frozenset[str]) -> None:
+    """Check that no tmux session has the session's name.
+
+    Raises:
+        BlockedError: One has it; the reason is `NAME_TAKEN`.
+    """
+    if state.session_name in live:
+        raise BlockedError(
+            f"a tmux session named {state.session_name} exists already",
+            reason=NAME_TAKEN,
+            hints=("choose another: agentmux start --name NAME …",),
+        )
 
 
 def start(world: World, starter: OrchestratorStart, plan: StartPlan) -> StartedSession:
@@ -379,8 +410,11 @@ def _require_same_place(world: World, plan: StartPlan) -> None:
     Raises:
         BlockedError: It would not: the reason is `_MOVED`; or no workplace is free any more.
     """
-    wish, beside = _wish(plan.request, plan.state.subject), list_resumable_sessions(world)
-    worktree = choose_workplace(world, wish, beside).worktree
+    request, beside = (
+        _workplace_request(plan.request, plan.state.subject),
+        list_resumable_sessions(world),
+    )
+    worktree = choose_workplace(world, request, beside).worktree
     if _place(worktree) != _place(plan.worktree):
         raise BlockedError("another start was faster", reason=_MOVED)
 
@@ -389,8 +423,8 @@ def _place(worktree: NewWorktree | None) -> tuple[Path, str] | None:
     return None if worktree is None else (worktree.path, worktree.branch)
 
 
-def _wish(request: StartRequest, subject: str) -> WorkplaceWish:
-    return WorkplaceWish(
+def _workplace_request(request: StartRequest, subject: str) -> WorkplaceRequest:
+    return WorkplaceRequest(
         slug=request.name or layout.slug(subject),
         worktree=request.worktree,
         base=request.base,

@@ -29,7 +29,7 @@ _SUBMODULES_FROM: Final = (2, 38)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkplaceWish:
+class WorkplaceRequest:
     """What the user asked for, as far as it says where the session works.
 
     Attributes:
@@ -83,13 +83,13 @@ class Workplace:
 
 
 def choose_workplace(
-    world: World, wish: WorkplaceWish, entries: tuple[SessionEntry, ...]
+    world: World, request: WorkplaceRequest, entries: tuple[SessionEntry, ...]
 ) -> Workplace:
     """Return where the session works; check all that making a worktree needs.
 
     Args:
         world: The outside world.
-        wish: What the user asked for.
+        request: What the user asked for.
         entries: The project's sessions that are not done, newest first.
 
     Raises:
@@ -97,9 +97,9 @@ def choose_workplace(
         UsageError: The worktree that the user asked for cannot be made.
         MissingError: Git, or its version, is missing; or tmux does not answer.
     """
-    asked = _wants_worktree(wish)
+    asked = _wants_worktree(request)
     if world.repository.top_level() is None and world.repository.is_bare():
-        return _without_checkout(world, wish, entries, asked=asked)
+        return _without_checkout(world, request, entries, asked=asked)
     block = _in_the_checkout(world, entries) if not asked else None
     ours = tuple(each.name for each in entries if not each.text("worktree"))
     live_one = "" if block is None else block.session or "of another project"
@@ -110,7 +110,7 @@ def choose_workplace(
             raise _with_way_out(world, block)
         return Workplace()
     try:
-        return Workplace(worktree=_plan_worktree(world, wish, entries, because))
+        return Workplace(worktree=_plan_worktree(world, request, entries, because))
     except (UsageError, MissingError) as error:
         if asked:
             raise
@@ -118,7 +118,11 @@ def choose_workplace(
 
 
 def _without_checkout(
-    world: World, wish: WorkplaceWish, entries: tuple[SessionEntry, ...], *, asked: bool | None
+    world: World,
+    request: WorkplaceRequest,
+    entries: tuple[SessionEntry, ...],
+    *,
+    asked: bool | None,
 ) -> Workplace:
     """Return the worktree of a session in a bare repository."""
     if asked is False:
@@ -127,21 +131,21 @@ def _without_checkout(
             hints=("give the session a worktree of its own: agentmux start --worktree …",),
         )
     because = "you asked for it" if asked else "the repository is bare and has no checkout"
-    return Workplace(worktree=_plan_worktree(world, wish, entries, because))
+    return Workplace(worktree=_plan_worktree(world, request, entries, because))
 
 
-def _wants_worktree(wish: WorkplaceWish) -> bool | None:
+def _wants_worktree(request: WorkplaceRequest) -> bool | None:
     """Return whether the user asked for a worktree; None leaves it to the configuration."""
-    if wish.on is not None and (wish.base is not None or wish.branch is not None):
+    if request.on is not None and (request.base is not None or request.branch is not None):
         raise UsageError("--on continues a branch: it takes neither --base nor --branch")
-    if wish.of is not None and (wish.on is not None or wish.branch is not None):
+    if request.of is not None and (request.on is not None or request.branch is not None):
         raise UsageError("--of looks at a branch: it takes neither --on nor --branch")
-    if wish.of is not None and wish.worktree is False:
+    if request.of is not None and request.worktree is False:
         raise UsageError("--of makes a worktree, which shows the branch: it needs --worktree")
-    if wish.of is None and wish.base is None and wish.on is None:
-        return wish.worktree
-    if wish.worktree is False:
-        what = "--base names what a worktree begins on" if wish.on is None else "--on makes one"
+    if request.of is None and request.base is None and request.on is None:
+        return request.worktree
+    if request.worktree is False:
+        what = "--base names what a worktree begins on" if request.on is None else "--on makes one"
         raise UsageError(f"{what}: it needs --worktree")
     return True
 
@@ -170,16 +174,16 @@ def _with_way_out(world: World, block: TreeTakenError) -> TreeTakenError:
 
 
 def _plan_worktree(
-    world: World, wish: WorkplaceWish, entries: tuple[SessionEntry, ...], because: str
+    world: World, request: WorkplaceRequest, entries: tuple[SessionEntry, ...], because: str
 ) -> NewWorktree:
-    if wish.include:
+    if request.include:
         raise UsageError(
             "--include is for the checkout: changed files do not come along into a worktree",
             hints=("commit them first, or: agentmux start --no-worktree --include PATH …",),
         )
     if not has_repository(world):
         raise UsageError("a worktree needs a git repository", hints=("git init",))
-    base = _begin(world, wish, entries)
+    base = _begin(world, request, entries)
     room = world.git.worktrees.room(worktree_root(world))
     require_room(room, base)
     folders = room.names | {
@@ -187,36 +191,42 @@ def _plan_worktree(
         for each in entries
         if Path(each.text("worktree")).parent == room.root
     }
-    if wish.of is not None:
-        place = room.root / free_folder(wish.slug, folders)
-        return NewWorktree(path=place, branch="", base=base, because=because, of=wish.of)
+    if request.of is not None:
+        place = room.root / free_folder(request.slug, folders)
+        return NewWorktree(path=place, branch="", base=base, because=because, of=request.of)
     branches = room.branches | {each.text("branch") for each in entries if each.text("worktree")}
-    if wish.on is not None:
-        folder = free_folder(wish.slug, folders)
+    if request.on is not None:
+        folder = free_folder(request.slug, folders)
         return NewWorktree(
-            path=room.root / folder, branch=wish.on.name, base=base, because=because, on=wish.on
+            path=room.root / folder,
+            branch=request.on.name,
+            base=base,
+            because=because,
+            on=request.on,
         )
-    if wish.branch:
-        world.repository.require_new_branch(wish.branch)
-        if wish.branch in branches:
-            raise UsageError(f"branch `{wish.branch}` is another session's")
-        folder, branch = free_folder(wish.slug, folders), wish.branch
+    if request.branch:
+        world.repository.require_new_branch(request.branch)
+        if request.branch in branches:
+            raise UsageError(f"branch `{request.branch}` is another session's")
+        folder, branch = free_folder(request.slug, folders), request.branch
     else:
         prefix = world.settings.git.branch_prefix
-        names = free_names(wish.slug, prefix, folders=folders, branches=branches)
+        names = free_names(request.slug, prefix, folders=folders, branches=branches)
         folder, branch = names.folder, names.branch
         world.repository.require_new_branch(branch)
     require_beside(branch, branches)
     return NewWorktree(path=room.root / folder, branch=branch, base=base, because=because)
 
 
-def _begin(world: World, wish: WorkplaceWish, entries: tuple[SessionEntry, ...]) -> BaseCommit:
-    if wish.of is not None:
-        commit = wish.of.branch.commit
+def _begin(
+    world: World, request: WorkplaceRequest, entries: tuple[SessionEntry, ...]
+) -> BaseCommit:
+    if request.of is not None:
+        commit = request.of.branch.commit
         known = world.git.worktrees.base(commit)
         has_submodules = known is not None and known.has_submodules
         return BaseCommit(commit=commit, branch=None, has_submodules=has_submodules)
-    return _base(world, wish) if wish.on is None else _on(world, wish.on, entries)
+    return _base(world, request) if request.on is None else _on(world, request.on, entries)
 
 
 def _on(world: World, on: ContinuedBranch, entries: tuple[SessionEntry, ...]) -> BaseCommit:
@@ -234,8 +244,8 @@ def _on(world: World, on: ContinuedBranch, entries: tuple[SessionEntry, ...]) ->
     return BaseCommit(commit=on.commit, branch=into, has_submodules=has_submodules)
 
 
-def _base(world: World, wish: WorkplaceWish) -> BaseCommit:
-    ref = wish.base if wish.base is not None else world.settings.git.base
+def _base(world: World, request: WorkplaceRequest) -> BaseCommit:
+    ref = request.base if request.base is not None else world.settings.git.base
     base = world.git.worktrees.base(ref)
     if base is not None:
         return base

@@ -63,7 +63,7 @@ def approval_question(
         world: The world of the session, `with_workplace` in its work tree.
         files: The session's directory.
         state: Its state.
-        way: Where the result goes, as `way_of` returns it; None: as it says without a wish.
+        way: Where the result goes, as `way_of` returns it; None: as it says without a request.
 
     Raises:
         BlockedError: HEAD is not at the branch and commit where the session began, or a merge or

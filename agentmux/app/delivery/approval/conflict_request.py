@@ -19,7 +19,7 @@ def has_conflict(state: SessionState) -> bool:
     return failure is not None and failure[0] == MERGE and bool(failure[1].record.get("conflicts"))
 
 
-def wish(state: SessionState, text: str) -> str:
+def with_conflicts(state: SessionState, text: str) -> str:
     """Return what a coder has to do: ``text``, and the conflicts of a merge that failed.
 
     Raises:

@@ -150,8 +150,8 @@ def merge_obstacle(world: World, state: SessionState, home: Path) -> AgentmuxErr
         top = merging.checkout_of(base)
         return _find_merge_obstacle(world, top, home) if top is not None else None
     except MergeConflictError as error:
-        wish = shlex.quote(f"Merge {base} into this branch, and resolve the conflicts.")
-        again = f"agentmux request-changes --from fixing --session {home.name} {wish}"
+        request = shlex.quote(f"Merge {base} into this branch, and resolve the conflicts.")
+        again = f"agentmux request-changes --from fixing --session {home.name} {request}"
         return GitError(error.message, hints=(f"have a coder resolve it: {again}",))
     except (CheckoutBusyError, CheckoutDirtyError) as error:
         return _again(error, state)

@@ -14,7 +14,7 @@ from typing import Final, Protocol, TypeVar
 from agentmux.app.commands.resume.restart import restart, skip
 from agentmux.app.delivery.approval.approval_preview import summary_lines
 from agentmux.app.delivery.approval.approval_question import question_or_obstacle
-from agentmux.app.delivery.approval.conflict_request import wish as with_conflicts
+from agentmux.app.delivery.approval.conflict_request import with_conflicts
 from agentmux.app.delivery.approval.result_view import digest_now, every_change, result_view
 from agentmux.app.loop.background_tasks import BackgroundTasks, Loop
 from agentmux.app.loop.dependencies import LoopDependencies
@@ -156,13 +156,13 @@ class MonitorKeys:
 
     def _on_key(self, key: Pressed) -> None:
         before, now_s = self._console, asyncio.get_running_loop().time()
-        self._console, wish = press(
+        self._console, command = press(
             before, key, now_s=now_s, decides=self._decides, page=self._tools.display.page()
         )
-        if wish is MonitorCommand.CHANGE:
+        if command is MonitorCommand.CHANGE:
             self._send(before)
-        elif wish in self._do:
-            self._do[wish](key)
+        elif command in self._do:
+            self._do[command](key)
         self._fade()
 
     def _hand_over(self, work: Callable[[], object]) -> None:
@@ -278,12 +278,12 @@ class MonitorKeys:
         session = self._session
         return partial(work, self._world, session.files, session.state)
 
-    def _read(self, wish: MonitorCommand, work: Callable[..., tuple[str, ...]]) -> None:
-        self._texts.setdefault(wish, _LOADS)
-        self._background.run(f"reading {wish.value}", self._load(wish, work))
+    def _read(self, command: MonitorCommand, work: Callable[..., tuple[str, ...]]) -> None:
+        self._texts.setdefault(command, _LOADS)
+        self._background.run(f"reading {command.value}", self._load(command, work))
 
-    async def _load(self, wish: MonitorCommand, work: Callable[..., tuple[str, ...]]) -> None:
-        self._texts[wish] = await in_daemon_thread(self._of_session(work))
+    async def _load(self, command: MonitorCommand, work: Callable[..., tuple[str, ...]]) -> None:
+        self._texts[command] = await in_daemon_thread(self._of_session(work))
         self.draw()
 
     def _reading(self, console: Console, leave: str) -> DisplayedText | None:
@@ -301,8 +301,8 @@ class MonitorKeys:
 
     def _ask_again(self) -> None:
         """Show what another press of the same key would do."""
-        wish, state = self._console.wish, self._session.state
-        match wish:
+        command, state = self._console.command, self._session.state
+        match command:
             case MonitorCommand.APPROVE:
                 self._console = replace(_LOOKS)  # no other press has this very object
                 self._background.run("the approval", self._ask_approval())
@@ -353,8 +353,8 @@ class MonitorKeys:
     async def _ask_approval(self) -> None:
         """Ask whether to approve, once git has said what would be delivered.
 
-        Any other key in the meantime, or another decision, takes the wish back. Git is asked again
-        if the key was pressed again since, or the session is not the same.
+        Any other key in the meantime, or another decision, takes the command back. Git is asked
+        again if the key was pressed again since, or the session is not the same.
         """
         try:
             while self._console == _LOOKS and self._decides:
@@ -377,7 +377,7 @@ class MonitorKeys:
         self._texts[MonitorCommand.APPROVE] = question.lines
         self._approval = question.approval, state.cycle
         again = f"press a again within {READ_S:g} s to {question.does}"
-        self._ask(Console(wish=MonitorCommand.APPROVE, reads=MonitorCommand.APPROVE), again)
+        self._ask(Console(command=MonitorCommand.APPROVE, reads=MonitorCommand.APPROVE), again)
 
     # -- the decision ------------------------------------------------------------------------
 

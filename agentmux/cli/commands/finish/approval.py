@@ -13,7 +13,7 @@ import typer
 from agentmux.adapters.disk.session.handover import leave_environment, take_approvers
 from agentmux.adapters.wake.pipe import poke
 from agentmux.app.delivery.approval.approval_question import ApprovalQuestion, approval_question
-from agentmux.app.delivery.approval.conflict_request import wish
+from agentmux.app.delivery.approval.conflict_request import with_conflicts
 from agentmux.app.delivery.approval.deliverable import Deliverable, digest_of, ways_along
 from agentmux.app.delivery.steps.commit import reason
 from agentmux.app.delivery.steps.merge import require_agreed
@@ -134,14 +134,14 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
     """
     face: Face = ctx.obj
     require_person(face, "approve")
-    wished = one_way({KEEP: keep, MERGE: merge, PUSH: push, PR: pr})
+    way_asked = one_way({KEEP: keep, MERGE: merge, PUSH: push, PR: pr})
     require_seconds(timeout)
     world, entry = _deciding(face, session, command="approve SESSION")
     state = world.files(entry.path).load().current
-    world, approval = with_workplace(world, state), Approved(then=wished, digest=digest)
+    world, approval = with_workplace(world, state), Approved(then=way_asked, digest=digest)
     if takes_approval(state):
         require_worktree(world, state, entry.path)
-        way = way_of(world, state, wished)
+        way = way_of(world, state, way_asked)
         asks = face.interactive and not yes
         files = world.files(entry.path)
         asked = approval_question(world, files, state, way)
@@ -318,7 +318,7 @@ def request_changes(  # noqa: PLR0913, PLR0917 (typer)
         typer.Option(
             "--from",
             metavar="START_PHASE",
-            help="Where the next cycle begins: fixing is for a small wish, one coder makes it;"
+            help="Where the next cycle begins: fixing is for a small change, one coder makes it;"
             " planning and architecting are for large ones. Without it, a terminal is asked;"
             " a script begins in the first phase.",
             show_default=False,
@@ -343,7 +343,7 @@ def request_changes(  # noqa: PLR0913, PLR0917 (typer)
         raise UsageError("what should change?", hints=(f"agentmux {command}",))
     text = "" if changes is None else read_text(changes, what="what to change")
     if small:
-        text = wish(state, text)
+        text = with_conflicts(state, text)
     if not begins and face.interactive and not json and takes_decision(state):
         begins = asked_beginning(state)
     if digest and takes_decision(state):

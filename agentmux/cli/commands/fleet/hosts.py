@@ -15,7 +15,7 @@ from agentmux.cli.commands.fleet.place import anywhere, engine_of, place_of_flee
 from agentmux.cli.commands.group import GroupJsonOpt
 from agentmux.cli.face import Face, absolute
 from agentmux.cli.fast.given_text import given_text
-from agentmux.core.fleet.fleet_request import FleetRequest, require_wish
+from agentmux.core.fleet.fleet_request import FleetRequest, require_request
 from agentmux.core.names.words.counts import format_count
 from agentmux.errors import UsageError
 from agentmux.wiring import machine
@@ -80,7 +80,7 @@ def worker(
     """Run the worker of this host, until Ctrl-C."""
     face: Face = ctx.obj
     place = place_of_fleet(face)
-    called = require_wish(FleetRequest(repo="/", feature="-", host=name or platform.node())).host
+    called = require_request(FleetRequest(repo="/", feature="-", host=name or platform.node())).host
     if systemd:
         from agentmux.fleet.worker.systemd import unit
 

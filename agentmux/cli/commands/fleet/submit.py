@@ -51,7 +51,7 @@ def submit(  # noqa: PLR0913, PLR0917 (typer)
         str, typer.Option("--pipeline", metavar="PIPELINE", help="Go through this pipeline.")
     ] = "",
     quick: Annotated[
-        bool, typer.Option("--quick", help="For a small wish: the same as --pipeline quick.")
+        bool, typer.Option("--quick", help="For a small change: the same as --pipeline quick.")
     ] = False,
     agent: Annotated[
         str, typer.Option("--agent", metavar="AGENT[:MODEL]", help="Agent of every role.")
@@ -93,17 +93,17 @@ def submit(  # noqa: PLR0913, PLR0917 (typer)
         comments=comments,
         product_manager=product_manager,
     )
-    wishes: tuple[FleetRequest, ...] = (usual,)
+    requests: tuple[FleetRequest, ...] = (usual,)
     if backlog is not None:
         if feature is not None or issue or key:
             raise UsageError("--from takes features, issues and keys from its file")
         from agentmux.fleet.queue.backlog import read_backlog
 
-        wishes = read_backlog(absolute(backlog), usual, face.environ)
-        if not wishes and not json:
+        requests = read_backlog(absolute(backlog), usual, face.environ)
+        if not requests and not json:
             render.note(f"{absolute(backlog)} has no features")
-    _require_allowed(face, engine, wishes)
-    done = send(engine, wishes)
+    _require_allowed(face, engine, requests)
+    done = send(engine, requests)
     if json:
         features = [
             {"id": each.id, "key": each.key or None, "title": each.title, "new": each.new}
@@ -123,7 +123,7 @@ def _repository(face: Face, text: str) -> str:
     return named_repository(text, cwd(), face.environ) if text else str(face.project())
 
 
-def _require_allowed(face: Face, engine: sa.Engine, wishes: tuple[FleetRequest, ...]) -> None:
+def _require_allowed(face: Face, engine: sa.Engine, requests: tuple[FleetRequest, ...]) -> None:
     """Check that some host may run these repositories; say which, if not all may.
 
     What hosts that were seen have said counts, and what this host's user allows.
@@ -139,7 +139,7 @@ def _require_allowed(face: Face, engine: sa.Engine, wishes: tuple[FleetRequest, 
     with explain_errors(engine), engine.connect() as connection:
         hosts, repos = rows.hosts(connection), rows.host_repositories(connection)
     is_alone = engine.dialect.name == "sqlite"
-    for repo in dict.fromkeys(each.repo for each in wishes):
+    for repo in dict.fromkeys(each.repo for each in requests):
         # A host that has not said what it may run may run anything.
         able = [e.name for e in hosts.values() if is_allowed(repo, repos.get(e.id, (repo,)))]
         if not able and not is_allowed(repo, own) and (hosts or is_alone):

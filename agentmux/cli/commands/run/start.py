@@ -72,7 +72,7 @@ def start_feature(
         ),
     ] = None,
     quick: Annotated[
-        bool, typer.Option("--quick", help="For a small wish: the same as --pipeline quick.")
+        bool, typer.Option("--quick", help="For a small change: the same as --pipeline quick.")
     ] = False,
     agent: Annotated[
         str | None,

@@ -9,7 +9,7 @@ from agentmux.core.codec.records import Json
 from agentmux.core.definitions.definition import Kind
 from agentmux.core.fold.implied_file import Implied
 from agentmux.core.fold.signals.description import JudgedDescription, working_folder
-from agentmux.core.fold.transitions import enter, wish
+from agentmux.core.fold.transitions import enter, enter_fix
 from agentmux.core.journal.events import Approved, ChangesRequested, Event
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.phase import Phase
@@ -67,7 +67,7 @@ def _changes_requested(state: SessionState, _: Event, fact: ChangesRequested) ->
     pipeline = pipeline_of(state)
     target = fact.phase if fact.phase in pipeline else pipeline.again(state)
     if pipeline[target].kind is Kind.FIX:
-        began = wish(state, target)
+        began = enter_fix(state, target)
     else:
         began = replace(enter(state, target), cycle=state.cycle + 1, fix=None)
     # Signals count only in their launch's cycle, so research under way is launched again.

@@ -15,9 +15,9 @@ from agentmux.core.terminal.keys.monitor_keys import (
     READS,
     YES,
     MonitorCommand,
+    command_of,
     why_not,
-    wish_of,
-    writing_wish,
+    writing_command,
 )
 
 ANSWER_S: Final = 10.0
@@ -55,7 +55,7 @@ class Console:
     Attributes:
         draft: The change request that is being typed; None if none is.
         beginning: How often another phase was chosen for the next cycle to begin in.
-        wish: What the last key asked for, which a second press of the key must confirm.
+        command: What the last key asked for, which a second press of the key must confirm.
         question: The question to the person whether to do that.
         from_s: A second press counts from this time on, in seconds on the caller's clock.
         until_s: The time at which the question ends.
@@ -67,7 +67,7 @@ class Console:
 
     draft: str | None = None
     beginning: int = 0
-    wish: MonitorCommand = MonitorCommand.NOTHING
+    command: MonitorCommand = MonitorCommand.NOTHING
     question: str = ""
     from_s: float = float("-inf")
     until_s: float = float("-inf")
@@ -95,38 +95,38 @@ def press(
     console = replace(_current(console, now_s, decides=decides), note="")
     if console.draft is not None:
         return _edit_draft(console, key, now_s)
-    wish = wish_of(key, reads=console.reads is not MonitorCommand.NOTHING, decides=decides)
+    command = command_of(key, reads=console.reads is not MonitorCommand.NOTHING, decides=decides)
     if key in YES and console.asks(now_s):
-        wish = console.wish
-    if console.reads is MonitorCommand.APPROVE and isinstance(key, str) and wish in MOVES:
-        wish = (
+        command = console.command
+    if console.reads is MonitorCommand.APPROVE and isinstance(key, str) and command in MOVES:
+        command = (
             MonitorCommand.NOTHING
         )  # a letter may be meant for an agent whose pane has just closed
-    if wish in CONFIRMED:
-        return _again(console, key, wish, now_s)
-    if wish in MOVES:
-        return _scroll_text(console, wish, now_s, page), MonitorCommand.NOTHING
-    return _press_once(console, key, wish)
+    if command in CONFIRMED:
+        return _again(console, key, command, now_s)
+    if command in MOVES:
+        return _scroll_text(console, command, now_s, page), MonitorCommand.NOTHING
+    return _press_once(console, key, command)
 
 
 def _press_once(
-    console: Console, key: Pressed, wish: MonitorCommand
+    console: Console, key: Pressed, command: MonitorCommand
 ) -> tuple[Console, MonitorCommand]:
     """Return the console after a key that needs no second press."""
     still = console.reads is not MonitorCommand.APPROVE
     kept = Console(reads=console.reads, top=console.top) if still else Console()
-    if wish in READS:
-        shown = MonitorCommand.NOTHING if wish is console.reads else wish
+    if command in READS:
+        shown = MonitorCommand.NOTHING if command is console.reads else command
         return Console(reads=shown), (
-            wish if shown is not MonitorCommand.NOTHING else MonitorCommand.NOTHING
+            command if shown is not MonitorCommand.NOTHING else MonitorCommand.NOTHING
         )
-    if wish is MonitorCommand.WRITE:
+    if command is MonitorCommand.WRITE:
         return Console(draft=""), MonitorCommand.NOTHING
-    if wish is MonitorCommand.BACK:
+    if command is MonitorCommand.BACK:
         return Console(), MonitorCommand.NOTHING
-    if wish is MonitorCommand.NOTHING:
-        return replace(kept, note=why_not(key)), wish
-    return kept, wish
+    if command is MonitorCommand.NOTHING:
+        return replace(kept, note=why_not(key)), command
+    return kept, command
 
 
 def ask(console: Console, question: str, now_s: float, *, rest_s: float = 0.0) -> Console:
@@ -150,21 +150,25 @@ def _current(console: Console, now_s: float, *, decides: bool) -> Console:
 
 
 def _again(
-    console: Console, key: Pressed, wish: MonitorCommand, now_s: float
+    console: Console, key: Pressed, command: MonitorCommand, now_s: float
 ) -> tuple[Console, MonitorCommand]:
-    """Return the console after a key that asked for ``wish``, and what the monitor has to do.
+    """Return the console after a key that asked for ``command``, and what the monitor has to do.
 
-    That is ``wish`` if the open question is about the same wish; else it is `MonitorCommand.ASK`,
-    and the console keeps its draft meanwhile. A key needs a second press because the first may have
-    been meant for an agent whose pane has just closed.
+    That is ``command`` if the open question is about the same command; else it is
+    `MonitorCommand.ASK`, and the console keeps its draft meanwhile. A key needs a second
+    press because the first may have been meant for an agent whose pane has just closed.
     """
-    if wish is console.wish and now_s < console.until_s:
+    if command is console.command and now_s < console.until_s:
         early = isinstance(key, str) and now_s < console.from_s
-        return (console, MonitorCommand.NOTHING) if early else (Console(), wish)
-    return Console(draft=console.draft, beginning=console.beginning, wish=wish), MonitorCommand.ASK
+        return (console, MonitorCommand.NOTHING) if early else (Console(), command)
+    return Console(
+        draft=console.draft, beginning=console.beginning, command=command
+    ), MonitorCommand.ASK
 
 
-def _scroll_text(console: Console, wish: MonitorCommand, now_s: float, page: TextPage) -> Console:
+def _scroll_text(
+    console: Console, command: MonitorCommand, now_s: float, page: TextPage
+) -> Console:
     """Return the console at another place in its text; a question about it is open anew."""
     steps = {
         MonitorCommand.LINE_DOWN: 1,
@@ -176,23 +180,23 @@ def _scroll_text(console: Console, wish: MonitorCommand, now_s: float, page: Tex
         MonitorCommand.FIRST_PAGE: -console.top,
         MonitorCommand.LAST_PAGE: page.last,
     }
-    moved = replace(console, top=min(max(console.top + steps[wish], 0), page.last))
+    moved = replace(console, top=min(max(console.top + steps[command], 0), page.last))
     return ask(moved, console.question, now_s) if console.question else moved
 
 
 def _edit_draft(console: Console, key: Pressed, now_s: float) -> tuple[Console, MonitorCommand]:
     """Return the console after a key that was pressed while a change request was written."""
-    draft, wish = console.draft or "", writing_wish(key)
-    if wish is MonitorCommand.SEND:
+    draft, command = console.draft or "", writing_command(key)
+    if command is MonitorCommand.SEND:
         if draft.strip():
             return _again(console, key, MonitorCommand.CHANGE, now_s)
         return Console(draft=draft, note="write what should change first"), MonitorCommand.NOTHING
-    if wish is MonitorCommand.BACK:
+    if command is MonitorCommand.BACK:
         return Console(), MonitorCommand.NOTHING
-    beginning = console.beginning + (wish is MonitorCommand.BEGINNING)
-    if wish is MonitorCommand.ERASE:
+    beginning = console.beginning + (command is MonitorCommand.BEGINNING)
+    if command is MonitorCommand.ERASE:
         draft = draft[:-1]
-    elif wish is MonitorCommand.CLEAR:
+    elif command is MonitorCommand.CLEAR:
         draft = ""
     elif isinstance(key, str):
         draft = (draft + key)[:DRAFT_MAX]

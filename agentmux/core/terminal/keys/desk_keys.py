@@ -11,7 +11,7 @@ from typing import Final
 from agentmux.core.codec.frozen import dataclass
 
 
-class DeskWish(Enum):
+class DeskCommand(Enum):
     """What a key of the desk asks for."""
 
     # What a command does.
@@ -67,35 +67,36 @@ class DeskKey:
         keys: The keys, by Textual's names; each of them does the same.
         shown: The keys, for people.
         says: What it does, for people.
+        action: What the desk does.
         command: The command that it runs, as typed after ``agentmux``; empty for none.
     """
 
     keys: tuple[str, ...]
     shown: str
     says: str
-    wish: DeskWish
+    action: DeskCommand
     part: DeskPart
     command: str = ""
 
     @property
     def decides(self) -> bool:
         """Whether it is for a person: every key that runs a command, but to look."""
-        return bool(self.command) and self.wish is not DeskWish.ATTACH
+        return bool(self.command) and self.action is not DeskCommand.ATTACH
 
 
 def _line(
     part: DeskPart,
-    wish: DeskWish,
+    action: DeskCommand,
     keys: tuple[str, ...],
     shown: str,
     says: str,
     command: str = "",
 ) -> DeskKey:
-    return DeskKey(keys=keys, shown=shown, says=says, wish=wish, part=part, command=command)
+    return DeskKey(keys=keys, shown=shown, says=says, action=action, part=part, command=command)
 
 
 _S, _V, _L, _D = DeskPart.DECIDE, DeskPart.LOOK, DeskPart.LIST, DeskPart.DESK
-_W = DeskWish
+_W = DeskCommand
 
 DESK_KEYS: Final = (
     _line(_S, _W.ATTACH, ("enter",), "Enter", "attach to it; at rest: its resume", "attach"),
@@ -138,9 +139,9 @@ TABS: Final = ("overview", "screens", "documents", "diff", "why", "journal")
 """The tabs at the right, in their order; their keys are 1, 2, and so on."""
 
 
-def key_of(wish: DeskWish) -> DeskKey:
-    """Return the first line of the table for a wish."""
-    return next(each for each in DESK_KEYS if each.wish is wish)
+def key_of(action: DeskCommand) -> DeskKey:
+    """Return the first line of the table for an action."""
+    return next(each for each in DESK_KEYS if each.action is action)
 
 
 def help_lines() -> tuple[str, ...]:

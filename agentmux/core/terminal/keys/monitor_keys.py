@@ -71,14 +71,14 @@ class MonitorKey:
     keys: tuple[Pressed, ...]
     shown: str
     says: str
-    wish: MonitorCommand
+    command: MonitorCommand
     when: KeyCondition
 
 
 def _line(
-    when: KeyCondition, wish: MonitorCommand, keys: tuple[Pressed, ...], shown: str, says: str
+    when: KeyCondition, command: MonitorCommand, keys: tuple[Pressed, ...], shown: str, says: str
 ) -> MonitorKey:
-    return MonitorKey(keys=keys, shown=shown, says=says, wish=wish, when=when)
+    return MonitorKey(keys=keys, shown=shown, says=says, command=command, when=when)
 
 
 _C = MonitorCommand
@@ -126,20 +126,20 @@ CONFIRMED: Final = frozenset(
         _C.TYPE,
     }
 )
-"""The wishes that a second press of their key has to confirm."""
+"""The commands that a second press of their key has to confirm."""
 
 YES: Final = frozenset({"y", "Y"})
 """The keys that confirm whatever is asked, as a second press of its own key does."""
 
 READS: Final = frozenset({MonitorCommand.DIFF, MonitorCommand.SUMMARY, MonitorCommand.KEYS})
-"""The wishes that show a text."""
+"""The commands that show a text."""
 
 
-MOVES: Final = frozenset(each.wish for each in MONITOR_KEYS if each.when is KeyCondition.READS)
-"""The wishes that show another part of the same text."""
+MOVES: Final = frozenset(each.command for each in MONITOR_KEYS if each.when is KeyCondition.READS)
+"""The commands that show another part of the same text."""
 
 
-def wish_of(key: Pressed, *, reads: bool, decides: bool) -> MonitorCommand:
+def command_of(key: Pressed, *, reads: bool, decides: bool) -> MonitorCommand:
     """Return what a key asks for; `MonitorCommand.NOTHING` for a key without a meaning now.
 
     Args:
@@ -153,14 +153,15 @@ def wish_of(key: Pressed, *, reads: bool, decides: bool) -> MonitorCommand:
         *([KeyCondition.DECIDES] if decides else ()),
     }
     return next(
-        (e.wish for e in MONITOR_KEYS if key in e.keys and e.when in held), MonitorCommand.NOTHING
+        (e.command for e in MONITOR_KEYS if key in e.keys and e.when in held),
+        MonitorCommand.NOTHING,
     )
 
 
-def writing_wish(key: Pressed) -> MonitorCommand:
+def writing_command(key: Pressed) -> MonitorCommand:
     """Return what a key asks for while a change request is written."""
     return next(
-        (e.wish for e in MONITOR_KEYS if key in e.keys and e.when is KeyCondition.WRITES),
+        (e.command for e in MONITOR_KEYS if key in e.keys and e.when is KeyCondition.WRITES),
         MonitorCommand.NOTHING,
     )
 
