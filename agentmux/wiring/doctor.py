@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.doctor import machine as say
-from agentmux.app.doctor import project as says
+from agentmux.app.doctor import machine as machine_findings
+from agentmux.app.doctor import project as project_findings
 from agentmux.app.doctor.examination import Check
 from agentmux.app.doctor.finding import DoctorFinding, Repair, fine, warning
 from agentmux.core.codec.frozen import dataclass
@@ -51,14 +51,14 @@ def checks(patient: Patient) -> Mapping[str, Check]:
         "git": lambda: _git(patient),
         "forges": lambda: _forges(patient),
         "configuration": lambda: _configuration(patient),
-        "trust": lambda: says.trust_findings(patient.world()),
+        "trust": lambda: project_findings.trust_findings(patient.world()),
         "agents": lambda: _agents(patient),
         "notify": lambda: _notify(patient),
         "system": _system,
         "disk": lambda: _disk(patient),
-        "claims": lambda: says.claim_findings(patient.world()),
-        "sessions": lambda: says.session_findings(patient.site()),
-        "leftovers": lambda: says.worktree_findings(patient.world()),
+        "claims": lambda: project_findings.claim_findings(patient.world()),
+        "sessions": lambda: project_findings.session_findings(patient.site()),
+        "leftovers": lambda: project_findings.worktree_findings(patient.world()),
     }
 
 
@@ -80,25 +80,25 @@ def _installation(patient: Patient) -> Iterator[DoctorFinding]:
 def _tmux(patient: Patient) -> Iterable[DoctorFinding]:
     from agentmux.adapters.tmux.health import tmux_facts
 
-    return say.tmux_findings(tmux_facts(patient.site().terminal(None).socket))
+    return machine_findings.tmux_findings(tmux_facts(patient.site().terminal(None).socket))
 
 
 def _terminal(patient: Patient) -> Iterable[DoctorFinding]:
     from agentmux.adapters.system.host_facts import terminal_facts
 
-    return say.terminal_findings(terminal_facts(patient.environ))
+    return machine_findings.terminal_findings(terminal_facts(patient.environ))
 
 
 def _system() -> Iterable[DoctorFinding]:
     from agentmux.adapters.system.host_facts import host_facts
 
-    return say.host_findings(host_facts())
+    return machine_findings.host_findings(host_facts())
 
 
 def _disk(patient: Patient) -> Iterable[DoctorFinding]:
     from agentmux.adapters.system.host_facts import disk_facts
 
-    return say.disk_findings(disk_facts(patient.project / layout.SESSIONS_DIR))
+    return machine_findings.disk_findings(disk_facts(patient.project / layout.SESSIONS_DIR))
 
 
 def _git(patient: Patient) -> Iterator[DoctorFinding]:
@@ -114,7 +114,7 @@ def _git(patient: Patient) -> Iterator[DoctorFinding]:
     yield fine("git", f"git {'.'.join(map(str, git.version()))}; repository {git.root()}")
     require_identity(git)
     listed = "\n".join(_lines(git, "worktree", "list", "--porcelain"))
-    yield from say.lost_worktrees(listed, functools.partial(staged_for, git))
+    yield from machine_findings.lost_worktrees(listed, functools.partial(staged_for, git))
 
 
 def _lines(git: GitProgram, *words: str) -> list[str]:
@@ -156,14 +156,14 @@ def _agents(patient: Patient) -> Iterable[DoctorFinding]:
     from agentmux.adapters.config.agent_registry import load_registry
 
     world = patient.world()
-    return says.agent_findings(world, load_registry(world.settings))
+    return project_findings.agent_findings(world, load_registry(world.settings))
 
 
 def _notify(patient: Patient) -> Iterable[DoctorFinding]:
     from agentmux.adapters.system.python import extras
 
     missing = "" if extras.has_modules("apprise") else extras.install_command(extras.APPRISE)
-    return says.notify_findings(patient.world().settings, missing)
+    return project_findings.notify_findings(patient.world().settings, missing)
 
 
 def mend(patient: Patient, repair: Repair) -> None:

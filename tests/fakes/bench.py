@@ -42,7 +42,7 @@ class Bench(TmuxTerminal):
 
     def run(self, *words: str, stdin: str | None = None) -> TmuxReply:
         """Run any tmux command on the server."""
-        return self._client.say(*words, stdin=stdin)
+        return self._client.run(*words, stdin=stdin)
 
     def of(self, session: str) -> OwnTmux:
         """Return the session with this id, or a handle of a missing session if there is none."""

@@ -491,7 +491,7 @@ async def deliver(  # noqa: PLR0913 (clock and pause are the environment)
             another process has begun to deliver it, and this call only does the rest: press Enter
             if the text is in the composer, else nothing.
         begins: Called right before the text is pasted; an exception from it ends the call.
-        hands: Whoever has this lock may press keys in the pane; see `ports.Typist`.
+        hands: Whoever has this lock may press keys in the pane; see `ports.TextSender`.
         clock: Returns monotonic seconds.
         pause: Waits for a number of seconds.
 

@@ -50,7 +50,7 @@ async def press(
     clock: Clock = time.monotonic,
     pause: Pause = asyncio.sleep,
 ) -> TypingResult:
-    """Press the keys once, if the pane shows the screen with this digest; see `ports.Presser`.
+    """Press the keys once, if the pane shows the screen with this digest; see `ports.KeySender`.
 
     The result is ``sent``, also if the screen hardly changes afterwards, which the evidence says;
     ``screen_changed`` or ``pane_gone`` if no key was pressed; ``unknown`` if tmux failed while keys

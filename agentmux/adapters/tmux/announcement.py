@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentmux.adapters.tmux import commands as say
+from agentmux.adapters.tmux import commands as tmux_commands
 from agentmux.adapters.tmux.client import NO_SERVER, SERVER_WENT, TmuxClient
 
 
@@ -15,8 +15,8 @@ def announce(socket: str, text: str) -> int:
         AgentmuxError: tmux is missing, does not answer, or refuses.
     """
     client = TmuxClient(socket=socket)
-    reply = client.say(*say.CLIENTS)
+    reply = client.run(*tmux_commands.CLIENTS)
     if reply.says((*NO_SERVER, *SERVER_WENT)):
         return 0
-    calls = say.messages(client.expect(reply).stdout, text)
-    return sum(client.say(*call).returncode == 0 for call in calls)
+    calls = tmux_commands.messages(client.expect(reply).stdout, text)
+    return sum(client.run(*call).returncode == 0 for call in calls)

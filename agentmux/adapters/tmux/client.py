@@ -69,7 +69,7 @@ class TmuxClient:
     config_file: str | None = None
     timeout_s: float = 5.0
 
-    def say(
+    def run(
         self, *words: str, stdin: str | None = None, timeout_s: float | None = None
     ) -> TmuxReply:
         """Run tmux once; a failure is returned, not raised.

@@ -17,14 +17,14 @@ from contextlib import suppress
 from typing import Final
 
 from agentmux.adapters.system.processes.child import ANSWER_MAX
-from agentmux.adapters.tmux import commands as say
+from agentmux.adapters.tmux import commands as tmux_commands
 from agentmux.adapters.tmux.client import TmuxClient, TmuxReply
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import NotInstalledError
 from agentmux.overriding import override
 from agentmux.ports.tmux.terminal import Target
 
-_FLAGS: Final = f"{say.UNSEEN},ignore-size"
+_FLAGS: Final = f"{tmux_commands.UNSEEN},ignore-size"
 _CHUNK: Final = 1 << 16
 _END_S: Final = 1.0
 _BEGIN, _END, _ERROR = b"%begin ", b"%end ", b"%error "
@@ -44,7 +44,7 @@ class ControlPipe:
             NotInstalledError: tmux is not installed.
         """
         attach = ("attach-session", "-f", _FLAGS, "-t", session)
-        argv = ["tmux", "-u", "-C", "-S", socket, *say.in_short(attach)]
+        argv = ["tmux", "-u", "-C", "-S", socket, *tmux_commands.in_short(attach)]
         # With TMUX set, tmux would refuse to attach a client inside of one.
         env = {name: text for name, text in os.environ.items() if name != "TMUX"}  # noqa: TID251
         try:
@@ -75,7 +75,7 @@ class ControlPipe:
             words: As for the program: escaped, with ``;`` between commands.
             timeout_s: The time limit.
         """
-        line = command_line(say.in_short(words))
+        line = command_line(tmux_commands.in_short(words))
         if line is None:
             return None
         mark = os.urandom(16).hex()
@@ -181,15 +181,15 @@ class ControlClient(TmuxClient):
     pipe: ControlPipe
 
     @override
-    def say(
+    def run(
         self, *words: str, stdin: str | None = None, timeout_s: float | None = None
     ) -> TmuxReply:
-        """Carry out one call; see `TmuxClient.say`."""
+        """Carry out one call; see `TmuxClient.run`."""
         limit_s = timeout_s or self.timeout_s
         reply = None if stdin is not None else self.pipe.ask(words, timeout_s=limit_s)
         if reply is not None:
             return reply
-        return TmuxClient.say(self, *words, stdin=stdin, timeout_s=timeout_s)
+        return TmuxClient.run(self, *words, stdin=stdin, timeout_s=timeout_s)
 
 
 class ControlClients:

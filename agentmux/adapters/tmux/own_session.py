@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.system.processes.processes import left_after
-from agentmux.adapters.tmux import commands as say
+from agentmux.adapters.tmux import commands as tmux_commands
 from agentmux.adapters.tmux.client import (
     NO_SERVER,
     NO_SPACE,
@@ -44,7 +44,7 @@ from agentmux.ports.tmux.terminal import (
 
 _ARRANGE_TRIES: Final = 3
 _GOING_S: Final = 0.2
-_ELSEWHERE = re.compile(rf"{say.ELSEWHERE}-(\d+)")
+_ELSEWHERE = re.compile(rf"{tmux_commands.ELSEWHERE}-(\d+)")
 
 
 class OwnTmux:
@@ -64,27 +64,27 @@ class OwnTmux:
 
     def clients(self) -> tuple[Client, ...]:
         with self._client.parsing():
-            return say.parse_clients(self._must(self._list_clients).stdout)
+            return tmux_commands.parse_clients(self._must(self._list_clients).stdout)
 
     def leave_keys(self) -> LeaveKeys:
-        (prefix, *asks), keys = say.LEAVE_KEYS
-        words = say.join([(prefix, "-t", self._target.session, *asks), keys])
-        return say.parse_leave_keys(self._must(words).stdout)
+        (prefix, *asks), keys = tmux_commands.LEAVE_KEYS
+        words = tmux_commands.join([(prefix, "-t", self._target.session, *asks), keys])
+        return tmux_commands.parse_leave_keys(self._must(words).stdout)
 
     @property
-    def _list_clients(self) -> say.Command:
-        return ("list-clients", "-t", self._target.session, "-F", say.CLIENT_FORMAT)
+    def _list_clients(self) -> tmux_commands.Command:
+        return ("list-clients", "-t", self._target.session, "-F", tmux_commands.CLIENT_FORMAT)
 
     def reopen_monitor(self, *, cwd: Path, argv: Sequence[str]) -> str:
         _, monitor, _ = self._look()
         if monitor:
-            place = ("-c", say.literal(str(cwd)), "-t", monitor)
+            place = ("-c", tmux_commands.literal(str(cwd)), "-t", monitor)
             respawn = ("respawn-pane", "-k", *place, "--", *argv)
             # An older version has made the session without some options.
-            self._must(say.join([respawn, *say.show_status(monitor)]))
+            self._must(tmux_commands.join([respawn, *tmux_commands.show_status(monitor)]))
             return monitor
-        commands = say.monitor_window(self._target.session, str(cwd), argv)
-        return self._must(say.join(commands)).stdout.strip()
+        commands = tmux_commands.monitor_window(self._target.session, str(cwd), argv)
+        return self._must(tmux_commands.join(commands)).stdout.strip()
 
     def panes(self) -> tuple[Pane, ...]:
         """Return every pane of the session, in tmux's order, with the monitor's."""
@@ -95,9 +95,9 @@ class OwnTmux:
         left = tuple(panes)
         while left:
             seen = len(pane_ids)
-            groups = (say.open_pane(self._target.session, pane) for pane in left)
+            groups = (tmux_commands.open_pane(self._target.session, pane) for pane in left)
             for _, reply in self._in_batches(groups):
-                pane_ids.update(say.parse_opened(reply.stdout))
+                pane_ids.update(tmux_commands.parse_opened(reply.stdout))
                 if reply.returncode:
                     if len(pane_ids) == seen or not reply.says(NO_TARGET):
                         self._client.expect(reply)
@@ -109,7 +109,9 @@ class OwnTmux:
 
     def _mark(self, panes: Sequence[NewPane], made: Mapping[str, str]) -> None:
         """Set the options that identify new panes; ``made`` has the pane ids by launch id."""
-        for _, reply in self._in_batches(say.mark_pane(made[pane.launch], pane) for pane in panes):
+        for _, reply in self._in_batches(
+            tmux_commands.mark_pane(made[pane.launch], pane) for pane in panes
+        ):
             self._client.expect(reply)
 
     def arrange(self, visible: Sequence[str]) -> Arranged:
@@ -124,10 +126,10 @@ class OwnTmux:
             if not monitor or zoomed:
                 return Arranged(later=zoomed)
             session = self._target.session
-            groups = [*_moves(session, panes, monitor, visible), [say.size_of(monitor)]]
+            groups = [*_moves(session, panes, monitor, visible), [tmux_commands.size_of(monitor)]]
             reply = self._last(groups)
             if reply.returncode == 0:
-                return Arranged(size=say.parse_size(reply.stdout))
+                return Arranged(size=tmux_commands.parse_size(reply.stdout))
             if reply.says(NO_SPACE):
                 return Arranged()
             if not reply.says(NO_TARGET):
@@ -139,7 +141,7 @@ class OwnTmux:
         tmux_pane = next((each for each in self._look()[0] if each.id == pane), None)
         if tmux_pane is None:
             return False
-        reply = self._say(say.join(say.go_to(self._target.session, tmux_pane)))
+        reply = self._run(tmux_commands.join(tmux_commands.go_to(self._target.session, tmux_pane)))
         if reply.says(NO_TARGET):  # it ended after the look
             return False
         self._client.expect(reply)
@@ -148,11 +150,11 @@ class OwnTmux:
     def set_options(
         self, session: Mapping[str, str], panes: Mapping[str, Mapping[str, str]]
     ) -> None:
-        commands = say.set_options(self._target.session, session, panes)
+        commands = tmux_commands.set_options(self._target.session, session, panes)
         for _, reply in self._in_batches([command] for command in commands):
             self._client.expect(reply)
 
-    def _last(self, groups: Iterable[Sequence[say.Command]]) -> TmuxReply:
+    def _last(self, groups: Iterable[Sequence[tmux_commands.Command]]) -> TmuxReply:
         """Run groups of commands up to the first that fails; return the reply to the last call."""
         replies = []
         for _, reply in self._in_batches(groups):
@@ -167,13 +169,15 @@ class OwnTmux:
         A client that shows this session's monitor does not; clients that leave are skipped.
         tmux ends it after a few seconds, or when a key is pressed.
         """
-        for call in say.messages(self._must(say.CLIENTS).stdout, text, about=self._target.session):
-            self._say(call)
+        for call in tmux_commands.messages(
+            self._must(tmux_commands.CLIENTS).stdout, text, about=self._target.session
+        ):
+            self._run(call)
 
     def label(self, labels: Mapping[str, str]) -> None:
         """Set the text in the border of each pane, by pane id; panes that are gone are skipped."""
         groups = (
-            [("set-option", "-pq", "-t", pane, say.LABEL, say.printable(label))]
+            [("set-option", "-pq", "-t", pane, tmux_commands.LABEL, tmux_commands.printable(label))]
             for pane, label in labels.items()
         )
         for _, reply in self._in_batches(groups):
@@ -182,41 +186,45 @@ class OwnTmux:
     def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
         mark, left = os.urandom(16).hex(), iter(panes)
         screens: dict[str, Screen] = {}
-        groups = ([say.capture(pane, mark=mark, colours=colours)] for pane in panes)
+        groups = ([tmux_commands.capture(pane, mark=mark, colours=colours)] for pane in panes)
         with suppress(TerminalGoneError):
             for number, reply in self._in_batches(groups):
                 asked = [*islice(left, number)]
                 answer = self._client.expect(reply)
                 with self._client.parsing():
                     screens.update(
-                        say.parse_screens(answer.stdout, mark=mark, asked=asked, colours=colours)
+                        tmux_commands.parse_screens(
+                            answer.stdout, mark=mark, asked=asked, colours=colours
+                        )
                     )
         return screens
 
     def type_text(self, pane: str, text: str) -> None:
         """Send the characters of ``text`` to the pane; none is read as the name of a key."""
-        self._must(say.join([_leave_modes(pane), ("send-keys", "-l", "-t", pane, "--", text)]))
+        self._must(
+            tmux_commands.join([_leave_modes(pane), ("send-keys", "-l", "-t", pane, "--", text)])
+        )
 
     def paste(self, pane: str, text: str) -> None:
         buffer = f"agentmux-{os.getpid()}-{pane}"
-        words = say.join(
+        words = tmux_commands.join(
             [
                 _leave_modes(pane),
                 ("load-buffer", "-b", buffer, "-"),
                 ("paste-buffer", "-p", "-r", "-d", "-b", buffer, "-t", pane),
             ]
         )
-        reply = self._say(words, stdin=text)
+        reply = self._run(words, stdin=text)
         if reply.returncode:
-            self._say(("delete-buffer", "-b", buffer))
+            self._run(("delete-buffer", "-b", buffer))
         self._client.expect(reply)
 
     def press_enter(self, pane: str) -> None:
         """Send the key Enter to the pane."""
-        self._must(say.join([_leave_modes(pane), ("send-keys", "-t", pane, "Enter")]))
+        self._must(tmux_commands.join([_leave_modes(pane), ("send-keys", "-t", pane, "Enter")]))
 
     def press_keys(self, pane: str, keys: Sequence[str]) -> None:
-        self._must(say.join([_leave_modes(pane), ("send-keys", "-t", pane, "--", *keys)]))
+        self._must(tmux_commands.join([_leave_modes(pane), ("send-keys", "-t", pane, "--", *keys)]))
 
     def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
         session = self._target.session
@@ -224,10 +232,10 @@ class OwnTmux:
             monitor = next((pane for pane in self.panes() if pane.is_monitor), None)
             groups = [
                 [
-                    *(say.leave(session, pane, monitor) if monitor else ()),
-                    say.vacate(pane)
+                    *(tmux_commands.leave(session, pane, monitor) if monitor else ()),
+                    tmux_commands.vacate(pane)
                     if pane in vacate
-                    else say.run_if_exists(pane, f"kill-pane -t {pane}"),
+                    else tmux_commands.run_if_exists(pane, f"kill-pane -t {pane}"),
                 ]
                 for pane in panes
             ]
@@ -239,7 +247,7 @@ class OwnTmux:
 
         The values go to tmux through stdin, since everybody can see the arguments of a program.
         """
-        lines = say.set_environment(self._target.session, change)
+        lines = tmux_commands.set_environment(self._target.session, change)
         self._must(("source-file", "-"), stdin=lines)
 
     def keep_layout(self, window: str) -> None:
@@ -247,7 +255,7 @@ class OwnTmux:
 
         This is optional: tmux before 3.3 refuses it, and the refusal is ignored.
         """
-        self._say(say.join([say.repair_hook(window)]))
+        self._run(tmux_commands.join([tmux_commands.repair_hook(window)]))
 
     def kill(self, words: str = "") -> None:
         """Kill the session; a session that is gone is no error.
@@ -257,38 +265,42 @@ class OwnTmux:
         ``words`` are printed where these clients end.
         """
         with suppress(TerminalGoneError):
-            clients, homes = (self._say(words).stdout for words in (self._list_clients, say.HOMES))
-            for commands in say.ways_back(clients, homes, ours=self._target.session, words=words):
-                self._say(say.join(commands))
-            self._expect_end(self._say(("kill-session", "-t", self._target.session)))
+            clients, homes = (
+                self._run(words).stdout for words in (self._list_clients, tmux_commands.HOMES)
+            )
+            for commands in tmux_commands.ways_back(
+                clients, homes, ours=self._target.session, words=words
+            ):
+                self._run(tmux_commands.join(commands))
+            self._expect_end(self._run(("kill-session", "-t", self._target.session)))
 
     def _look(self) -> tuple[tuple[Pane, ...], str, bool]:
         """Return the session's panes, the monitor's pane id, and whether its window is zoomed."""
-        words = ("list-panes", "-s", "-t", self._target.session, "-F", say.PANE_FORMAT)
+        words = ("list-panes", "-s", "-t", self._target.session, "-F", tmux_commands.PANE_FORMAT)
         with self._client.parsing():
-            return say.parse_panes(self._must(words).stdout)
+            return tmux_commands.parse_panes(self._must(words).stdout)
 
     def _must(self, words: Sequence[str], *, stdin: str | None = None) -> TmuxReply:
-        return self._client.expect(self._say(words, stdin=stdin))
+        return self._client.expect(self._run(words, stdin=stdin))
 
     def _in_batches(
-        self, groups: Iterable[Sequence[say.Command]]
+        self, groups: Iterable[Sequence[tmux_commands.Command]]
     ) -> Iterator[tuple[int, TmuxReply]]:
         """Run groups of commands in as few calls as possible; yield the result of each call.
 
         A result is the number of groups in the call, and tmux's reply.
         """
-        for batch in say.batches(groups):
+        for batch in tmux_commands.batches(groups):
             yield from self._run_in_halves(batch)
 
     def _run_in_halves(
-        self, batch: Sequence[Sequence[say.Command]]
+        self, batch: Sequence[Sequence[tmux_commands.Command]]
     ) -> Iterator[tuple[int, TmuxReply]]:
         """Run groups in one call; if tmux refuses it as too long, halve them until it does not.
 
         Each result is the number of groups in a call, and tmux's reply to that call.
         """
-        reply = self._say(say.join(command for group in batch for command in group))
+        reply = self._run(tmux_commands.join(command for group in batch for command in group))
         if len(batch) > 1 and reply.says(TOO_LONG):
             half = len(batch) // 2
             yield from self._run_in_halves(batch[:half])
@@ -307,7 +319,7 @@ class OwnTmux:
         if not reply.says((*SERVER_WENT, *NO_TARGET)):
             self._client.expect(reply)
 
-    def _say(self, words: Sequence[str], *, stdin: str | None = None) -> TmuxReply:
+    def _run(self, words: Sequence[str], *, stdin: str | None = None) -> TmuxReply:
         """Run a call in this session, and in no other; a failure of its commands is returned.
 
         Raises:
@@ -315,7 +327,9 @@ class OwnTmux:
             TerminalUnreachableError: Its server is alive, but does not answer at the socket.
         """
         seen = f"{self._target.uuid}\n"
-        reply = self._client.say(*say.join([say.guard(self._target)]), ";", *words, stdin=stdin)
+        reply = self._client.run(
+            *tmux_commands.join([tmux_commands.guard(self._target)]), ";", *words, stdin=stdin
+        )
         if reply.stdout.startswith(seen):
             return replace(reply, stdout=reply.stdout.removeprefix(seen))
         if reply.says(TOO_LONG):  # tmux carried nothing out
@@ -339,7 +353,7 @@ class OwnTmux:
         )
 
 
-def _leave_modes(pane: str) -> say.Command:
+def _leave_modes(pane: str) -> tmux_commands.Command:
     """Return a command that leaves copy mode, in which tmux and not the program gets the keys.
 
     Raises:
@@ -347,36 +361,40 @@ def _leave_modes(pane: str) -> say.Command:
     """
     if not pane:
         raise TerminalError("there is no pane to type into")
-    leave = say.text_of(f"copy-mode -q -t {pane}")
+    leave = tmux_commands.text_of(f"copy-mode -q -t {pane}")
     return ("if-shell", "-F", "-t", pane, "#{pane_in_mode}", leave)
 
 
 def _moves(
     session: str, panes: Sequence[Pane], monitor: str, visible: Sequence[str]
-) -> list[list[say.Command]]:
+) -> list[list[tmux_commands.Command]]:
     """Return groups of commands after which exactly ``visible`` are beside the monitor.
 
     Where possible a pane takes the place of another one, so that the monitor keeps its width.
     """
-    ours = {pane.id: pane for pane in panes if pane.launch or say.is_vacant(pane)}
+    ours = {pane.id: pane for pane in panes if pane.launch or tmux_commands.is_vacant(pane)}
     shown = [pane.id for pane in panes if pane.visible]
     leaving = [ours[pane] for pane in shown if pane in ours and pane not in visible]
     coming = [pane for pane in visible if pane in ours and pane not in shown]
     follows = {before.id: pane for before, pane in zip(leaving, coming, strict=False)}
     beside = next(pane for pane in panes if pane.id == monitor)
-    groups = [say.leave(session, each.id, beside) for each in leaving]
-    groups += [say.follow(follows[each.id], each) for each in leaving if each.id in follows]
+    groups = [tmux_commands.leave(session, each.id, beside) for each in leaving]
+    groups += [
+        tmux_commands.follow(follows[each.id], each) for each in leaving if each.id in follows
+    ]
     for each in leaving[len(follows) :]:
-        vacant = say.is_vacant(each)
-        groups.append([("kill-pane", "-t", each.id)] if vacant else say.park(each))
+        vacant = tmux_commands.is_vacant(each)
+        groups.append([("kill-pane", "-t", each.id)] if vacant else tmux_commands.park(each))
         shown.remove(each.id)
     if shown[0] != monitor:
         groups.append([("swap-pane", "-d", "-s", monitor, "-t", shown[0])])
-    groups.append(say.layout(monitor))
+    groups.append(tmux_commands.layout(monitor))
     below = next((follows.get(pane, pane) for pane in reversed(shown) if pane != monitor), monitor)
     for pane in coming[len(follows) :]:
-        groups.append(say.show(pane, monitor=monitor, below=below))
+        groups.append(tmux_commands.show(pane, monitor=monitor, below=below))
         below = pane
     followed = (ours[pane] for pane in coming if ours[pane].has_focus)
-    groups += [say.go_to(session, replace(each, window=beside.window)) for each in followed]
+    groups += [
+        tmux_commands.go_to(session, replace(each, window=beside.window)) for each in followed
+    ]
     return groups

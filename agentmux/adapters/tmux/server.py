@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from agentmux.adapters.system.processes.processes import start_time
-from agentmux.adapters.tmux import commands as say
+from agentmux.adapters.tmux import commands as tmux_commands
 from agentmux.adapters.tmux.client import (
     INSTALL,
     NO_SERVER,
@@ -55,7 +55,7 @@ def version(*, timeout_s: float = 5.0) -> str:
         NotInstalledError: tmux is not installed, or older than `MINIMUM_VERSION`.
     """
     text = call(["tmux", "-V"], timeout_s=timeout_s).stdout.strip()
-    numbers = say.parse_version(text)
+    numbers = tmux_commands.parse_version(text)
     if numbers is not None and numbers < MINIMUM_VERSION:
         minimum = ".".join(map(str, MINIMUM_VERSION))
         raise NotInstalledError(
@@ -121,9 +121,9 @@ class TmuxTerminal:
 
     def listing(self) -> ServerListing:
         """Return the server (pid 0 if none runs) and all its sessions, in one call of tmux."""
-        reply = self._ask(*say.join(say.LISTING))
+        reply = self._ask(*tmux_commands.join(tmux_commands.LISTING))
         with self._client.parsing():
-            pid, sessions = say.parse_listing(reply.stdout) if reply else (0, ())
+            pid, sessions = tmux_commands.parse_listing(reply.stdout) if reply else (0, ())
         return ServerListing(server=self._server(pid), sessions=sessions)
 
     def own(self, target: Target) -> OwnTmux:
@@ -154,19 +154,23 @@ class TmuxTerminal:
             TerminalError: tmux refused, or the socket's folder cannot be used.
         """
         self._make_folder()
-        commands = say.create(name=name, uuid=uuid, path=path, cwd=str(cwd), size=size, argv=argv)
-        reply = self._create(say.join(commands), uuid)
+        commands = tmux_commands.create(
+            name=name, uuid=uuid, path=path, cwd=str(cwd), size=size, argv=argv
+        )
+        reply = self._create(tmux_commands.join(commands), uuid)
         if reply.says(("duplicate session",)):
             raise BlockedError(
                 f"a tmux session named {name} exists already",
                 reason=NAME_TAKEN,
                 hints=(f"look at it: tmux attach -t ={name}",),
             )
-        words = say.created_line(reply.stdout).split("\t")
+        words = tmux_commands.created_line(reply.stdout).split("\t")
         # Where a hook renamed the session after it was marked, it is known by its mark.
         if reply.returncode != 0 and not (words[0] and self._has_marked(uuid)):
             if words[0]:
-                self._client.say(*say.join([say.kill_on(int(words[4]), words[0])]))
+                self._client.run(
+                    *tmux_commands.join([tmux_commands.kill_on(int(words[4]), words[0])])
+                )
                 self._raise_ended(reply.stdout)
             self._client.expect(reply)
         with self._client.parsing():
@@ -175,9 +179,9 @@ class TmuxTerminal:
                 session=TmuxSession(id=session, name=real_name, uuid=uuid, path=path),
                 pane=pane,
                 server=self._server(int(pid)),
-                warnings=_mistakes(files) if mode == say.VIEW else (),
+                warnings=_mistakes(files) if mode == tmux_commands.VIEW else (),
             )
-        if exits == "1" and not self._client.say("list-clients").stdout:
+        if exits == "1" and not self._client.run("list-clients").stdout:
             self.own(created.target).kill()
             raise TerminalError(
                 f"the tmux server at {self.socket} ends when no client is attached",
@@ -199,8 +203,8 @@ class TmuxTerminal:
         Args:
             created: What tmux said of its hooks when the session was made.
         """
-        for name, command in say.ending_hooks(created):
-            client = shlex.join(say.client_of(self.socket))
+        for name, command in tmux_commands.ending_hooks(created):
+            client = shlex.join(tmux_commands.client_of(self.socket))
             unset = f"{client} set-hook -gu {shlex.quote(name)}"
             raise TerminalError(
                 f"your tmux hook {name} ends new sessions: `{command}`",
@@ -215,9 +219,9 @@ class TmuxTerminal:
 
         A server that ended during the call is asked once more, which tells that there is none.
         """
-        reply = self._client.say(*words)
+        reply = self._client.run(*words)
         if reply.says(SERVER_WENT):
-            reply = self._client.say(*words)
+            reply = self._client.run(*words)
         return None if reply.says((*NO_SERVER, *NO_TARGET)) else self._client.expect(reply)
 
     def _create(self, words: Sequence[str], uuid: str) -> TmuxReply:
@@ -228,18 +232,18 @@ class TmuxTerminal:
         ``destroy-unattached`` it ends when a client leaves while a hook of the user still runs.
         """
         limit = max(self._client.timeout_s, _CREATE_WAIT_S)
-        reply = self._client.say(*words, timeout_s=limit)
+        reply = self._client.run(*words, timeout_s=limit)
         for _ in range(_CREATE_TRIES):
             if reply.says(SERVER_WENT):
                 time.sleep(0.05)  # noqa: TID251 (no event for the end of the old server's socket)
                 gone = ""
-            elif reply.returncode != 0 and (line := say.created_line(reply.stdout)):
+            elif reply.returncode != 0 and (line := tmux_commands.created_line(reply.stdout)):
                 gone = line.partition("\t")[0]
             else:
                 break
             if any(each.uuid == uuid or each.id == gone for each in self.sessions()):
                 break
-            reply = self._client.say(*words, timeout_s=limit)
+            reply = self._client.run(*words, timeout_s=limit)
         return reply
 
     def _make_folder(self) -> None:

@@ -19,14 +19,14 @@ from typing import Final
 import libtmux
 
 from agentmux.adapters.system.processes.child import ANSWER_MAX
-from agentmux.adapters.tmux import commands as say
+from agentmux.adapters.tmux import commands as tmux_commands
 from agentmux.ports.tmux.terminal import Target, TerminalError, TerminalGoneError
 
 _END_S: Final = 0.5
 """How long a session takes to end after it has sent its clients back."""
 
 # Nobody looks at this client, so it must not change the size of a window.
-_LISTEN: Final = f"attach-session -f ignore-size,{say.UNSEEN}"
+_LISTEN: Final = f"attach-session -f ignore-size,{tmux_commands.UNSEEN}"
 
 
 class Visit:
@@ -59,7 +59,7 @@ class Visit:
         Raises:
             TerminalGoneError: The session is gone.
         """
-        words = say.goes_to(self._target, f"switch-client -c {self._client}")
+        words = tmux_commands.goes_to(self._target, f"switch-client -c {self._client}")
         if self._server.cmd(*words).stderr:
             raise TerminalGoneError("the tmux session is gone")
 
@@ -92,9 +92,9 @@ class Visit:
     @contextmanager
     def _listening(self) -> Iterator[_Ear]:
         """Attach a client that hears what happens to the others; the caller sees nothing of it."""
-        words = (*say.client_of(self._target.server.socket), "-C")
+        words = (*tmux_commands.client_of(self._target.server.socket), "-C")
         with subprocess.Popen(
-            (*words, *say.goes_to(self._target, _LISTEN)),
+            (*words, *tmux_commands.goes_to(self._target, _LISTEN)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

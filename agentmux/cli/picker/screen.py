@@ -204,9 +204,9 @@ class Looker:
     """Examines sessions in a thread of its own: those that `want` names, in that order.
 
     Attributes:
-        bell: Read end of a pipe (a file descriptor). It becomes readable when a session has been
-            examined, or when this process gets a Unix signal with a handler.
-        rope: Write end of that pipe.
+        wake_read_fd: Read end of a pipe. It becomes readable when a session has been examined, or
+            when this process gets a Unix signal with a handler.
+        wake_write_fd: Write end of that pipe.
     """
 
     def __init__(self, look: Callable[[str], Outlook]) -> None:
@@ -216,8 +216,8 @@ class Looker:
         self._changed = threading.Condition()
         self._closed = False
         self._error: BaseException | None = None
-        self.bell, self.rope = os.pipe()
-        for each in (self.bell, self.rope):
+        self.wake_read_fd, self.wake_write_fd = os.pipe()
+        for each in (self.wake_read_fd, self.wake_write_fd):
             os.set_blocking(each, False)
         # A look that hangs must not keep the program from ending.
         threading.Thread(target=self._work, daemon=True).start()
@@ -244,8 +244,8 @@ class Looker:
         with self._changed:
             self._closed = True
             self._changed.notify()
-            os.close(self.bell)
-            os.close(self.rope)
+            os.close(self.wake_read_fd)
+            os.close(self.wake_write_fd)
 
     def _work(self) -> None:
         while (name := self._next()) is not None:
@@ -270,7 +270,7 @@ class Looker:
                 self._found[outlook.name] = outlook
             if not self._closed:
                 with contextlib.suppress(BlockingIOError):  # the pipe is full, so readable already
-                    os.write(self.rope, b"!")
+                    os.write(self.wake_write_fd, b"!")
 
 
 class _EndedError(Exception):
@@ -293,7 +293,7 @@ def _run(picker: Picker, scene: Callable[[Picker], PickerScene], looker: Looker)
         The state of the picker at the end.
     """
     try:
-        with _signals(looker.rope), _Screen(looker.bell) as screen:
+        with _signals(looker.wake_write_fd), _Screen(looker.wake_read_fd) as screen:
             while not picker.is_over:
                 picker = _turn(picker, scene, looker, screen)
     except _EndedError as error:
@@ -326,8 +326,8 @@ def _in_short(outlook: Outlook) -> str:
 
 
 @contextlib.contextmanager
-def _signals(rope: int) -> Iterator[None]:
-    """In the block, let each Unix signal with a handler write to ``rope``, to wake the picker.
+def _signals(wake_fd: int) -> Iterator[None]:
+    """In the block, let each Unix signal with a handler write to ``wake_fd``, to wake the picker.
 
     SIGWINCH and the signals in `_ENDING` get handlers. One of `_ENDING` raises `_EndedError`, so
     that the terminal is restored before this process ends.
@@ -339,7 +339,7 @@ def _signals(rope: int) -> Iterator[None]:
     before = {number: signal.signal(number, end) for number in _ENDING}
     # Python writes to the file descriptor only for signals with a handler.
     before[signal.SIGWINCH] = signal.signal(signal.SIGWINCH, lambda _number, _frame: None)
-    woken = signal.set_wakeup_fd(rope, warn_on_full_buffer=False)
+    woken = signal.set_wakeup_fd(wake_fd, warn_on_full_buffer=False)
     try:
         yield
     finally:
@@ -351,8 +351,8 @@ def _signals(rope: int) -> Iterator[None]:
 class _Screen:
     """The terminal while it shows the picker; a ``with`` block around it restores the terminal."""
 
-    def __init__(self, bell: int) -> None:
-        self._bell = bell
+    def __init__(self, wake_fd: int) -> None:
+        self._wake_fd = wake_fd
         self._in, self._out = sys.stdin.fileno(), sys.stderr.fileno()
         self._keys = Keys()
         self._drawn: tuple[PickerLine, ...] = ()
@@ -406,9 +406,9 @@ class _Screen:
         without a key, return an empty tuple.
         """
         wait_s = _ESCAPE_S if self._keys.waiting else _REDRAW_S
-        ready = select.select([self._in, self._bell], [], [], wait_s)[0]
-        if self._bell in ready:
-            os.read(self._bell, _READ_BYTES)
+        ready = select.select([self._in, self._wake_fd], [], [], wait_s)[0]
+        if self._wake_fd in ready:
+            os.read(self._wake_fd, _READ_BYTES)
         if self._in in ready:
             return self._read()
         return () if ready else self._keys.flush()

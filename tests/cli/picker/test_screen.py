@@ -386,8 +386,8 @@ def test_the_wanted_ones_are_looked_at_first_and_the_bell_rings() -> None:
     looker = Looker(look)
     looker.want(["b", "a"])
     while len(looker.read_outlooks()) < 2:
-        assert select.select([looker.bell], [], [], 10)[0]
-        os.read(looker.bell, 100)
+        assert select.select([looker.wake_read_fd], [], [], 10)[0]
+        os.read(looker.wake_read_fd, 100)
     looker.want(["a", "b"])
     looker.close()
     assert seen == ["b", "a"]
@@ -399,7 +399,7 @@ def test_a_bug_in_a_look_is_raised_where_it_is_seen() -> None:
 
     looker = Looker(look)
     looker.want(["a"])
-    assert select.select([looker.bell], [], [], 10)[0]
+    assert select.select([looker.wake_read_fd], [], [], 10)[0]
     with pytest.raises(ZeroDivisionError):
         looker.read_outlooks()
     looker.close()

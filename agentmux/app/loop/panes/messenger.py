@@ -316,7 +316,7 @@ class Messenger:
 
         They never fall into a message that is being typed, nor a message between them; but they
         pass a message that waits, as it may wait for them. ``begins`` is called right before the
-        first look at the pane, ``screen`` is as in `ports.Presser`.
+        first look at the pane, ``screen`` is as in `ports.KeySender`.
 
         Raises:
             LeaseLapsedError: The session must not act now.
