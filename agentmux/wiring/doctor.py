@@ -171,7 +171,7 @@ def mend(patient: Patient, repair: Repair) -> None:
     from agentmux.adapters.config.config_schema import config_schema_text, schema_path
     from agentmux.adapters.disk import files
     from agentmux.adapters.disk.session.handover import discard_pipes
-    from agentmux.app.commands.end.remove import finish_removals
+    from agentmux.app.commands.end.interrupted_removals import finish_removals
     from agentmux.app.session.search.lookup import list_sessions, sessions_dir
 
     site = patient.site()

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from agentmux.app.commands.end.interrupted_removals import finish_removals
 from agentmux.app.commands.end.remove import (
-    finish_removals,
     remove_session,
     require_nothing_lost,
     worktree_to_remove,

@@ -31,21 +31,21 @@ def refused(page: Page, answer: Any) -> str:
 
 @pytest.mark.long
 @pytest.mark.parametrize(
-    "request", [f"add a greeting {EVIL}", "@/etc/hostname", "--name x\nsecond"]
+    "feature", [f"add a greeting {EVIL}", "@/etc/hostname", "--name x\nsecond"]
 )
-def test_a_session_is_started_with_any_text(page: Page, request: str) -> None:
+def test_a_session_is_started_with_any_text(page: Page, feature: str) -> None:
     assert 'href="/start"' in page.text("/")
     form = page.text("/start")
     no_markup(form)
     assert field(form, "in") == project_key(page.project.path)
     assert re.search(r"<option>demo</option>", form)
     assert '<option value="quick">quick: ' in form
-    answer = begin(page, request, agent="demo", pipeline="quick", place="worktree")
+    answer = begin(page, feature, agent="demo", pipeline="quick", place="worktree")
     assert said(page, answer).startswith("Done: session ")
     (path,) = page.project.sessions()
     session = Session(page.project, path).wait()
     assert session.name in answer.headers["location"]
-    assert session.state["feature"] == request
+    assert session.state["feature"] == feature
     assert session.state["worktree"]
     assert page.project.json("status")["sessions"][0]["pipeline"] == "quick"
 

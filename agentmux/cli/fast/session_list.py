@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.commands.end.remove import finish_removals
+from agentmux.app.commands.end.interrupted_removals import finish_removals
 from agentmux.app.session.search.further_up import listed_further_up
 from agentmux.app.session.search.lookup import (
     SessionEntry,

@@ -8,9 +8,9 @@ import pytest
 
 from agentmux.adapters.disk.inner_repository import make_repository
 from agentmux.adapters.disk.lock import SessionLock
+from agentmux.app.commands.end.interrupted_removals import finish_removals
 from agentmux.app.commands.end.remove import (
     base_to_remove,
-    finish_removals,
     remove_session,
     require_removable,
 )

@@ -81,7 +81,11 @@ def answers(files: dict[str, Any]) -> dict[str, Any]:
 
 def _answer(project: Path, words: tuple[str, ...]) -> dict[str, Any]:
     said, told = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(told):
+    with (
+        contextlib.chdir(project),
+        contextlib.redirect_stdout(said),
+        contextlib.redirect_stderr(told),
+    ):
         code = main(["--project", str(project), *words], os.environ)
     return {"code": code, "said": _plain(said.getvalue(), project), "told": told.getvalue()}
 

@@ -161,7 +161,7 @@ def test_a_person_can_choose_each_pipeline_that_a_start_takes(studio: Studio) ->
         settings=replace(studio.world.settings, defaults=Defaults(agent="demo", pipeline="quick")),
     )
     (default, says), *others = usable_pipelines(world)
-    assert (default, says[:17]) == ("quick", "For a small change:")
+    assert (default, says[:19]) == ("quick", "For a small change:")
     assert "feature" in dict(others)
     assert "broken" not in dict(others)
     for name, _ in others:

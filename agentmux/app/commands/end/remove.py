@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
-from agentmux.app.session.search.lookup import Liveness, SessionEntry, live, own_tmux, sessions_dir
+from agentmux.app.commands.end.interrupted_removals import leave_if_empty
+from agentmux.app.session.search.lookup import Liveness, SessionEntry, live, own_tmux
 from agentmux.app.session.workplace.base_worktree import base_spec
 from agentmux.app.session.workplace.branch_mismatch import command_to_keep, keep_as
 from agentmux.app.session.workplace.own_worktree import worktree_of
@@ -67,7 +68,6 @@ def worktree_to_remove(world: World, entry: SessionEntry) -> WorktreeSpec | None
     """Return the worktree of a session; None where it has none."""
     if not entry.text("worktree"):
         return None
-    # Only a session with a worktree pays for these: `agentmux list` finishes removals, too.
     spec = worktree_of(world, world.files(entry.path).load().current, entry.path)
     if spec is None or not _is_settled(world, entry):
         return spec
@@ -327,27 +327,4 @@ def remove_session(
     finally:
         lock.release()
     site.folders.delete(buried)
-    return _leave(site)
-
-
-def finish_removals(site: Site) -> None:
-    """Delete the directories that interrupted removals left.
-
-    What cannot be deleted stays for the next call; that is no error.
-    """
-    left = site.folders.leftovers(sessions_dir(site.project))
-    for buried in left:
-        with suppress(DataError):
-            site.folders.delete(buried)
-    if left:
-        _leave(site)
-
-
-def _leave(site: Site) -> bool:
-    """Remove ``.agentmux/`` if it holds nothing any more; return whether it is removed."""
-    with (
-        suppress(AgentmuxError, OSError),  # a start holds it, or nobody may look
-        site.folders.one_at_a_time(site.locks.tree(site.project).top),
-    ):
-        return site.folders.leave(sessions_dir(site.project))
-    return False
+    return leave_if_empty(site)

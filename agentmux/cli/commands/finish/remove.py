@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from agentmux.app.commands.end.interrupted_removals import finish_removals
 from agentmux.app.commands.end.remove import (
     base_to_remove,
-    finish_removals,
     going_words,
     left_in_checkout,
     lost_words,
