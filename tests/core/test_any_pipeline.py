@@ -25,12 +25,12 @@ from agentmux.core.decisions.tree_checkpoints import (
     position,
     rewound_phase,
 )
-from agentmux.core.definitions.check import check_definition
 from agentmux.core.definitions.definition import (
     Expect,
     Kind,
     PipelineDefinition,
 )
+from agentmux.core.definitions.definition_check import check_definition
 from agentmux.core.definitions.located import Located
 from agentmux.core.definitions.rules import Surroundings
 from agentmux.core.documents.plan import check_execution_plan

@@ -15,7 +15,7 @@ from agentmux.adapters.config.prompt_files import BUILT_IN as BUILT_IN_PROMPTS
 from agentmux.adapters.disk import files
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.shape import plain
-from agentmux.core.definitions.check import names
+from agentmux.core.definitions.definition_check import names
 from agentmux.core.definitions.located import Problem
 from agentmux.core.definitions.source import NAME_FORM, Origin, Source, is_name
 from agentmux.core.names import layout

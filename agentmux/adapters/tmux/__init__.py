@@ -1,1 +1,1 @@
-"""All calls of tmux. The program in a pane, and typing into panes, are in `adapters/pane`."""
+"""All calls of tmux; `own_session` makes panes. What runs in one, and typing: `adapters/pane`."""

@@ -1,4 +1,4 @@
-"""Read a YAML file as plain values with lines, for `core.definitions.check`."""
+"""Read a YAML file as plain values with lines, for `core.definitions.definition_check`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Read what an agent hands in, and check it; every problem is reported at once.
 
 What is read, and what it must say, stands in the description of the signal (`core.fold.signals`).
-Whether a *phase* is complete is decided in `core.pipeline.checks.kind_checks`.
+Whether a *phase* is complete is decided in `core.pipeline.checks.phase_completion`.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""What the commands of a check have shown, and what follows; not when they run: `pipeline`."""
+"""What the commands of a check have shown; `verdict` says whether it has passed."""

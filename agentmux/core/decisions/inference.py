@@ -20,7 +20,7 @@ from agentmux.core.pipeline.artifacts import (
     reviewing,
     verdicts,
 )
-from agentmux.core.pipeline.checks.kind_checks import settled_outcome
+from agentmux.core.pipeline.checks.phase_completion import settled_outcome
 from agentmux.core.pipeline.kinds import PhaseDescriptor
 from agentmux.core.pipeline.registry import Pipeline, pipeline_of, working_phase
 from agentmux.errors import UsageError

@@ -13,7 +13,7 @@ from agentmux.core.definitions.definition import (
     When,
     first_after_fix,
 )
-from agentmux.core.definitions.kinds import FORMS
+from agentmux.core.definitions.kind_forms import FORMS
 
 WIDTH: Final = 80
 

@@ -13,7 +13,7 @@ from typing import Final
 from agentmux.core.codec.frozen import dataclass, field
 from agentmux.core.codec.shape import as_code
 from agentmux.core.definitions.definition import Kind, PhaseDefinition, When
-from agentmux.core.definitions.kinds import FORMS, KEYS
+from agentmux.core.definitions.kind_forms import FORMS, KEYS
 from agentmux.core.names import layout
 from agentmux.core.names.words.nearest import suggestion
 

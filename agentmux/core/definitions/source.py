@@ -9,8 +9,8 @@ from typing import Final
 
 from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.core.codec.shape import as_code
-from agentmux.core.definitions.check import CheckedDefinition, check_definition
 from agentmux.core.definitions.definition import Kind, PipelineDefinition
+from agentmux.core.definitions.definition_check import CheckedDefinition, check_definition
 from agentmux.core.definitions.located import Located, Problem
 from agentmux.core.definitions.rules import Surroundings
 

@@ -1,1 +1,1 @@
-"""The kinds of events, with the list of signals; a session's state. What events change: `fold`."""
+"""The kinds of events, and a session's state. What events change, and each signal: `fold`."""

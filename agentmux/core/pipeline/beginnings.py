@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentmux.core.definitions.definition import Kind
-from agentmux.core.definitions.kinds import FORMS
+from agentmux.core.definitions.kind_forms import FORMS
 from agentmux.core.journal.state import SessionState
 from agentmux.core.names.words.listing import join_names
 from agentmux.core.pipeline.registry import beginnings, pipeline_of

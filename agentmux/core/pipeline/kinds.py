@@ -41,8 +41,8 @@ from agentmux.core.pipeline.artifacts import (
     nominations,
     reviewing,
 )
-from agentmux.core.pipeline.checks import kind_checks
-from agentmux.core.pipeline.checks.kind_checks import Check, is_under_way, optional
+from agentmux.core.pipeline.checks import phase_completion
+from agentmux.core.pipeline.checks.phase_completion import Check, is_under_way, optional
 from agentmux.core.pipeline.checks.verify_commands import check_commands
 
 TakesPart: TypeAlias = Callable[[SessionState], bool | None]
@@ -271,7 +271,7 @@ def _find_phase(pipeline: PipelineDefinition, name: str) -> PhaseDefinition:
 
 def _check_document(_: PipelineDefinition, phase: PhaseDefinition) -> Check:
     is_pm = _signal(phase) == PmDone.kind
-    return kind_checks.product_management if is_pm else kind_checks.document(phase)
+    return phase_completion.product_management if is_pm else phase_completion.document(phase)
 
 
 def _decisive_document(phase: PhaseDefinition) -> tuple[str, ...]:
@@ -282,7 +282,7 @@ def _decisive_document(phase: PhaseDefinition) -> tuple[str, ...]:
 
 def _check_work(pipeline: PipelineDefinition, phase: PhaseDefinition) -> Check:
     planned = any(each.kind is Kind.PLAN for each in pipeline.phases)
-    return kind_checks.work(phase, _fixed_by(pipeline, phase), planned=planned)
+    return phase_completion.work(phase, _fixed_by(pipeline, phase), planned=planned)
 
 
 def _coders(state: SessionState, here: PhaseDescriptor) -> Seats:
@@ -292,7 +292,7 @@ def _coders(state: SessionState, here: PhaseDescriptor) -> Seats:
 
 
 def _check_check(pipeline: PipelineDefinition, phase: PhaseDefinition) -> Check:
-    check = kind_checks.check(phase, _fixes(pipeline, phase))
+    check = phase_completion.check(phase, _fixes(pipeline, phase))
     return optional(check, lambda state, _: bool(check_commands(state, phase.run)), "not needed")
 
 
@@ -327,7 +327,7 @@ KINDS: Final[Mapping[Kind, KindDescription]] = {
     ),
     Kind.PLAN: KindDescription(
         signal=PlanDone.kind,
-        check=lambda _, phase: kind_checks.plan(phase),
+        check=lambda _, phase: phase_completion.plan(phase),
         outputs=lambda _: ("plan.yaml",),
         handed_on=lambda _, kind: ("plan.yaml" if kind is Kind.REVIEW else "plan.md",),
         decisive=lambda phase: (f"{phase.folder}/{PLAN_FILE}",),
@@ -360,7 +360,7 @@ KINDS: Final[Mapping[Kind, KindDescription]] = {
     ),
     Kind.REVIEW: KindDescription(
         signal=ReviewDone.kind,
-        check=lambda pipeline, phase: kind_checks.review(phase, _fixes(pipeline, phase)),
+        check=lambda pipeline, phase: phase_completion.review(phase, _fixes(pipeline, phase)),
         makes=False,
         seats=_reviewers,
         outputs=lambda phase: tuple(map(review_file, phase.roles)),
@@ -369,13 +369,13 @@ KINDS: Final[Mapping[Kind, KindDescription]] = {
     ),
     Kind.FIX: KindDescription(
         signal=CodeDone.kind,
-        check=lambda pipeline, phase: kind_checks.fix(phase, _senders(pipeline, phase)),
+        check=lambda pipeline, phase: phase_completion.fix(phase, _senders(pipeline, phase)),
         takes_part=_is_fixing,
         decisive=lambda phase: (done_marker(1, phase.folder),),
     ),
     Kind.COMPLETE: KindDescription(
         signal=SummaryDone.kind,
-        check=lambda *_: kind_checks.completing,
+        check=lambda *_: phase_completion.completing,
         makes=False,
         seats=_writer,
         outputs=lambda _: ("summary.md",),

@@ -1,7 +1,7 @@
 """Every kind of phase is described: for who writes a definition, and for the program."""
 
 from agentmux.core.definitions.definition import Kind
-from agentmux.core.definitions.kinds import FORMS, KEYS
+from agentmux.core.definitions.kind_forms import FORMS, KEYS
 from agentmux.core.pipeline.kinds import KINDS
 
 

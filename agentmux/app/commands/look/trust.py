@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from agentmux.app.session.configuration.pipeline_choice import session_roles
 from agentmux.core.config import trust
 from agentmux.core.config.settings import WorktreeMode
-from agentmux.core.definitions.check import role_names
+from agentmux.core.definitions.definition_check import role_names
 from agentmux.core.definitions.source import is_name
 from agentmux.core.names.phase import CODER
 from agentmux.errors import AgentmuxError, ConfigError

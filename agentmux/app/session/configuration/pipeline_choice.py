@@ -10,7 +10,6 @@ from agentmux.core.codec.digests import sha256
 from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.core.codec.records import Json
 from agentmux.core.codec.shape import as_code
-from agentmux.core.definitions.check import CheckedDefinition, role_names
 from agentmux.core.definitions.definition import (
     WHOLE,
     Kind,
@@ -18,6 +17,7 @@ from agentmux.core.definitions.definition import (
     When,
     definition_fields,
 )
+from agentmux.core.definitions.definition_check import CheckedDefinition, role_names
 from agentmux.core.definitions.located import Problem
 from agentmux.core.definitions.rules import Surroundings
 from agentmux.core.definitions.source import Origin, Source, check_source, is_name, resolve_pipeline

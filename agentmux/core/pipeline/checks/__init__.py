@@ -1,1 +1,1 @@
-"""The checks of a session, and when a phase is complete."""
+"""When a phase is complete, and the commands of a check, a setup and the base as configured."""

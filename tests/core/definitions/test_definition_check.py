@@ -16,13 +16,6 @@ import agentmux.prompts
 from agentmux.adapters.yaml.located import load_located
 from agentmux.core.codec.frozen import replace
 from agentmux.core.codec.shape import either
-from agentmux.core.definitions.check import (
-    NAME_FORM,
-    PHASES_MAX,
-    CheckedDefinition,
-    check_definition,
-    names,
-)
 from agentmux.core.definitions.definition import (
     Expect,
     Kind,
@@ -33,6 +26,13 @@ from agentmux.core.definitions.definition import (
     definition_fields,
     definition_from,
     first_after_fix,
+)
+from agentmux.core.definitions.definition_check import (
+    NAME_FORM,
+    PHASES_MAX,
+    CheckedDefinition,
+    check_definition,
+    names,
 )
 from agentmux.core.definitions.feature import FEATURE
 from agentmux.core.definitions.located import PROBLEMS_MAX, Located
