@@ -155,4 +155,4 @@ def _introduce(plan: StartPlan) -> Iterator[str]:
     name = plan.pipeline.definition.name
     yield f"pipeline {name}; its phases: agentmux pipelines show {name}"
     if name == FEATURE.name:  # whoever has named another pipeline has chosen already
-        yield 'for a small wish: agentmux start --quick "…"'
+        yield 'for a small change: agentmux start --quick "…"'
