@@ -57,12 +57,14 @@ class SubmitAnswer:
         event_id: None where the signal was refused.
         reason: Why it was not accepted, or what else the caller should know.
         problems: Every broken rule, where it was refused.
+        is_heard: Whether it counts, and a running orchestrator was woken to act on it.
     """
 
     result: str
     event_id: str | None
     reason: str = ""
     problems: tuple[str, ...] = ()
+    is_heard: bool = False
 
     def to_fields(self) -> dict[str, object]:
         """Return the fields of this answer for the output of ``--json`` and of the MCP server."""
@@ -273,11 +275,12 @@ def _refusal(checked: CheckedSubmission, path: Path) -> SubmitAnswer:
 
 
 def _answer(judgement: Judgement, event: str, reason: str, *, listening: bool) -> SubmitAnswer:
-    applied = NEXT_RESUME if judgement.answer is Answer.ACCEPTED and not listening else ""
+    counts = judgement.answer is Answer.ACCEPTED
     return SubmitAnswer(
         result=judgement.answer.value,
         event_id=event,
-        reason="; ".join(filter(None, (reason, applied))),
+        reason="; ".join(filter(None, (reason, NEXT_RESUME if counts and not listening else ""))),
+        is_heard=counts and listening,
     )
 
 

@@ -12,34 +12,12 @@ from agentmux.app.commands.begin.start_consent import (
     preview_start,
     start_with_consent,
 )
-from agentmux.app.person import Person
 from agentmux.app.session.search.lookup import list_sessions, sessions_dir
 from agentmux.core.names.phase import Phase
 from agentmux.errors import DeclinedError
 from tests.app.driver import SimTerminal, Studio, _starter, make_project
 from tests.app.on_disk import OnDisk
-
-
-class Conversation:
-    """What a command says to a person, in order, and what they answer."""
-
-    def __init__(self, *, agrees: bool) -> None:
-        self.agrees = agrees
-        self.lines: list[str] = []
-
-    def person(self, *, is_there: bool = True, has_agreed: bool = False) -> Person:
-        return Person(
-            is_there=is_there,
-            has_agreed=has_agreed,
-            note=self.lines.append,
-            agree=self._agree,
-            trust=lambda world, _: world,
-        )
-
-    def _agree(self, question: str) -> None:
-        self.lines.append(question)
-        if not self.agrees:
-            raise DeclinedError
+from tests.fakes.conversation import Conversation
 
 
 @pytest.fixture

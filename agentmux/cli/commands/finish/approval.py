@@ -5,25 +5,22 @@ A decision for a session that is not live is applied when the session is resumed
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from agentmux.adapters.disk.session.handover import leave_environment, take_approvers
 from agentmux.adapters.wake.pipe import poke
-from agentmux.app.delivery.approval.approval_question import ApprovalQuestion, approval_question
-from agentmux.app.delivery.approval.conflict_request import with_conflicts
-from agentmux.app.delivery.approval.deliverable import Deliverable, digest_of, ways_along
-from agentmux.app.delivery.steps.commit import reason
-from agentmux.app.delivery.steps.merge import require_agreed
-from agentmux.app.delivery.steps.outcome import (
-    commit_without_branch,
-    delivered_lines,
-    is_kept,
-    ways_to_get,
+from agentmux.app.commands.end.approval import (
+    ApprovalRequest,
+    approve_with_consent,
+    refuse_changed,
 )
-from agentmux.app.delivery.steps.ways import way_of
+from agentmux.app.delivery.approval.conflict_request import with_conflicts
+from agentmux.app.delivery.approval.deliverable import digest_of
+from agentmux.app.delivery.steps.outcome import delivered_lines
 from agentmux.app.session.search.lookup import (
     SessionEntry,
     entry_at,
@@ -31,7 +28,7 @@ from agentmux.app.session.search.lookup import (
     select_session,
 )
 from agentmux.app.session.search.orchestrator_version import require_own_version
-from agentmux.app.session.workplace.own_worktree import require_worktree, with_workplace
+from agentmux.app.session.workplace.own_worktree import with_workplace
 from agentmux.app.session.writer import stamp
 from agentmux.app.signals.submission import SubmitAnswer, decide
 from agentmux.app.views.session.delivered import progress, wait_delivered
@@ -39,7 +36,7 @@ from agentmux.app.views.session.session_view import flat
 from agentmux.app.views.status import is_completing
 from agentmux.cli import render
 from agentmux.cli.ask.beginning import asked_beginning
-from agentmux.cli.ask.person import YesOpt, require_consent, require_person
+from agentmux.cli.ask.person import YesOpt, person_at, require_person
 from agentmux.cli.ask.session_argument import resolve_world, unfinished_sessions
 from agentmux.cli.commands.look import orphan_agents
 from agentmux.cli.commands.look.sessions import JsonOpt, SessionArg, require_seconds
@@ -47,24 +44,15 @@ from agentmux.cli.commands.run.start import read_text
 from agentmux.cli.face import Face, monotonic
 from agentmux.core.agents.environment import handed_on
 from agentmux.core.definitions.definition import Kind
-from agentmux.core.fold.acceptance import Answer, takes_approval, takes_decision
+from agentmux.core.fold.acceptance import takes_decision
 from agentmux.core.journal.events import Approved, ChangesRequested, UserDecision
 from agentmux.core.journal.state import SessionState, encode
-from agentmux.core.names.phase import Phase
-from agentmux.core.names.status_labels import (
-    left_behind_label,
-    left_out_label,
-)
 from agentmux.core.names.statuses import KEEP, MERGE, PR, PUSH
 from agentmux.core.names.words import nearest
-from agentmux.core.pipeline.delivery import approve_again
 from agentmux.core.pipeline.registry import beginnings, pipeline_of, working_phase
 from agentmux.errors import AgentmuxError, BlockedError, ExitCode, RefusedError, UsageError
-from agentmux.ports.git.repository import IndexBusyError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from agentmux.app.world import World
 
 
@@ -134,67 +122,27 @@ def approve(  # noqa: PLR0913, PLR0917 (typer)
     """
     face: Face = ctx.obj
     require_person(face, "approve")
-    way_asked = one_way({KEEP: keep, MERGE: merge, PUSH: push, PR: pr})
+    way = one_way({KEEP: keep, MERGE: merge, PUSH: push, PR: pr})
     require_seconds(timeout)
     world, entry = _deciding(face, session, command="approve SESSION")
-    state = world.files(entry.path).load().current
-    world, approval = with_workplace(world, state), Approved(then=way_asked, digest=digest)
-    if takes_approval(state):
-        require_worktree(world, state, entry.path)
-        way = way_of(world, state, way_asked)
-        asks = face.interactive and not yes
-        files = world.files(entry.path)
-        asked = approval_question(world, files, state, way)
-        approval, result = asked.approval, asked.result
-        _require_committable(entry, result, leave_nested=leave_nested or asks)
-        _require_complete(world, state, result, way, leave_commits=leave_commits or asks)
-        require_agreed(state, () if way != MERGE or bring_back or asks else result.brings_back)
-        if digest not in {"", approval.digest}:
-            return _answer(_refuse_changed(digest), entry, Approved.kind, json=json)
-        if asks or not json:
-            _show(world, state, entry, asked, say=render.note if json else render.out)
-        require_consent(face, "Approve?", yes=not asks)
-        if asks and digest_of(world, files, state) != approval.digest:
-            return _answer(_refuse_changed(approval.digest), entry, Approved.kind, json=json)
-    elif state.phase == Phase.DONE and is_kept(state):
-        render.note(_where_kept(world, state))
-    # If the session takes no approval now, the answer says why.
-    event = decision or world.new_id()
-    code = _approve(world, entry, approval, event, state.cycle, timeout_s=timeout, json=json)
+    request = ApprovalRequest(
+        approval=Approved(then=way, digest=digest),
+        leave_nested=leave_nested,
+        leave_commits=leave_commits,
+        bring_back=bring_back,
+        show=None if json else render.out,
+    )
+    record = partial(_record_approval, world, entry, decision or world.new_id())
+    answer = approve_with_consent(world, person_at(face, yes=yes), entry, request, record)
+    code = (
+        _report_delivery(world, entry, answer, timeout_s=timeout, json=json)
+        if answer.is_heard
+        else _answer(answer, entry, Approved.kind, json=json)
+    )
     if not json and entry_at(world, entry.path).is_done:
         # `--yes` agrees to the result alone, and so does who approves in another face.
         orphan_agents.offer_to_end(face, entry, yes=False, may_ask=not yes)
     return code
-
-
-def _where_kept(world: World, state: SessionState) -> str:
-    commit = commit_without_branch(world, state)
-    where = f"in commit {commit}" if commit else f"on branch {state.branch}"
-    *before, way = ways_to_get(world, state)
-    return "\n".join((*before, f"its result is {where}: {way}"))
-
-
-def _refuse_changed(digest: str) -> SubmitAnswer:
-    """Return the answer to a decision on something that is not there any more."""
-    reason = f"the result is not what was shown with the digest {digest}: look at it again"
-    return SubmitAnswer(result=Answer.IGNORED, event_id=None, reason=reason)
-
-
-def _show(
-    world: World,
-    state: SessionState,
-    entry: SessionEntry,
-    asked: ApprovalQuestion,
-    *,
-    say: Callable[[str], None],
-) -> None:
-    for line in asked.lines:
-        say(line)
-    if asked.result.paths:
-        say(f"see every change: agentmux diff {entry.name}")
-    lock = world.repository.index_lock() if state.commits else None
-    if lock is not None:
-        render.note(f"warning: {reason(IndexBusyError(lock))}")
 
 
 def one_way(flags: Mapping[str, bool], command: str = "approve") -> str:
@@ -210,26 +158,26 @@ def one_way(flags: Mapping[str, bool], command: str = "approve") -> str:
     return named[0] if named else ""
 
 
-def _approve(  # noqa: PLR0913 (all of it is one approval)
-    world: World,
-    entry: SessionEntry,
-    fact: Approved,
-    approval: str,
-    cycle: int,
-    *,
-    timeout_s: float,
-    json: bool,
-) -> int:
-    """Record the approval; wait for the delivery of a live session, and say how it ended."""
+def _record_approval(
+    world: World, entry: SessionEntry, approval: str, fact: Approved, cycle: int
+) -> SubmitAnswer:
+    """Record the approval; leave the environment to its delivery, if that begins at once."""
     leave_environment(entry.path, approval, handed_on(world.environment))
-    answer, listens = _record_decision(world, entry, fact, approval, cycle)
-    if answer.result != "accepted" or not listens:
+    answer = _record_decision(world, entry, approval, fact, cycle)
+    if not answer.is_heard:
         take_approvers(entry.path, approval)
-        return _answer(answer, entry, Approved.kind, json=json)
+    return answer
+
+
+def _report_delivery(
+    world: World, entry: SessionEntry, answer: SubmitAnswer, *, timeout_s: float, json: bool
+) -> int:
+    """Wait for the delivery of a live session, and say how it ended; return the exit code."""
     if not json:
         _answer(answer, entry, Approved.kind, json=False)
+    approval = answer.event_id or ""
     try:
-        after = wait_delivered(
+        state = wait_delivered(
             world, entry, approval, timeout_s=timeout_s, monotonic=monotonic, say=_waits
         )
     except AgentmuxError as error:
@@ -238,8 +186,8 @@ def _approve(  # noqa: PLR0913 (all of it is one approval)
             render.as_json({**answer.to_fields(), "delivery": _delivery(seen)})
         return render.error(error)
     if json:
-        render.as_json({**answer.to_fields(), "delivery": _delivery(after)})
-    for line in () if json else delivered_lines(world, after):
+        render.as_json({**answer.to_fields(), "delivery": _delivery(state)})
+    for line in () if json else delivered_lines(with_workplace(world, state), state):
         render.out(line)
     return ExitCode.OK
 
@@ -251,53 +199,6 @@ def _waits(obstacle: str) -> None:
 def _delivery(state: SessionState) -> dict[str, object] | None:
     delivery = encode(state).get("delivery")
     return flat(delivery) if isinstance(delivery, dict) else None
-
-
-def _require_committable(entry: SessionEntry, found: Deliverable, *, leave_nested: bool) -> None:
-    """Check that the commit has all of the files.
-
-    Args:
-        entry: The session.
-        found: Its result.
-        leave_nested: Whether the commit may leave out git repositories inside the project.
-
-    Raises:
-        BlockedError: It would leave one out; the reason is ``nested_repository``.
-    """
-    nested = () if leave_nested else found.left_out
-    if nested:
-        raise BlockedError(
-            "; ".join(left_out_label(path) for path in nested),
-            reason="nested_repository",
-            hints=(
-                f"to commit everything else: agentmux approve {entry.name} --leave-nested",
-                f"to commit its files too: move {nested[0]}.git away, then approve again",
-            ),
-        )
-
-
-def _require_complete(
-    world: World, state: SessionState, found: Deliverable, way: str, *, leave_commits: bool
-) -> None:
-    """Check that the result has all commits that were made in the session's worktree.
-
-    ``leave_commits`` says that it may go without those that its HEAD has left.
-
-    Raises:
-        BlockedError: It would; the reason is ``commits_left_behind``.
-    """
-    behind = () if leave_commits else found.left_behind
-    if behind:
-        again = approve_again(state, way)
-        raise BlockedError(
-            "; ".join(f"the result is {left_behind_label(each.subjects)}" for each in behind),
-            reason="commits_left_behind",
-            hints=(
-                *ways_along(world, state, behind),
-                again,
-                f"or go without them: {again.removeprefix('then: ')} --leave-commits",
-            ),
-        )
 
 
 def request_changes(  # noqa: PLR0913, PLR0917 (typer)
@@ -349,10 +250,10 @@ def request_changes(  # noqa: PLR0913, PLR0917 (typer)
     if digest and takes_decision(state):
         world = with_workplace(world, state)
         if digest != digest_of(world, files, state):
-            return _answer(_refuse_changed(digest), entry, ChangesRequested.kind, json=json)
+            return _answer(refuse_changed(digest), entry, ChangesRequested.kind, json=json)
     about = working_phase(state) if takes_decision(state) else ""
     fact = ChangesRequested(text=text, phase=begins, of_phase=about, digest=digest)
-    answer, _ = _record_decision(world, entry, fact, decision or world.new_id(), state.cycle)
+    answer = _record_decision(world, entry, decision or world.new_id(), fact, state.cycle)
     return _answer(answer, entry, ChangesRequested.kind, json=json)
 
 
@@ -396,18 +297,11 @@ def _deciding(face: Face, name: str | None, *, command: str) -> tuple[World, Ses
 
 
 def _record_decision(
-    world: World, entry: SessionEntry, fact: UserDecision, event: str, cycle: int
-) -> tuple[SubmitAnswer, bool]:
-    """Record a decision under this id; return the answer, and whether an orchestrator was woken."""
-    woken: list[bool] = []
-
-    def wake(path: Path) -> bool:
-        woken.append(poke(path))
-        return woken[-1]
-
+    world: World, entry: SessionEntry, event: str, fact: UserDecision, cycle: int
+) -> SubmitAnswer:
+    """Record a decision under the id ``event``; return the answer."""
     files, now = world.files(entry.path), stamp(world.now())
-    answer = decide(files, fact, at=now, new_id=lambda: event, poke=wake, cycle=cycle)
-    return answer, any(woken)
+    return decide(files, fact, at=now, new_id=lambda: event, poke=poke, cycle=cycle)
 
 
 def _answer(made: SubmitAnswer, entry: SessionEntry, kind: str, *, json: bool) -> int:

@@ -1,0 +1,168 @@
+"""Approve a result as its user agrees: checks, preview, question, record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from agentmux.app.delivery.approval.approval_question import ApprovalQuestion, approval_question
+from agentmux.app.delivery.approval.deliverable import digest_of, ways_along
+from agentmux.app.delivery.steps.commit import reason
+from agentmux.app.delivery.steps.merge import require_agreed
+from agentmux.app.delivery.steps.outcome import commit_without_branch, is_kept, ways_to_get
+from agentmux.app.delivery.steps.ways import way_of
+from agentmux.app.person import Person
+from agentmux.app.session.search.lookup import SessionEntry
+from agentmux.app.session.workplace.own_worktree import require_worktree, with_workplace
+from agentmux.app.signals.submission import SubmitAnswer
+from agentmux.app.world import World
+from agentmux.core.codec.frozen import dataclass
+from agentmux.core.fold.acceptance import Answer, takes_approval
+from agentmux.core.journal.events import Approved
+from agentmux.core.journal.state import SessionState
+from agentmux.core.names.phase import Phase
+from agentmux.core.names.status_labels import left_behind_label, left_out_label
+from agentmux.core.names.statuses import MERGE
+from agentmux.core.pipeline.delivery import approve_again
+from agentmux.errors import BlockedError
+from agentmux.ports.git.repository import IndexBusyError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalRequest:
+    """What the user says of an approval.
+
+    Attributes:
+        approval: Where the result goes, and the digest with which it was shown; both may be empty.
+        leave_nested: Whether the commit may leave out git repositories inside the project.
+        leave_commits: Whether the result may go without commits that its HEAD has left.
+        bring_back: Whether a merge may bring back commits that the base has no more.
+        show: Shows a line of the preview; None: it is shown only to who is asked, as a note.
+    """
+
+    approval: Approved
+    leave_nested: bool = False
+    leave_commits: bool = False
+    bring_back: bool = False
+    show: Callable[[str], object] | None = None
+
+
+def approve_with_consent(
+    world: World,
+    person: Person,
+    entry: SessionEntry,
+    request: ApprovalRequest,
+    record: Callable[[Approved, int], SubmitAnswer],
+) -> SubmitAnswer:
+    """Record the approval of a session's result; show it and ask before, where a person can be.
+
+    A session that takes no approval now gets it, too: the answer says why it does not count.
+
+    Args:
+        world: The project, with its settings and tools.
+        person: Who approves.
+        entry: The session.
+        request: What they say.
+        record: Records an approval for a cycle.
+
+    Raises:
+        AgentmuxError: The result cannot be delivered that way.
+        BlockedError: It would leave something out; the reason is ``nested_repository`` or
+            ``commits_left_behind``.
+        DeclinedError: The person said no.
+    """
+    state = world.files(entry.path).load().current
+    world, approval = with_workplace(world, state), request.approval
+    if takes_approval(state):
+        agreed = _ask(world, person, entry, state, request)
+        if isinstance(agreed, SubmitAnswer):
+            return agreed
+        approval = agreed
+    elif state.phase == Phase.DONE and is_kept(state):
+        person.note(_where_kept(world, state))
+    return record(approval, state.cycle)
+
+
+def _ask(
+    world: World, person: Person, entry: SessionEntry, state: SessionState, request: ApprovalRequest
+) -> Approved | SubmitAnswer:
+    """Return the approval of what was shown, or the answer where that is not there any more."""
+    require_worktree(world, state, entry.path)
+    files, asks, given = world.files(entry.path), person.is_asked, request.approval
+    way = way_of(world, state, given.then)
+    question = approval_question(world, files, state, way)
+    if not (request.leave_nested or asks):
+        _require_committable(entry, question.result.left_out)
+    if not (request.leave_commits or asks):
+        _require_complete(world, state, question, way)
+    brings_back = () if request.bring_back or asks else question.result.brings_back
+    require_agreed(state, brings_back if way == MERGE else ())
+    approval = question.approval
+    if given.digest not in {"", approval.digest}:
+        return refuse_changed(given.digest)
+    if asks or request.show is not None:
+        _show(world, person, state, question, entry.name, request.show or person.note)
+    if asks:
+        person.agree("Approve?")
+        if digest_of(world, files, state) != approval.digest:
+            return refuse_changed(approval.digest)
+    return approval
+
+
+def _show(
+    world: World,
+    person: Person,
+    state: SessionState,
+    question: ApprovalQuestion,
+    name: str,
+    show: Callable[[str], object],
+) -> None:
+    changes = (f"see every change: agentmux diff {name}",) if question.result.paths else ()
+    for line in (*question.lines, *changes):
+        show(line)
+    lock = world.repository.index_lock() if state.commits else None
+    if lock is not None:
+        person.note(f"warning: {reason(IndexBusyError(lock))}")
+
+
+def _where_kept(world: World, state: SessionState) -> str:
+    commit = commit_without_branch(world, state)
+    where = f"in commit {commit}" if commit else f"on branch {state.branch}"
+    *before, way = ways_to_get(world, state)
+    return "\n".join((*before, f"its result is {where}: {way}"))
+
+
+def refuse_changed(digest: str) -> SubmitAnswer:
+    """Return the answer to a decision on something that is not there any more."""
+    reason = f"the result is not what was shown with the digest {digest}: look at it again"
+    return SubmitAnswer(result=Answer.IGNORED, event_id=None, reason=reason)
+
+
+def _require_committable(entry: SessionEntry, nested: tuple[str, ...]) -> None:
+    """Check that the commit has all of the files: that it leaves out no repository ``nested``."""
+    if nested:
+        raise BlockedError(
+            "; ".join(left_out_label(path) for path in nested),
+            reason="nested_repository",
+            hints=(
+                f"to commit everything else: agentmux approve {entry.name} --leave-nested",
+                f"to commit its files too: move {nested[0]}.git away, then approve again",
+            ),
+        )
+
+
+def _require_complete(
+    world: World, state: SessionState, question: ApprovalQuestion, way: str
+) -> None:
+    """Check that the result has all commits that were made in the session's worktree."""
+    behind = question.result.left_behind
+    if behind:
+        again = approve_again(state, way)
+        raise BlockedError(
+            "; ".join(f"the result is {left_behind_label(each.subjects)}" for each in behind),
+            reason="commits_left_behind",
+            hints=(
+                *ways_along(world, state, behind),
+                again,
+                f"or go without them: {again.removeprefix('then: ')} --leave-commits",
+            ),
+        )
