@@ -28,10 +28,11 @@ def main() -> NoReturn:
     of a short command. Everything that a command writes has reached the disk or was flushed.
     """
     collect_rarely()
-    put_own_first(sys.path, os.environ.get("PYTHONPATH", ""))  # noqa: TID251 (Python has read it)
+    environ = os.environ  # noqa: TID251 (read here, and passed down)
+    put_own_first(sys.path, environ.get("PYTHONPATH", ""))
     _open_streams()
     try:
-        code = dispatch(sys.argv[1:], os.environ)  # noqa: TID251 (read here, and passed down)
+        code = dispatch(sys.argv[1:], environ)
     except KeyboardInterrupt:
         code = INTERRUPTED
     except ImportError:
@@ -64,7 +65,7 @@ def _open_streams() -> None:
     """Open the null device for each standard stream that was closed when the program began."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 (stays open)
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 (stays open)
 
 
 def _flush_streams() -> None:

@@ -14,6 +14,7 @@ from typing import Final
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.git.work_tree import is_top, marker_of, work_tree
+from agentmux.adapters.system.own_environment import own_environment
 from agentmux.core.names import layout
 from agentmux.core.names.words.located_commands import at_project
 from agentmux.errors import ConfigError, UsageError, of_system
@@ -23,7 +24,7 @@ PACKAGE: Final = Path(__file__).resolve().parent.parent
 
 def environment() -> Mapping[str, str]:
     """Return the environment of this process."""
-    return dict(os.environ)  # noqa: TID251 (the only place that may)
+    return dict(own_environment())
 
 
 def tell_libraries(*, colours: bool) -> None:
@@ -31,10 +32,11 @@ def tell_libraries(*, colours: bool) -> None:
 
     A shell may export the size that its terminal had at some time.
     """
+    theirs = os.environ  # noqa: TID251 (libraries look there)
     for name in ("NO_COLOR", "COLUMNS", "LINES"):
-        os.environ.pop(name, None)  # noqa: TID251 (libraries look there)
+        theirs.pop(name, None)
     if not colours:
-        os.environ["NO_COLOR"] = "1"  # noqa: TID251 (as above)
+        theirs["NO_COLOR"] = "1"
 
 
 def locate(text: str, project: Path | None, here: Path | None = None) -> str:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 from zlib import crc32
 
+from agentmux.adapters.system.own_environment import own_environment
 from agentmux.adapters.system.processes.child import Child, start
 from agentmux.core.agents.spec import (
     ANY_SCREEN,
@@ -323,7 +324,13 @@ def _ask(argv: Sequence[str], path_env: str, timeout_s: float) -> str:
     late = _NoAnswerError(f"did not end within {timeout_s or PROBE_ANSWER_S:g} s")
     if timeout_s <= 0:
         raise late
-    env = {**os.environ, "PATH": path_env, "NO_COLOR": "1", "TERM": "dumb", "COLUMNS": "200"}  # noqa: TID251 (the program gets the user's environment)
+    env = {
+        **own_environment(),
+        "PATH": path_env,
+        "NO_COLOR": "1",
+        "TERM": "dumb",
+        "COLUMNS": "200",
+    }
     child = Child(
         argv=argv, env=env, limit_s=timeout_s, out=start(_MOST_OUTPUT), err=None, leaves_none=True
     )

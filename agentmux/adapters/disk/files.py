@@ -5,9 +5,6 @@ the directory flushed too. A reader sees either the old or the new content, even
 moment or a power loss. A write that fails raises `DataError` and leaves the old file.
 """
 
-# Durable steps call functions of `os` directly, so that tests can make them fail or kill there.
-# ruff: noqa: PTH102, PTH104, PTH105, PTH106, PTH108
-
 from __future__ import annotations
 
 import errno

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
+from agentmux.adapters.system.pauses import pause
 from agentmux.adapters.system.processes.child import Child, TooMuchOutputError, whole
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.forges import answers
@@ -119,7 +120,7 @@ class ForgeCommandLine:
             forge_request = self.request(place, number)
             if forge_request.commit == commit or time.monotonic() > deadline:
                 return forge_request
-            time.sleep(_PAUSE_S)  # noqa: TID251 (the forge does not say when it is ready)
+            pause(_PAUSE_S)  # the forge does not say when it is ready
 
     def open(self, new: NewRequest) -> str:
         spec = self.specs[new.place.forge]

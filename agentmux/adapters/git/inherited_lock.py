@@ -12,6 +12,7 @@ from typing import Final
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.git.program import WRITE_TIMEOUT_S
+from agentmux.adapters.system.pauses import pause
 from agentmux.ports.git.repository import GitError
 
 _POLL_S: Final = 0.05
@@ -35,7 +36,7 @@ def inherited_lock(path: Path, busy: str, *, wait_s: float = WRITE_TIMEOUT_S) ->
         while not _take(path, held):
             if time.monotonic() > deadline:
                 raise GitError(busy)
-            time.sleep(_POLL_S)  # noqa: TID251 (flock has no wait with a limit)
+            pause(_POLL_S)  # flock has no wait with a limit
         yield held
     finally:
         os.close(held)

@@ -90,7 +90,7 @@ def tops_of(shared: Path) -> Iterator[Path]:
     """
     yield shared.parent
     try:
-        names = os.listdir(shared / "worktrees")  # noqa: PTH208 (quick)
+        names = os.listdir(shared / "worktrees")
     except OSError:
         return
     for name in names:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any, Final
 
+from agentmux.adapters.system.own_environment import own_environment
 from agentmux.adapters.system.python.extras import APPRISE, install_command
 from agentmux.adapters.system.python.import_path import put_own_first
 from agentmux.overriding import override
@@ -36,7 +37,7 @@ _LATE: Final = "no answer in time"
 
 def main() -> None:
     """Read a request, send its message, write the results, and end without waiting for anybody."""
-    put_own_first(sys.path, os.environ.get("PYTHONPATH", ""))  # noqa: TID251 (Python has read it)
+    put_own_first(sys.path, own_environment().get("PYTHONPATH", ""))
     answer = os.dup(1)
     request = json.loads(sys.stdin.buffer.read())
     _be_quiet()

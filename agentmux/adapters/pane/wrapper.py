@@ -149,7 +149,7 @@ class Wrapper:
             Refusal: The file cannot be read, or is not valid.
         """
         try:
-            with open(self.folder + "/launch.json", encoding="utf-8") as file:  # noqa: PTH123 (without pathlib)
+            with open(self.folder + "/launch.json", encoding="utf-8") as file:
                 launch = json.load(file)
             self.grace_s = float(launch.get("grace_s", self.grace_s))
             self.limit_s = float(launch.get("limit_s", self.limit_s))
@@ -198,7 +198,7 @@ class Wrapper:
         if not path:
             return
         try:
-            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120 (without pathlib)
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
             self.claim = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
             fcntl.flock(self.claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -340,8 +340,8 @@ class Wrapper:
             OSError: It cannot be written, or the folder or its parent is a link.
         """
         path, data = f"{self.folder}/{name}", text.encode() if isinstance(text, str) else text
-        for place in (os.path.dirname(self.folder), self.folder):  # noqa: PTH120 (without pathlib)
-            if os.path.islink(place):  # noqa: PTH114 (without pathlib)
+        for place in (os.path.dirname(self.folder), self.folder):
+            if os.path.islink(place):
                 raise OSError(errno.ELOOP, f"{place} is a link")
         flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
         file = os.open(path + ".tmp", flags, 0o600)
@@ -349,7 +349,7 @@ class Wrapper:
             data = data[os.write(file, data) :]
         os.fsync(file)
         os.close(file)
-        os.rename(path + ".tmp", path)  # noqa: PTH104 (without pathlib)
+        os.rename(path + ".tmp", path)
         folder = os.open(self.folder, os.O_RDONLY)
         os.fsync(folder)
         os.close(folder)

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
+from agentmux.adapters.system.own_environment import own_environment
 from agentmux.adapters.system.processes.child import ANSWER_MAX
 from agentmux.adapters.tmux import commands as tmux_commands
 from agentmux.adapters.tmux.client import TmuxClient, TmuxReply
@@ -46,7 +47,7 @@ class ControlPipe:
         attach = ("attach-session", "-f", _FLAGS, "-t", session)
         argv = ["tmux", "-u", "-C", "-S", socket, *tmux_commands.in_short(attach)]
         # With TMUX set, tmux would refuse to attach a client inside of one.
-        env = {name: text for name, text in os.environ.items() if name != "TMUX"}  # noqa: TID251
+        env = {name: text for name, text in own_environment().items() if name != "TMUX"}
         try:
             self._process = subprocess.Popen(
                 argv,

@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import shlex
 import stat
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
+from agentmux.adapters.system.pauses import pause
 from agentmux.adapters.system.processes.processes import start_time
 from agentmux.adapters.tmux import commands as tmux_commands
 from agentmux.adapters.tmux.client import (
@@ -235,7 +235,7 @@ class TmuxTerminal:
         reply = self._client.run(*words, timeout_s=limit)
         for _ in range(_CREATE_TRIES):
             if reply.says(SERVER_WENT):
-                time.sleep(0.05)  # noqa: TID251 (no event for the end of the old server's socket)
+                pause(0.05)  # no event for the end of the old server's socket
                 gone = ""
             elif reply.returncode != 0 and (line := tmux_commands.created_line(reply.stdout)):
                 gone = line.partition("\t")[0]

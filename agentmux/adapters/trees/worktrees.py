@@ -44,6 +44,7 @@ from agentmux.adapters.git.work_tree import (
     marker_of,
     work_tree,
 )
+from agentmux.adapters.system.pauses import pause
 from agentmux.adapters.trees.absent_folder import (
     HeldWork,
     held_work,
@@ -396,7 +397,7 @@ class LinkedWorktrees:
                 return
             if "could not lock config file" not in reply.err or time.monotonic() > deadline:
                 raise to_git_error("write its configuration", reply)
-            time.sleep(_POLL_S)  # noqa: TID251 (git's lock file has no wait)
+            pause(_POLL_S)  # git's lock file has no wait
 
     def _add(self, spec: WorktreeSpec, held: int) -> tuple[str, ...]:
         words = ("worktree", "add", "--quiet", "--lock", "--reason", spec.session)
@@ -685,7 +686,7 @@ def _patient(run: Callable[[], GitReply]) -> GitReply:
         raced = reply.status != 0 and _RACED in reply.err
         if not raced or time.monotonic() > deadline:
             return reply
-        time.sleep(_POLL_S)  # noqa: TID251 (git tells nobody when it has made a worktree)
+        pause(_POLL_S)  # git tells nobody when it has made a worktree
 
 
 def _select_ignored(git: GitProgram, paths: list[str]) -> set[str]:

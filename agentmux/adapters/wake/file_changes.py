@@ -9,13 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import time
 from collections.abc import AsyncIterator, Generator, Iterable, Iterator
 from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
+from agentmux.adapters.system.pauses import pause
 from agentmux.core.fleet import lease
 from agentmux.core.names import layout
 from agentmux.threads import in_daemon_thread
@@ -71,7 +71,7 @@ def follow(path: Path, timeout_s: float) -> Generator[None, None, None]:
             yield
     while True:
         yield
-        time.sleep(wait_ms / 1000)  # noqa: TID251 (changes cannot be watched)
+        pause(wait_ms / 1000)  # changes cannot be watched
 
 
 async def changes(paths: Iterable[Path], stop: asyncio.Event) -> AsyncIterator[None]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agentmux.web.serving import Ready
 
 
-def web(  # noqa: PLR0913, PLR0917 (typer)
+def web(
     ctx: typer.Context,
     listen: Annotated[
         str,

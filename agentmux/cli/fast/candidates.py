@@ -170,7 +170,7 @@ def pipelines(place: CompletionContext) -> Iterator[Candidate]:
         (config_dir(place.environ), "yours"),
     ):
         try:
-            names = sorted(os.listdir(folder / "pipelines"))  # noqa: PTH208 (pathlib yields paths)
+            names = sorted(os.listdir(folder / "pipelines"))
         except OSError:
             continue
         for name in names:

@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from agentmux.core.codec.frozen import dataclass
 
-PLACE: Final = os.path.join(  # noqa: PTH118 (pathlib costs a third of a Tab)
-    os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))),  # noqa: PTH100, PTH120
+PLACE: Final = os.path.join(
+    os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))),
     "shell",
 )
 """The folder of what the user's shell reads: the data file, completion scripts and the man page."""
@@ -111,7 +111,7 @@ class Command:
 
 def load() -> Command:
     """Return the program ``agentmux`` with all of its commands."""
-    with open(DATA, encoding="utf-8") as file:  # noqa: PTH123 (as above)
+    with open(DATA, encoding="utf-8") as file:
         return command_of(json.load(file))
 
 

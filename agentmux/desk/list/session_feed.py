@@ -137,7 +137,7 @@ class SessionFeed:
         """Read the sessions that are not among ``rows``."""
         for project in projects:
             with suppress(OSError):
-                names = os.listdir(sessions_dir(project))  # noqa: PTH208 (quick)
+                names = os.listdir(sessions_dir(project))
                 paths = {sessions_dir(project) / name for name in names if name[:1] != "."}
                 self.look_again({project: paths - rows.keys()} if paths - rows.keys() else {})
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters.disk import files
+from agentmux.adapters.system.pauses import pause
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import BlockedError, DataError, reason_of
 
@@ -310,7 +311,7 @@ def _lock(path: Path, fd: int, deadline: float) -> None:
                 message = f"another process has locked the journal `{path}`"
                 hint = f"see which: fuser -v {path}"
                 raise BlockedError(message, reason="locked", hints=(hint,)) from None
-            time.sleep(_POLL_S)  # noqa: TID251 (flock has no wait with a limit)
+            pause(_POLL_S)  # flock has no wait with a limit
         except OSError as error:
             raise _unusable(path, error) from error
         else:

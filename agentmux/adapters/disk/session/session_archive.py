@@ -1,8 +1,5 @@
 """The file of an exported session: a tar file that is written whole, and read as hostile input."""
 
-# Durable steps call functions of `os` directly, so that tests can make them fail or kill there.
-# ruff: noqa: PTH105, PTH108
-
 from __future__ import annotations
 
 import errno

@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from agentmux.adapters.disk import files, inner_repository
 from agentmux.adapters.disk.removal import delete_tree
+from agentmux.adapters.system.pauses import pause
 from agentmux.core.journal.older_form import shown_form
 from agentmux.core.journal.state import has_phase
 from agentmux.core.names import layout
@@ -142,7 +143,7 @@ def starters(path: Path) -> tuple[tuple[int, int], ...]:
     """
     with suppress(OSError):
         if abs(time.time() - os.stat(path).st_mtime) < STARTING_S:  # noqa: PTH116 (quick)
-            matches = map(_READY.fullmatch, os.listdir(path))  # noqa: PTH208 (quick)
+            matches = map(_READY.fullmatch, os.listdir(path))
             return tuple((int(each[1]), int(each[2])) for each in matches if each)
     return ()
 
@@ -176,7 +177,7 @@ def _hold(project: Path, folder: int, wait_s: float) -> None:
                     reason="locked",
                     hints=(f"see which process: fuser -v {shlex.quote(str(project))}",),
                 ) from None
-            time.sleep(_POLL_S)  # noqa: TID251 (flock has no wait with a limit)
+            pause(_POLL_S)  # flock has no wait with a limit
         except OSError:
             return
         else:
@@ -224,7 +225,7 @@ def leave(folder: Path) -> bool:
         Whether ``.agentmux/`` is removed.
     """
     with suppress(OSError):
-        items = frozenset(os.listdir(folder))  # noqa: PTH208 (names)
+        items = frozenset(os.listdir(folder))
         if items <= _OURS and (IGNORE not in items or (folder / IGNORE).read_bytes() == IGNORED):
             inner_repository.remove_repository(folder)
             for name in items - {inner_repository.NAME}:

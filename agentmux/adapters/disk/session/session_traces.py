@@ -29,7 +29,7 @@ class TraceFolder:
 
     def missing(self) -> tuple[SessionTrace, ...]:
         try:
-            names = os.listdir(self._folder)  # noqa: PTH208 (quick)
+            names = os.listdir(self._folder)
         except OSError:
             return ()
         traces = (self._read(name) for name in names if name.endswith(_ENDING))

@@ -4,9 +4,6 @@ Reading never writes. After a kill at any moment ``state.json`` is either the ol
 and ``state.json.bak`` is a valid earlier one.
 """
 
-# Durable steps call functions of `os` directly, so that tests can make them fail or kill there.
-# ruff: noqa: PTH105, PTH108
-
 from __future__ import annotations
 
 import os

@@ -18,6 +18,7 @@ from pathlib import Path
 from threading import Thread
 from typing import IO, Final, Literal, Self
 
+from agentmux.adapters.system.own_environment import own_environment
 from agentmux.adapters.system.processes.lost_work import WORK, work_mark
 from agentmux.adapters.system.processes.processes import open_descriptor
 from agentmux.core.codec.frozen import dataclass
@@ -152,7 +153,7 @@ class Child:
         label = work_label_here()
         if not label:
             return self.env
-        own = os.environ if self.env is None else self.env  # noqa: TID251 (as a child inherits it)
+        own = own_environment() if self.env is None else self.env
         return {**own, WORK: work_mark(label, self.argv)}
 
     def _start_process(self) -> subprocess.Popen[bytes]:

@@ -20,7 +20,7 @@ _OCTAL: Final = re.compile(r"\\([0-7]{3})")
 def own_pids() -> Iterator[int]:
     """Yield the pid of each process of the user."""
     uid = os.getuid()
-    for name in os.listdir(_PROC):  # noqa: PTH208 (a path for each would cost twice as much)
+    for name in os.listdir(_PROC):
         with suppress(OSError):  # it ended meanwhile
             if name.isdecimal() and (_PROC / name).stat().st_uid == uid:
                 yield int(name)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
+from agentmux.adapters.system.pauses import pause
 from agentmux.adapters.system.processes import kernel
 from agentmux.core.agents.environment import agent_launch
 from agentmux.core.codec.frozen import dataclass
@@ -300,7 +301,7 @@ def _wait(pid: int, started: int, deadline: float) -> None:
         return
     if descriptor is None:
         while is_alive(pid, started) and time.monotonic() < deadline:
-            time.sleep(0.02)  # noqa: TID251 (no event for the end of a process here)
+            pause(0.02)  # no event for the end of a process here
         return
     try:
         poll = select.poll()

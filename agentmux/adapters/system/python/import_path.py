@@ -17,7 +17,7 @@ def put_own_first(path: list[str], pythonpath: str) -> None:
     """
     if not pythonpath:
         return
-    theirs = {os.path.abspath(each) for each in pythonpath.split(os.pathsep)}  # noqa: PTH100 (starts fast)
-    theirs.discard(os.path.dirname(os.__file__))  # noqa: PTH120 (as above)
-    moved = [each for each in path if os.path.abspath(each) in theirs]  # noqa: PTH100 (as above)
+    theirs = {os.path.abspath(each) for each in pythonpath.split(os.pathsep)}
+    theirs.discard(os.path.dirname(os.__file__))
+    moved = [each for each in path if os.path.abspath(each) in theirs]
     path[:] = [*(each for each in path if each not in moved), *moved]

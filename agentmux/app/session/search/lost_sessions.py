@@ -85,7 +85,7 @@ def _project(trace: SessionTrace) -> Path:
 def _is_gone(project: Path) -> bool:
     """Whether a directory does not exist, or is empty, as that of a submodule which is left out."""
     try:
-        return not os.listdir(project)  # noqa: PTH208 (quick)
+        return not os.listdir(project)
     except OSError as error:
         return isinstance(error, FileNotFoundError | NotADirectoryError)
 

@@ -69,7 +69,7 @@ DigestOpt = Annotated[
 ]
 
 
-def approve(  # noqa: PLR0913, PLR0917 (typer)
+def approve(
     ctx: typer.Context,
     session: SessionArg = None,
     leave_nested: Annotated[
@@ -201,7 +201,7 @@ def _delivery(state: SessionState) -> dict[str, object] | None:
     return flat(delivery) if isinstance(delivery, dict) else None
 
 
-def request_changes(  # noqa: PLR0913, PLR0917 (typer)
+def request_changes(
     ctx: typer.Context,
     changes: Annotated[
         str | None,

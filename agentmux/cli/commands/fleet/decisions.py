@@ -34,7 +34,7 @@ DigestOpt = Annotated[
 ]
 
 
-def approve(  # noqa: PLR0913, PLR0917 (typer)
+def approve(
     ctx: typer.Context,
     feature: IdArg,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the result on its branch.")] = False,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import sqlalchemy as sa
 
 
-def submit(  # noqa: PLR0913, PLR0917 (typer)
+def submit(
     ctx: typer.Context,
     feature: Annotated[
         str | None,

@@ -91,7 +91,7 @@ def tell(
     return _end(world, entry, record, keys=(), timeout_s=timeout, json=json)
 
 
-def answer(  # noqa: PLR0913, PLR0917 (typer)
+def answer(
     ctx: typer.Context,
     session: SessionArg = None,
     keys: Annotated[
