@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Final
 
-from agentmux.adapters.system.own_environment import own_environment
 from agentmux.app.result import OperationResult, SessionProblem, envelope
 from agentmux.core.names.status_labels import Colour, status_colour
 from agentmux.core.names.words.located_commands import locate_messages
@@ -104,8 +103,8 @@ def hint(text: str) -> None:
 
 
 def _colours_errors() -> bool:
-    # Errors are also shown before there is a `Face`.
-    return shows_colours(own_environment(), on_terminal=sys.stderr.isatty())
+    environ = os.environ  # noqa: TID251 (errors are also shown before there is a `Face`)
+    return shows_colours(environ, on_terminal=sys.stderr.isatty())
 
 
 def error(found: AgentmuxError) -> int:

@@ -5,7 +5,7 @@ something. What a kill leaves depends on the operation before it, so each image 
 """
 
 # Plain strings for speed: this code runs a hundred thousand times.
-# ruff: noqa: PTH110, PTH112, PTH119, PTH208
+# ruff: noqa: PTH110, PTH112, PTH119
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Going on from images of the disk, as new processes would, and comparing what comes out."""
 
 # Plain strings for speed: this code runs a hundred thousand times.
-# ruff: noqa: PTH118, PTH208
+# ruff: noqa: PTH118
 
 from __future__ import annotations
 

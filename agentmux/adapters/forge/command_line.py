@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.system.pauses import pause
+from agentmux.adapters.system.polling import pause
 from agentmux.adapters.system.processes.child import Child, TooMuchOutputError, whole
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.forges import answers

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,7 +10,7 @@ from typing import Final
 
 from agentmux.adapters.disk import files
 from agentmux.adapters.git.program import WRITE_TIMEOUT_S
-from agentmux.adapters.system.pauses import pause
+from agentmux.adapters.system.polling import lock_within
 from agentmux.ports.git.repository import GitError
 
 _POLL_S: Final = 0.05
@@ -32,22 +30,12 @@ def inherited_lock(path: Path, busy: str, *, wait_s: float = WRITE_TIMEOUT_S) ->
     with files.explain_errors(path):
         held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.FILE_MODE)
     try:
-        deadline = time.monotonic() + wait_s
-        while not _take(path, held):
-            if time.monotonic() > deadline:
-                raise GitError(busy)
-            pause(_POLL_S)  # flock has no wait with a limit
+        try:
+            is_ours = lock_within(held, wait_s, every_s=_POLL_S)
+        except OSError as error:  # the locks of a session and of its work tree need the same
+            raise files.unwritable(path, error) from error
+        if not is_ours:
+            raise GitError(busy)
         yield held
     finally:
         os.close(held)
-
-
-def _take(path: Path, held: int) -> bool:
-    """Take the lock if it is free; return whether it is ours."""
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError as error:  # the locks of a session and of its work tree need the same
-        raise files.unwritable(path, error) from error
-    return True

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
-from agentmux.adapters.system.own_environment import own_environment
 from agentmux.adapters.system.processes.child import ANSWER_MAX
 from agentmux.adapters.tmux import commands as tmux_commands
 from agentmux.adapters.tmux.client import TmuxClient, TmuxReply
@@ -47,7 +46,8 @@ class ControlPipe:
         attach = ("attach-session", "-f", _FLAGS, "-t", session)
         argv = ["tmux", "-u", "-C", "-S", socket, *tmux_commands.in_short(attach)]
         # With TMUX set, tmux would refuse to attach a client inside of one.
-        env = {name: text for name, text in own_environment().items() if name != "TMUX"}
+        theirs = os.environ  # noqa: TID251 (tmux gets the user's environment)
+        env = {name: text for name, text in theirs.items() if name != "TMUX"}
         try:
             self._process = subprocess.Popen(
                 argv,

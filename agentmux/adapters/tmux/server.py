@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from agentmux.adapters.system.pauses import pause
+from agentmux.adapters.system.polling import pause
 from agentmux.adapters.system.processes.processes import start_time
 from agentmux.adapters.tmux import commands as tmux_commands
 from agentmux.adapters.tmux.client import (

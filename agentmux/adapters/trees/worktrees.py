@@ -44,7 +44,7 @@ from agentmux.adapters.git.work_tree import (
     marker_of,
     work_tree,
 )
-from agentmux.adapters.system.pauses import pause
+from agentmux.adapters.system.polling import pause
 from agentmux.adapters.trees.absent_folder import (
     HeldWork,
     held_work,
@@ -390,14 +390,10 @@ class LinkedWorktrees:
 
     def _configure(self, *words: str) -> None:
         """Change the repository's configuration; wait while another git changes it."""
-        deadline = time.monotonic() + _CONFIG_WAIT_S
-        while True:
-            reply = self._git.run("config", "--local", *words, extra={"LC_ALL": "C"})
-            if reply.status == 0:
-                return
-            if "could not lock config file" not in reply.err or time.monotonic() > deadline:
-                raise to_git_error("write its configuration", reply)
-            pause(_POLL_S)  # git's lock file has no wait
+        run = partial(self._git.run, "config", "--local", *words, extra={"LC_ALL": "C"})
+        reply = _patient(run, "could not lock config file", _CONFIG_WAIT_S)
+        if reply.status != 0:
+            raise to_git_error("write its configuration", reply)
 
     def _add(self, spec: WorktreeSpec, held: int) -> tuple[str, ...]:
         words = ("worktree", "add", "--quiet", "--lock", "--reason", spec.session)
@@ -675,18 +671,21 @@ class LinkedWorktrees:
             raise to_refused_error(f"git could not delete branch `{name}`", reply)
 
 
-def _patient(run: Callable[[], GitReply]) -> GitReply:
-    """Run a command of git again while it meets a worktree that another git is just making.
+def _patient(
+    run: Callable[[], GitReply], meets: str = _RACED, wait_s: float = _RACE_WAIT_S
+) -> GitReply:
+    """Run a command of git again while it fails because it ``meets`` what another git just does.
 
-    Git then fails with "failed to read …/commondir", although nothing is wrong.
+    By default that is a worktree which another git is making: git then fails with "failed to read
+    …/commondir", although nothing is wrong.
     """
-    deadline = time.monotonic() + _RACE_WAIT_S
+    deadline = time.monotonic() + wait_s
     while True:
         reply = run()
-        raced = reply.status != 0 and _RACED in reply.err
+        raced = reply.status != 0 and meets in reply.err
         if not raced or time.monotonic() > deadline:
             return reply
-        pause(_POLL_S)  # git tells nobody when it has made a worktree
+        pause(_POLL_S)  # git tells nobody when it is ready
 
 
 def _select_ignored(git: GitProgram, paths: list[str]) -> set[str]:

@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Final
 
-from agentmux.adapters.system.pauses import pause
+from agentmux.adapters.system.polling import pause
 from agentmux.core.fleet import lease
 from agentmux.core.names import layout
 from agentmux.threads import in_daemon_thread

@@ -8,7 +8,6 @@ count bytes from the start of the file; a valid offset is always the start or th
 from __future__ import annotations
 
 import errno
-import fcntl
 import json
 import os
 import stat
@@ -19,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from agentmux.adapters.disk import files
-from agentmux.adapters.system.pauses import pause
+from agentmux.adapters.system.polling import lock_within
 from agentmux.core.codec.frozen import dataclass
 from agentmux.errors import BlockedError, DataError, reason_of
 
@@ -303,19 +302,14 @@ def _write_whole(fd: int, data: bytes) -> None:
 
 
 def _lock(path: Path, fd: int, deadline: float) -> None:
-    while True:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                message = f"another process has locked the journal `{path}`"
-                hint = f"see which: fuser -v {path}"
-                raise BlockedError(message, reason="locked", hints=(hint,)) from None
-            pause(_POLL_S)  # flock has no wait with a limit
-        except OSError as error:
-            raise _unusable(path, error) from error
-        else:
-            return
+    try:
+        is_ours = lock_within(fd, deadline - time.monotonic(), every_s=_POLL_S)
+    except OSError as error:
+        raise _unusable(path, error) from error
+    if not is_ours:
+        message = f"another process has locked the journal `{path}`"
+        hint = f"see which: fuser -v {path}"
+        raise BlockedError(message, reason="locked", hints=(hint,))
 
 
 def _read(path: Path, fd: int, offset: int) -> Tail:

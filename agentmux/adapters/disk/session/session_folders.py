@@ -6,7 +6,6 @@ the caller must read the session in full with `session_files`.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -19,7 +18,7 @@ from typing import Any, Final
 
 from agentmux.adapters.disk import files, inner_repository
 from agentmux.adapters.disk.removal import delete_tree
-from agentmux.adapters.system.pauses import pause
+from agentmux.adapters.system.polling import lock_within
 from agentmux.core.journal.older_form import shown_form
 from agentmux.core.journal.state import has_phase
 from agentmux.core.names import layout
@@ -159,29 +158,16 @@ def one_at_a_time(project: Path, *, wait_s: float = BEGIN_WAIT_S) -> Iterator[No
     """
     folder = os.open(project, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        _hold(project, folder, wait_s)
-        yield
-    finally:
-        os.close(folder)
-
-
-def _hold(project: Path, folder: int, wait_s: float) -> None:
-    deadline = time.monotonic() + wait_s
-    while True:
-        try:
-            fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > deadline:
+        with suppress(OSError):
+            if not lock_within(folder, wait_s, every_s=_POLL_S):
                 raise BlockedError(
                     f"another process has locked {project}: a start, a resume or another program",
                     reason="locked",
                     hints=(f"see which process: fuser -v {shlex.quote(str(project))}",),
-                ) from None
-            pause(_POLL_S)  # flock has no wait with a limit
-        except OSError:
-            return
-        else:
-            return
+                )
+        yield
+    finally:
+        os.close(folder)
 
 
 def _fields(path: str, limit: int) -> dict[str, Any] | None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
-from agentmux.adapters.system.pauses import pause
+from agentmux.adapters.system.polling import pause
 from agentmux.adapters.system.processes import kernel
 from agentmux.core.agents.environment import agent_launch
 from agentmux.core.codec.frozen import dataclass

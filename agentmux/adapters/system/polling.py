@@ -1,0 +1,34 @@
+"""Looking again and again, where there is no event to wait for."""
+
+from __future__ import annotations
+
+import fcntl
+import time
+
+
+def pause(duration_s: float) -> None:
+    """Let time pass before the next look, for adapters alone: each says why nothing tells it.
+
+    Whoever can wait for an event, a file's change or a process's end waits for that.
+    """
+    time.sleep(duration_s)  # noqa: TID251 (all pauses of the adapters are this one)
+
+
+def lock_within(file: int, wait_s: float, *, every_s: float) -> bool:
+    """Lock an open file; return False if another process kept it locked for ``wait_s`` seconds.
+
+    It tries every ``every_s`` seconds: ``flock`` itself waits either not at all or without a limit.
+
+    Raises:
+        OSError: Its file system has no locks.
+    """
+    deadline = time.monotonic() + wait_s
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                return False
+            pause(every_s)
+        else:
+            return True
