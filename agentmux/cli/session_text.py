@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.views.session_words import (
@@ -114,6 +114,7 @@ def status_lines(
         colours: Whether to colour the statuses of the session and of its seats.
     """
     state = render.paint(view.status, colours=colours, shown=label(view))
+    process = f"process {view.orchestrator}" if view.orchestrator else "-"
     lines = [
         view.session,
         f"  feature       {view.feature or '-'}",
@@ -121,7 +122,7 @@ def status_lines(
         *((f"  pipeline      {view.pipeline}",) if view.is_other_pipeline else ()),
         f"  status        {state}, updated {age(view.age_s)} ago",
         f"  tmux          {_tmux(view)}",
-        f"  orchestrator  {_orchestrator(view)}",
+        f"  orchestrator  {process}",
     ]
     lines += _places(view)
     lines += [f"  moved         {each}" for each in moved_lines(view)]
@@ -144,7 +145,8 @@ def status_lines(
         lines += ["", *(f"  {line}" for line in _seat_table(view.seats, colours=colours))]
         told = [
             f"  {each.seat} {how_it_began(each.mode, each.reason)}"
-            for each in _select_with_reason(view.seats)
+            for each in view.seats
+            if needs_reason(each.mode, each.reason)
         ]
         lines += ["", *told] if told else []
     step = next_step(view)
@@ -182,10 +184,6 @@ def _tmux(view: SessionView) -> str:
     return view.because.removeprefix("tmux session ")  # the label says that already
 
 
-def _orchestrator(view: SessionView) -> str:
-    return f"process {view.orchestrator}" if view.orchestrator else "-"
-
-
 def _interruption(fields: Mapping[str, Any]) -> str:
     cause, seat = str(fields.get("cause") or "-"), str(fields.get("seat") or "")
     named = seat in cause or seat == "orchestrator"
@@ -212,11 +210,6 @@ def _seat_table(seats: Sequence[SeatView], *, colours: bool) -> list[str]:
 def _conversation(seat: SeatView) -> str:
     which = conversation(seat.mode) if seat.agent else "-"
     return ", ".join(filter(None, (which, started_again(seat.attempt))))
-
-
-def _select_with_reason(seats: Iterable[SeatView]) -> Iterator[SeatView]:
-    """Yield the seats of which it is said why no conversation of before goes on."""
-    return (each for each in seats if needs_reason(each.mode, each.reason))
 
 
 def _resets(seat: SeatView) -> str:

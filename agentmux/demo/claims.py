@@ -181,7 +181,7 @@ def _agents_agree(steps: Sequence[JournalStep], trace: Sequence[TraceLine]) -> C
     ]
     wrong += [f"{work.seat}: {work.what}" for work in noted if not work.what.endswith(_ACCEPTED)]
     wrong += [
-        f"{each.event.seat} {each.event.fact.kind} ignored" for each in _select_ignored(steps)
+        f"{each.event.seat} {each.event.fact.kind} ignored" for each in steps if not each.accepted
     ]
     if wrong:
         return Claim(holds=False, text=f"agents and journal differ: {', '.join(wrong)}")
@@ -189,10 +189,6 @@ def _agents_agree(steps: Sequence[JournalStep], trace: Sequence[TraceLine]) -> C
         holds=True,
         text=f"the agents' own trace has {len(noted)} of them: none refused, lost or repeated",
     )
-
-
-def _select_ignored(steps: Iterable[JournalStep]) -> Iterator[JournalStep]:
-    return (step for step in steps if not step.accepted)
 
 
 def _files_once(steps: Sequence[JournalStep], trace: Sequence[TraceLine]) -> Claim:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -87,7 +88,7 @@ class SessionWatch:
     def _take(self, paths: frozenset[Path]) -> None:
         held = self._watched
         names = {e.parent.name for e in paths if e.name in NEWS and e.parent in held.sessions}
-        if any(not _is_inside(each, held.sessions) for each in paths):
+        if any(each.parent not in held.sessions for each in paths):
             names.add(LIST)
         if any(each.name == layout.LOCK_HOLDER for each in paths) or LIST in names:
             self._start(self._again())
@@ -102,7 +103,7 @@ class SessionWatch:
         seen_ns = {each: targets.seen_ns[each] for each in added}
         self._loop.call_later(SET_UP_S, self._look_back, seen_ns)
         for name, pid in targets.orchestrators.items():
-            self._processes.watch(pid, lambda _, name=name: self._schedule_look(name))  # type: ignore[misc]  # mypy: a lambda with a default
+            self._processes.watch(pid, partial(self._schedule_look, name))
 
     def _look_back(self, seen_ns: Mapping[Path, int]) -> None:
         """Tell what has changed in these folders while the watch was set up."""
@@ -112,7 +113,7 @@ class SessionWatch:
         if paths and not self._closed:
             self._take(paths)
 
-    def _schedule_look(self, name: str) -> None:
+    def _schedule_look(self, name: str, _pid: int) -> None:
         self._loop.call_later(ENDED_S, self._told, frozenset({name}))
 
     def _to_watch(self) -> _Watched:
@@ -144,7 +145,3 @@ class SessionWatch:
         task = self._loop.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def _is_inside(path: Path, folders: frozenset[Path]) -> bool:
-    return path.parent in folders

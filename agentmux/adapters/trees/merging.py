@@ -165,8 +165,8 @@ class Merges:
                 return
             if self.checkout_of(plan.base) is not None:
                 raise BaseMovedError(f"branch `{plan.base}` has just been checked out")
-            words = ("update-ref", "-m", _note(plan), f"{HEADS}{plan.base}", plan.new, plan.old)
-            reply = self._git.run(*words, keep_open=(held,))
+            words = ("update-ref", "-m", f"agentmux: merge {plan.new[:12]}", f"{HEADS}{plan.base}")
+            reply = self._git.run(*words, plan.new, plan.old, keep_open=(held,))
             if reply.status != 0 and not self._is_there(plan):
                 raise to_refused_error(f"git could not move branch `{plan.base}`", reply)
 
@@ -212,10 +212,6 @@ class Merges:
         reply = self._git.must_read("find the repository", "rev-parse", "--git-common-dir")
         path = self._git.root() / decode_output(reply.out).removesuffix("\n") / _LOCK
         return inherited_lock(path, "another merge of agentmux is under way in this repository")
-
-
-def _note(plan: MergePlan) -> str:
-    return f"agentmux: merge {plan.new[:12]}"
 
 
 def _conflict(base: str, rest: list[str]) -> MergeConflictError:

@@ -50,7 +50,7 @@ from agentmux.core.names.statuses import (
     WAITING,
 )
 from agentmux.core.pipeline.verified import verified_fields
-from agentmux.errors import AgentmuxError, DataError, ExitCode
+from agentmux.errors import DataError, ExitCode
 
 if TYPE_CHECKING:
     from agentmux.app.world import Site
@@ -106,12 +106,9 @@ def _grave(entry: SessionEntry, liveness: Liveness) -> Iterator[SessionProblem]:
     if entry.problem is not None:
         yield entry.problem
     # Where tmux is not installed, nothing is live: the view says so, but it is no problem.
-    if liveness.error is not None and (liveness.live is None or not _is_missing(liveness.error)):
-        yield problem_of(entry.name, liveness.error)
-
-
-def _is_missing(error: AgentmuxError) -> bool:
-    return error.exit_code is ExitCode.MISSING
+    error = liveness.error
+    if error and (liveness.live is None or error.exit_code is not ExitCode.MISSING):
+        yield problem_of(entry.name, error)
 
 
 def _is_decided(site: Site, entry: SessionEntry) -> bool:
@@ -161,7 +158,7 @@ def session_view(
         title=entry.title,
         pipeline=text(mapping(entry.fields, "pipeline"), "name") or FEATURE_NAME,
         cycle=number(entry.fields, "cycle", 1),
-        review_iteration=_iteration(entry.fields),
+        review_iteration=number(mapping(entry.fields, "fix"), "iteration", 0),
         review_outcome=_outcome(entry.fields),
         live=liveness.live,
         because=liveness.because,
@@ -188,11 +185,6 @@ def session_view(
         delivery=mapping(entry.fields, "delivery") or None,
         checks=_checks(entry.fields),
     )
-
-
-def _iteration(fields: Json) -> int:
-    """Return how many fixes the present cycle has seen, or sees now."""
-    return number(mapping(fields, "fix"), "iteration", 0)
 
 
 def _outcome(fields: Json) -> str | None:

@@ -31,7 +31,8 @@ def restartable(state: SessionState) -> tuple[str, ...]:
 
     They have ended without their work, or the session failed because of them.
     """
-    failed = state.interruption.seat if _has_failed(state) and state.interruption else ""
+    failure = state.interruption if state.phase == Phase.FAILED else None
+    failed = failure.seat if failure else ""
     return tuple(
         name
         for name, seat in state.seats.items()
@@ -42,7 +43,3 @@ def restartable(state: SessionState) -> tuple[str, ...]:
 def skippable(state: SessionState) -> tuple[str, ...]:
     """Return the seats of checks that could not run, without which a person may go on."""
     return tuple(name for name, seat in state.seats.items() if seat.status == BROKEN)
-
-
-def _has_failed(state: SessionState) -> bool:
-    return state.phase == Phase.FAILED

@@ -101,14 +101,11 @@ def check_definition(item: Located | None, around: Surroundings) -> CheckedDefin
         for place, what in shape.noted
     ]
     problems = sorted(
-        dict.fromkeys((*noted, *compare(phases, around, line=item.line()))), key=_line
+        dict.fromkeys((*noted, *compare(phases, around, line=item.line()))),
+        key=lambda each: each[0],
     )
     first_problems = tuple(Problem(line=line, what=what) for line, what in problems[:PROBLEMS_MAX])
     return CheckedDefinition(pipeline=None if first_problems else pipeline, problems=first_problems)
-
-
-def _line(noted: tuple[int, str]) -> int:
-    return noted[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

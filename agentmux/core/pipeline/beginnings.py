@@ -16,7 +16,10 @@ def beginning_choices(state: SessionState) -> tuple[tuple[str, str], ...]:
     may have meant.
     """
     pipeline = pipeline_of(state)
-    runs = {name: join_names(_as_words(_runs(state, name))) for name in _by_size(state)}
+    runs = {
+        name: join_names([each.replace("_", " ") for each in _runs(state, name)])
+        for name in _by_size(state)
+    }
     return tuple(
         (name, f"{FORMS[pipeline[name].kind].begins}; runs {phases}")
         for name, phases in runs.items()
@@ -43,7 +46,3 @@ def _runs(state: SessionState, name: str) -> tuple[str, ...]:
         and each.takes_part(state)
     )
     return (name, *after)
-
-
-def _as_words(names: tuple[str, ...]) -> list[str]:
-    return [name.replace("_", " ") for name in names]

@@ -286,7 +286,8 @@ class _Drive:
                 view = self._sessions.view(path)
                 if view.status is not status:
                     status, since = view.status, time.monotonic()
-                result = outcome(view.status, time.monotonic() - since, _problem(view))
+                problem = next(iter(view.problems), "")
+                result = outcome(view.status, time.monotonic() - since, problem)
                 ended = None if result is None else self._rest(path, view, result)
                 if ended is not None:
                     return ended
@@ -321,7 +322,3 @@ class _Drive:
             if question is None:
                 return None
         return DriveEnd(found, path=path, view=view, question=question)
-
-
-def _problem(view: SessionView) -> str:
-    return view.problems[0] if view.problems else ""

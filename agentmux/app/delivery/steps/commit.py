@@ -61,7 +61,8 @@ def _find_moved_head(world: World, state: SessionState) -> GitError | None:
         return _find_review_changes(world, state)
     if not state.commits:
         return None
-    began, head = _began(state), world.repository.head()
+    began = Head(commit=state.options.base, branch=state.branch)
+    head = world.repository.head()
     if state.worktree:
         return _left_branch(world, state, head)
     if head.commit != began.commit:
@@ -99,10 +100,6 @@ def _find_review_changes(world: World, state: SessionState) -> GitError | None:
             f"put them aside: {aside}",
         ),
     )
-
-
-def _began(state: SessionState) -> Head:
-    return Head(commit=state.options.base, branch=state.branch)
 
 
 def _made_before(world: World, state: SessionState) -> str | None:

@@ -23,7 +23,11 @@ def documents(home: Path) -> Iterator[str]:
     Raises:
         OSError: The directory cannot be read.
     """
-    folders = {each: tuple(_files(each)) for each in home.iterdir() if _is_read(each)}
+    folders = {
+        each: tuple(_files(each))
+        for each in home.iterdir()
+        if each.is_dir() and not each.is_symlink() and each.name not in _LEFT_OUT
+    }
     for folder in sorted(
         folders, key=lambda each: (_find_last_write(folders[each]), each), reverse=True
     ):
@@ -39,10 +43,6 @@ def _find_last_write(files: tuple[Path, ...]) -> int:
         with suppress(OSError):  # it is gone by now
             times.append(each.stat().st_mtime_ns)
     return max(times)
-
-
-def _is_read(folder: Path) -> bool:
-    return folder.is_dir() and not folder.is_symlink() and folder.name not in _LEFT_OUT
 
 
 def _files(folder: Path) -> Iterator[Path]:

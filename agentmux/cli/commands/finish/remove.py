@@ -88,7 +88,8 @@ def _remove(face: Face, site: Site, entry: SessionEntry, *, force: bool, yes: bo
     lost = loose
     if world is not None and spec is not None:
         loss = require_nothing_lost(world, entry, spec, force=force)
-        also, lost = _its(going_words(loss, spec)), lost_words(loss, spec)
+        going, lost = going_words(loss, spec), lost_words(loss, spec)
+        also = f", its {going}" if going else ""
     alive = orphan_agents.left_behind(entry)
     left = _find_left_files(face, site, entry)
     also += f"; lost would be {lost}" if lost else ""
@@ -111,10 +112,6 @@ def _remove(face: Face, site: Site, entry: SessionEntry, *, force: bool, yes: bo
     render.note(f"{removed}; it leaves {left}" if left else removed)
     _name_lost(loose)
     return 0
-
-
-def _its(going: str) -> str:
-    return f", its {going}" if going else ""
 
 
 def _take_worktree(world: World, entry: SessionEntry, spec: WorktreeSpec, *, force: bool) -> None:
