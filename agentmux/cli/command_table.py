@@ -8,16 +8,19 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
 from agentmux.cli import render
-from agentmux.cli.fast import help  # noqa: A004 (the module of this name)
+from agentmux.cli.fast import help as help_pages
 from agentmux.core.names.version import VERSION
 from agentmux.errors import UsageError
 from agentmux.overriding import override
+
+if TYPE_CHECKING:
+    from typer._click import Command, Context  # older typers have click's
 
 GROUPS: Final[Mapping[str, Mapping[str, str]]] = {
     "Work": {
@@ -76,7 +79,7 @@ class _Commands(TyperGroup):
     @override
     def list_commands(
         self,
-        ctx: Any,  # noqa: ANN401 (click's, or that of typer's own click)
+        ctx: Context,
     ) -> list[str]:
         """Return the command names in the order in which the help lists them."""
         return [*_COMMANDS, *(name for name in super().list_commands(ctx) if name not in _COMMANDS)]
@@ -84,9 +87,9 @@ class _Commands(TyperGroup):
     @override
     def get_command(
         self,
-        ctx: Any,  # noqa: ANN401 (as above)
+        ctx: Context,
         cmd_name: str,
-    ) -> Any:  # noqa: ANN401 (as above)
+    ) -> Command | None:
         """Return the click command ``cmd_name``.
 
         If the name is unknown, load all commands, so that typer can suggest one, and return None.
@@ -102,7 +105,7 @@ class _Start(TyperCommand):
     @override
     def parse_args(
         self,
-        ctx: Any,  # noqa: ANN401 (as above)
+        ctx: Context,
         args: list[str],
     ) -> list[str]:
         """Parse ``args``; read ``--branch`` without a value as ``--branch=``.
@@ -127,7 +130,7 @@ class _Diff(TyperCommand):
     @override
     def parse_args(
         self,
-        ctx: Any,  # noqa: ANN401 (as above)
+        ctx: Context,
         args: list[str],
     ) -> list[str]:
         """Parse; read each word after ``--`` as ``--path``."""
@@ -139,7 +142,7 @@ class _Diff(TyperCommand):
 _KINDS: Final = {"start": _Start, "diff": _Diff}
 
 
-def _load_command(name: str) -> Any:  # noqa: ANN401 (as above)
+def _load_command(name: str) -> Command:
     """Import the module of the command ``name``; return the click command."""
     module, _, function = _COMMANDS[name].partition(":")
     command = getattr(importlib.import_module(f"agentmux.cli.commands.{module}"), function)
@@ -153,7 +156,7 @@ def _load_command(name: str) -> Any:  # noqa: ANN401 (as above)
     return typer.main.get_group(holder).commands[name]
 
 
-def _help(function: Any) -> str:  # noqa: ANN401 (any function)
+def _help(function: object) -> str:
     """Return a function's docstring as a help text, without the full stop of its first line."""
     first, *rest = inspect.cleandoc(function.__doc__ or "").split("\n")
     return "\n".join([first.removesuffix("."), *rest])
@@ -177,15 +180,15 @@ The global options may stand anywhere on the command line.
 @app.callback(invoke_without_command=True, help=_HELP)
 def options(
     ctx: typer.Context,
-    project: Annotated[  # noqa: ARG001 (taken by `face_of`, shown in the help)
+    project: Annotated[
         str | None,
         typer.Option("--project", metavar="DIR", help="Use this project, not the current one."),
     ] = None,
-    config: Annotated[  # noqa: ARG001 (as above)
+    config: Annotated[
         str | None,
         typer.Option("--config", metavar="FILE", help="Settings that override the project's."),
     ] = None,
-    verbose: Annotated[  # noqa: ARG001 (as above)
+    verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Show the log, and tracebacks of bugs.")
     ] = False,
     json: Annotated[
@@ -197,10 +200,11 @@ def options(
 
     The other options are here for the help only: `main` and `face_of` have dealt with them before.
     """
+    del project, config, verbose
     if json:
         raise UsageError("`--json` comes after the command", hints=("agentmux list --json",))
     if show_version:
         render.out(VERSION)
         raise typer.Exit
     if ctx.invoked_subcommand is None:
-        help.run((), ctx.obj.environ)
+        help_pages.run((), ctx.obj.environ)

@@ -155,12 +155,15 @@ def _usage(error: Exception, argv: Sequence[str]) -> UsageError:
 
 def _explain_unknown(error: Exception, argv: Sequence[str]) -> UsageError | None:
     """Return the error for a command or a choice that typer does not know; None for others."""
-    from agentmux.cli.fast import commands, help  # noqa: A004 (only after a mistake)
+    from agentmux.cli.fast import commands
+    from agentmux.cli.fast import help as help_pages
 
     message = str(getattr(error, "message", ""))
     command = re.match(r"No such command '(.*?)'\.", message)
     if command is not None:
-        return help.no_such_command(commands.find_path(commands.load(), tuple(argv)), command[1])
+        return help_pages.no_such_command(
+            commands.find_path(commands.load(), tuple(argv)), command[1]
+        )
     choice = re.match(r"'(.*?)' is not one of (.*?)\.?$", message)
     if choice is None:
         return None

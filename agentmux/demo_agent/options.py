@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
 from agentmux.demo_agent.errors import WrongArgvError
 
@@ -82,7 +83,7 @@ def parse(argv: list[str]) -> AgentOptions:
     Raises:
         WrongArgvError: An option is unknown, lacks its value, or excludes another one.
     """
-    options: dict[str, str | bool] = {}
+    options: dict[str, Any] = {}
     words = iter(argv)
     for word in words:
         if word == "--":
@@ -92,7 +93,7 @@ def parse(argv: list[str]) -> AgentOptions:
             _add_option(options, word, words)
         else:
             _add_prompt(options, word)
-    return _check_options(AgentOptions()._replace(**options))  # type: ignore[arg-type]  # names from the tables
+    return _check_options(AgentOptions()._replace(**options))
 
 
 def _add_prompt(found: dict[str, str | bool], word: str) -> None:
@@ -101,14 +102,14 @@ def _add_prompt(found: dict[str, str | bool], word: str) -> None:
     found["prompt"] = word
 
 
-def _add_option(found: dict[str, str | bool], word: str, words: object) -> None:
+def _add_option(found: dict[str, str | bool], word: str, words: Iterator[str]) -> None:
     name, equals, value = word.partition("=")
     if name in _SWITCHES and not equals:
         found[_SWITCHES[name]] = True
         return
     if name not in _VALUES:
         raise WrongArgvError(f"error: unknown option '{name}'", exit_code=2)
-    given = value if equals else next(words, None)  # type: ignore[call-overload]  # an iterator
+    given = value if equals else next(words, None)
     if given is None:
         raise WrongArgvError(f"error: option '{name}' needs a value", exit_code=2)
     found[_VALUES[name]] = given

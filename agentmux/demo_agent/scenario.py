@@ -74,8 +74,7 @@ def load(path: str | None) -> dict[str, Any]:
         data = _parse(path, Path(path).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise WrongArgvError(f"Error: scenario {path}: {error}") from error
-    _check(path, data)
-    return data or {}
+    return _check(path, data)
 
 
 def live(scenario: dict[str, Any], seat: OwnSeat, launch: int) -> Life:
@@ -112,7 +111,7 @@ def _matching(block: dict[str, Any], attempt: dict[str, int]) -> list[dict[str, 
     ]
 
 
-def _parse(path: str, text: str) -> Any:  # noqa: ANN401 (checked by the caller)
+def _parse(path: str, text: str) -> object:
     if path.endswith(".json"):
         return json.loads(text)
     import yaml
@@ -123,15 +122,16 @@ def _parse(path: str, text: str) -> Any:  # noqa: ANN401 (checked by the caller)
         raise ValueError(str(error)) from error
 
 
-def _check(path: str, data: object) -> None:
+def _check(path: str, data: object) -> dict[str, Any]:
     if data is None:
-        return
+        return {}
     top = _mapping(path, "the file", data, _TOP)
     if "default" in top:
         _check_block(path, "default", top["default"])
     for kind in ("roles", "seats"):
         for name, block in _mapping(path, kind, top.get(kind) or {}, None).items():
             _check_block(path, f"{kind}.{name}", block)
+    return top
 
 
 def _check_block(path: str, where: str, block: object) -> None:

@@ -35,6 +35,7 @@ from agentmux.desk.session.overview import command_words, offer_commands
 from agentmux.desk.session.pages import SessionPage, SessionPages
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Part
 from agentmux.desk.tools import DeskTools
+from agentmux.overriding import override
 from agentmux.threads import in_daemon_thread
 
 if TYPE_CHECKING:
@@ -390,7 +391,8 @@ class DeskApp(App[int]):
 
     # -- keys ----------------------------------------------------------------------------------
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 (Textual calls it)
+    @override
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave keys to a dialog that is open."""
         return action not in {"command", "fleet"} or len(self.screen_stack) == 1
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 BODY_MAX: Final = 1 << 18
 """The most bytes of a form: a message of 32 KiB with each byte escaped, and the rest."""
 
-TOKEN: Final = "token"  # noqa: S105 (the name of a field)
+FORM_PROOF: Final = "token"
 """The name of the field by which a form shows that it is ours."""
 
 LOGIN: Final = "/login/"
@@ -136,7 +136,7 @@ def check_token(asked: PageRequest) -> Refusal | None:
     if not asked.is_post or asked.is_public:
         return None
     known = asked.visit.token if asked.visit is not None else ""
-    given = asked.form.get(TOKEN, "")
+    given = asked.form.get(FORM_PROOF, "")
     if known and secrets.compare_digest(given.encode(), known.encode()):
         return None
     return HTTPStatus.FORBIDDEN, "this form is not one of this page: load the page again"

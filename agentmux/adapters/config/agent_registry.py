@@ -16,12 +16,11 @@ import shutil
 import subprocess
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 from zlib import crc32
 
-from agentmux.adapters.system.own_environment import own_environment
 from agentmux.adapters.system.processes.child import Child, start
 from agentmux.core.agents.spec import (
     ANY_SCREEN,
@@ -44,6 +43,8 @@ from agentmux.core.codec.frozen import replace
 from agentmux.core.config.settings import Settings
 from agentmux.core.names.words.nearest import suggest_name
 from agentmux.errors import ConfigError
+
+T = TypeVar("T")
 
 BUILT_IN: Final = Path(__file__).parent.parent.parent / "agents.yaml"
 PROBE_TIMEOUT_S: Final = 10.0
@@ -98,10 +99,10 @@ def _whole(name: str, table: Values, seen: tuple[str, ...]) -> Values:
     Raises:
         ConfigError: A ``like`` names no other agent, or leads back to an entry in ``seen``.
     """
-    own = table[name]
+    own: Mapping[str, Any] = table[name]
     base = own.get("like")
     if base is None:
-        return own  # type: ignore[no-any-return]  # checked by the schema
+        return own
     if base not in table or base in (*seen, name):
         hints = suggest_name(base, [each for each in table if each != name]) or ("agentmux agents",)
         raise ConfigError(f"`agents.{name}.like`: `{base}` is no other agent", hints=hints)
@@ -138,7 +139,7 @@ def _hooks(given: Values) -> Hooks:
     return Hooks(**{**given, "format": HookFormat(given.get("format", HookFormat.CLAUDE))})
 
 
-def _or_none(make: Any, value: object) -> Any:  # noqa: ANN401 (any of the parts above)
+def _or_none(make: Callable[[Any], T], value: object) -> T | None:
     return None if value is None else make(value)
 
 
@@ -325,7 +326,7 @@ def _ask(argv: Sequence[str], path_env: str, timeout_s: float) -> str:
     if timeout_s <= 0:
         raise late
     env = {
-        **own_environment(),
+        **os.environ,  # noqa: TID251 (the program gets the user's environment)
         "PATH": path_env,
         "NO_COLOR": "1",
         "TERM": "dumb",

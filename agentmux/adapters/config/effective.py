@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from agentmux.adapters.config.layers import BUILT_IN, SCHEMA, Layer, combine_layers
 from agentmux.adapters.yaml import schema
-from agentmux.core.codec.frozen import dataclass, fields
+from agentmux.core.codec.frozen import DataclassInstance, dataclass, fields
 from agentmux.core.config.settings import Address, Settings
 
 _UNITS: Final = ((86_400.0, "d"), (3600.0, "h"), (60.0, "m"), (1.0, "s"))
@@ -92,14 +92,14 @@ def plain_settings(settings: Settings) -> dict[str, Any]:
     """
     values: dict[str, Any] = {}
     for field in fields(Settings):
-        value = getattr(settings, field.name)
+        value: object = getattr(settings, field.name)
         values[field.name] = _section(value, field.name) if is_dataclass(value) else _plain(value)
     return values
 
 
-def _section(section: Any, name: str) -> dict[str, Any]:  # noqa: ANN401 (any section)
+def _section(section: DataclassInstance | type[DataclassInstance], name: str) -> dict[str, object]:
     values = {}
-    for field in fields(type(section)):
+    for field in fields(section):
         key = field.name.removesuffix("_s")
         if any(_is_in(each, f"{name}.{key}") for each in _ALL):
             values[key] = _field(field.name, getattr(section, field.name))
@@ -113,7 +113,7 @@ def _field(name: str, value: object) -> object:
     return _duration(value) if name.endswith("_s") and isinstance(value, float) else _plain(value)
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 (plain values)
+def _plain(value: object) -> object:
     if isinstance(value, Address):
         return str(value)  # it may hold a token
     if is_dataclass(value):

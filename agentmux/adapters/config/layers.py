@@ -10,18 +10,20 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from agentmux.adapters.config.notify_rules import notify_rules
 from agentmux.adapters.yaml import schema
 from agentmux.core.agents.spec import SCREENS, HookFormat, PromptBy, StrategyKind, TurnEnd
-from agentmux.core.codec.frozen import dataclass, fields, replace
+from agentmux.core.codec.frozen import DataclassInstance, dataclass, fields, replace
 from agentmux.core.config.commands import SetupStep, VerifyCommand
 from agentmux.core.config.settings import Policy, RoleSettings, Settings, WorktreeMode
 from agentmux.core.names import layout
 from agentmux.core.names.phase import CODER, REVIEWERS, ROLES
 from agentmux.core.names.statuses import WAYS
 from agentmux.errors import ConfigError
+
+S = TypeVar("S", bound=DataclassInstance)
 
 BUILT_IN: Final = "built-in"
 LARGEST: Final = 1_000_000
@@ -451,8 +453,9 @@ def merge(lower: Mapping[str, object], upper: Mapping[str, object]) -> dict[str,
     merged = dict(lower)
     for key, value in upper.items():
         old = merged.get(key)
-        both = isinstance(old, dict) and isinstance(value, dict)
-        merged[key] = merge(old, value) if both else value  # type: ignore[arg-type]  # both are
+        merged[key] = (
+            merge(old, value) if isinstance(old, dict) and isinstance(value, dict) else value
+        )
     return merged
 
 
@@ -460,7 +463,7 @@ def _mapping(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _settings(values: Mapping[str, object]) -> Settings:
+def _settings(values: Mapping[str, Any]) -> Settings:
     """Return the built-in settings, overridden by ``values``, which are checked already."""
     roles = {
         role: RoleSettings(**_mapping(given))
@@ -468,17 +471,17 @@ def _settings(values: Mapping[str, object]) -> Settings:
     }
     agents = _mapping(values.get("agents"))
     built_in = Settings()
-    sections = {
+    sections: dict[str, Any] = {
         field.name: _section(getattr(built_in, field.name), _mapping(values.get(field.name)))
         for field in fields(Settings)
         if is_dataclass(getattr(built_in, field.name))
     }
     verify = _verify_commands(values.get("verify") or ())
     notify = values.get("notify", built_in.notify)
-    return Settings(roles=roles, agents=agents, verify=verify, notify=notify, **sections)  # type: ignore[arg-type]  # as the schema says
+    return Settings(roles=roles, agents=agents, verify=verify, notify=notify, **sections)
 
 
-def _verify_commands(values: Any) -> tuple[VerifyCommand, ...]:  # noqa: ANN401 (from the schema)
+def _verify_commands(values: Iterable[Mapping[str, Any]]) -> tuple[VerifyCommand, ...]:
     fields = {"timeout": "timeout_s"}
     return tuple(
         VerifyCommand(**{fields.get(key, key): value for key, value in each.items()})
@@ -502,7 +505,7 @@ _MADE: Final[Mapping[str, Callable[[Any], object]]] = {
 """Makes the value of a setting from what the schema returns."""
 
 
-def _section(built_in: Any, values: Mapping[str, Any]) -> Any:  # noqa: ANN401 (any section)
+def _section(built_in: S, values: Mapping[str, Any]) -> S:
     given = {}
     for field in fields(built_in):
         key = field.name.removesuffix("_s")

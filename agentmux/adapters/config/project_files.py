@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 from agentmux.adapters.config import pipeline_files, prompt_files
 from agentmux.core.codec.frozen import replace
@@ -23,6 +23,8 @@ from agentmux.core.names.phase import ROLES
 if TYPE_CHECKING:
     from agentmux.adapters.config.layers import Layer
     from agentmux.adapters.disk.trust_store import TrustStore
+
+T = TypeVar("T")
 
 
 class ProjectFiles:
@@ -226,7 +228,7 @@ def _pipeline_part(source: Source) -> trust.Part:
     return trust.pipeline_part(source.name, {f"{source.name}.yaml": source.text, **own})
 
 
-def _find_setting(layers: Iterable[Layer], section: str, key: str, built_in: Any) -> Any:  # noqa: ANN401 (any value)
+def _find_setting(layers: Iterable[Layer], section: str, key: str, built_in: T) -> T:
     """Return the value of one key, of the highest layer that sets it; else ``built_in``."""
     sections = (each.values.get(section, {}) for each in layers)
     given = [values[key] for values in sections if key in values]
@@ -235,8 +237,7 @@ def _find_setting(layers: Iterable[Layer], section: str, key: str, built_in: Any
 
 def _copy(layers: Iterable[Layer]) -> str | None:
     """Return the value of ``git.copy``."""
-    name: str | None = _find_setting(layers, "git", "copy", GitSettings().copy)
-    return name
+    return _find_setting(layers, "git", "copy", GitSettings().copy)
 
 
 class ProjectTemplates:

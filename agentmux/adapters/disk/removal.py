@@ -38,9 +38,9 @@ def _try_delete(folder: Path) -> list[tuple[Path, OSError]]:
     """Delete what can be deleted; return what could not, deepest first, and why."""
     left: list[tuple[Path, OSError]] = []
 
-    def note(_: object, path: str, found: Any) -> None:  # noqa: ANN401 (of `shutil`)
+    def note(_: object, path: str, found: object) -> None:
         error = found[1] if isinstance(found, tuple) else found
-        if not isinstance(error, FileNotFoundError):
+        if isinstance(error, OSError) and not isinstance(error, FileNotFoundError):
             left.append((Path(path), error))
 
     handler: dict[str, Any] = {"onexc" if sys.version_info >= (3, 12) else "onerror": note}

@@ -136,7 +136,8 @@ class GitProgram:
     def also(self, extra: Mapping[str, str]) -> Self:
         """Return the same git with more variables, which may name other places of its objects."""
         program = self.at(self._project)
-        program._environment = {**program._environment, **extra}  # noqa: SLF001 (of the same class)
+        # `__init__` leaves such names out.
+        program._environment = {**self._environment, **extra}  # noqa: SLF001 (of the same class)
         return program
 
     @property
@@ -221,7 +222,7 @@ class GitProgram:
         extra: Mapping[str, str] | None = None,
         keep_open: tuple[int, ...] = (),
         limit_s: float = WRITE_TIMEOUT_S,
-        out: Keep = whole(),  # noqa: B008 (a constant)
+        out: Keep = whole(),
     ) -> GitReply:
         """Run a command that may change the repository, at the top level.
 

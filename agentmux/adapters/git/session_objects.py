@@ -122,13 +122,19 @@ def scratch(home: Path) -> Iterator[Path]:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def must_run(git: GitProgram, purpose: str, *argv: str, **more: Mapping[str, str] | bytes) -> bytes:
+def must_run(
+    git: GitProgram,
+    purpose: str,
+    *argv: str,
+    stdin: bytes = b"",
+    extra: Mapping[str, str] | None = None,
+) -> bytes:
     """Run git with the settings `QUIET`; return what it printed.
 
     Raises:
         GitError: The exit status is not 0.
     """
-    reply = git.run(*QUIET, *argv, **more)  # type: ignore[arg-type]  # as for `GitProgram.run`
+    reply = git.run(*QUIET, *argv, stdin=stdin, extra=extra)
     if reply.status != 0:
         raise to_git_error(purpose, reply)
     return reply.out

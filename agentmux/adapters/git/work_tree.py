@@ -113,7 +113,7 @@ def is_top(folder: Path) -> bool:
 def is_bare(folder: Path) -> bool:
     """Whether ``folder`` is itself a git directory, as a bare repository is. Raises nothing."""
     parts = ("objects", "refs")
-    return os.path.isfile(folder / "HEAD") and all(os.path.isdir(folder / each) for each in parts)  # noqa: PTH112, PTH113 (as above)
+    return os.path.isfile(folder / "HEAD") and all(os.path.isdir(folder / each) for each in parts)  # noqa: PTH112, PTH113 (a `Path` may raise)
 
 
 def linked_git_dir(link: Path) -> Path | None:

@@ -18,9 +18,9 @@ import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
 from typing import Any, Final
 
-from agentmux.adapters.system.own_environment import own_environment
 from agentmux.adapters.system.python.extras import APPRISE, install_command
 from agentmux.adapters.system.python.import_path import put_own_first
 from agentmux.overriding import override
@@ -37,7 +37,7 @@ _LATE: Final = "no answer in time"
 
 def main() -> None:
     """Read a request, send its message, write the results, and end without waiting for anybody."""
-    put_own_first(sys.path, own_environment().get("PYTHONPATH", ""))
+    put_own_first(sys.path, os.environ.get("PYTHONPATH", ""))  # noqa: TID251 (Python has read it)
     answer = os.dup(1)
     request = json.loads(sys.stdin.buffer.read())
     _be_quiet()
@@ -88,7 +88,7 @@ def _desktop(title: str, body: str, limit_s: float) -> str:
         argv = ["osascript", "-e", _APPLESCRIPT, title, body]
     if argv:
         try:
-            done = subprocess.run(  # noqa: TID251 (its output goes nowhere)
+            done = subprocess.run(  # noqa: TID251 (killed at once: nobody ends it after us)
                 argv, stdin=subprocess.DEVNULL, check=False, timeout=limit_s / 2
             )
         except subprocess.TimeoutExpired:
@@ -110,7 +110,7 @@ def _by_apprise(urls: Sequence[str], title: str, body: str) -> str:
     for url in urls:
         service = apprise.Apprise.instantiate(url, suppress_exceptions=True)
         if service is not None and service.enabled:
-            return _try_send(lambda: service.notify(title=title, body=body))  # noqa: B023 (called at once)
+            return _try_send(partial(service.notify, title=title, body=body))
     return _UNKNOWN
 
 

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from threading import Timer
 from typing import IO, Final
 
+from agentmux.adapters.system.processes.child import pipes_of
 from agentmux.core.config.settings import Address
 from agentmux.ports.notifier import Notification, SendResult
 
@@ -75,15 +76,14 @@ class HelperProcess:
             cwd="/",
             start_new_session=True,
         ) as helper:
-            assert helper.stdin is not None  # noqa: S101 (both are pipes)
-            assert helper.stdout is not None  # noqa: S101 (as above)
+            stdin, stdout = pipes_of(helper)
             limit = Timer(self._limit_s + self._grace_s, helper.kill)
             limit.daemon = True
             limit.start()
             try:
-                _write(helper.stdin, request)
+                _write(stdin, request)
                 handed_over()
-                return _answer(helper.stdout.read(_ANSWER_MAX), number)
+                return _answer(stdout.read(_ANSWER_MAX), number)
             finally:
                 limit.cancel()
                 helper.kill()

@@ -48,7 +48,7 @@ class GateLine(NamedTuple):
     chosen: bool = False
 
 
-class GateClosed(Exception):  # noqa: N818 (not an error: nobody chose)
+class GateClosedError(Exception):
     """HUP or TERM came before the user chose; ``number`` is the number of this Unix signal."""
 
     def __init__(self, number: int) -> None:
@@ -91,7 +91,7 @@ class _Gate:
             before = terminal.mode(0)
             terminal.make_raw(0, drops_typed=True)
         except termios.error:
-            raise GateClosed(signal.SIGHUP) from None
+            raise GateClosedError(signal.SIGHUP) from None
         try:
             _write(_ENTER)
             return self._wait()
@@ -114,7 +114,7 @@ class _Gate:
     def _on_signals(self, numbers: bytes) -> None:
         for number in numbers:
             if number in _ENDED_BY:
-                raise GateClosed(number)
+                raise GateClosedError(number)
         self._paint()
 
     def _hand_signals_back(self) -> None:
@@ -249,7 +249,7 @@ def _heard(_number: int, _frame: object) -> None:
 def _read() -> bytes:
     data = terminal.read(0)
     if not data:
-        raise GateClosed(signal.SIGHUP)
+        raise GateClosedError(signal.SIGHUP)
     return data
 
 

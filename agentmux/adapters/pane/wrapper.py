@@ -22,6 +22,7 @@ import time
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 CLAIM_TAKEN = 75  # EX_TEMPFAIL of sysexits.h
 UNREADABLE = 78  # EX_CONFIG of sysexits.h
@@ -44,7 +45,7 @@ _FORWARDED = (signal.SIGHUP, signal.SIGTERM)
 _IGNORED = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTOU, signal.SIGTTIN)
 
 
-class Refusal(Exception):  # noqa: N818 (not an error: the agent was not started, for this reason)
+class NotStartedError(Exception):
     """The agent could not be started: ``says`` is why, ``status`` the wrapper's exit status."""
 
     def __init__(self, status: int, says: str) -> None:
@@ -53,7 +54,7 @@ class Refusal(Exception):  # noqa: N818 (not an error: the agent was not started
         super().__init__(says)
 
 
-class EndedEarly(Exception):  # noqa: N818 (not an error: a signal came before the agent)
+class EndedEarlyError(Exception):
     """HUP or TERM came while the pane waited for the user's choice, so the wrapper ends.
 
     The agent was not started. ``number`` is the number of this Unix signal.
@@ -85,7 +86,7 @@ class Wrapper:
         """Start the agent, wait for its end, write the exit record.
 
         Return the wrapper's exit status. It is that of the agent, 128 + N if signal N ended the
-        agent, or that of a `Refusal`.
+        agent, or that of a `NotStartedError`.
         """
         status: int | None = None
         number: int | None = None
@@ -97,9 +98,9 @@ class Wrapper:
                 if number
                 else f"{self.name} exited with {status}"
             )
-        except Refusal as refusal:
+        except NotStartedError as refusal:
             status, says = refusal.status, refusal.says
-        except EndedEarly as ended:
+        except EndedEarlyError as ended:
             number, self.hup = ended.number, ended.number == signal.SIGHUP
             says = "nothing was chosen"
         # Before the record: its reader may look at the screen and start the next agent at once.
@@ -117,8 +118,8 @@ class Wrapper:
         Before that, let the user choose if the file has a menu, and lock the conversation.
 
         Raises:
-            Refusal: The agent cannot be started.
-            EndedEarly: HUP or TERM came while the menu was shown.
+            NotStartedError: The agent cannot be started.
+            EndedEarlyError: HUP or TERM came while the menu was shown.
         """
         launch = self.read()
         if launch.get("gate"):
@@ -127,7 +128,9 @@ class Wrapper:
         try:
             os.chdir(launch["cwd"])
         except OSError as error:
-            raise Refusal(NOT_STARTED, f"cannot enter {launch['cwd']}: {error.strerror}") from None
+            raise NotStartedError(
+                NOT_STARTED, f"cannot enter {launch['cwd']}: {error.strerror}"
+            ) from None
         for number in _IGNORED:
             signal.signal(number, signal.SIG_IGN)
         # Signals are blocked until the agent's pid is known, so that they can be forwarded.
@@ -142,34 +145,34 @@ class Wrapper:
         if self.limit_s and not self.ending:
             signal.setitimer(signal.ITIMER_REAL, self.limit_s)
 
-    def read(self) -> dict:  # type: ignore[type-arg]  # fields are used right here
+    def read(self) -> dict[str, Any]:
         """Return the content of ``launch.json``, checked as far as the wrapper needs it.
 
         Raises:
-            Refusal: The file cannot be read, or is not valid.
+            NotStartedError: The file cannot be read, or is not valid.
         """
         try:
             with open(self.folder + "/launch.json", encoding="utf-8") as file:
-                launch = json.load(file)
+                launch: dict[str, Any] = json.load(file)
             self.grace_s = float(launch.get("grace_s", self.grace_s))
             self.limit_s = float(launch.get("limit_s", self.limit_s))
             self.keep_output = int(launch.get("keep_output", 0))
             self.name = str(launch.get("name", self.name))
             _ = launch.get("gate") or launch["argv"][0], launch["cwd"][0]
         except (OSError, ValueError, LookupError, TypeError) as error:
-            raise Refusal(UNREADABLE, f"cannot read launch.json: {error}") from None
-        return launch  # type: ignore[no-any-return]  # checked above as far as it matters
+            raise NotStartedError(UNREADABLE, f"cannot read launch.json: {error}") from None
+        return launch
 
-    def choose(self, launch: dict, gate: dict) -> dict:  # type: ignore[type-arg]  # JSON
+    def choose(self, launch: dict[str, Any], gate: dict[str, Any]) -> dict[str, Any]:
         """Show the menu ``gate`` until the user has chosen, and write ``choice.json``.
 
         Return ``launch`` with the choice's fields added.
 
         Raises:
-            EndedEarly: HUP or TERM came before the user chose.
+            EndedEarlyError: HUP or TERM came before the user chose.
         """
         sys.path.append(os.path.realpath(f"{__file__}/../../../.."))  # the folder of `agentmux`
-        from agentmux.adapters.pane.gate import GateClosed, hold
+        from agentmux.adapters.pane.gate import GateClosedError, hold
 
         self.leave("stopped", _now() + "\n")
 
@@ -184,8 +187,8 @@ class Wrapper:
 
         try:
             return {**launch, **gate["choices"][hold(gate, commit)]}
-        except GateClosed as ended:
-            raise EndedEarly(ended.number) from None
+        except GateClosedError as ended:
+            raise EndedEarlyError(ended.number) from None
 
     def take_claim(self, path: str | None) -> None:
         """Lock the conversation's claim file ``path`` until this process ends or `drop_claim`.
@@ -193,7 +196,7 @@ class Wrapper:
         Do nothing if ``path`` is None or empty.
 
         Raises:
-            Refusal: Another process has locked it, or it cannot be locked.
+            NotStartedError: Another process has locked it, or it cannot be locked.
         """
         if not path:
             return
@@ -202,9 +205,9 @@ class Wrapper:
             self.claim = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
             fcntl.flock(self.claim, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise Refusal(CLAIM_TAKEN, "another pane uses this conversation") from None
+            raise NotStartedError(CLAIM_TAKEN, "another pane uses this conversation") from None
         except OSError as error:
-            raise Refusal(NOT_STARTED, f"cannot lock {path}: {error.strerror}") from None
+            raise NotStartedError(NOT_STARTED, f"cannot lock {path}: {error.strerror}") from None
 
     def drop_claim(self) -> None:
         """Unlock the claim file, so that another launch can use the conversation."""
@@ -216,7 +219,7 @@ class Wrapper:
         """Start the agent as a child process; return once its program runs.
 
         Raises:
-            Refusal: The program cannot be run.
+            NotStartedError: The program cannot be run.
         """
         prctl = _prctl()
         reads, writes = os.pipe()  # exec closes it; a failed exec writes its errno
@@ -242,7 +245,7 @@ class Wrapper:
             self.agent = 0
             code = int(why)
             status = NOT_FOUND if code in {errno.ENOENT, errno.ENOTDIR} else NOT_STARTED
-            raise Refusal(status, f"cannot start {argv[0]}: {os.strerror(code)}")
+            raise NotStartedError(status, f"cannot start {argv[0]}: {os.strerror(code)}")
 
     def wait(self) -> tuple[int | None, int | None]:
         """Wait until the agent ends; whenever it is suspended (as by Ctrl-Z), continue it.
@@ -402,7 +405,7 @@ class Output:
         return self.tail
 
 
-def environment(launch: dict) -> dict[str, str]:  # type: ignore[type-arg]  # JSON
+def environment(launch: dict[str, Any]) -> dict[str, str]:
     """Return the agent's environment: ours without the names in ``unset``, and with ``env`` added.
 
     Both are fields of the launch file. A name in ``unset`` that ends in ``*`` is a prefix.

@@ -18,7 +18,7 @@ from typing import Final
 
 import libtmux
 
-from agentmux.adapters.system.processes.child import ANSWER_MAX
+from agentmux.adapters.system.processes.child import ANSWER_MAX, pipes_of
 from agentmux.adapters.tmux import commands as tmux_commands
 from agentmux.ports.tmux.terminal import Target, TerminalError, TerminalGoneError
 
@@ -100,12 +100,11 @@ class Visit:
             stderr=subprocess.DEVNULL,
             env=self._environ,
         ) as process:
-            assert process.stdin is not None  # noqa: S101 (a pipe)
-            assert process.stdout is not None  # noqa: S101 (a pipe)
+            stdin, stdout = pipes_of(process)
             try:
-                yield _Ear(process.stdout.fileno())
+                yield _Ear(stdout.fileno())
             finally:
-                process.stdin.close()  # it detaches then
+                stdin.close()  # it detaches then
                 process.terminate()
 
 

@@ -10,7 +10,10 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from math import comb
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from jsonschema.protocols import Validator
 
 PROBLEMS_MAX: Final = 50
 STEPS_MAX: Final = 100_000
@@ -58,7 +61,7 @@ def violations(text: str, document: object) -> tuple[str, ...]:
     """
     schema = json.loads(text)
     try:
-        return tuple(_sentences(_validator(schema).iter_errors(document)))
+        return tuple(_sentences(_find_errors(schema, document)))
     except _TooLongError:
         return ("the schema takes too long on this document",)
     except RecursionError:
@@ -141,30 +144,33 @@ def _not_a_schema(schema: dict[str, object]) -> str:
     return ""
 
 
-def _validator_class(schema: dict[str, object]) -> Any:  # noqa: ANN401 (jsonschema has no types)
+def _validator_class(schema: dict[str, object]) -> type[Validator]:
     from jsonschema import Draft202012Validator
     from jsonschema.validators import validator_for
 
     return validator_for(schema, default=Draft202012Validator)
 
 
-def _validator(schema: dict[str, object]) -> Any:  # noqa: ANN401 (as above)
-    from jsonschema.validators import extend
+def _find_errors(schema: dict[str, object], document: object) -> Iterator[Any]:
+    from jsonschema import validators
     from referencing import Registry
 
     base = _validator_class(schema)
     budget = _Budget()
     counted = {key: _with_budget(key, apply, budget) for key, apply in base.VALIDATORS.items()}
+    extend: Callable[..., Callable[..., Any]] = validators.extend  # its stub has no types
     # An empty registry: by default, a reference to a URL is fetched.
-    bounded: Any = extend(base, validators=counted)  # type: ignore[no-untyped-call]  # so are its stubs
-    return bounded(schema, registry=Registry())
+    bounded = extend(base, validators=counted)(schema, registry=Registry())
+    yield from bounded.iter_errors(document)
 
 
 def _with_budget(key: str, apply: Callable[..., Any], budget: _Budget) -> Callable[..., Any]:
-    def counting(validator: object, value: Any, instance: object, schema: Any) -> Any:  # noqa: ANN401 (as above)
+    def counting(
+        validator: object, value: object, instance: object, schema: dict[str, Any]
+    ) -> object:
         budget.take_step()
         if key == "pattern":
-            budget.take_tries((value,), (instance,))
+            budget.take_tries((str(value),), (instance,))
         elif key in _BY_KEY and isinstance(instance, Mapping):
             budget.take_tries(schema.get("patternProperties", ()), instance)
         return apply(validator, value, instance, schema)

@@ -21,7 +21,7 @@ from agentmux.core.names.words.nearest import is_mistyped, suggest_name
 from agentmux.errors import ConfigError
 
 _LIMITS: Final = Limits(depth=17)
-_RESOLVER: Final = yaml.resolver.Resolver()
+_resolve_tag: Callable[..., str] = yaml.resolver.Resolver().resolve  # its stub has no types
 _DURATION: Final = r"(\d{1,9}(?:\.\d{1,6})?)(ms|s|m|h|d)"
 _UNIT_S: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 _LONGEST_S: Final = 36_500 * 86_400.0
@@ -158,7 +158,7 @@ class _Nodes:
         return f"{self._name}:{line}"
 
     def scalar(self, event: yaml.ScalarEvent, line: int) -> Node:
-        tag = _RESOLVER.resolve(yaml.ScalarNode, event.value, event.implicit)  # type: ignore[no-untyped-call]  # the stubs leave it bare
+        tag = _resolve_tag(yaml.ScalarNode, event.value, event.implicit)
         return Node(event.value, self._at(line), tag)
 
     def sequence(self, items: list[Node], line: int) -> Node:

@@ -40,7 +40,7 @@ def moved_lines(view: SessionView) -> Iterator[str]:
 
 def check_lines(view: SessionView) -> Iterator[str]:
     """Yield what the commands of the checks have shown, one line each."""
-    for phase in view.as_json()["checks"]:  # type: ignore[attr-defined]  # JSON
+    for phase in view.as_json()["checks"]:
         for command in phase["commands"]:
             yield f"{phase['phase']}, {command['says']}"
 
@@ -71,7 +71,7 @@ def failed_commands(view: SessionView) -> Mapping[str, str]:
     """
     return {
         f"{phase['phase']}, {command['says']}": str(command["output"] or "")
-        for phase in view.as_json()["checks"]  # type: ignore[attr-defined]  # JSON
+        for phase in view.as_json()["checks"]
         for command in phase["commands"]
         if (command["outcome"] == FAILED and phase["outcome"] in {FAILED, CAPPED})
         or (command["outcome"] == BROKEN and not command["skipped"])
@@ -127,7 +127,7 @@ def _goes_on(view: SessionView) -> str:
 
 def delivery_steps(view: SessionView) -> Mapping[str, Mapping[str, Any]]:
     """Return the steps of a delivery by name, each with its status and what was recorded."""
-    steps: Any = (view.as_json()["delivery"] or {}).get("steps")  # type: ignore[attr-defined]  # JSON
+    steps: Any = (view.as_json()["delivery"] or {}).get("steps")
     return steps if isinstance(steps, dict) else {}
 
 

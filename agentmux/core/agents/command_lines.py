@@ -54,7 +54,7 @@ def launch_argv(  # noqa: PLR0913 (one word of the command line each)
     return (*spec.command, *_standing(spec, model, args), *words, *prompted)
 
 
-def resume_argv(  # noqa: PLR0913 (one word of the command line each)
+def resume_argv(  # noqa: PLR0913 (what `launch_argv` takes, and a conversation)
     spec: AgentSpec,
     strategy: Strategy,
     *,

@@ -13,17 +13,23 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import repeat
 from operator import attrgetter, call
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
     from dataclasses import MISSING, dataclass, field, fields, replace
 
-__all__ = ["MISSING", "dataclass", "field", "fields", "replace"]
+    from _typeshed import DataclassInstance
+
+__all__ = ["MISSING", "DataclassInstance", "dataclass", "field", "fields", "replace"]
+
+R = TypeVar("R")
 
 _MISSING: Final = object()
 _CLASS_VARIABLE: Final = ("ClassVar", "typing.ClassVar")
+_INIT: Final = "__init__"
 _FIELDS: Final = "__frozen_fields__"
 _PLACE: Final = "__frozen_place__"
 """The name of the attribute in which a class maps each field's name to the field's setter."""
@@ -44,8 +50,8 @@ class _Field:
         self,
         *,
         default: object = _MISSING,
-        default_factory: Any = _MISSING,  # noqa: ANN401 (as the standard one)
-        repr: bool = True,  # noqa: A002 (as the standard one)
+        default_factory: object = _MISSING,
+        repr: bool = True,  # noqa: A002 (called as the standard one)
         compare: bool = True,
     ) -> None:
         self.name = self.type = ""
@@ -82,17 +88,15 @@ def _options(known: _Field, missing: object) -> dict[str, Any]:
     return given | {"repr": known.repr, "compare": known.compare}
 
 
-def _dataclass(*, frozen: bool, slots: bool, kw_only: bool = False) -> Callable[[type], type]:
+def _dataclass(
+    *, frozen: bool, slots: bool, kw_only: bool = False
+) -> Callable[[type[Any]], type[Any]]:
     if not (frozen and slots):
         raise TypeError("only for frozen classes with slots; for others use `dataclasses`")
-    return _made_keyword_only if kw_only else _make_class
+    return partial(_make_class, kw_only=kw_only)
 
 
-def _made_keyword_only(cls: Any) -> Any:  # noqa: ANN401 (any class)
-    return _make_class(cls, kw_only=True)
-
-
-def _make_class(cls: Any, *, kw_only: bool = False) -> Any:  # noqa: ANN401 (any class)
+def _make_class(cls: type[Any], *, kw_only: bool) -> type[Any]:
     """Return a copy of ``cls`` with a slot for each field and with the methods in `_SHARED`."""
     inherited: Mapping[str, _Field] = getattr(cls, _FIELDS, {})
     own = _own_fields(cls)
@@ -105,12 +109,13 @@ def _make_class(cls: Any, *, kw_only: bool = False) -> Any:  # noqa: ANN401 (any
         "__match_args__": () if kw_only else tuple(known),
         _FIELDS: known,
     }
-    new_class = type(cls)(cls.__name__, cls.__bases__, members)
+    kind: Callable[..., type[Any]] = type(cls)  # which may be a metaclass
+    new_class = kind(cls.__name__, cls.__bases__, members)
     new_class.__qualname__ = cls.__qualname__
     place = {name: getattr(new_class, name).__set__ for name in known}
     setattr(new_class, _PLACE, place)
     setattr(new_class, _COPY, (tuple(place.values()), _values(tuple(place))))
-    new_class.__init__ = _init(new_class, known, place, kw_only=kw_only)
+    setattr(new_class, _INIT, _init(new_class, known, place, kw_only=kw_only))
     return new_class
 
 
@@ -172,17 +177,17 @@ def _by_name(
     return arguments
 
 
-def _default(cls: type[Any], name: str, factory: Any) -> object:  # noqa: ANN401 (what `field` took)
-    if factory is _MISSING:
+def _default(cls: type[Any], name: str, factory: object) -> object:
+    if not callable(factory):
         raise TypeError(f"{cls.__qualname__}: `{name}` is missing")
     return factory()
 
 
-def _fields(record: Any) -> tuple[_Field, ...]:  # noqa: ANN401 (one of our classes, or of these)
+def _fields(record: object) -> tuple[_Field, ...]:
     return tuple(getattr(record, _FIELDS).values())
 
 
-def _replace(record: Any, /, **changes: object) -> Any:  # noqa: ANN401 (of one of our classes)
+def _replace(record: R, /, **changes: object) -> R:
     copy = object.__new__(type(record))
     place = getattr(record, _PLACE)
     puts, values = getattr(record, _COPY)
@@ -203,9 +208,9 @@ def _repr(record: object) -> str:
     return f"{type(record).__qualname__}({', '.join(shown)})"
 
 
-def _equals(record: object, other: object) -> bool:
+def _equals(record: object, other: object) -> object:
     if other.__class__ is not record.__class__:
-        return NotImplemented  # type: ignore[no-any-return]  # the answer for another class
+        return NotImplemented
     return _to_compare_key(record) == _to_compare_key(other)
 
 
@@ -245,5 +250,5 @@ _SHARED: Final[Mapping[str, object]] = {
 }
 
 if not TYPE_CHECKING:
-    MISSING, field = _MISSING, _Field
+    MISSING, DataclassInstance, field = _MISSING, object, _Field
     dataclass, fields, replace = _dataclass, _fields, _replace

@@ -11,11 +11,11 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
-from agentmux.core.codec.frozen import MISSING, fields
+from agentmux.core.codec.frozen import MISSING, DataclassInstance, fields
 from agentmux.errors import DataError
 
 Json = Mapping[str, object]
-R = TypeVar("R")
+R = TypeVar("R", bound=DataclassInstance)
 
 
 class FieldError(DataError):
@@ -89,7 +89,7 @@ _DECODERS: Final[Mapping[str, Callable[[object], object]]] = {
 }
 
 
-def to_fields(record: Any) -> dict[str, object]:  # noqa: ANN401 (any dataclass)
+def to_fields(record: DataclassInstance) -> dict[str, object]:
     """Return the fields of a record as a mapping that ``json`` can write; tuples become lists.
 
     Fields that are declared with ``repr=False`` are left out.
@@ -116,7 +116,7 @@ def from_fields(record: type[R], values: Json, *, where: str) -> R:
             field.
     """
     arguments: dict[str, Any] = {}
-    for name, kind, is_required in _list_fields(record):  # type: ignore[arg-type]  # classes have hashes
+    for name, kind, is_required in _list_fields(record):
         if name in values:
             try:
                 arguments[name] = _DECODERS[kind](values[name])
@@ -128,7 +128,7 @@ def from_fields(record: type[R], values: Json, *, where: str) -> R:
 
 
 @functools.cache
-def _list_fields(record: Any) -> tuple[tuple[str, str, bool], ...]:  # noqa: ANN401 (any dataclass)
+def _list_fields(record: type[DataclassInstance]) -> tuple[tuple[str, str, bool], ...]:
     """Return, for each field of a dataclass: its name, its type as text, whether it is required."""
     return tuple(
         (each.name, str(each.type), each.default is MISSING and each.default_factory is MISSING)

@@ -147,8 +147,8 @@ def select_usable(parts: Iterable[Part], keys: frozenset[str]) -> frozenset[str]
 
 def _base(part: Part) -> str:
     """Return the key of the agent that the ``like`` of ``part`` names; empty if it has none."""
-    is_agent = part.path[0] == _AGENTS and isinstance(part.value, Mapping)
-    base = part.value.get("like") if is_agent else None  # type: ignore[attr-defined]  # a mapping
+    value = part.value if part.path[0] == _AGENTS else None
+    base = value.get("like") if isinstance(value, Mapping) else None
     return f"{_AGENTS}.{base}" if base else ""
 
 

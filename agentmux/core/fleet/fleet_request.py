@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 from agentmux.core.codec.frozen import dataclass, field, fields
 from agentmux.core.codec.records import Json
@@ -136,18 +136,17 @@ def from_fields(given: Json) -> FleetRequest:
     unknown = sorted(set(given) - known)
     if unknown or not isinstance(given.get("repo"), str):
         raise UsageError(f"a feature of the fleet has unknown or missing fields: {unknown[:5]}")
-    values: dict[str, object] = {}
+    values: dict[str, Any] = {}
     for name, value in given.items():
         usual = getattr(FleetRequest(repo=""), name)
         if isinstance(usual, tuple):
             good = isinstance(value, list) and all(isinstance(each, str) for each in value)
-            values[name] = tuple(value) if good and isinstance(value, list) else None
         else:
             good = type(value) is type(usual)
-            values[name] = value
         if not good:
             raise UsageError(f"the field `{name}` of a feature of the fleet is wrong")
-    return require_request(FleetRequest(**values))  # type: ignore[arg-type]  # checked above
+        values[name] = tuple(value) if isinstance(value, list) else value
+    return require_request(FleetRequest(**values))
 
 
 def difference(old: FleetRequest, new: FleetRequest) -> tuple[str, ...]:

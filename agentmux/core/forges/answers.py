@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from agentmux.core.forges.spec import ForgeCommand
 
@@ -13,7 +12,7 @@ class AnswerError(ValueError):
     """An answer is not JSON, or has not what is expected; the message says what."""
 
 
-def parse_json(text: str) -> Any:  # noqa: ANN401 (JSON)
+def parse_json(text: str) -> object:
     """Return the value of a JSON text.
 
     Raises:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final, TypeVar
 
-from agentmux.core.codec.frozen import replace
+from agentmux.core.codec.frozen import DataclassInstance, replace
 
-F = TypeVar("F")
+F = TypeVar("F", bound=DataclassInstance)
 
 REASON_MAX: Final = 8_000
 """How many characters a reason has at most: a line of the journal has a limit, too."""
@@ -24,7 +24,7 @@ def shorten_failure(fact: F) -> F:
     record = getattr(fact, "record", {})
     if any(map(_is_long, record.values())):
         fields["record"] = {name: _cut(text) for name, text in record.items()}
-    return replace(fact, **fields) if fields else fact  # type: ignore[type-var]  # an event is one
+    return replace(fact, **fields) if fields else fact
 
 
 def _is_long(text: object) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeVar
 
-from agentmux.core.codec.frozen import dataclass, field, fields, replace
+from agentmux.core.codec.frozen import DataclassInstance, dataclass, field, fields, replace
 from agentmux.core.codec.records import FieldError, Json, decode_field, from_fields, to_fields
 from agentmux.core.definitions.definition import (
     PipelineDefinition,
@@ -41,7 +41,7 @@ AGENT_MODES: Final = frozenset({NATIVE, "fresh"})
 In the other modes a person plays the role, or nobody does.
 """
 
-T = TypeVar("T")
+T = TypeVar("T", bound=DataclassInstance)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import FieldError, Json, from_fields, to_fields
@@ -156,8 +156,8 @@ def decode(fields: Json) -> Manifest:
         from_fields(Member, each if isinstance(each, dict) else {}, where=f"{MANIFEST}: members")
         for each in listed
     )
-    plain = from_fields(_Plain, fields, where=MANIFEST)
-    manifest = Manifest(**to_fields(plain), members=members)  # type: ignore[arg-type]
+    plain: dict[str, Any] = to_fields(from_fields(_Plain, fields, where=MANIFEST))
+    manifest = Manifest(**plain, members=members)
     wrong = next(_wrong(manifest), "")
     if wrong:
         raise FieldError(f"{MANIFEST}: {wrong}")

@@ -16,7 +16,7 @@ import tty
 import unicodedata
 from collections import deque
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 from agentmux.demo_agent.conversation.composer import InputBox
 from agentmux.demo_agent.conversation.keys import KeyDecoder, KeyPress, Pasted, Typed
@@ -260,7 +260,7 @@ class TerminalFace:
         signal.signal(signal.SIGWINCH, _ignore_signal)
 
 
-def _ignore_signal(_signum: int, _frame: Any) -> None:  # noqa: ANN401 (the signature of the standard library)
+def _ignore_signal(_signum: int, _frame: object) -> None:
     """Do nothing: the signal has written to a pipe, which wakes the main loop."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -60,7 +60,7 @@ class SessionFeed:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._files = FlatWatch(self._take_changes)
         self._processes: PidWatch | None = None
-        self._tasks: set[asyncio.Future[None]] = set()
+        self._tasks: set[asyncio.Future[object]] = set()
 
     # -- everything, once ----------------------------------------------------------------------
 
@@ -224,8 +224,8 @@ class SessionFeed:
                 return
         self._put(RowsRead(examined=tuple(batch)))
 
-    def _start(self, work: object) -> None:
-        task = asyncio.ensure_future(work)  # type: ignore[call-overload]  # a coroutine of ours
+    def _start(self, work: Coroutine[object, object, object]) -> None:
+        task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 

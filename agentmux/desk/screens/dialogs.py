@@ -61,10 +61,10 @@ class TextDialog(ModalScreen[bool]):
             return f"{_READ}, Esc closes"
         return f"{self._question}\n{f'{self._key} or ' * bool(self._key)}y yes, Esc no"
 
-    def on_key(self, event: object) -> None:
+    def on_key(self, event: Key) -> None:
         """Take the key that asked for a yes."""
-        if self._key and getattr(event, "key", "") == self._key:
-            event.stop()  # type: ignore[attr-defined]  # Textual's Key
+        if self._key and event.key == self._key:
+            event.stop()
             self.action_yes()
 
     def on_mount(self) -> None:
@@ -328,10 +328,10 @@ class Choosing(ModalScreen["frozenset[str] | None"]):
             self.query_one("#choices", Static).update(self._list_choices())
         return True
 
-    def on_key(self, event: object) -> None:
+    def on_key(self, event: Key) -> None:
         """Take a number."""
-        if self.key_is(getattr(event, "key", "")):
-            event.stop()  # type: ignore[attr-defined]  # Textual's Key
+        if self.key_is(event.key):
+            event.stop()
 
     def action_yes(self) -> None:
         """Agree with what is chosen."""

@@ -36,6 +36,7 @@ from agentmux.desk.screens.dialogs import Failure, TextDialog, Writing
 from agentmux.desk.screens.widgets import OneLine
 from agentmux.desk.styled import BOLD, DIM, PLAIN, Part, fill, plain
 from agentmux.errors import AgentmuxError, of_system
+from agentmux.overriding import override
 from agentmux.threads import in_daemon_thread
 
 if TYPE_CHECKING:
@@ -148,7 +149,8 @@ class FleetScreen(Screen[None]):
         self._read()
         self.set_interval(_LOOK_S, self._read)
 
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:  # noqa: ARG002 (Textual calls it)
+    @override
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leave keys to a dialog above it."""
         return self.is_current
 

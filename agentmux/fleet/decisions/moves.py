@@ -64,10 +64,10 @@ class Moves:
     def _note(host: Host, row: Feature, path: Path) -> None:
         site = build.site(path.parents[2], config=host.config, environ=host.environ)
         entry = entry_at(site, path)
-        if not entry.fields or entry.is_moved is (row.status is FleetStatus.MOVED):
-            return  # it cannot be read, or is as the fleet has it
         now = outcome(SessionStatus.MOVED if entry.is_moved else SessionStatus.STOPPED, 0.0, "")
-        assert now is not None  # noqa: S101 (both have one)
+        is_known = entry.is_moved is (row.status is FleetStatus.MOVED)
+        if not entry.fields or is_known or now is None:
+            return  # it cannot be read, or is as the fleet has it
         values = {"status": now.status, "reason": now.reason}
         with host.engine.begin() as connection:
             written = rows.change(connection, row.id, *same_row(row), **values)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy import event
@@ -18,6 +18,11 @@ from agentmux.errors import DataError, MissingError, UsageError
 from agentmux.fleet.engine.database_errors import what_to_do
 from agentmux.fleet.engine.fleet_home import require_url, shown_url
 from agentmux.fleet.engine.tables import CONTRACT, CONTRACTS, META
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    import psycopg
 
 T = TypeVar("T")
 AWAY: Final = (DBAPIError, PoolTimeoutError)
@@ -83,7 +88,7 @@ def _of_server(url: str) -> sa.Engine:
     )
 
 
-def _let_server_give_up(connection: Any, _: object) -> None:  # noqa: ANN401 (of psycopg)
+def _let_server_give_up(connection: psycopg.Connection, _: object) -> None:
     with connection.cursor() as cursor:
         cursor.execute(_SERVER)
     connection.commit()  # else a rollback would undo it
@@ -108,7 +113,7 @@ def _read_text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _as_dbos_does(connection: Any, _: object) -> None:  # noqa: ANN401 (of sqlite3)
+def _as_dbos_does(connection: sqlite3.Connection, _: object) -> None:
     """Let writers wait for each other, as DBOS sets up the connections that it makes itself."""
     connection.isolation_level = "IMMEDIATE"
     connection.text_factory = _read_text

@@ -104,8 +104,8 @@ _LAST_S: Final = 253_402_300_799.0
 """The last second that has a date."""
 
 
-def _feature(row: sa.Row[Any]) -> Feature:
-    values = dict(row._mapping)  # noqa: SLF001 (a public name of SQLAlchemy)
+def _feature(row: sa.RowMapping) -> Feature:
+    values = dict(row)
     if not _is_sound(values):
         return _make_placeholder(str(values["id"]))
     values["status"] = FleetStatus(values["status"])
@@ -146,14 +146,15 @@ def is_uuid(text: str) -> bool:
 
 def feature(connection: sa.Connection, feature_id: str) -> Feature | None:
     """Return one feature; None if there is none with this id."""
-    row = connection.execute(sa.select(FEATURES).where(FEATURES.c.id == feature_id)).first()
+    query = sa.select(FEATURES).where(FEATURES.c.id == feature_id)
+    row = connection.execute(query).mappings().first()
     return None if row is None else _feature(row)
 
 
 def features(connection: sa.Connection, *where: sa.ColumnElement[bool]) -> tuple[Feature, ...]:
     """Return the features for which all of ``where`` holds, in the order of submission."""
     query = sa.select(FEATURES).where(*where).order_by(*_SUBMITTED)
-    return tuple(_feature(row) for row in connection.execute(query))
+    return tuple(_feature(row) for row in connection.execute(query).mappings())
 
 
 def first_features(
@@ -162,7 +163,7 @@ def first_features(
     """Return at most ``most`` of them, by their priority, then in the order of submission."""
     order = (FEATURES.c.priority, *_SUBMITTED)
     query = sa.select(FEATURES).where(*where).order_by(*order).limit(most)
-    return tuple(_feature(row) for row in connection.execute(query))
+    return tuple(_feature(row) for row in connection.execute(query).mappings())
 
 
 def last_changed(
@@ -170,7 +171,7 @@ def last_changed(
 ) -> tuple[Feature, ...]:
     """Return at most ``most`` of them, the one that changed last first."""
     query = sa.select(FEATURES).where(*where).order_by(FEATURES.c.updated_at.desc()).limit(most)
-    return tuple(_feature(row) for row in connection.execute(query))
+    return tuple(_feature(row) for row in connection.execute(query).mappings())
 
 
 def change(
@@ -188,7 +189,7 @@ def hosts(connection: sa.Connection) -> Mapping[str, HostFacts]:
     """Return all hosts by their ids, with the time since they were seen."""
     now = now_s(connection.engine)
     query = sa.select(HOSTS, (now - HOSTS.c.seen_at).label("age_s")).order_by(HOSTS.c.name)
-    return {str(row.id): _host(row) for row in connection.execute(query)}
+    return {str(row["id"]): _host(row) for row in connection.execute(query).mappings()}
 
 
 def host_repositories(connection: sa.Connection) -> Mapping[str, tuple[str, ...]]:
@@ -220,7 +221,7 @@ def require_host(connection: sa.Connection, name: str) -> str:
     return str(host_id)
 
 
-def _host(row: sa.Row[Any]) -> HostFacts:
+def _host(row: sa.RowMapping) -> HostFacts:
     """Return a host; what stands for a row that is none takes no feature, and is not alive."""
     name, numbers = row.name, (row.slots, row.busy, row.age_s)
     sound = (
@@ -247,11 +248,11 @@ def open_decisions(connection: sa.Connection, feature_id: str) -> tuple[FeatureD
         .where(DECISIONS.c.feature == feature_id, DECISIONS.c.status == OPEN)
         .order_by(DECISIONS.c.given_at)
     )
-    return tuple(_decision(row) for row in connection.execute(query))
+    return tuple(_decision(row) for row in connection.execute(query).mappings())
 
 
-def _decision(row: sa.Row[Any]) -> FeatureDecision:
-    values = dict(row._mapping)  # noqa: SLF001 (as above)
+def _decision(row: sa.RowMapping) -> FeatureDecision:
+    values = dict(row)
     values.pop("given_at")
     return FeatureDecision(**values)
 
@@ -261,7 +262,7 @@ def decisions(connection: sa.Connection, feature_id: str) -> Sequence[FeatureDec
     query = (
         sa.select(DECISIONS).where(DECISIONS.c.feature == feature_id).order_by(DECISIONS.c.given_at)
     )
-    return [_decision(row) for row in connection.execute(query)]
+    return [_decision(row) for row in connection.execute(query).mappings()]
 
 
 def answer(connection: sa.Connection, decision_id: str, status: str, said: str) -> None:

@@ -40,9 +40,8 @@ _RANK: Final = 1000
 def admit(host: Host, feature_id: str, number: int) -> str:
     """Give a queued feature to a host; return in words what was done, for the log."""
     row = host.write(lambda each: rows.feature(each, feature_id))
-    if not _is_mine(row, number):
+    if row is None or not _is_mine(row, number):
         return "superseded"
-    assert row is not None  # noqa: S101 (as `_is_mine` found)
     try:
         request = from_fields(row.wish)
     except UsageError as error:

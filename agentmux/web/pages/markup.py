@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
 from markupsafe import Markup, escape
 
 from agentmux.core.terminal.text.captured_screen import Piece, to_pieces
@@ -25,9 +28,15 @@ _BASIC: Final = (
 _MARKDOWN: Final = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
 
 
-def _link_open(self: Any, tokens: Any, index: int, options: Any, env: Any) -> str:  # noqa: ANN401 (markdown-it's)
+def _link_open(
+    self: RendererHTML,
+    tokens: Sequence[Token],
+    index: int,
+    options: OptionsDict,
+    env: dict[str, object],
+) -> str:
     tokens[index].attrSet("rel", "noreferrer noopener nofollow")
-    return str(self.renderToken(tokens, index, options, env))
+    return self.renderToken(tokens, index, options, env)
 
 
 _MARKDOWN.add_render_rule("link_open", _link_open)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
@@ -49,6 +49,8 @@ from agentmux.web.pages.overview import MARK_COLOURS, decision, phases, summary
 from agentmux.wiring import machine
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from starlette.requests import Request
 
     from agentmux.app.views.session.session_view import SeatView, SessionView
@@ -145,9 +147,9 @@ class WebPages:
         self,
         request: Request,
         template: str,
-        /,
         status: int = HTTPStatus.OK,
-        **values: Any,  # noqa: ANN401 (what the template wants)
+        /,
+        **values: object,
     ) -> Response:
         visit = getattr(request.state, "visit", None)
         values = {"said": self._messages.get(request.query_params.get("said", "")), **values}
@@ -164,9 +166,7 @@ class WebPages:
         """Return the answer to a request that the guard refused."""
         if request.scope["path"].startswith("/api/"):
             return api_error(status, words)
-        return self._render_page(
-            request, "refused.html", status=status, words=words, code=int(status)
-        )
+        return self._render_page(request, "refused.html", status, words=words, code=int(status))
 
     def no_page(self, request: Request, error: Exception) -> Response:
         """Return the answer to a request for an address that no page has."""
@@ -186,7 +186,7 @@ class WebPages:
         words, hints = locate(known.message), tuple(map(locate, known.hints))
         if request.scope["path"].startswith("/api/"):
             return api_error(status, words, hints)
-        return self._render_page(request, "failed.html", status=status, words=words, hints=hints)
+        return self._render_page(request, "failed.html", status, words=words, hints=hints)
 
     # -- logging in ----------------------------------------------------------------------------
 
@@ -195,7 +195,7 @@ class WebPages:
         link = request.path_params["link"]
         is_open = self._sign_in.is_open(link)
         status = HTTPStatus.OK if is_open else HTTPStatus.GONE
-        return self._render_page(request, "login.html", status=status, is_open=is_open)
+        return self._render_page(request, "login.html", status, is_open=is_open)
 
     def link(self, request: Request, address: str) -> Response:
         """Show a new login link."""
@@ -266,12 +266,13 @@ class WebPages:
         tab: str,
         place: SessionRef,
         known: tuple[SessionEntry, SessionView] | None = None,
-        **values: Any,  # noqa: ANN401 (what the template wants)
+        **values: object,
     ) -> Response:
         entry, view = known or self._sessions.view(place)
         return self._render_page(
             request,
             f"{tab}.html",
+            HTTPStatus.OK,
             tab=tab,
             place=place,
             entry=entry,
@@ -415,9 +416,7 @@ class WebPages:
         """Say why there is nothing to show, in the part of the page that is kept up to date."""
         is_missing = isinstance(problem, NotFoundError)
         status = HTTPStatus.NOT_FOUND if is_missing else HTTPStatus.SERVICE_UNAVAILABLE
-        return self._render_page(
-            request, "fleet_away.html", status=status, part=part, problem=problem
-        )
+        return self._render_page(request, "fleet_away.html", status, part=part, problem=problem)
 
     def _require_fleet(self) -> None:
         if not self._fleet.is_set_up():
@@ -467,7 +466,7 @@ class AsciiResponse(JSONResponse):
     """JSON in ASCII, as the commands write it: a surrogate has no UTF-8."""
 
     @override
-    def render(self, content: Any) -> bytes:  # noqa: ANN401 (Starlette's)
+    def render(self, content: object) -> bytes:
         """Return the content as JSON."""
         return json.dumps(content, allow_nan=False, separators=(",", ":")).encode("ascii")
 
@@ -538,6 +537,6 @@ def diff_lines(lines: Sequence[str]) -> Iterator[DiffLine]:
         yield DiffLine(index=index, place=clean(place), text=printable(text.expandtabs(4)))
 
 
-def _ago(screen: LastScreen, now: Any) -> str:  # noqa: ANN401 (a time)
+def _ago(screen: LastScreen, now: datetime) -> str:
     at = time_of(screen.captured_at)
     return "now" if at is None else f"{age(max(0.0, (now - at).total_seconds()))} ago"

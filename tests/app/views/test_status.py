@@ -189,7 +189,7 @@ def test_when_a_limit_ends_and_what_went_wrong_are_told() -> None:
     assert (found.seats[0].resets, found.seats[0].trouble) == ("5pm", "API error · retrying")
     assert "coder says: API error · retrying" in found.problems
     assert any("usage limit, resets 5pm" in line for line in status_lines(found, colours=False))
-    assert found.as_json()["seats"][0]["resets"] == "5pm"  # type: ignore[index]
+    assert found.as_json()["seats"][0]["resets"] == "5pm"
 
 
 UNTIL = "2026-01-01T12:10:00.000Z"

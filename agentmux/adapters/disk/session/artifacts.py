@@ -147,7 +147,7 @@ class _ArtifactReader:
             return plan
         return None
 
-    def _parse_yaml(self, path: str, data: bytes) -> Any:  # noqa: ANN401 (plain values)
+    def _parse_yaml(self, path: str, data: bytes) -> object:
         """Return the value of a YAML document; on a mistake, note the problem and return None.
 
         Files that AgentMux writes itself are JSON, which is valid YAML and faster to parse.

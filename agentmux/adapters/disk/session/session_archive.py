@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import glob
 import io
 import os
 import stat
@@ -134,14 +135,10 @@ def _drop(part: Path) -> None:
 
 def sweep(target: Path) -> None:
     """Remove what killed exports to this file have left beside it."""
-    for path in target.parent.glob(f".{_escape_glob(target.name)}.*{_PART}"):
+    for path in target.parent.glob(f".{glob.escape(target.name)}.*{_PART}"):
         with suppress(OSError), path.open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             os.unlink(path)
-
-
-def _escape_glob(name: str) -> str:
-    return "".join(f"[{each}]" if each in "*?[" else each for each in name)
 
 
 def _publish(part: Path, target: Path, *, force: bool) -> None:
@@ -240,7 +237,7 @@ class OpenArchive:
 
     def events(self) -> tuple[Event, ...]:
         kept = io.BytesIO()
-        kept.close = lambda: None  # type: ignore[method-assign]  # read below
+        kept.close = lambda: None  # type: ignore[method-assign]  # it is read after it was closed
         self._walk(lambda name: kept if name == f"{INSIDE}{layout.JOURNAL}" else None)
         facts = []
         for line in kept.getvalue().splitlines():

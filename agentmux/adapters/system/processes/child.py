@@ -18,7 +18,6 @@ from pathlib import Path
 from threading import Thread
 from typing import IO, Final, Literal, Self
 
-from agentmux.adapters.system.own_environment import own_environment
 from agentmux.adapters.system.processes.lost_work import WORK, work_mark
 from agentmux.adapters.system.processes.processes import open_descriptor
 from agentmux.core.codec.frozen import dataclass
@@ -153,7 +152,7 @@ class Child:
         label = work_label_here()
         if not label:
             return self.env
-        own = own_environment() if self.env is None else self.env
+        own = os.environ if self.env is None else self.env  # noqa: TID251 (as a child inherits it)
         return {**own, WORK: work_mark(label, self.argv)}
 
     def _start_process(self) -> subprocess.Popen[bytes]:
@@ -186,7 +185,9 @@ class _Talk:
         """Begin to listen."""
         if self._process.stdin is not None:
             os.set_blocking(self._process.stdin.fileno(), False)
-            self._pipes.register(self._process.stdin, selectors.EVENT_WRITE, self._say)
+            self._pipes.register(
+                self._process.stdin, selectors.EVENT_WRITE, partial(self._say, self._process.stdin)
+            )
         for stream, kept in ((self._process.stdout, self._out), (self._process.stderr, self._err)):
             if stream is not None:
                 self._pipes.register(
@@ -232,17 +233,16 @@ class _Talk:
         if self._process.stderr in self._open:
             self._process.stderr = None
 
-    def _say(self) -> None:
+    def _say(self, stdin: IO[bytes]) -> None:
         """Write the next part of its input; close it after the last."""
-        assert self._process.stdin is not None  # noqa: S101 (it is registered)
         with suppress(BlockingIOError):
             try:
-                self._unsaid = self._unsaid[os.write(self._process.stdin.fileno(), self._unsaid) :]
+                self._unsaid = self._unsaid[os.write(stdin.fileno(), self._unsaid) :]
             except BrokenPipeError:
                 self._unsaid = self._unsaid[:0]
         if not self._unsaid:
-            self._drop(self._process.stdin)
-            self._process.stdin.close()
+            self._drop(stdin)
+            stdin.close()
 
     def _hear(self, stream: IO[bytes], kept: _Kept) -> None:
         """Read the next part of its output.
@@ -298,6 +298,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 def _signal(group: int, number: signal.Signals) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(group, number)
+
+
+def pipes_of(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    """Return the pipes to and from a program that was started with both."""
+    if process.stdin is None or process.stdout is None:
+        raise ValueError(f"process {process.pid} was started without pipes")
+    return process.stdin, process.stdout
 
 
 def describe_command(argv: Sequence[str | bytes]) -> str:

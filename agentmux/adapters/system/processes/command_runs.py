@@ -106,7 +106,7 @@ class CommandRuns:
         *,
         stdin: bytes = b"",
         limit_s: float = _LIMIT_S,
-        out: Keep = whole(),  # noqa: B008 (a constant)
+        out: Keep = whole(),
     ) -> Child:
         """Return a command, to be run.
 

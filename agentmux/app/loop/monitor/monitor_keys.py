@@ -6,8 +6,8 @@ Git and the disk are asked in further threads. What changes the session is hande
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import Final, Protocol, TypeVar
 
@@ -149,8 +149,13 @@ class MonitorKeys:
             self._loop.hand_over(partial(self._loop.end, "done", kill_session=True))
             return
         self._loop.hand_over(_nothing)  # the problem of a key before is over
-        try:
+        with self._errors_handed_over():
             self._on_key(key)
+
+    @contextmanager
+    def _errors_handed_over(self) -> Iterator[None]:
+        try:
+            yield
         except Exception as error:  # noqa: BLE001 (the loop raises, logs and shows it)
             self._loop.hand_over(partial(_fail, error))
 
@@ -214,7 +219,7 @@ class MonitorKeys:
         try:
             if self.picture is not None:
                 self._tools.display.show(self._on(self.picture))
-        except Exception as error:  # noqa: BLE001 (the loop raises, logs and shows it)
+        except Exception as error:  # noqa: BLE001 (the loop is told of it)
             failed = error
         self._loop.report_drawing(failed)
 
@@ -356,11 +361,9 @@ class MonitorKeys:
         Any other key in the meantime, or another decision, takes the command back. Git is asked
         again if the key was pressed again since, or the session is not the same.
         """
-        try:
+        with self._errors_handed_over():
             while self._console == _LOOKS and self._decides:
                 await self._look()
-        except Exception as error:  # noqa: BLE001 (the loop raises, logs and shows it)
-            self._loop.hand_over(partial(_fail, error))
         if self._console == _LOOKS:
             self._console = Console()
 
@@ -418,11 +421,9 @@ class MonitorKeys:
         """Send what is written; if it is taken back and written again meanwhile, send that, too."""
         while self._unsent is not None:
             (pressed, kept, seen), self._unsent = self._unsent, None
-            try:
+            left = kept
+            with self._errors_handed_over():
                 left = await self._send_text(pressed, kept, seen)
-            except Exception as error:  # noqa: BLE001 (the loop raises, logs and shows it)
-                self._loop.hand_over(partial(_fail, error))
-                left = kept
             if self._console is pressed:
                 self._console = left
                 self._fade()

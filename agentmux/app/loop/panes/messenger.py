@@ -185,7 +185,7 @@ class Messenger:
         """
         folder = layout.research(action.research, action.topic)
         path = str(self._session.files.path / folder / "summary.md")
-        inputs = self._message_inputs(action.seat, inputs=(path,), topic=action.topic)
+        inputs = replace(self._message_inputs(action.seat), inputs=(path,), topic=action.topic)
         text = self._message(prompts.TOLD, inputs)
         delivery = await self._type_to_asker(action, text)
         if delivery is None:
@@ -226,7 +226,7 @@ class Messenger:
         if held is None or held.nudged:
             return
         path = self._session.files.path / layout.launch(held.launch) / "prompt.md"
-        inputs = self._message_inputs(seat, instruction_file=str(path))
+        inputs = replace(self._message_inputs(seat), instruction_file=str(path))
         text = self._message(prompts.NUDGE, inputs)
         delivery = await self.type(seat, self._watcher.sight.pane_id(held.launch), text)
         if delivery.typed:
@@ -246,7 +246,7 @@ class Messenger:
         if held is None or parked is None or not parked.woken:
             return
         path = self._session.files.path / layout.launch(held.launch) / "prompt.md"
-        inputs = self._message_inputs(seat, instruction_file=str(path))
+        inputs = replace(self._message_inputs(seat), instruction_file=str(path))
         text = self._message(prompts.GO_ON, inputs)
         delivery = await self.type(seat, self._watcher.sight.pane_id(held.launch), text)
         if delivery.result not in _REACHED:
@@ -326,11 +326,10 @@ class Messenger:
             begins()
             return await self._tools.press(self._tools.terminal, pane, keys, screen=screen)
 
-    def _message_inputs(self, seat: str, **more: Any) -> PromptInputs:  # noqa: ANN401 (fields of any type)
-        inputs = message_inputs(
+    def _message_inputs(self, seat: str) -> PromptInputs:
+        return message_inputs(
             self._session.state, seat, session=self._session.files.path, tree=self._world.tree
         )
-        return replace(inputs, **more)
 
     def _message(self, name: str, inputs: PromptInputs) -> str:
         return prompts.render(self._world.texts.templates.template(name), inputs).strip()

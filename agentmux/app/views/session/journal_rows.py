@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.codec.records import to_fields
@@ -58,7 +58,7 @@ def journal_rows(events: Sequence[Event], now: datetime) -> Iterator[EventRow]:
         )
 
 
-def _is_said(value: Any) -> bool:  # noqa: ANN401 (a field of an event)
+def _is_said(value: object) -> bool:
     return isinstance(value, str | int) and value not in {"", False}
 
 

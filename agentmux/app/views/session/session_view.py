@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from agentmux.app.views.plain_fields import mapping
 from agentmux.core.codec.frozen import dataclass
@@ -175,9 +175,9 @@ class SessionView:
     def _decision(self) -> dict[str, object]:
         return {"phase": self.phase, "cycle": self.cycle, "digest": self.digest or None}
 
-    def as_json(self) -> dict[str, object]:
+    def as_json(self) -> dict[str, Any]:
         """Return the fields of this view for a JSON answer."""
-        fields: dict[str, object] = _shown_fields(self)
+        fields: dict[str, Any] = _shown_fields(self)
         fields["seats"] = [_shown_fields(seat) for seat in self.seats]
         fields["decision"] = self._decision() if self.decision else None
         fields["problems"] = list(self.problems)
