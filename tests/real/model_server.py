@@ -566,7 +566,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(data)
 
     @override
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 (as above; the name is theirs)
+    def log_message(self, format: str, *args: object) -> None:
         """Print nothing, because requests are logged to the file."""
 
 
