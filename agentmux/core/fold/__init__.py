@@ -1,1 +1,1 @@
-"""What an event changes: state, phase, files. Events: `journal`. Order of phases: `pipeline`."""
+"""How an event changes state, phase and files. Kinds of events: `journal`. Phases: `pipeline`."""

@@ -1,4 +1,4 @@
-"""The rule that says whether a signal counts.
+"""The rule that decides whether a signal counts.
 
 Both the answer to ``agentmux submit`` and the fold of the journal use it.
 """
@@ -22,7 +22,7 @@ from agentmux.core.pipeline.registry import (
 
 
 class Answer(StrEnum):
-    """The answer to a signal: it counts, it does not count, or the same one counted before."""
+    """The answer to a signal: accepted, ignored, or a duplicate of an accepted one."""
 
     ACCEPTED = "accepted"
     IGNORED = "ignored"
@@ -31,7 +31,7 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The answer to a signal; if it was not accepted, with the reason in words."""
+    """The answer to a signal, with the reason in words; the reason of ``ACCEPTED`` is empty."""
 
     answer: Answer
     reason: str = ""
@@ -45,15 +45,15 @@ def _ignore(reason: str) -> Judgement:
 
 
 def is_judged(event: Event) -> bool:
-    """Whether the event is a signal or a user's decision: `judge` says whether it counts.
+    """Whether the event is a signal or a user decision, which counts only if `judge` accepts it.
 
-    All other events count always.
+    All other events always count.
     """
     return event.fact.kind in JUDGED
 
 
 def judge(state: SessionState, event: Event) -> Judgement:
-    """Return the answer to a signal or a user's decision: whether it counts in ``state``."""
+    """Return the answer to a signal or a user decision in ``state``, the state before it."""
     if event.id in state.signals:
         return Judgement(Answer.DUPLICATE, "this was submitted before, there is nothing left to do")
     if state.moved is not None:
@@ -70,12 +70,12 @@ def _is_completing(state: SessionState) -> bool:
 
 
 def takes_decision(state: SessionState) -> bool:
-    """Whether a request for changes would count now; for an approval see `takes_approval`."""
+    """Whether a request for changes would count now; for an approval, see `takes_approval`."""
     return _is_completing(state) and state.approval is None and state.moved is None
 
 
 def takes_approval(state: SessionState) -> bool:
-    """Whether an approval would count now: the user can decide, and no summary is being written."""
+    """Whether an approval would count now: the user may decide, and no summary is expected."""
     return takes_decision(state) and not is_summary_coming(state)
 
 
@@ -118,6 +118,6 @@ def _judge_work(state: SessionState, event: Event) -> Judgement:
 
 
 def _judge_alone(state: SessionState, event: Event) -> Judgement:
-    """Return the answer by what only this kind of signal or decision needs."""
+    """Return the answer according to the rule of this kind of signal or decision."""
     reason = JUDGED[event.fact.kind].counts(state, event, event.fact)
     return _ignore(reason) if reason else _ACCEPTED

@@ -1,8 +1,8 @@
 """The fold: ``state' = apply(state, event)``, pure and deterministic.
 
 An event contains everything that is needed to apply it. A signal that does not count moves the
-cursor and changes nothing else. The files that follow from an event are in ``implied``, the next
-actions in ``decisions/next_actions``.
+cursor and changes nothing else. `implied` derives the files that an event adds;
+`decisions/next_actions` decides what the orchestrator does next.
 """
 
 from __future__ import annotations
@@ -132,7 +132,8 @@ _OF_A_RESUME: Final = (SessionInterrupted, SessionReattached, WorktreeMade, Work
 def fold(state: SessionState, events: Iterable[tuple[Event, int]]) -> SessionState:
     """Return ``state`` after these events, applied in order by `advance`.
 
-    With each event comes the offset in the journal at which its line ends.
+    Args:
+        events: Each event with the offset in the journal at which its line ends, in bytes.
     """
     for event, offset in events:
         state = advance(state, event, offset)
@@ -142,11 +143,11 @@ def fold(state: SessionState, events: Iterable[tuple[Event, int]]) -> SessionSta
 def advance(state: SessionState, event: Event, offset: int) -> SessionState:
     """Return ``state`` after one event, with the cursor at ``offset``, the end of the event's line.
 
-    If applying the event raises an unexpected error, the session fails, and the cause names the
-    event. Every fold of the same journal does the same, so that nobody gets stuck at that line.
+    If applying the event raises an unexpected error, the returned state is ``failed``, and the
+    cause names the event. So an event that cannot be applied never blocks the session.
 
     Raises:
-        FieldError: The payload does not have the form that this version writes.
+        FieldError: The event's payload does not have the form that this version writes.
     """
     try:
         after, noted = _apply_event(state, event)
@@ -174,15 +175,19 @@ def _fail_on_error(state: SessionState, event: Event, error: Exception) -> Sessi
 
 
 def apply(state: SessionState, event: Event) -> SessionState:
-    """Return the state after ``event``; ``state`` itself for a signal that does not count."""
+    """Return the state after ``event``, without moving the cursor.
+
+    A signal that does not count returns ``state`` itself. Unlike in `advance`, every error is
+    raised.
+    """
     after, noted = _apply_event(state, event)
     return replace(after, **noted) if noted else after
 
 
 def _apply_event(state: SessionState, event: Event) -> tuple[SessionState, dict[str, Any]]:
-    """Return the state after ``event``, and the fields that say what happened, by name.
+    """Return the state after ``event``, and by name the fields that record the event itself.
 
-    A state is large: the fields are put into it together with those of `advance`.
+    The caller sets these fields together with its own, because copying a state is slow.
     """
     step = _STEPS[type(event.fact)]
     if not is_judged(event):
@@ -195,15 +200,16 @@ def _apply_event(state: SessionState, event: Event) -> tuple[SessionState, dict[
 
 
 def has_counted(before: SessionState, after: SessionState) -> bool:
-    """Whether the event that led from ``before`` to ``after`` was a signal that counted."""
+    """Whether the event between the states ``before`` and ``after`` was a signal that counted."""
     return after.signals != before.signals
 
 
 def _last_event(state: SessionState, event: Event) -> str:
-    """Return the new ``last_event`` of the state: the kind of ``event``.
+    """Return the new ``last_event`` of the state: usually the kind of ``event``.
 
-    But after a resume it stays ``resumed`` if ``event`` says that the orchestrator has ended or was
-    replaced; and a checkpoint or an input, which come at any time, never change it.
+    The old value stays in two cases: ``event`` is a checkpoint or an input, which can come at any
+    time; or the last event was ``resumed``, and ``event`` says that the orchestrator has ended or
+    was replaced, or that the session's worktree was made or moved.
     """
     if isinstance(event.fact, _AT_ANY_TIME):
         return state.last_event
@@ -213,10 +219,10 @@ def _last_event(state: SessionState, event: Event) -> str:
 
 
 def _apply_signal(state: SessionState, event: Event, step: FoldStep) -> SessionState:
-    """Return ``state`` after an accepted signal; ``step`` changes what this kind of signal changes.
+    """Return ``state`` after an accepted signal; ``step`` applies this kind of signal.
 
     In a failed session the signal counts for the phase that failed. If it completes that phase, or
-    approves the result, the session goes on, and crashed seats may be launched again.
+    approves the result, the session is no longer failed, and crashed seats may be launched again.
     """
     working = replace(_heard(state, event), phase=working_phase(state))
     after = _handed_in(step(working, event, event.fact), event)
@@ -229,9 +235,10 @@ def _apply_signal(state: SessionState, event: Event, step: FoldStep) -> SessionS
 
 
 def _handed_in(after: SessionState, event: Event) -> SessionState:
-    """Mark the resume record of the signal's seat as handed in, if the signal ends its seat's work.
+    """Return the state in which the seat's resume record is ``handed_in``, if its work has ended.
 
-    A record of version 0.1.0 has no such mark and stays as it is.
+    The work has ended if the signal has removed the seat from the state. A record of version 0.1.0
+    has no such field and stays unchanged.
     """
     record = after.agents.get(event.seat, {})
     if event.seat in after.seats or "handed_in" not in record:
@@ -284,15 +291,15 @@ def _apply_launch(state: SessionState, event: Event, fact: AgentLaunched) -> Ses
 
 
 def _is_wanted(state: SessionState, event: Event, phase: str) -> bool:
-    """Whether the work that a launch was decided for is still to be done.
+    """Whether the work that a launch was decided for still has to be done.
 
-    Other events may have come before the launch's event: the work was handed in, or its phase is
-    over. Research goes on after its phase, but not after its cycle.
+    It does not if events before that of the launch have handed in the work or ended its phase.
+    Research continues after its phase, but not after its cycle.
 
     Args:
         state: The state before the event.
         event: The event of the launch.
-        phase: The phase whose work needed the launch; empty in older journals, for which the
+        phase: The phase whose work needed the launch. Older journals leave it empty; then the
             result is True.
     """
     if not phase:
@@ -446,7 +453,7 @@ def _setup_done(state: SessionState, event: Event, fact: SetupDone) -> SessionSt
 
 
 def _apply_repin(state: SessionState, event: Event, fact: Repinned) -> SessionState:
-    # What ran last was a step of the setup as it was.
+    # The last step belonged to the old setup.
     known = without_seat(state, SETUP)
     new_state = replace(known, setup=repin_setup(state.setup, fact.setup, fact.dirty))
     if not fact.pipeline:
@@ -475,7 +482,7 @@ def _apply_rewind(state: SessionState, event: Event, fact: Rewound) -> SessionSt
 
 
 def _with_mark(record: Json, number: int) -> Json:
-    """Return a resume record that says to which checkpoint the files went back."""
+    """Return the resume record with the number of the checkpoint that the files were reset to."""
     previous = record.get("previous")
     if not isinstance(previous, Mapping):
         return {**record, "rewound": number}
@@ -497,7 +504,7 @@ def _commit_made(state: SessionState, event: Event, fact: CommitMade) -> Session
 
 
 def _end_if_delivered(state: SessionState) -> SessionState:
-    """Return the state after a step was taken: ``done`` after the last one."""
+    """Return the state after a delivery step; its phase is ``done`` if no step is left."""
     return state if open_step(state) is not None else enter(state, Phase.DONE)
 
 

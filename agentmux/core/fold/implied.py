@@ -1,7 +1,7 @@
-"""The files that follow from an event, such as ``plan.md`` from an accepted plan.
+"""The files that an event implies, such as ``plan.md`` for an accepted plan.
 
-They are written before the state that contains the event. Writing them again changes nothing, so
-that a replay of the journal after a crash leads to the same files.
+They are written before the state that contains the event. Writing them again changes nothing, so a
+replay of the journal after a crash leads to the same files.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ from agentmux.core.pipeline.registry import kind_of
 def derive_files(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
     """Return the files that ``event`` adds to the session; none for a signal that does not count.
 
-    The event has led from the state ``before`` to the state ``after``.
+    Args:
+        before: The state before the event.
+        event: The event.
+        after: The state after the event.
     """
     signal = JUDGED.get(event.fact.kind)
     if signal is not None and not has_counted(before, after):
@@ -56,7 +59,7 @@ def _of_repin(event: Event) -> tuple[Implied, ...]:
 
 
 def _of_request(event: Event, after: SessionState) -> tuple[Implied, ...]:
-    """Return the fix request of a cycle that begins in fixing: it is the user's request."""
+    """Return the fix request, with the user's words, if the user's request begins with a fix."""
     if not isinstance(event.fact, ChangesRequested) or kind_of(after) is not Kind.FIX:
         return ()
     text = requested_fix_md(event.fact.text)
@@ -73,8 +76,11 @@ def _of_fixing(after: SessionState) -> tuple[Implied, ...]:
 def overlay(artifacts: Artifacts, added: Iterable[Implied], state: SessionState) -> Artifacts:
     """Return the artifacts as they will be once ``added`` has been written.
 
-    ``state`` is the state after the events that ``added`` follows from. Files in its
-    ``pending_archive`` are left out, since they are about to be moved away.
+    Args:
+        artifacts: The artifacts before.
+        added: The files that will be written. Files in the ``pending_archive`` of ``state`` are
+            left out, because they are about to be moved to the history.
+        state: The state after the events that imply ``added``.
     """
     gone = {path for each in state.pending_archive for path in each.paths}
     sizes, plan = dict(artifacts.sizes), artifacts.execution_plan

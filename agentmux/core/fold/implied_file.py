@@ -1,4 +1,4 @@
-"""A file that follows from an event."""
+"""A file that an event implies: what it contains, and where it is written."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from agentmux.core.codec.records import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Implied:
-    """One file to add to a session, at a path relative to the session's directory.
+    """A file to add to a session. Exactly one of ``text``, ``fields`` and ``copy_of`` is given.
 
-    Exactly one of these is given: ``text``, the content; ``fields``, the content as a mapping, to
-    be written as JSON (which is also YAML); or ``copy_of``, the path of a copy from which the file
-    is restored if it is missing.
+    Attributes:
+        path: Where the file is written, relative to the session's directory.
+        text: The content as text.
+        fields: The content as a mapping; it is written as JSON, which is also valid YAML.
+        copy_of: The path of a copy, from which the file is restored if it is missing.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""The files that follow from what a check or a review has found."""
+"""The files that the result of a check or a review implies."""
 
 from __future__ import annotations
 
@@ -23,18 +23,24 @@ from agentmux.core.pipeline.registry import pipeline_of
 def of_results(before: SessionState, event: Event, after: SessionState) -> tuple[Implied, ...]:
     """Return the files of every check or review that ``event`` has decided.
 
-    A result that counts lies in the folder of its phase, as ``results.yaml``. After a fail it is
-    written straight to the history, and a fix request into the folder.
+    The result is written as ``results.yaml`` into the folder of its phase. If the phase has failed,
+    the result goes to the history instead, and a fix request is written, too. Nothing is written
+    when the user requests changes, or when a resume stays in its phase.
+
+    Args:
+        before: The state before the event.
+        event: The event.
+        after: The state after the event.
     """
     if isinstance(event.fact, ChangesRequested):
         return ()
     if isinstance(event.fact, Resumed) and not _has_gone_on(before, after):
-        return ()  # it goes on where its files say: nothing is added to them
+        return ()  # the session resumes where its files say, and they stay unchanged
     return tuple(_derive_results(before, after))
 
 
 def _has_gone_on(before: SessionState, after: SessionState) -> bool:
-    """Whether a resume has passed over the phase in which the session was."""
+    """Whether a resume has moved the session out of a phase of its pipeline."""
     return before.phase in pipeline_of(before) and before.phase != after.phase
 
 
@@ -77,7 +83,7 @@ def _fix_request(
         request = fix_request_md(reviews, after.iteration)
         if reviews:
             return request
-        # Somebody wrote `review.md` by hand, and it is moved there.
+        # A `review.md` written by hand is moved to this path.
         kept = f"{layout.history(before.cycle, before.iteration)}/{here.folder}/{REVIEW_FILE}"
         return f"{request}\nThe findings are in `{kept}`.\n"
     commands = {each.name: each.run for each in frozen_commands(after)}

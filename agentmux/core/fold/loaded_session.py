@@ -1,4 +1,4 @@
-"""A session as it was read from its files; cheap to import."""
+"""A session as it was read from its files. Importing this module is fast."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:  # a signal does not need these
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedSession:
-    """A session as it was read from its files, before anything was done about it.
+    """A session as it was read from its files, before anything was changed.
 
     Attributes:
         state: The last state that was written; see ``source``.
-        known: False if no phase could be read, so that ``state.phase`` means nothing.
+        known: Whether a phase could be read; if not, ``state.phase`` means nothing.
         source: What ``state`` was read from: ``state.json``, its ``backup``, the ``journal`` (from
             which it was rebuilt) or ``none``.
         tail: The events that ``state`` does not contain yet, each with the offset in the journal at
-            which its line ends.
+            which its line ends, in bytes.
         foreign: Whether an older version made the session; then it must be imported before any
             event is appended.
-        older: Whether its files are of a version that records no pipeline. The state is in the
-            present form all the same; the files are once it is saved.
-        open: If the state was rebuilt: the files that follow from its events and may be missing.
-        warnings: What a person should know of the files, one sentence each.
+        older: Whether its files come from a version that records no pipeline. ``state`` is already
+            converted; the files are converted at the next save.
+        open: If the state was rebuilt, the files that its events imply and that may be missing.
+        warnings: What the user should know about the files, one sentence each.
     """
 
     state: SessionState
@@ -42,7 +42,7 @@ class LoadedSession:
 
     @property
     def current(self) -> SessionState:
-        """The state with the events of ``tail``: what the session is now."""
+        """The session's current state: ``state`` after the events of ``tail``."""
         from agentmux.core.fold.apply import fold
 
         return fold(self.state, self.tail)

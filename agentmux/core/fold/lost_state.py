@@ -54,13 +54,13 @@ def rebuild(
     """Return the state after a whole journal, and the files that may not have been written.
 
     Before the holder of the session's lock appends a line, it applies its own previous line and all
-    lines before that. So all events up to the holder's last line but one were surely applied, and
-    a file of theirs that is missing was removed on purpose. The files of the later events are
-    returned. If the journal says that such a file was archived, its path is the one in history.
+    lines before that. So all events up to the holder's last line but one have been applied, and a
+    file of theirs that is missing was removed on purpose. The function returns the files of the
+    later events. If a later event archived such a file, the path returned is the one in history.
 
     Args:
         state: The state before the first event.
-        events: All events, each with the offset in the journal at which its line ends.
+        events: All events, each with the offset in the journal at which its line ends, in bytes.
     """
     own = [i for i, (event, _) in enumerate(events) if isinstance(event.fact, _OWN)]
     proven = own[-2] + 1 if len(own) > 1 else 0

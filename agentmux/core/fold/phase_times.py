@@ -23,13 +23,13 @@ _NONE: Final = timedelta()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseTimes:
-    """The time spent in each phase.
+    """The time that a session has spent in each phase while an orchestrator was running.
 
     Attributes:
-        spent: The time in each phase, without the present stay.
-        phase: The present phase; empty while nothing drives the session, or it has ended.
-        since: When the present stay began; None while there is none.
-        until: When the session was last seen at work.
+        spent: The time in each phase, by name, without the current stay.
+        phase: The current phase; empty if no orchestrator runs, or if the session has ended.
+        since: When the current stay began; None if ``phase`` is empty.
+        until: When the session was last seen running; None if it never was.
     """
 
     spent: Mapping[str, timedelta] = field(default_factory=dict)
@@ -38,7 +38,10 @@ class PhaseTimes:
     until: datetime | None = None
 
     def at(self, phase: str, now: datetime) -> PhaseTimes:
-        """Return the times of a session that is in ``phase`` at ``now``; empty: not at work."""
+        """Return the times after the session was seen in ``phase`` at ``now``.
+
+        If ``phase`` is empty or an end, such as ``done``, the current stay ends.
+        """
         phase = "" if phase in ENDS else phase
         if phase == self.phase:
             return replace(self, until=now)
@@ -47,11 +50,11 @@ class PhaseTimes:
         )
 
     def with_stop(self) -> PhaseTimes:
-        """Return the times of a session that stopped when it was last seen at work."""
+        """Return the times with the current stay ended when the session was last seen running."""
         return self if self.until is None else self.at("", self.until)
 
     def seconds(self, now: datetime) -> dict[str, float]:
-        """Return the seconds in each phase so far."""
+        """Return the seconds in each phase by name, with the current stay counted up to ``now``."""
         return {name: each.total_seconds() for name, each in self._with_stay(now).items()}
 
     def _with_stay(self, now: datetime) -> dict[str, timedelta]:
@@ -63,18 +66,18 @@ class PhaseTimes:
 
 
 def blank_before(state: SessionState) -> SessionState:
-    """Return the state before the first event of the journal of a session in ``state``."""
+    """Return the state before the first event of a journal; it keeps only the pipeline."""
     return SessionState(phase=Phase.FAILED, pipeline=state.pipeline)
 
 
 def phase_times(state: SessionState, events: Iterable[Event]) -> PhaseTimes:
     """Return the times that a journal shows, up to its last event.
 
-    Time in which nothing drove the session does not count.
+    Time without a running orchestrator does not count.
 
     Args:
         state: The state before the first of the events.
-        events: The events of the journal.
+        events: The events of the journal, in order; one without a readable time is only applied.
     """
     times = PhaseTimes()
     for event in events:

@@ -1,4 +1,4 @@
-"""A session that takes another pipeline while it is stopped; it never skips a phase by that."""
+"""Giving a stopped session another pipeline, without skipping any phase."""
 
 from __future__ import annotations
 
@@ -19,12 +19,18 @@ def with_pipeline(
     files: Mapping[str, str],
     verify: tuple[Json, ...],
 ) -> SessionState:
-    """Return the state with another pipeline, with its files and the commands of its checks.
+    """Return the state with another pipeline.
 
-    The session stays in its phase. If the new pipeline has no such phase, it goes back to the
-    nearest earlier one that both have. Results of phases that are gone or look at other things,
-    and of checks whose commands have changed, no longer count. What a changed command has shown on
-    the base, and that the user went on without it, was about another command.
+    The session stays in its phase. If the new pipeline has no such phase, the session goes back to
+    the nearest earlier phase that both pipelines have. These results are dropped: those of phases
+    that are gone or whose definition has changed, those of all checks if a command has changed,
+    and for each changed command its result on the base and the user's decision to skip it.
+
+    Args:
+        state: The state of the stopped session.
+        pipeline: The new pipeline.
+        files: The files of the pipeline, as the state's ``pipeline_files``.
+        verify: The commands of its checks, as the state's ``verify``.
     """
     before = pipeline_of(state)
     known = {str(each.get("name")) for each in verify if each in state.verify}
@@ -57,9 +63,10 @@ def with_pipeline(
 
 
 def _fix(state: SessionState, after: Pipeline) -> Fix | None:
-    """Return the last fix as the new pipeline has it.
+    """Return the last fix, adapted to the new pipeline; None if there was none.
 
-    If who asked for it is gone, only the iteration stays: no two attempts may have the same one.
+    If the phase that asked for the fix is gone, or has no fix any more, only the iteration is kept,
+    because no two attempts may have the same one.
     """
     known = state.fix
     if known is None or (known.sender in after and after[known.sender].on_fail):
@@ -68,7 +75,10 @@ def _fix(state: SessionState, after: Pipeline) -> Fix | None:
 
 
 def _looking_elsewhere(before: PipelineDefinition, after: PipelineDefinition) -> set[str]:
-    """Return the phases of both whose results would be about other commands or reviewers."""
+    """Return the names of the new pipeline's phases that are new or defined differently.
+
+    Their results would be about other commands or other reviewers.
+    """
     old = {each.phase: _looks_at(each) for each in before.phases}
     return {each.phase for each in after.phases if old.get(each.phase) != _looks_at(each)}
 
@@ -85,7 +95,7 @@ def _base(base: BaseChecks | None, known: Container[str]) -> BaseChecks | None:
 
 
 def _phase(before: Pipeline, after: Pipeline, phase: str) -> str:
-    """Return the phase in which the session is: the same one, or the nearest earlier one."""
+    """Return the session's phase in the new pipeline: ``phase``, or the nearest earlier one."""
     if phase not in before or phase in after:
         return phase
     place = before.places[phase]

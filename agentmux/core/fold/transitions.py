@@ -33,13 +33,19 @@ def enter(
 ) -> SessionState:
     """Return the state in which the session has just entered ``phase``.
 
-    What earlier attempts at the phase decided is reset, the files that they left will be archived,
-    and all seats but those of researchers are removed from the state.
+    The fields that earlier attempts at the phase have set are reset, their files are added to
+    ``pending_archive``, and all seats but those of researchers are removed from the state.
 
     Args:
-        over: The first phase before ``phase`` that is skipped. The files that earlier attempts left
-            from there on will be archived, too.
-        left: The state before, if ``state`` is in another cycle or iteration already.
+        state: The state before.
+        phase: A phase of the session's pipeline, or an end such as ``done``.
+        over: The first phase that is skipped on the way to ``phase``; the files that earlier
+            attempts left from there on are archived, too. None if no phase is skipped.
+        left: The state that gives the cycle and iteration under which the files are archived, if
+            ``state`` is already in the next cycle or iteration; None: ``state``.
+
+    Raises:
+        ValueError: ``phase`` is neither.
     """
     pipeline, place = pipeline_of(state), left or state
     if known_phase(state, phase) not in pipeline:
@@ -61,7 +67,7 @@ def enter(
 
 
 def known_phase(state: SessionState, phase: str) -> str:
-    """Return ``phase``, the name of a phase of the session's pipeline or of an end.
+    """Return ``phase`` unchanged if it is a phase of the session's pipeline or an end.
 
     Raises:
         ValueError: It is neither.
@@ -72,9 +78,9 @@ def known_phase(state: SessionState, phase: str) -> str:
 
 
 def begin_session(state: SessionState) -> SessionState:
-    """Return the state of a new session, in the first phase of its pipeline that it goes through.
+    """Return the state of a new session, in the first phase that takes part in the session.
 
-    Its own ``phase`` means nothing yet.
+    The ``phase`` of the given ``state`` is ignored.
     """
     phases = pipeline_of(state).phases
     first = next(each for each in phases if each.takes_part(state))
@@ -86,13 +92,16 @@ def begin_session(state: SessionState) -> SessionState:
 
 
 def _nominate_defaults(state: SessionState) -> tuple[str, ...]:
-    """Return the reviewers of a session in which no architect nominates any; else none yet."""
+    """Return the default reviewers if no phase of the pipeline nominates any; else ``()``."""
     pipeline = pipeline_of(state)
     return () if pipeline.nominating in pipeline else default_nominations(state)
 
 
 def ensure_subplan(state: SessionState) -> SessionState:
-    """Return the state in which the request is sub-plan 1; ``state`` itself if there is a plan."""
+    """Return the state in which the whole request is sub-plan 1.
+
+    If the session's pipeline has a plan phase, ``state`` itself is returned.
+    """
     if pipeline_of(state).is_planned:
         return state
     group: Json = {"group_id": "g1", "mode": "serial", "plans": [{"index": 1, "name": "all of it"}]}
@@ -103,7 +112,10 @@ def again(state: SessionState, phase: str, subplans: tuple[int, ...]) -> Session
     """Return the state in which the session has entered ``phase`` again.
 
     Args:
-        subplans: If the phase is implementing: the sub-plans that stay done.
+        state: The state before.
+        phase: The phase to enter.
+        subplans: The sub-plans that stay done if ``phase`` is one in which code is written; other
+            phases ignore it.
     """
     entered = enter(state, phase)
     if kind_of(entered) is not Kind.WORK or not subplans:
@@ -122,7 +134,10 @@ def again(state: SessionState, phase: str, subplans: tuple[int, ...]) -> Session
 
 
 def forget(state: SessionState, phase: str) -> SessionState:
-    """Return the state without the fields that ``phase`` and the phases after it have decided."""
+    """Return the state with the fields reset that ``phase`` and the phases after it have set.
+
+    For a fix, this begins with the phase after it.
+    """
     pipeline = pipeline_of(state)
     here = pipeline[phase]
     at = here.next if here.kind is Kind.FIX else phase
@@ -136,11 +151,12 @@ def forget(state: SessionState, phase: str) -> SessionState:
 
 
 def _without_results(state: SessionState, pipeline: Pipeline, at: str, sender: str) -> SessionState:
-    """Return the state without what ``at`` and the phases after it have found.
+    """Return the state without the results of ``at`` and the phases after it.
 
-    ``sender``, which has just asked for a fix, keeps its result: it says what is to be fixed. A fix
-    is over if the session goes back behind it, and forgotten if the work is done anew. The
-    iteration stays: no two attempts of a cycle may have the same one.
+    ``sender``, the phase that has just asked for a fix, keeps its failed result, because it says
+    what to fix; it is empty if no phase has. The last fix is over if the session goes back to a
+    phase before it, and is dropped if the fixed work itself is repeated. The iteration is kept,
+    because no two attempts of a cycle may have the same one.
     """
     places = pipeline.places
     kept = {
@@ -161,10 +177,11 @@ def _without_results(state: SessionState, pipeline: Pipeline, at: str, sender: s
 
 
 def reopen_from(state: SessionState, phase: str) -> SessionState:
-    """Return the state without the outcomes from ``phase`` on, where a session resumes.
+    """Return the state of a session that resumes in ``phase``, without the outcomes from there on.
 
-    It resumes before a phase with an outcome if the file with it is lost. What was found of an open
-    one stays, and so does the result that the present fix mends.
+    A session resumes before a decided phase if the file with its result is lost. Two results from
+    ``phase`` on are kept: that of ``phase`` itself if it is still open, and the failed result that
+    the current fix is about.
     """
     places, sender = pipeline_of(state).places, state.fix.sender if state.fix is not None else ""
     if phase not in places:
@@ -182,13 +199,20 @@ def reopen_from(state: SessionState, phase: str) -> SessionState:
 def with_verdicts_found(
     state: SessionState, found: Mapping[str, object], phase: str, where: str
 ) -> SessionState:
-    """Return the state with the verdicts that lie on the disk, if it goes on in ``phase``.
+    """Return the state with the review verdicts that were found on disk.
 
-    Of an open review they are all there are: whose file is lost reviews again. A review before
-    ``phase`` has passed if they all pass; what is decided stays.
+    Only reviews without an outcome change. If ``phase`` is an open review, the verdicts found
+    replace its own, so a reviewer whose file is lost reviews again. A review before ``phase`` gets
+    the outcome ``passed`` if its verdicts pass.
+
+    Args:
+        state: The state before.
+        found: The results on disk, as in `StateFromDisk.results`.
+        phase: The phase in which the session continues; later reviews are ignored.
+        where: Where ``found`` comes from, for the error message.
 
     Raises:
-        FieldError: ``found`` is not what `StateFromDisk.results` holds.
+        FieldError: ``found`` does not have the form of `StateFromDisk.results`.
     """
     places = pipeline_of(state).places
     for each in pipeline_of(state).of_kind(Kind.REVIEW):
@@ -208,7 +232,10 @@ def with_verdicts_found(
 
 
 def go_on(state: SessionState) -> SessionState:
-    """Return the state in which the session has just entered the phase after its current one."""
+    """Return the state in which the session has just entered the phase after its current one.
+
+    Phases that do not take part in the session are skipped.
+    """
     pipeline = pipeline_of(state)
     following = first = pipeline[state.phase].next
     while following in pipeline and not pipeline[following].takes_part(state):
@@ -219,7 +246,7 @@ def go_on(state: SessionState) -> SessionState:
 def schedule(state: SessionState) -> SessionState:
     """Return the state in which the current group is the first one that is not done.
 
-    The sub-plans to work on now follow from it, and are updated, too.
+    All fields of the groups are updated, including the sub-plans to work on now.
     """
     groups = [_Group(fields) for fields in state.implementation_groups]
     done = set(state.completed_subplans)
@@ -253,14 +280,15 @@ class _Group:
     def ready(self, done: set[int]) -> tuple[int, ...]:
         """Return the indices of the sub-plans to work on now.
 
-        They are all that are not in ``done``, in a serial group just the first of these.
+        In a parallel group these are all that are not in ``done``; in a serial group, only the
+        first of them.
         """
         left = tuple(n for n in self.plans if n not in done)
         return left if self.mode == "parallel" else left[:1]
 
 
 def plan_values(plan: ExecutionPlan) -> dict[str, Any]:
-    """Return the fields of the state that an execution plan decides, by name."""
+    """Return the fields of the state that an execution plan sets, by name."""
     groups = plan.to_fields()["groups"]
     return {
         "needs_design": plan.needs_design,
@@ -271,7 +299,7 @@ def plan_values(plan: ExecutionPlan) -> dict[str, Any]:
 
 
 def find_verdict(state: SessionState) -> Verdict | None:
-    """Return the outcome of the session's review by the verdicts so far; None if it is open."""
+    """Return the outcome of the current review; None while its verdicts do not decide it."""
     return _find_verdict_in(state, state.phase)
 
 
@@ -282,25 +310,26 @@ def _find_verdict_in(state: SessionState, phase: str) -> Verdict | None:
 
 
 def decide_review(state: SessionState) -> SessionState:
-    """Return the state after reviewing, if the verdicts decide it; else ``state`` itself."""
+    """Return the state after the current review; ``state`` itself while it is undecided."""
     verdict = find_verdict(state)
     return state if verdict is None else conclude(state, passed=verdict is Verdict.PASS)
 
 
 def decide_check(state: SessionState) -> SessionState:
-    """Return the state after a check, if its commands decide it; else ``state`` itself.
+    """Return the state after the current check; ``state`` itself while it is undecided.
 
-    In a failed session nothing is decided: the check is, once the session goes on.
+    A failed session is returned unchanged; its check is decided when the session is resumed.
     """
     verdict = verdict_of(state, state.phase) if kind_of(state) is Kind.CHECK else ""
     return conclude(state, passed=verdict == PASSED) if verdict else state
 
 
 def conclude(state: SessionState, *, passed: bool) -> SessionState:
-    """Return the state after the session's check or review has passed or failed.
+    """Return the state after the current check or review has passed or failed.
 
-    After a pass the next phase follows, after a fail its fix. A fail in the last allowed iteration,
-    or without a fix, ends the phase, too: the outcome is ``capped``, the next phase follows.
+    After a pass the session enters the next phase; after a fail it enters the phase that fixes. If
+    the pipeline has no such phase, or the limit of fixes is reached, the outcome is ``capped``, and
+    the session enters the next phase.
     """
     fix = pipeline_of(state)[state.phase].on_fail
     if passed:
@@ -320,9 +349,10 @@ def _sent_back(state: SessionState, fix: str) -> SessionState:
 
 
 def enter_fix(state: SessionState, fix: str) -> SessionState:
-    """Return the state in which the user's request is fixed in a new cycle; `enter` is as there.
+    """Return the state in which a new cycle has begun with the phase ``fix``.
 
-    The cycle begins at iteration 1, and the cap on fixes counts from there.
+    The fix is about the user's request for changes. The cycle begins at iteration 1, and this fix
+    does not count towards the limit of fixes.
     """
     sender = pipeline_of(state).sender(fix)
     fresh = replace(state, cycle=state.cycle + 1, fix=None)

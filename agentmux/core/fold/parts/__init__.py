@@ -1,1 +1,1 @@
-"""How events change one part of the state each; what calls them is in the room above."""
+"""How an event changes one part of the state, such as the seats. `fold/apply` calls these."""

@@ -1,4 +1,4 @@
-"""How the events of a check change the state."""
+"""How the events of a check change the state; used by `apply`."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ from agentmux.core.pipeline.registry import working_phase
 
 
 def checks_began(state: SessionState, event: Event, fact: ChecksBegan) -> SessionState:
-    """Return the state in which the commands of the check run on these files.
+    """Return the state in which the check's commands run on the files that ``fact.tree`` names.
 
-    If all of them have ended on these files, that decides the check.
+    If all commands have already ended on these files, the check is decided. An event for a phase
+    other than the current one changes nothing.
     """
     if not _is_here(state, fact.phase):
         return state
@@ -34,9 +35,11 @@ def checks_began(state: SessionState, event: Event, fact: ChecksBegan) -> Sessio
 
 
 def check_done(state: SessionState, event: Event, fact: CheckDone) -> SessionState:
-    """Return the state after a command has ended, which may end the check.
+    """Return the state with the result of a command that has ended; this may decide the check.
 
-    The seat of a command that could not run stays, if the user has to say what becomes of it.
+    The command's seat is removed. It stays, with the status ``broken``, if the command could not
+    run, is required, and was not skipped by the user. An event of another launch or for another
+    phase changes nothing.
     """
     seat = state.seats.get(event.seat)
     if seat is None or seat.launch != event.launch or not _is_here(state, fact.phase):
@@ -62,7 +65,11 @@ def check_done(state: SessionState, event: Event, fact: CheckDone) -> SessionSta
 
 
 def check_skipped(state: SessionState, event: Event, fact: CheckSkipped) -> SessionState:
-    """Return the state in which nobody waits for a command that could not run, now or later."""
+    """Return the state in which the user has skipped a command that could not run.
+
+    The command stays skipped in later runs of the check. The event changes nothing if no decision
+    about the command is pending.
+    """
     phase = working_phase(state)
     if fact.name not in waiting_for_user(state, phase):
         return state
@@ -77,12 +84,15 @@ def _is_here(state: SessionState, phase: str) -> bool:
 
 
 def base_made(state: SessionState, event: Event, fact: BaseMade) -> SessionState:
-    """Return the state in which the worktree of the base exists."""
+    """Return the state in which the worktree for the checks of the base exists."""
     return _with_base(state, made=True)
 
 
 def base_checked(state: SessionState, event: Event, fact: BaseChecked) -> SessionState:
-    """Return the state after a command has ended on the base."""
+    """Return the state with the result of a command that has ended on the base.
+
+    An event of another launch changes nothing.
+    """
     seat, base = state.seats.get(event.seat), state.base_checks
     if seat is None or seat.launch != event.launch or base is None:
         return state
@@ -97,13 +107,19 @@ def base_checked(state: SessionState, event: Event, fact: BaseChecked) -> Sessio
 
 
 def base_done(state: SessionState, event: Event, fact: BaseDone) -> SessionState:
-    """Return the state in which nothing runs on the base any more."""
+    """Return the state in which the checks of the base are finished and have no seats."""
     seats = {name: each for name, each in state.seats.items() if each.role != BASE}
     return _with_base(replace(state, seats=seats), finished=True, because=fact.because)
 
 
 def base_step_ended(state: SessionState, seat: Seat, cause: str) -> SessionState:
-    """Return the state after a step of the setup of the base has ended, and its seat is gone."""
+    """Return the state after a setup step of the base has ended.
+
+    Args:
+        state: The state, without the step's seat.
+        seat: The step's seat; its topic is the step's name.
+        cause: ``finished`` counts the step as done; any other cause is recorded as a failure.
+    """
     base = state.base_checks
     if base is None:
         return state

@@ -1,4 +1,4 @@
-"""How events change what the user wants to be typed to agents; used by ``apply``."""
+"""How events change the inputs that are to be typed into agents' panes; used by `apply`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agentmux.core.journal.state import Input, SessionState
 
 
 def add_input(state: SessionState, event: Event, fact: SeatTold | SeatAnswered) -> SessionState:
-    """Return the state in which the event's message or keys are on their way."""
+    """Return the state with the event's message or keys added to the pending inputs."""
     new_input = Input(id=event.id, seat=event.seat, launch=event.launch)
     if isinstance(fact, SeatTold):
         new_input = replace(new_input, text=fact.text)
@@ -24,7 +24,7 @@ def add_input(state: SessionState, event: Event, fact: SeatTold | SeatAnswered) 
 
 
 def start_input(state: SessionState, _event: Event, fact: InputStarted) -> SessionState:
-    """Return the state in which the input may have been typed."""
+    """Return the state in which the input is ``started``: it may have been typed already."""
     noted = tuple(
         replace(each, started=True) if each.id == fact.input else each for each in state.inputs
     )
@@ -32,6 +32,6 @@ def start_input(state: SessionState, _event: Event, fact: InputStarted) -> Sessi
 
 
 def remove_input(state: SessionState, _event: Event, fact: InputEnded) -> SessionState:
-    """Return the state without the input."""
+    """Return the state without the input, which has been typed or given up."""
     left = tuple(each for each in state.inputs if each.id != fact.input)
     return replace(state, inputs=left)

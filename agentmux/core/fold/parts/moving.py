@@ -1,4 +1,4 @@
-"""A session that is exported, comes back, or arrives from elsewhere; and a moved worktree."""
+"""How events change the state when a session or its worktree is moved; used by `apply`."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from agentmux.core.journal.state import Arrived, Moved, SessionState, decode
 
 
 def apply_move(state: SessionState, event: Event, fact: SessionMoved) -> SessionState:
-    """Return the state of a session that goes on elsewhere."""
+    """Return the state of a session that was exported and continues on another machine."""
     return replace(state, moved=Moved(to=fact.to, digest=fact.digest, at=event.at))
 
 
 def apply_return(state: SessionState, _event: Event, _fact: SessionReturned) -> SessionState:
-    """Return the state of a session that goes on here after all."""
+    """Return the state of an exported session that continues here after all."""
     return replace(state, moved=None)
 
 
 def apply_arrival(state: SessionState, event: Event, fact: SessionArrived) -> SessionState:
-    """Return the state that the session has here."""
+    """Return the state of a session that was imported here, as the event gives it."""
     given = decode(fact.state, where=f"`{fact.kind}` event")
     come = Arrived(host=fact.host, session=fact.session, at=event.at)
     return replace(given, journal_id=state.journal_id, moved=None, arrived=come)
 
 
 def worktree_moved(state: SessionState, _event: Event, fact: WorktreeMoved) -> SessionState:
-    """Return the state of a session whose worktree moved along with its repository.
+    """Return the state with the new path of the session's worktree.
 
-    The worktree of its base, beside it, goes along.
+    If the worktree of its base lies in the same folder, its path changes in the same way.
     """
     base, there = state.base_checks, PurePath(fact.path)
     if base is not None and base.path and state.worktree:

@@ -1,4 +1,4 @@
-"""How events change which seats are parked at a usage limit; used by ``apply``."""
+"""How events change which seats are parked at a usage limit; used by `apply`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,14 @@ LAUNCH: Final = "launch"
 """Values of `AgentWoken.how`."""
 
 _STOPPED: Final = "stopped"
-"""The beginning of the cause of an interruption that the user asked for."""
+"""How the cause of an interruption begins if the user stopped the session."""
 
 
 def park(state: SessionState, event: Event, fact: AgentParked) -> SessionState:
-    """Return the state in which the event's seat is parked; a stale launch changes nothing."""
+    """Return the state in which the event's seat is parked.
+
+    An event of another launch than the seat's current one changes nothing.
+    """
     seat = state.seats.get(event.seat)
     if seat is None or seat.launch != event.launch:
         return state
@@ -34,10 +37,11 @@ def park(state: SessionState, event: Event, fact: AgentParked) -> SessionState:
 
 
 def wake(state: SessionState, event: Event, fact: AgentWoken) -> SessionState:
-    """Return the state in which the event's seat is no longer parked.
+    """Return the state in which the event's seat has been woken.
 
-    One that has still to prove that the limit is over is kept as ``woken``, until it is seen at
-    work and ``settled``. It may be reminded again.
+    A seat that is ``busy`` or was ``answered`` is no longer parked. Any other seat stays in
+    ``parked`` with its time of waking, and may be nudged again; it becomes ``settled`` when a later
+    event says that it is ``busy``. An event of another launch changes nothing.
     """
     parked = state.parked.get(event.seat)
     if parked is None or parked.launch != event.launch:
@@ -55,7 +59,7 @@ def wake(state: SessionState, event: Event, fact: AgentWoken) -> SessionState:
 
 
 def lift(state: SessionState, event: Event, _fact: LimitsLifted) -> SessionState:
-    """Return the state in which every parked seat is to be woken now."""
+    """Return the state in which every parked seat that was not woken yet is due to be woken."""
     now = {
         name: parked if parked.woken else replace(parked, until=event.at)
         for name, parked in state.parked.items()
@@ -64,9 +68,10 @@ def lift(state: SessionState, event: Event, _fact: LimitsLifted) -> SessionState
 
 
 def note_launch(state: SessionState, event: Event) -> SessionState:
-    """Return the state after a launch: it takes the place of the one that was woken.
+    """Return the state with the parking of the event's seat adapted to a new launch.
 
-    A launch for a seat that was still parked was asked for by the user, and ends the parking.
+    If the seat was woken, the new launch replaces the woken one. If it was still parked, the user
+    has asked for the launch, and the parking ends.
     """
     parked = state.parked.get(event.seat)
     if parked is None:
@@ -77,12 +82,18 @@ def note_launch(state: SessionState, event: Event) -> SessionState:
 
 
 def heard(state: SessionState, event: Event) -> SessionState:
-    """Return the state after an accepted signal, which proves that its agent has no limit."""
+    """Return the state in which the seat of an accepted signal is not parked.
+
+    The signal proves that its agent can work, so the usage limit is over.
+    """
     return without(state, event.seat)
 
 
 def unpark_on_stop(state: SessionState, cause: str) -> SessionState:
-    """Return the state after an interruption: a stop by the user ends all parking."""
+    """Return the state without parked seats if ``cause`` says that the user stopped the session.
+
+    Any other interruption returns ``state`` itself.
+    """
     if not state.parked or not cause.startswith(_STOPPED):
         return state
     return replace(state, parked={})
@@ -91,7 +102,8 @@ def unpark_on_stop(state: SessionState, cause: str) -> SessionState:
 def prune_parked(state: SessionState) -> SessionState:
     """Return the state without parked seats that the session no longer needs.
 
-    A seat is needed if it has an agent, or if its work is to be done now or after a failure.
+    The session needs a seat whose agent is launched, or whose work the current phase, or the phase
+    that failed, still has to do.
     """
     if not state.parked:
         return state

@@ -1,4 +1,4 @@
-"""What an event changes of the seat that it comes from, and of its resume record; for all steps."""
+"""How an event changes its seat and the seat's resume record; used by several kinds of events."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agentmux.core.journal.state import AGENT_MODES, Seat, SessionState
 
 
 def seat_of(state: SessionState, event: Event) -> Seat | None:
-    """Return the seat of an event; None if it has another launch by now."""
+    """Return the event's seat; None if the seat is gone or has another launch than the event."""
     seat = state.seats.get(event.seat)
     return seat if seat is not None and seat.launch == event.launch else None
 
@@ -19,7 +19,12 @@ def with_seat(state: SessionState, name: str, seat: Seat) -> SessionState:
 
 
 def with_reached(state: SessionState, event: Event, _fact: object = None) -> SessionState:
-    """Return the state in which a prompt of ours has reached the conversation of the seat."""
+    """Return the state in which one of our prompts has reached the seat's conversation.
+
+    The seat is marked as ``reached``, and its resume record counts one more prompt. A seat without
+    an agent has no conversation, so only the mark is set. An event of an earlier launch, or of a
+    seat that was reached before, changes nothing.
+    """
     seat = seat_of(state, event)
     record = dict(state.agents.get(event.seat, {}))
     # The agent may be in another conversation than the one that our prompt had reached.
@@ -36,11 +41,11 @@ def with_reached(state: SessionState, event: Event, _fact: object = None) -> Ses
 
 
 def with_conversation(state: SessionState, event: Event, conversation: str) -> SessionState:
-    """Return the state in which the resume record of the event's seat has this conversation's id.
+    """Return the state with ``conversation`` as the id in the resume record of the event's seat.
 
-    If ``conversation`` is empty, the record says that the id is not known. No prompt of ours has
-    reached a conversation that takes the place of a known one. An event of an earlier launch of the
-    seat changes nothing.
+    If ``conversation`` is empty, the record says that the id is unsure. If the id replaces another
+    one, the count of prompts that reached the conversation is reset to 0. An event of an earlier
+    launch of the seat changes nothing.
     """
     record = state.agents.get(event.seat)
     if record is None or seat_of(state, event) is None:
@@ -48,6 +53,6 @@ def with_conversation(state: SessionState, event: Event, conversation: str) -> S
     changed = {**record, "session_ref": conversation or None, "unsure": not conversation}
     left = record.get("unsure") or record.get("session_ref") not in {None, "", conversation}
     if conversation and left and record.get("reached"):
-        # The user has left it: an earlier one is not to come back either.
+        # The user has left the recorded conversation, so an earlier one must not come back either.
         changed |= {"reached": 0, "previous": None}
     return replace(state, agents={**state.agents, event.seat: changed})

@@ -1,1 +1,1 @@
-"""Every signal and decision of the user, each described in one place; the faces only collect."""
+"""One description of each signal and user decision: its arguments, rule, files and effect."""

@@ -1,4 +1,4 @@
-"""The decisions of the user."""
+"""The descriptions of the user's decisions: approving, and requesting changes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from agentmux.core.pipeline.registry import beginnings, pipeline_of, working_pha
 
 
 def is_summary_coming(state: SessionState) -> bool:
-    """Whether a summary is still expected: its writer was not launched yet, or is at work."""
+    """Whether a summary is still expected: its writer was not launched yet, or still works."""
     if state.summary_submitted:
         return False
     here = working_phase(state)
@@ -35,7 +35,7 @@ def _judge_approval(state: SessionState, _event: Event, _fact: Approved) -> str:
 
 
 def _apply_approval(state: SessionState, event: Event, fact: Approved) -> SessionState:
-    # From here on no summary is waited for, even if the commit fails.
+    # The session no longer waits for a summary, even if the commit fails.
     approved = replace(
         state,
         approval=event.id,

@@ -1,7 +1,7 @@
-"""What belongs to a signal, as one description for each; pure.
+"""The form in which signals and user decisions are described. Reads no files.
 
-A description names the files that are handed in, and what they must say. Whoever takes the signal
-reads them.
+A description names the files that an agent hands in and checks their contents. The code that
+receives the signal reads the files.
 """
 
 from __future__ import annotations
@@ -22,11 +22,19 @@ FoldStep: TypeAlias = Callable[[SessionState, Event, Any], SessionState]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """The agent that calls, as the environment of its pane describes it.
+    """The agent that sends a signal, as the environment of its pane identifies it.
 
     Attributes:
-        subplan: None where the seat has no sub-plan of its own.
-        conversation: The id that the agent gives for its conversation; empty where it gives none.
+        session_dir: The session's directory.
+        session_id: The session's uuid.
+        launch: The id of the agent's launch.
+        role: The agent's role, such as ``coder``.
+        seat: The agent's seat, such as ``coder-2``.
+        cycle: The cycle of the launch.
+        iteration: The review iteration of the launch.
+        subplan: The sub-plan of the seat; None if it has none.
+        topic: The research topic of the seat; empty if it has none.
+        conversation: The agent's own id of its conversation; empty if it gives none.
     """
 
     session_dir: str
@@ -42,15 +50,15 @@ class Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submission:
-    """What an agent hands in, or the research that it asks for.
+    """The arguments with which an agent sends a signal. A signal uses only its own.
 
     Attributes:
         signal: The kind of the event (``submit_plan``, ``research_dispatch_web``, …).
-        subplan_index: For ``submit_done``; None means the sub-plan of the seat.
-        role: For ``submit_review``: ``logic`` or ``reviewer_logic``, for example; empty means the
-            role of the seat.
-        topic: For research.
-        question: For a request for research.
+        subplan_index: For ``submit_done``: the sub-plan; None means that of the seat.
+        role: For ``submit_review``: the reviewer, such as ``logic`` or ``reviewer_logic``; empty
+            means the role of the seat.
+        topic: For research: the topic; empty means that of the seat.
+        question: For a request for research: the question.
         phase: For ``submit_phase``: the name of the phase.
     """
 
@@ -64,15 +72,15 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument of a signal's command and of its tool.
+    """An argument of a signal, in its shell command and in its MCP tool.
 
     Attributes:
-        field: The field of `Submission` that takes its value, which is its name in the tool.
-        shown: What stands for its value in a help text, such as ``N``.
-        says: What it is.
-        option: The option of the command, such as ``--subplan``; empty if it is a word.
-        is_number: Whether its value is a positive integer; else it is a text.
-        is_required: Whether it must be given; else the seat has a default.
+        field: The field of `Submission` that holds the value; also the argument's name in the tool.
+        shown: The placeholder for the value in help texts, such as ``N``.
+        says: What the argument means, for help texts.
+        option: The option of the command, such as ``--subplan``; empty for a positional argument.
+        is_number: Whether the value is a positive integer; if not, it is text.
+        is_required: Whether the argument must be given; if not, the seat provides a default.
     """
 
     field: str
@@ -85,14 +93,16 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class HandedFile:
-    """A file that is handed in.
+    """A file that an agent hands in with a signal.
 
     Attributes:
-        paths: Where it may be, relative to the session; the first that exists counts.
-        is_yaml: Whether it is a YAML document; else it is a text.
-        has_front_matter: Whether it is a text of which the front matter counts.
-        schema: Digest and name of the frozen JSON Schema that it keeps; None for none.
-        named: Whether each problem with its content names the file.
+        paths: Where the file may be, relative to the session's directory; the first that exists is
+            used.
+        is_yaml: Whether the file is a YAML document; if not, it is text.
+        has_front_matter: Whether only the front matter of the text is read.
+        schema: Digest and name of the frozen JSON Schema to validate the file against; None if
+            there is no schema.
+        named: Whether each problem with the content names the file.
     """
 
     paths: tuple[str, ...]
@@ -104,10 +114,12 @@ class HandedFile:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """A submission, by whom it comes, and for what session.
+    """A submission, with its sender and the session that it is for.
 
     Attributes:
-        state: Returns the state of the session; to read it takes time.
+        identity: The agent that sends it.
+        submission: The arguments of the signal.
+        state: Returns the state of the session; slow, because it reads files.
     """
 
     identity: Identity
@@ -117,12 +129,13 @@ class Handed:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What was read of the files that are handed in.
+    """What was read from the files that an agent hands in.
 
     Attributes:
-        values: For each file its text, its front matter or its YAML value; None with a problem.
-        sha256: The digest of the file; of several, the digest of their digests.
-        problems: What is wrong with the files themselves.
+        values: The text, front matter or YAML value of each file, in order; None if it could not be
+            read.
+        sha256: The digest of the file; for several files, the digest of their digests.
+        problems: Why files are missing, unreadable or of the wrong format, one sentence each.
     """
 
     values: tuple[object, ...]
@@ -131,19 +144,21 @@ class Contents:
 
 
 Made: TypeAlias = tuple[Judged, tuple[str, ...]]
-"""A fact, and the rules that its submission breaks; if there is any, the fact is incomplete."""
+"""The fact of a submission, and its problems. If there are any, the fact may be incomplete."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgedDescription:
-    """What belongs to each fact that is judged: a signal, or a decision of the user.
+    """The description of a signal or of a user decision.
 
     Attributes:
-        fact: Its class, which has the fields.
-        words: Returns what it did, such as ``handed in the plan``; empty if that is not shown.
-        counts: Returns why it does not count; empty if it does. `judge` asks before what all need.
-        step: Returns the state after it, if it counts.
-        files: Returns the files that follow from it, by the state before it.
+        fact: The class of its fact.
+        words: Returns what the sender did, such as ``handed in the plan``; empty if it is not
+            shown.
+        counts: Returns the reason why it does not count; empty if it counts. `judge` has already
+            checked the conditions that all signals share.
+        step: Returns the state after it; called only if it counts.
+        files: Returns the files that it implies; takes the state before it.
     """
 
     fact: type[Judged]
@@ -155,17 +170,19 @@ class JudgedDescription:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignalDescription(JudgedDescription):
-    """What belongs to a signal of an agent.
+    """The description of a signal that an agent sends.
 
     Attributes:
-        in_any_phase: Whether it counts in every phase; else where it is the signal of the phase.
-        hands_in: Whether it hands in work.
-        command: What is typed after ``agentmux``, such as ``submit plan``.
-        says: What command and tool do.
-        arguments: Those of the command, and of the tool.
-        reads: Returns the files that are handed in.
-        made: Returns the fact.
-        about: The field of the fact by which two of one launch differ; empty for none.
+        in_any_phase: Whether the signal counts in every phase; if not, only in phases whose signal
+            it is.
+        hands_in: Whether the signal hands in work.
+        command: The words after ``agentmux`` in its command, such as ``submit plan``.
+        says: What the command and the tool do, for help texts.
+        arguments: The arguments of the command and of the tool.
+        reads: Returns the files that the agent hands in.
+        made: Returns the signal's fact, and the problems of the submission.
+        about: The field that distinguishes two signals of this kind from one launch; empty if
+            there is none.
     """
 
     in_any_phase: bool = False
@@ -179,11 +196,16 @@ class SignalDescription(JudgedDescription):
 
     @property
     def name(self) -> str:
-        """The last word of the command, by which its help calls it."""
+        """The last word of the command, which is its name in help texts."""
         return self.command.rpartition(" ")[2]
 
     def as_command(self, **values: object) -> str:
-        """Return the shell command, with those of the ``values`` that it takes."""
+        """Return the shell command line.
+
+        Args:
+            values: The value of every argument, by its field; None or an empty text leaves it out.
+                Fields that the signal has no argument for are ignored.
+        """
         words = [self.command]
         for each in self.arguments:
             if values[each.field] not in {None, ""}:
@@ -192,12 +214,12 @@ class SignalDescription(JudgedDescription):
 
 
 def folder_of(state: SessionState, kind: Kind, usual: str) -> str:
-    """Return the folder of the session's phase if it is of this kind, else the usual one."""
+    """Return the folder of the session's phase if it is of this ``kind``; else ``usual``."""
     if kind_of(state) is not kind:
         return usual
     return pipeline_of(state)[state.phase].folder
 
 
 def working_folder(state: SessionState) -> str:
-    """Return the folder of the phase whose work is under way."""
+    """Return the folder of the current phase; in a failed session, of the phase that failed."""
     return pipeline_of(state)[working_phase(state)].folder

@@ -1,4 +1,4 @@
-"""The signals that hand in a document."""
+"""The descriptions of the signals that hand in a document, such as ``submit plan``."""
 
 from __future__ import annotations
 
@@ -104,14 +104,14 @@ def _judge_phase(state: SessionState, _: Event, fact: PhaseDone) -> str:
 
 
 def _documents(state: SessionState) -> Mapping[str, PhaseDefinition]:
-    """Return the documents of the session's pipeline that have no signal of their own, by name."""
+    """Return the phases whose documents are handed in by ``submit phase``, by name."""
     pipeline = pipeline_of(state)
     phases = state.pipeline.phases
     return {each.phase: each for each in phases if pipeline[each.phase].signal == PhaseDone.kind}
 
 
 def _leaves(handed: Handed) -> tuple[HandedFile, ...]:
-    """Return what the agent of a document leaves: texts, and YAML files with their schemas."""
+    """Return all files of the submitted phase; none if the phase is not handed in this way."""
     state = handed.state()
     phase = _documents(state).get(handed.submission.phase)
     if phase is None:

@@ -1,4 +1,4 @@
-"""The signals by which agents ask for research, and by which researchers hand it in."""
+"""The descriptions of the signals that request research, and of the one that hands it in."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _apply_dispatch(state: SessionState, event: Event, fact: Request) -> Session
     key = f"{kind}-{fact.topic}"
     known = state.research.get(key, Research(question=fact.question))
     owners = tuple(dict.fromkeys((*known.owners, event.seat)))
-    # Who asks for research that is done is told in the answer to its call.
+    # If the research is done already, the answer to the agent's call says so.
     told = known.told
     if tasks.get(fact.topic) == RESEARCHED:
         told = tuple(dict.fromkeys((*told, event.seat)))

@@ -1,4 +1,4 @@
-"""The descriptions of all signals and decisions, collected."""
+"""The tables of all signals and user decisions, and the words that describe them."""
 
 from __future__ import annotations
 
@@ -17,22 +17,25 @@ _BY_KIND: Final = {each.fact.kind: each for each in (*DOCUMENTS, *WORK, *RESEARC
 DESCRIPTIONS: Final[Mapping[str, SignalDescription]] = {
     kind: _BY_KIND[kind] for kind in FACTS if kind in SIGNALS
 }
-"""The signals of agents by kind, in the order of `FACTS`."""
+"""The signals of agents by their kind, in the order of `FACTS`."""
 
 JUDGED: Final[Mapping[str, JudgedDescription]] = {
     **DESCRIPTIONS,
     **{each.fact.kind: each for each in DECISIONS},
 }
-"""The signals and the decisions by kind."""
+"""The signals of agents and the decisions of users, by their kind."""
 
 
 def signal_message(event: Event) -> str:
-    """Return the line that the log and the monitor show; empty if the signal is not shown."""
+    """Return the line that the log and the monitor show for an event; empty if they show none."""
     words = words_for(event.fact)
     return f"{event.seat}: {words}" if words else ""
 
 
 def words_for(fact: Fact) -> str:
-    """Return what a signal did, such as ``asked for changes``; empty for a fact without words."""
+    """Return what the sender of a signal did, such as ``handed in the plan``.
+
+    Empty for a fact that is not a signal or user decision, or that is not shown.
+    """
     described = JUDGED.get(fact.kind)
     return described.words(fact) if described is not None else ""

@@ -1,4 +1,4 @@
-"""The signals of coders and reviewers, and the one by which any agent says hello."""
+"""The descriptions of the signals of coders and reviewers, and of ``submit hello``."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def _review_done(state: SessionState, event: Event, fact: ReviewDone) -> Session
 
 
 def _reviewer(handed: Handed) -> str:
-    """Return the role that reviews.
+    """Return the full role of the reviewer that hands in the review.
 
     Raises:
         UsageError: The named role is not a reviewer.
@@ -137,7 +137,7 @@ def _review(handed: Handed, contents: Contents) -> Made:
 
 
 def _hello_done(state: SessionState, event: Event, fact: Hello) -> SessionState:
-    # A hello is what our prompt asks for: it has reached the conversation that calls.
+    # Our prompt asks for the hello, so the prompt has reached this conversation.
     known = with_conversation(state, event, fact.conversation) if fact.conversation else state
     return with_reached(known, event)
 
