@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
+from agentmux.app.person import Person
 from agentmux.core.codec.frozen import dataclass
 from agentmux.core.fleet.fleet_request import (
     FleetRequest,
@@ -17,8 +19,9 @@ from agentmux.core.fleet.fleet_request import (
     require_request,
     to_fields,
 )
+from agentmux.core.fleet.repositories import is_allowed, is_url
 from agentmux.core.fleet.statuses import FleetStatus
-from agentmux.errors import UsageError
+from agentmux.errors import ConfigError, NotFoundError, UsageError
 from agentmux.fleet.engine import rows
 from agentmux.fleet.engine.database import explain_errors, now_s
 from agentmux.fleet.engine.tables import FEATURES
@@ -37,6 +40,49 @@ class Submitted:
     key: str
     title: str
     new: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnRepositories:
+    """The repositories that this host's user allows, by ``fleet.repos`` in the file ``config``."""
+
+    allowed: tuple[str, ...]
+    config: Path
+
+
+def submit_allowed(
+    engine: sa.Engine, person: Person, requests: Sequence[FleetRequest], own: OwnRepositories
+) -> tuple[Submitted, ...]:
+    """Submit all of these requests, or none; tell which hosts may run them, if not all may.
+
+    What hosts that were seen have said counts, and what this host's user allows.
+
+    Raises:
+        ConfigError: No host may run the repository of one.
+        NotFoundError: This host is the whole fleet, and has no such repository.
+        UsageError: As in `submit`.
+    """
+    with explain_errors(engine), engine.connect() as connection:
+        hosts, repos = rows.hosts(connection), rows.host_repositories(connection)
+    is_alone = engine.dialect.name == "sqlite"
+    for repo in dict.fromkeys(each.repo for each in requests):
+        # A host that has not said what it may run may run anything.
+        able = [e.name for e in hosts.values() if is_allowed(repo, repos.get(e.id, (repo,)))]
+        if not able and not is_allowed(repo, own.allowed) and (hosts or is_alone):
+            raise _not_allowed(own.config, repo, is_alone=is_alone)
+        if able and len(able) < len(hosts):
+            person.note(f"warning: of the fleet's hosts only {', '.join(able)} may run {repo}")
+        if is_alone and not is_url(repo) and not Path(repo).is_dir():
+            raise NotFoundError(f"the repository {repo} does not exist on this host")
+    return submit(engine, requests)
+
+
+def _not_allowed(config: Path, repo: str, *, is_alone: bool) -> ConfigError:
+    where = f"add it in {config}" if is_alone else "add it in the configuration of a host's user"
+    return ConfigError(
+        f"`fleet.repos` does not allow {repo} on {'this' if is_alone else 'any'} host",
+        hints=(f"{where}: fleet: {{repos: ['{repo}']}}",),
+    )
 
 
 def submit(engine: sa.Engine, requests: Sequence[FleetRequest]) -> tuple[Submitted, ...]:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from agentmux.app.result import SCHEMA
 from agentmux.cli import render
+from agentmux.cli.ask.person import person_at
 from agentmux.cli.commands.fleet.place import anywhere, engine_of
 from agentmux.cli.commands.group import GroupJsonOpt
 from agentmux.cli.commands.run.start import read_roles, read_text
 from agentmux.cli.face import Face, absolute, cwd
 from agentmux.core.fleet.fleet_request import NORMAL, FleetRequest
-from agentmux.core.fleet.repositories import is_allowed, is_url
-from agentmux.errors import ConfigError, NotFoundError, UsageError
+from agentmux.errors import UsageError
 from agentmux.wiring import machine
-
-if TYPE_CHECKING:
-    import sqlalchemy as sa
 
 
 def submit(
@@ -74,7 +71,7 @@ def submit(
     """Submit a feature, an issue or a backlog."""
     face: Face = ctx.obj
     engine = engine_of(ctx)
-    from agentmux.fleet.queue.submission import submit as send
+    from agentmux.fleet.queue.submission import OwnRepositories, submit_allowed
 
     read_roles(role or ())
     if quick and pipeline not in {"", "quick"}:
@@ -102,8 +99,11 @@ def submit(
         requests = read_backlog(absolute(backlog), usual, face.environ)
         if not requests and not json:
             render.note(f"{absolute(backlog)} has no features")
-    _require_allowed(face, engine, requests)
-    done = send(engine, requests)
+    own = OwnRepositories(
+        allowed=face.world(anywhere(face), read_only=True).settings.fleet.repos,
+        config=machine.config_dir(face.environ) / "config.yaml",
+    )
+    done = submit_allowed(engine, person_at(face, yes=True), requests, own)
     if json:
         features = [
             {"id": each.id, "key": each.key or None, "title": each.title, "new": each.new}
@@ -121,39 +121,3 @@ def _repository(face: Face, text: str) -> str:
     from agentmux.fleet.host.repository import named_repository
 
     return named_repository(text, cwd(), face.environ) if text else str(face.project())
-
-
-def _require_allowed(face: Face, engine: sa.Engine, requests: tuple[FleetRequest, ...]) -> None:
-    """Check that some host may run these repositories; say which, if not all may.
-
-    What hosts that were seen have said counts, and what this host's user allows.
-
-    Raises:
-        ConfigError: None may.
-        NotFoundError: This host is the whole fleet, and has no such repository.
-    """
-    from agentmux.fleet.engine import rows
-    from agentmux.fleet.engine.database import explain_errors
-
-    own = face.world(anywhere(face), read_only=True).settings.fleet.repos
-    with explain_errors(engine), engine.connect() as connection:
-        hosts, repos = rows.hosts(connection), rows.host_repositories(connection)
-    is_alone = engine.dialect.name == "sqlite"
-    for repo in dict.fromkeys(each.repo for each in requests):
-        # A host that has not said what it may run may run anything.
-        able = [e.name for e in hosts.values() if is_allowed(repo, repos.get(e.id, (repo,)))]
-        if not able and not is_allowed(repo, own) and (hosts or is_alone):
-            raise _not_allowed(face, repo, is_alone=is_alone)
-        if able and len(able) < len(hosts):
-            render.note(f"warning: of the fleet's hosts only {', '.join(able)} may run {repo}")
-        if is_alone and not is_url(repo) and not Path(repo).is_dir():
-            raise NotFoundError(f"the repository {repo} does not exist on this host")
-
-
-def _not_allowed(face: Face, repo: str, *, is_alone: bool) -> ConfigError:
-    own = machine.config_dir(face.environ) / "config.yaml"
-    where = f"add it in {own}" if is_alone else "add it in the configuration of a host's user"
-    return ConfigError(
-        f"`fleet.repos` does not allow {repo} on {'this' if is_alone else 'any'} host",
-        hints=(f"{where}: fleet: {{repos: ['{repo}']}}",),
-    )
