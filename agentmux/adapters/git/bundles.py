@@ -1,7 +1,7 @@
-"""Bundles of what a session has and no remote does, in git's own form.
+"""Git bundles with the commits that a session has and no remote has.
 
-A bundle needs refs. They are made in a repository for the moment, which borrows all its objects, so
-that no ref appears in the user's.
+A bundle needs refs. They are created in a temporary repository that borrows the objects of the
+user's, so that no ref appears in the user's repository.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _ALONE: Final = (
     *("-c", "gc.auto=0", "-c", "maintenance.auto=false"),
     *("-c", "protocol.allow=always"),
 )
-"""Settings for reading a bundle: git starts nothing of its own."""
+"""Settings for fetching from a bundle: git starts no maintenance of its own."""
 
 
 class GitBundles:
-    """Bundles in the repository of one project."""
+    """Creates and reads bundles in the repository of one project."""
 
     def __init__(self, git: GitProgram) -> None:
         """Use ``git``, which runs in the project; this starts nothing."""
@@ -59,9 +59,11 @@ class GitBundles:
     def _borrowing(
         self, home: Path, scratch: Path, refs: Mapping[str, str]
     ) -> tuple[str, dict[str, str]]:
-        """Make a repository with these refs and all remote-tracking ones, and no object.
+        """Create a bare repository without objects, with ``refs`` and all remote-tracking refs.
 
-        Return the option that names it to git, and the variables with which git finds the objects.
+        Returns:
+            The option ``--git-dir=…`` that selects it, and the variables with which git finds the
+            objects of the session and of the user's repository.
         """
         form = self._git.must_read("find its objects", "rev-parse", "--show-object-format")
         repository = scratch / "repository"
@@ -106,9 +108,13 @@ class GitBundles:
         self._check(home, store)
 
     def _check(self, home: Path, store: Path) -> None:
-        """Have git check each object in the store as strictly as it can.
+        """Have git check every object in ``store`` with ``index-pack --strict``.
 
         Git does not do that when it reads a bundle, whatever is configured.
+
+        Raises:
+            DataError: An object is damaged.
+            MissingError: A commit on which the session builds is missing here.
         """
         with session_objects.scratch(home) as scratch:
             for number, pack in enumerate(sorted(store.glob("pack/*.pack"))):

@@ -1,9 +1,9 @@
-"""Keeps ``git clean -fdx`` in a checkout from deleting the sessions in it.
+"""Protects a project's sessions folder from ``git clean -fdx``.
 
-Git spares an untracked folder that is a repository of its own, so the folder of the sessions gets
-an empty repository. Git would then show that folder as a new file, and ``git add -A`` would fail,
-unless the repository around it ignores the folder by its ``info/exclude``: a file ``.gitignore`` in
-a repository inside does not count, and one above it is cleaned itself. So that line is always
+Git spares an untracked folder that is itself a repository, so the sessions folder gets an empty
+repository. Git would then list that folder as a new file, and ``git add -A`` would fail, unless the
+surrounding repository ignores the folder in its ``info/exclude``. (A ``.gitignore`` in the inner
+repository does not count, and one above it would itself be cleaned.) So that line is always
 written first.
 """
 
@@ -26,23 +26,26 @@ from agentmux.core.names import layout
 from agentmux.errors import AgentmuxError
 
 PATTERN: Final = f"**/{layout.SESSIONS_DIR}/"
-"""The line in ``info/exclude``: linked worktrees share that file, and projects lie in folders."""
+"""The line in ``info/exclude`` that ignores every sessions folder.
+
+It begins with ``**/`` because linked worktrees share the file, and projects can lie in subfolders.
+"""
 
 _WHY: Final = "# The sessions of AgentMux: without this line `git add -A` fails"
 
 
 def protect_from_clean(git: GitProgram, sessions: Path) -> bool:
-    """Have ``git clean -fdx`` spare the folder of a project's sessions; safe to repeat.
+    """Make ``git clean -fdx`` spare a project's sessions folder; safe to repeat.
 
-    It starts git only where something is missing.
+    It runs git only if the protection is not complete yet.
 
     Args:
         git: Runs git in the project.
-        sessions: The folder; it exists.
+        sessions: The sessions folder; it must exist.
 
     Returns:
-        Whether the folder is protected. It is not outside of a repository, nor where the user's
-        own files keep the repository from ignoring the folder, nor where we may not write.
+        Whether the folder is protected. False outside a repository, if the user's own ignore rules
+        or tracked files prevent it, or if we may not write there.
     """
     exclude = _exclude_file(sessions)
     if exclude is None:
@@ -64,8 +67,8 @@ def protect_from_clean(git: GitProgram, sessions: Path) -> bool:
 def _exclude_file(sessions: Path) -> Path | None:
     """Return the file ``info/exclude`` of the repository that contains the folder, if any.
 
-    None also if the folder is not the one of a project's sessions, or is behind a link that leads
-    out of the work tree: git removes the link alone.
+    Also None if ``sessions`` is not a project's sessions folder, or if a link leads to it from the
+    work tree: ``git clean`` would remove only the link.
     """
     project = sessions.parent.parent
     tree = work_tree(project)
@@ -77,7 +80,7 @@ def _exclude_file(sessions: Path) -> Path | None:
 
 
 def _has_line(exclude: Path) -> bool:
-    """Return whether the file has our pattern; it may be a link to one of the user's."""
+    """Return whether the file contains `PATTERN`; the file may be a link."""
     with suppress(OSError), files.opened_regular(exclude.resolve()) as file:
         return any(line.rstrip(b"\r\n") == PATTERN.encode() for line in file)
     return False
@@ -95,10 +98,9 @@ def _add_line(exclude: Path) -> None:
 
 
 def _is_ignored(git: GitProgram, sessions: Path) -> bool:
-    """Return whether git ignores the folder with all that is in it.
+    """Return whether git ignores the folder and tracks nothing in it.
 
-    A ``.gitignore`` of the user's counts more than ``info/exclude``, and what is in git's index is
-    not ignored.
+    The user's ``.gitignore`` takes precedence over ``info/exclude``.
     """
     project = sessions.parent.parent
     if git.read("check-ignore", "-q", "--", layout.SESSIONS_DIR, cwd=project).status != 0:

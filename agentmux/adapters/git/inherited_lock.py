@@ -1,4 +1,4 @@
-"""A lock that git inherits, so that it is held until git has ended, too."""
+"""A file lock that a git process inherits, so that it is held until that process has ended."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ _POLL_S: Final = 0.05
 
 @contextmanager
 def inherited_lock(path: Path, busy: str, *, wait_s: float = WRITE_TIMEOUT_S) -> Iterator[int]:
-    """Hold the lock file ``path``; yield the descriptor that git must inherit (``keep_open``).
+    """Hold the lock file ``path`` during the ``with`` block; yield its descriptor.
 
-    The git of an orchestrator that was killed goes on, and holds the lock until it has ended. So
-    the wait is as long as git may take.
+    Pass the descriptor to `GitProgram.run` as ``keep_open``. If an orchestrator is killed, its git
+    goes on and holds the lock until it ends. So ``wait_s`` is as long as a git command may take.
 
     Raises:
-        GitError: Another process holds the lock after ``wait_s`` seconds; ``busy`` says so.
-        DataError: The file cannot be made, or the file system has no locks.
+        GitError: Another process still holds the lock after ``wait_s`` seconds; the message is
+            ``busy``.
+        DataError: The file cannot be created, or the file system has no locks.
     """
     with files.explain_errors(path):
         held = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, files.FILE_MODE)

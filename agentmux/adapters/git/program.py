@@ -22,14 +22,16 @@ from agentmux.errors import MissingError, NotInstalledError
 from agentmux.ports.git.repository import GitError, GitRefusedError
 
 SLOW_S: Final = 2.0
-"""After how many seconds the user is told that a command of git is still at work."""
+"""Seconds after which the user is told that a git command is still running."""
 
 READ_TIMEOUT_S: Final = GitSettings().timeout_s
 WRITE_TIMEOUT_S: Final = 600.0
-"""The time limit of a commit, which runs the project's hooks; those may run its tests."""
+"""The time limit of a command that writes. A commit runs the project's hooks, which may run tests.
+"""
 
-# `git rev-parse --local-env-vars`, except the two with `-c` settings. Git sets them for hooks and
-# aliases; with them our git would use another repository or index.
+# The output of `git rev-parse --local-env-vars`, without the two that hold `-c` settings. Git sets
+# these variables for hooks and aliases; if our git inherited them, it would use another repository
+# or index.
 _LOCAL_ENV: Final = frozenset(
     {
         "GIT_ALTERNATE_OBJECT_DIRECTORIES",
@@ -52,12 +54,12 @@ _LOCAL_ENV: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How long a command of git may look at a repository.
+    """How long a git command that only reads may take, and who is told that it is slow.
 
     Attributes:
-        limit_s: It is ended if it takes longer.
-        slow: Called in another thread, with a sentence for people, once it has taken
-            ``slow_after_s``; None to tell nobody.
+        limit_s: Seconds after which the command is ended.
+        slow_after_s: Seconds after which ``slow`` is called.
+        slow: Called in another thread with a sentence for the user; None to tell nobody.
     """
 
     limit_s: float = READ_TIMEOUT_S
@@ -66,7 +68,7 @@ class Patience:
 
     @contextmanager
     def telling(self, what: str) -> Iterator[None]:
-        """Tell that ``what`` is still at work if the ``with`` block takes long."""
+        """Call ``slow`` if the ``with`` block takes too long; ``what`` names the command."""
         if self.slow is None:
             yield
             return
@@ -103,10 +105,10 @@ class GitReply:
 
 
 LOG: Final = ("log", "--reverse", "--no-show-signature", "--no-color", "--format=%h %s")
-"""Lists commits, the oldest first, each as its short hash and its subject."""
+"""The command that lists commits, oldest first, each as its short hash and its subject."""
 
 MERGE_TREE: Final = (2, 38)
-"""The first git with ``merge-tree --write-tree``; see its release notes."""
+"""The first git version with ``merge-tree --write-tree``; see its release notes."""
 
 
 class GitProgram:
@@ -120,7 +122,7 @@ class GitProgram:
         Args:
             project: An existing directory.
             environment: The environment of git, its hooks and its signing programs.
-            patience: How long a command may take that changes nothing.
+            patience: The time limit of commands that only read, and whom to tell that one is slow.
         """
         self._project = project
         self.patience: Final = patience
@@ -130,11 +132,11 @@ class GitProgram:
         self._top_level: Path | None = None
 
     def at(self, folder: Path) -> Self:
-        """Return the same git for the repository, or the work tree, around another directory."""
+        """Return a `GitProgram` with the same settings for the repository around ``folder``."""
         return type(self)(folder, self._environment, self.patience)
 
     def also(self, extra: Mapping[str, str]) -> Self:
-        """Return the same git with more variables, which may name other places of its objects."""
+        """Return a copy whose git has these variables, too, such as further object directories."""
         program = self.at(self._project)
         # `__init__` leaves such names out.
         program._environment = {**self._environment, **extra}  # noqa: SLF001 (of the same class)
@@ -142,7 +144,7 @@ class GitProgram:
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """The environment of git."""
+        """The environment in which git runs."""
         return self._environment
 
     def top_level(self) -> Path | None:
@@ -165,16 +167,17 @@ class GitProgram:
         return reply.status == 0 and reply.out.strip() == b"true"
 
     def exists(self) -> bool:
-        """Whether the project is in a repository, with a work tree or bare."""
+        """Whether the project is in a repository, bare or not."""
         return self.top_level() is not None or self.is_bare()
 
     def must_read(self, purpose: str, *argv: str, stdin: bytes = b"") -> GitReply:
         """Run a command that changes nothing, at the top level; return its result.
 
-        ``purpose`` is for the error message, after "git could not" (such as "list changes").
+        ``purpose`` completes the error message "git could not …" (for example "list changes").
 
         Raises:
             GitError: The exit status is not 0.
+            MissingError: As for `read`.
         """
         reply = self.read(*argv, stdin=stdin)
         if reply.status != 0:
@@ -182,7 +185,7 @@ class GitProgram:
         return reply
 
     def commit(self, name: str, *, cwd: Path | None = None) -> str | None:
-        """Return the id of the commit of this name, such as a ref; None if there is none."""
+        """Return the id of the commit that ``name`` (a ref, hash or expression) means, or None."""
         reply = self.read("rev-parse", "-q", "--verify", f"{name}^{{commit}}", cwd=cwd)
         return decode_output(reply.out).strip() if reply.status == 0 else None
 
@@ -195,13 +198,14 @@ class GitProgram:
     ) -> GitReply:
         """Run a command that changes nothing, at the top level or in ``cwd``.
 
-        Any exit status is returned. ``extra`` are variables to add to git's environment.
+        It does not raise for an exit status other than 0. ``extra`` are variables to add to git's
+        environment.
 
         Raises:
             MissingError: Git is not installed, or does not answer in time (see `Patience`).
             GitError: The project is not in a repository, or the directory does not exist.
         """
-        # Messages in English, because we match two; no locks, because the user may be using
+        # LC_ALL: two messages are matched in English. GIT_OPTIONAL_LOCKS: the user may be using
         # git at the same time.
         ours = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0"}
         return self._run(
@@ -226,15 +230,15 @@ class GitProgram:
     ) -> GitReply:
         """Run a command that may change the repository, at the top level.
 
-        Any exit status is returned, and the end of what it says on standard error.
+        It does not raise for an exit status other than 0. The result has only the end of stderr.
 
         Args:
             argv: The words after ``git``.
-            stdin: Its whole input.
+            stdin: The bytes to write to git's standard input.
             extra: Variables to add to git's environment.
             keep_open: Descriptors that git and its child processes inherit.
-            limit_s: Git is ended, with the processes that it started, if it takes longer.
-            out: What to keep of its output; all by default.
+            limit_s: Seconds after which git is ended, with the processes that it started.
+            out: How much of its standard output to keep; all by default.
 
         Raises:
             MissingError: Git is not installed, does not end within ``limit_s``, or writes too much.
@@ -253,32 +257,34 @@ class GitProgram:
         )
 
     def clone(self, url: str, *, limit_s: float) -> GitReply:
-        """Clone a repository into the project, an empty directory in no repository.
+        """Clone a repository into the project: an empty directory outside any repository.
 
         Raises:
-            MissingError: As of `run`.
+            MissingError: As for `run`.
         """
         self._top_level = self._project
         words = ("clone", "-q", "--", url, str(self._project))
         return self.run(*words, limit_s=limit_s, out=end())
 
     def show(self, *argv: str, extra: Mapping[str, str] | None = None) -> int:
-        """Run a command on the terminal of this process, as the user would; return its status."""
+        """Run a command on this terminal, with the user's pager; return its exit status."""
         environment = {**self._environment, **(extra or {})}
         try:
             return subprocess.run(  # noqa: TID251 (on the user's terminal, with a pager)
                 _git(argv), cwd=self.root(), env=environment, check=False
             ).returncode
-        except KeyboardInterrupt:  # the pager has had it, too
+        except KeyboardInterrupt:  # Ctrl-C reaches the pager, too
             return 0
 
     def version(self) -> tuple[int, ...]:
-        """Return the first two numbers of git's version; empty where it is unknown."""
+        """Return the first two numbers of git's version; empty if it is unknown."""
         match = re.search(r"(\d+)\.(\d+)", decode_output(self.read("version").out))
         return (int(match[1]), int(match[2])) if match else ()
 
     def root(self) -> Path:
-        """Return the root of the working tree, else of the bare repository; looked up once.
+        """Return the top level of the work tree, or the bare repository's directory.
+
+        It is looked up once, then cached.
 
         Raises:
             GitError: The project is not in a git repository.
@@ -309,9 +315,10 @@ class GitProgram:
 
 
 def _git(argv: Sequence[str]) -> tuple[str, ...]:
-    """Return the words of a command; a comparison sees each submodule as a commit would have it.
+    """Return the words of the command, with ``git`` first.
 
-    Without this, git leaves out those that ``.gitmodules`` tells it to ignore.
+    Comparisons get an option that makes git report each submodule as a commit would record it;
+    without it, git skips those that ``.gitmodules`` tells it to ignore.
     """
     words, name = ("git", *argv), _command(("git", *argv))
     at = words.index(name) + 1 if name in {"diff", "diff-tree", "diff-index"} else 0
@@ -319,7 +326,7 @@ def _git(argv: Sequence[str]) -> tuple[str, ...]:
 
 
 def _command(argv: Sequence[object]) -> str:
-    """Return git's command in ``argv``, which may begin with settings (``-c NAME=VALUE``)."""
+    """Return git's subcommand in ``argv``, skipping leading settings (``-c NAME=VALUE``)."""
     words = iter(argv[1:])
     for word in words:
         if word != "-c":
@@ -329,7 +336,7 @@ def _command(argv: Sequence[object]) -> str:
 
 
 def to_git_error(purpose: str, reply: GitReply) -> GitError:
-    """Return the error for a command that failed; ``purpose`` says what git could not do."""
+    """Return the error for a failed command; ``purpose`` completes "git could not …"."""
     words = tail(encode_text(reply.err)) or f"exit {reply.status}"
     return GitError(f"git could not {purpose}: {words}")
 
@@ -347,15 +354,15 @@ def decode_output(data: bytes) -> str:
 
 
 def encode_text(text: str) -> bytes:
-    """Encode text from `decode_output` to the same bytes again."""
+    """Encode text from `decode_output` back to the original bytes."""
     return text.encode("utf-8", "surrogateescape")
 
 
 def split(data: bytes) -> Iterator[str]:
-    """Return the decoded entries of an output in which a NUL byte ends each (option ``-z``)."""
+    """Yield the decoded, non-empty entries of NUL-terminated output (git's option ``-z``)."""
     return (decode_output(part) for part in data.split(b"\0") if part)
 
 
 def join_paths(paths: Iterable[str]) -> bytes:
-    """Encode paths for git's input with option ``-z``, in which a NUL byte ends each path."""
+    """Encode paths as NUL-terminated input for git (option ``-z``)."""
     return b"".join(encode_text(path) + b"\0" for path in paths)

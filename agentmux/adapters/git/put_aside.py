@@ -1,4 +1,4 @@
-"""Stashes that our hints have users make, and how what is in them comes back."""
+"""Finds stashes that users made as our hints told them, and says how to restore them."""
 
 from __future__ import annotations
 
@@ -10,13 +10,15 @@ from agentmux.adapters.git.program import GitProgram, decode_output
 
 
 def ways_to_put_back(git: GitProgram, top: Path, aside: str, branch: str = "") -> Iterator[str]:
-    """Yield hints for each stash that was made as one of our hints says; oldest first.
+    """Yield hints that restore each stash made by following one of our hints; oldest stash first.
+
+    There are two hints per stash: the command that restores it, and the one that shows it.
 
     Args:
         git: Runs in the repository.
-        top: The work tree in which it is put back.
-        aside: The message of such a stash.
-        branch: The branch on which it was made; empty for any, or for none.
+        top: The work tree in which the stash is to be restored.
+        aside: The stash message that our hint gave.
+        branch: Only stashes made on this branch; empty for stashes made anywhere.
     """
     listed = git.must_read("list stashes", "stash", "list", "--format=%gd %gs").out
     for line in decode_output(listed).splitlines()[::-1]:

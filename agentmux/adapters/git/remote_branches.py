@@ -1,4 +1,4 @@
-"""The remotes of a project's repository."""
+"""The branches of a repository and of its remotes: finds and fetches them."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from agentmux.core.forges.remote_urls import Remote
 
 
 class GitRemoteBranches:
-    """Reads the remotes; `agentmux.ports.forge.RemoteBranches`."""
+    """Implements `agentmux.ports.forge.RemoteBranches` with git."""
 
     def __init__(self, git: GitProgram) -> None:
-        """Take the git of a project."""
+        """Use ``git``, which runs in the project; this starts nothing."""
         self._git = git
 
     def all(self) -> tuple[Remote, ...]:
-        """Return every remote, in the order of the configuration; none outside of a repository."""
+        """Return every remote, in the order of the configuration; empty outside a repository."""
         if not self._git.exists():
             return ()
         named = self._git.must_read("list the remotes", "remote")
@@ -57,8 +57,8 @@ class GitRemoteBranches:
         return reply.text.removeprefix(prefix) if reply.status == 0 else None
 
     def _remote(self, name: str) -> Remote:
-        # As git uses it, with `url.….insteadOf` applied; and as it is written, because that may
-        # point to a mirror.
+        # Both URLs: the one that git uses (`url.….insteadOf` applied, perhaps a mirror) and the one
+        # in the configuration.
         used = self._git.read("remote", "get-url", "--", name)
         written = self._git.read("config", "--get", f"remote.{name}.url")
         urls = (reply.text for reply in (used, written) if reply.status == 0)

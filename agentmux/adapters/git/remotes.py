@@ -10,10 +10,10 @@ from agentmux.ports.git.remotes import NoRemoteError
 
 
 class ConfiguredRemotes:
-    """The remotes in the configuration of one repository."""
+    """The remotes of one repository, as its configuration names them."""
 
     def __init__(self, git: GitProgram) -> None:
-        """Use ``git``, which runs where hooks are to see the result; this starts nothing."""
+        """Use ``git``, which runs in the work tree whose hooks a push runs; this starts nothing."""
         self._git = git
 
     def target(self, branch: str) -> str:
@@ -36,11 +36,11 @@ class ConfiguredRemotes:
         )
 
     def _list_configured(self, branch: str) -> Iterator[str]:
-        """Yield the remotes that git's configuration names, the one that counts first."""
+        """Yield the remotes configured for ``branch``, in git's order of precedence."""
         for key in (f"branch.{branch}.pushRemote", "remote.pushDefault", f"branch.{branch}.remote"):
             reply = self._git.read("config", "--get", key)
             name = reply.text
-            # A dot is the repository itself: the upstream is one of its own branches.
+            # A dot means this repository: the upstream is one of its own branches.
             if reply.status == 0 and name not in {"", "."} and not name.startswith("-"):
                 yield name
 
@@ -52,6 +52,6 @@ class ConfiguredRemotes:
             raise to_refused_error(f"git could not push to `{remote}`", reply)
 
     def _was_pushed(self, remote: str, branch: str, commit: str) -> bool:
-        """Whether an earlier push has succeeded, and the branch has moved on since then."""
+        """Whether the remote branch is known to contain ``commit`` already; it asks no server."""
         ref = f"refs/remotes/{remote}/{branch}"
         return self._git.read("merge-base", "--is-ancestor", commit, ref).status == 0

@@ -1,7 +1,7 @@
-"""The git repository of a project: HEAD, dirty files, and commits of given paths only.
+"""The git repository of a project: HEAD, uncommitted changes, and commits of chosen paths only.
 
-Paths are as in git: relative to the top level, with ``/`` between parts, and undecodable bytes as
-surrogates. They are never read as patterns.
+Paths have git's form: relative to the top level, with ``/`` between parts, and undecodable bytes as
+surrogates. They are never interpreted as patterns.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from agentmux.ports.git.repository import (
 )
 
 HEADS: Final = "refs/heads/"
-"""What git puts before the short name of a branch."""
+"""The prefix of a branch's full ref name: git puts it before the short name."""
 _WHOLE_PATHS: Final = ("--src-prefix=a/", "--dst-prefix=b/", "--submodule=short")
 _STAT_COLUMNS: Final = 76
 _PATCH_BYTES: Final = 2_000_000
@@ -63,7 +63,7 @@ _LOCK: Final = "index.lock"
 _SETTLE_TRIES: Final = 2
 """How often to try to update the user's index after a commit: git may be killed during a try."""
 
-# Not for `git commit`: its hooks would inherit it, and they use patterns.
+# Not for `git commit`: its hooks would inherit the variable, and they may use patterns.
 _LITERAL: Final = {"GIT_LITERAL_PATHSPECS": "1"}
 
 # What each operation leaves in the git directory while it waits for the user; see git-status(1).
@@ -77,7 +77,10 @@ _IN_PROGRESS: Final[tuple[tuple[str, InProgress], ...]] = (
 
 
 class Git:
-    """The git repository that contains a project; the project may also be in none."""
+    """The git repository around a project; implements `Repository`.
+
+    The project may also lie outside any repository.
+    """
 
     def __init__(
         self, project: Path, environment: Mapping[str, str], patience: Patience = PATIENT
@@ -87,7 +90,7 @@ class Git:
         Args:
             project: An existing directory.
             environment: The environment of git, its hooks and its signing programs.
-            patience: How long a command may take that changes nothing.
+            patience: The time limit of commands that only read, and whom to tell that one is slow.
         """
         self._project = project
         self._git = GitProgram(project, environment, patience)
@@ -107,7 +110,7 @@ class Git:
         return self._git.top_level()
 
     def is_bare(self) -> bool:
-        """Return whether the project is in a bare repository, such as one with worktrees only."""
+        """Return whether the project is in a bare repository, which has no work tree of its own."""
         return self._git.is_bare()
 
     def head(self) -> Head:
@@ -119,7 +122,7 @@ class Git:
         return Head(commit=lines[0], branch=branch, in_progress=self._in_progress())
 
     def _odd_head(self) -> Head:
-        """Return a HEAD that is detached, or on a branch without a commit."""
+        """Return a HEAD that is detached, or that names a branch without commits."""
         branch = self._git.read("symbolic-ref", "-q", "HEAD")
         return Head(
             commit=self._git.commit("HEAD"),
@@ -134,15 +137,16 @@ class Git:
         return reply.status == 0
 
     def fork(self, base: str, *, since: str, head: str = "HEAD") -> str:
-        """Return the commit at which the history of ``head`` left that of ``base``.
+        """Return the commit at which the history of ``head`` diverged from that of ``base``.
 
-        Merging the base brings it closer to ``head``, as for ``git diff BASE...HEAD``.
+        If the base was merged into ``head`` since, it is the last merged commit of the base, as for
+        ``git diff BASE...HEAD``.
 
         Args:
             base: A branch or commit.
-            since: The earliest answer: where the work began. Also the answer if ``base`` does
-                not exist any more.
-            head: The end of the work.
+            since: The commit on which the work began. It is returned if the histories diverged
+                earlier, or if ``base`` no longer exists.
+            head: The tip of the work.
         """
         reply = self._git.read("merge-base", "--end-of-options", base, head)
         fork = reply.text
@@ -190,10 +194,10 @@ class Git:
         return self._run_diff(found, f"--stat={_STAT_COLUMNS}", _STAT_FILES)
 
     def patch(self, found: ChangeRange) -> tuple[str, ...]:
-        """Return the lines of ``git diff`` for the changes, without colours; cut at some 2 MB.
+        """Return the lines of ``git diff`` for the changes, without colours; cut after about 2 MB.
 
-        They name each file by its whole path, after ``a/`` or ``b/``, whatever the user's
-        configuration says.
+        File names have the prefixes ``a/`` and ``b/`` and are relative to the top level, whatever
+        the user's configuration says.
         """
         return self._run_diff(found, *_WHOLE_PATHS)
 
@@ -217,7 +221,7 @@ class Git:
         return tuple(decode_output(reply.out).split("\n")[:-1])
 
     def _with_new_files(self, scratch: Path) -> Path:
-        """Return a copy of the index that knows the untracked files, too."""
+        """Return a copy of the index, in ``scratch``, that lists the untracked files, too."""
         index = scratch / "index"
         with suppress(FileNotFoundError):
             shutil.copyfile(self._git_dir() / "index", index)
@@ -245,8 +249,8 @@ class Git:
     def index_lock(self) -> Path | None:
         """Return the lock file of the user's index if it exists, else None.
 
-        A git command is using the index then, or one was killed. A lock file that a killed process
-        of ours left is removed first.
+        If it exists, a git command is using the index, or one was killed. A lock file that a killed
+        AgentMux process left behind is removed first.
         """
         git_dir = self._git_dir()
         _unlock(git_dir)
@@ -270,14 +274,14 @@ class Git:
             raise HeadMovedError(expected, current_head)
 
     def changes(self) -> tuple[str, ...]:
-        """Return the paths of `dirty`, then those of `list_nested`, with a single call of git."""
+        """Return the paths of `dirty`, then those of `list_nested`, with a single git command."""
         paths = self._changes()
         return (*_files(paths), *_folders(paths))
 
     def besides(self) -> tuple[str, ...]:
-        """Return what `changes` leaves out: what git ignores, and changes in ``.agentmux`` folders.
+        """Return the paths that `changes` omits: ignored ones, and changes below ``.agentmux``.
 
-        A folder with nothing else is named alone, and ends in ``/``.
+        A folder whose files are all ignored or untracked is one entry that ends in ``/``.
         """
         reply = self._git.must_read(
             "list what it ignores",
@@ -296,7 +300,7 @@ class Git:
         """Return every path that differs from HEAD, sorted: staged, unstaged and untracked ones.
 
         Ignored files, anything in a ``.agentmux`` folder, and repositories nested in this one are
-        left out. A rename counts as both of its paths.
+        left out. A rename yields both the old and the new path.
         """
         return _files(self._changes())
 
@@ -304,10 +308,11 @@ class Git:
         return _folders(self._changes())
 
     def list_tracked_files(self, paths: Collection[Path]) -> tuple[str, ...]:
-        """Return the files at or below these places that are in git's index, or that git hides.
+        """Return the tracked files at or below these paths, relative to the top level.
 
-        It is asked for the real places, with capitals and small letters alike. Places outside of
-        the work tree have none.
+        Links in ``paths`` are resolved, and upper and lower case are not distinguished. Paths
+        outside the work tree are skipped. If git refuses, as it does for files of a submodule, the
+        given paths themselves are returned: they came with the repository, too.
         """
         top = self.top_level()
         real = [path.resolve() for path in paths]
@@ -323,12 +328,12 @@ class Git:
         return protect_from_clean(self._git, sessions)
 
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
-        """Return the paths of `dirty` without those that were dirty at the session's start, sorted.
+        """Return the paths of `dirty` that were not dirty when the session started, sorted.
 
-        They are what a commit of the session's work contains.
+        They are the files that a commit of the session's work contains.
 
         Args:
-            dirty_at_start: The result of `dirty` at the start; these changes are the user's.
+            dirty_at_start: The result of `dirty` at the start; those changes are the user's.
         """
         left_out = set(dirty_at_start)
         return tuple(path for path in self.dirty() if path not in left_out)
@@ -361,7 +366,7 @@ class Git:
     def has_branch(self, name: str) -> bool:
         reply = self._git.read("show-ref", "--", name)
         refs = {line.partition(" ")[2] for line in decode_output(reply.out).splitlines()}
-        # As git looks for it, a remote whose own name has a slash aside.
+        # Like git's own search, except for remotes whose name contains a slash.
         return f"refs/heads/{name}" in refs or any(
             ref.startswith("refs/remotes/") and ref.split("/", 3)[3:] == [name] for ref in refs
         )
@@ -370,7 +375,10 @@ class Git:
         return self._only_in(commit, "--exclude=refs/agentmux/*", "--all")
 
     def _only_in(self, commit: str, *others: str) -> tuple[str, ...]:
-        """Return the commits up to one that are not in ``others``; nothing if git fails."""
+        """List the commits up to ``commit`` that are not reachable from ``others``.
+
+        Each is a short hash and a subject; the oldest is first. The result is empty if git fails.
+        """
         reply = self._git.read(*LOG, commit, "--not", *others, "--")
         return tuple(decode_output(reply.out).splitlines()) if reply.status == 0 else ()
 
@@ -449,20 +457,20 @@ class Git:
         """Commit exactly these paths, as they are on disk; return the commit's id.
 
         Hooks run, and signing is as configured. A path that is not on disk is committed as deleted.
-        What the user had staged stays staged. A failure leaves index and HEAD as they were, unless
-        it happened in or after git's last hook: `find_commit` tells whether the commit exists.
+        What the user had staged stays staged. A failure leaves the index and HEAD unchanged, unless
+        it happened in or after git's last hook: then `find_commit` tells whether the commit exists.
 
         Args:
             message: Must not be blank.
-            paths: As from `changed_since`.
+            paths: The paths to commit, for example the result of `changed_since`.
             trailer: Key and value of a line to add at the end of the message, for `find_commit`.
             onto: What HEAD must be; None accepts any HEAD.
             tree: What `result_tree` must return for the paths; empty accepts any files.
 
         Raises:
-            ResultChangedError: The files are others.
+            ResultChangedError: The files do not match ``tree``.
             IndexBusyError: The user's index is locked. Either nothing was committed, or the commit
-                exists and `settle_index` is still to be done.
+                exists and `settle_index` must still be called.
             HeadMovedError: HEAD is not at ``onto``.
             GitRefusedError: There is nothing to commit, no author is configured, or git or a hook
                 refused.
@@ -480,12 +488,13 @@ class Git:
         with _scratch(git_dir) as (scratch, in_use):
             index = scratch / "index"
             with suppress(FileNotFoundError):
-                # Copied for the file data that git caches in it; the entries are replaced.
+                # Copied to keep git's cached file data (stat); the entries themselves are replaced.
                 shutil.copyfile(git_dir / "index", index)
             self._stage(paths, index)
             if tree not in {"", self._tree_in({"GIT_INDEX_FILE": str(index)})}:
                 raise ResultChangedError
-            # In a file, since git reads it after the first hook: we may have been killed by then.
+            # In a file, not on stdin: git reads it after the first hook, and this process may have
+            # been killed by then.
             wording = scratch / "message"
             wording.write_bytes(text)
             reply = self._git.run(
@@ -505,9 +514,8 @@ class Git:
     def settle_index(self, commit: str) -> None:
         """In the user's index, set each path that ``commit`` changed to its state in HEAD.
 
-        Other paths stay as they are.
-        `commit` does this as its last step. Call it for a commit that was made just before a crash
-        and is found again. It is safe to repeat.
+        Other paths stay as they are. `commit` does this as its last step; call it yourself for a
+        commit that was made just before a crash and was found afterwards. It is safe to repeat.
 
         Raises:
             IndexBusyError: Another process has locked the index, or git cannot write it.
@@ -558,7 +566,7 @@ class Git:
             "--ignore-submodules=dirty",
         )
         paths = (entry[3:] for entry in split(reply.out))
-        # Git marks a repository inside this one by a slash at the end.
+        # A path that ends in a slash is a repository nested in this one.
         return sorted(path for path in paths if not layout.is_ours(path))
 
     def _in_progress(self) -> InProgress | None:
@@ -572,7 +580,7 @@ class Git:
         return Path(decode_output(reply.out).removesuffix("\n"))
 
     def _stage(self, paths: Collection[str], index: Path) -> None:
-        """Fill the file ``index`` with HEAD's files, and these paths as they are on disk.
+        """Fill the file ``index`` with HEAD's files, replaced by these paths as they are on disk.
 
         Raises:
             GitRefusedError: Git cannot add a path, or nothing differs from HEAD.
@@ -585,7 +593,10 @@ class Git:
             raise GitRefusedError("there is nothing to commit")
 
     def _fill(self, paths: Collection[str], extra: Mapping[str, str], *, unborn: bool) -> None:
-        """Fill the index that ``extra`` names with HEAD's files, and the paths as on disk."""
+        """Fill the index that ``extra`` names with HEAD's files, replaced by the paths as on disk.
+
+        ``unborn`` says that HEAD has no commit yet: the index then begins empty.
+        """
         steps: tuple[tuple[tuple[str, ...], bytes], ...] = (
             (("read-tree", "--empty") if unborn else ("read-tree", "--reset", "HEAD"), b""),
             (
@@ -599,7 +610,7 @@ class Git:
                 raise to_refused_error("git could not add the files", reply)
 
     def _tree_in(self, extra: Mapping[str, str]) -> str:
-        """Return git's id of the files in the index that ``extra`` names."""
+        """Write the index that ``extra`` names as a git tree and return the tree's id."""
         reply = self._git.run("write-tree", extra=extra)
         if reply.status != 0:
             raise to_refused_error("git could not name the files", reply)
@@ -612,7 +623,10 @@ class Git:
 
 
 def in_progress(git_dir: Path) -> InProgress | None:
-    """Return the operation that the user has to finish first in the work tree of ``git_dir``."""
+    """Return the unfinished git operation in the work tree whose git directory is ``git_dir``.
+
+    The user must finish it before AgentMux can commit there; None if there is no such operation.
+    """
     for name, operation in _IN_PROGRESS:
         if os.path.lexists(git_dir / name):
             return operation
@@ -639,7 +653,10 @@ def require_identity(git: GitProgram) -> None:
 
 
 def with_trailer(git: GitProgram, message: str, trailer: tuple[str, str]) -> bytes:
-    """Return a commit message with a line at its end: ``key: value``."""
+    """Return the message with the trailer line ``key: value`` at its end, encoded for git.
+
+    A line with the same key and value is not added twice.
+    """
     key, value = trailer
     reply = git.must_read(
         "add the trailer",
@@ -651,7 +668,10 @@ def with_trailer(git: GitProgram, message: str, trailer: tuple[str, str]) -> byt
 
 
 def _pathspecs(paths: Collection[str], leave_out: Collection[str] = ()) -> list[str]:
-    """Return what limits a command to ``paths``, without ``leave_out`` and our own folders."""
+    """Return the pathspecs that limit a command to ``paths`` (all if empty).
+
+    They exclude ``leave_out`` and every ``.agentmux`` folder.
+    """
     only = [f":(top,literal){path}" for path in paths] or [":(top)"]
     without = [f":(top,exclude,literal){path.rstrip('/')}" for path in leave_out]
     return [*only, f":(top,exclude,glob)**/{layout.PROJECT_FOLDER}/**", *without]
@@ -667,11 +687,11 @@ def _way_back(before: Head) -> tuple[str, ...]:
 
 @contextmanager
 def _scratch(git_dir: Path) -> Iterator[tuple[Path, int]]:
-    """Provide a temporary folder in ``git_dir``, and a descriptor to be inherited by git.
+    """Yield a temporary folder in ``git_dir``, and a descriptor that git must inherit.
 
     While any process has the descriptor open, `_sweep` removes nothing. So a git process that
     outlives this process can still commit from the index in the folder. A process that a hook
-    leaves running has the descriptor, too: until it ends, `_sweep` removes nothing.
+    leaves running keeps the descriptor open, too.
     """
     import tempfile
 
@@ -684,7 +704,10 @@ def _scratch(git_dir: Path) -> Iterator[tuple[Path, int]]:
 
 
 def _sweep(git_dir: Path) -> None:
-    """Remove scratch folders and index locks of killed commits, unless a commit of ours runs."""
+    """Remove the scratch folders and index locks of killed commits.
+
+    It does nothing while a commit of ours is running.
+    """
     with suppress(OSError), _open_folder(git_dir) as alone:
         fcntl.flock(alone, fcntl.LOCK_EX | fcntl.LOCK_NB)
         _unlock(git_dir)
@@ -694,9 +717,9 @@ def _sweep(git_dir: Path) -> None:
 
 @contextmanager
 def _lock_index(git_dir: Path, scratch: Path) -> Iterator[None]:
-    """Lock the user's index during the ``with`` block, by making the lock file that git uses.
+    """Lock the user's index during the ``with`` block, by creating the lock file that git uses.
 
-    ``scratch`` is the folder from `_scratch`; by a file in it `_unlock` recognises our lock file.
+    ``scratch`` is the folder from `_scratch`. A file in it lets `_unlock` recognise our lock file.
 
     Raises:
         IndexBusyError: Another process has locked the index.
@@ -727,8 +750,8 @@ def _link(lock: Path, mark: Path) -> None:
 def _unlock(git_dir: Path) -> None:
     """Remove the lock file of the index if a killed process of ours left it.
 
-    Then it is a hard link to the file ``lock`` in that process's scratch folder, and no process has
-    a kernel lock on it.
+    Such a lock file is a hard link to the file ``lock`` in that process's scratch folder, on which
+    no process holds a kernel lock any more.
     """
     lock = git_dir / _LOCK
     for mark in git_dir.glob(f"{_SCRATCH}*/{_MARK}"):

@@ -1,4 +1,4 @@
-"""Find the values in ``.env`` files that git ignores, so that they are not published."""
+"""Reads the secret values in untracked ``.env`` files, so that they are not published."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ _NAMES: Final = (":(top,glob)**/.env", ":(top,glob)**/.env.*", ":(top,glob)**/*.
 
 
 def secret_values(folder: Path, environ: Mapping[str, str]) -> frozenset[str]:
-    """Return the secret values in the ``.env`` files around ``folder`` that git does not track.
+    """Return the secret values in the untracked ``.env`` files of the repository around ``folder``.
 
-    A file that cannot be read has none. Directories that are ignored as a whole are not searched.
+    Files that cannot be read are skipped, and so are directories that git ignores as a whole. Empty
+    outside a repository.
 
     Raises:
         AgentmuxError: Git cannot list the files.

@@ -1,7 +1,7 @@
-"""The git objects that only one session has: a directory in that of the session.
+"""The git objects that belong to one session, stored in the session's directory.
 
-Git writes there with the repository's own objects as alternates, so that nothing that the user has
-(a mirror, a bundle, ``git gc``) ever meets them.
+Git writes them there and reads the repository's own objects as alternates. So the user's mirrors,
+bundles and ``git gc`` never see them.
 """
 
 from __future__ import annotations
@@ -24,14 +24,15 @@ QUIET: Final = (
     *("-c", "core.logAllRefUpdates=false", "-c", "status.aheadBehind=false"),
     *("-c", "core.fsync=objects", "-c", "core.fsyncMethod=batch"),
 )
-"""Settings for git commands of ours: no hooks, no daemon, no files beside the copied index."""
+"""Settings for AgentMux's own git commands: no hooks, no daemon, no files beside the copied index.
+"""
 
 IDENTITY: Final = {
     f"GIT_{who}_{what}": value
     for who in ("AUTHOR", "COMMITTER")
     for what, value in (("NAME", "AgentMux"), ("EMAIL", "agentmux@localhost"))
 }
-"""The variables that name the author of a commit of ours: the user may have none configured."""
+"""Variables that set author and committer of AgentMux's own commits: the user may have none."""
 
 REF_PREFIX: Final = "refs/agentmux/"
 _SCRATCH: Final = "taking-"
@@ -39,17 +40,17 @@ _SCRATCH: Final = "taking-"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepositoryPlaces:
-    """Where the repository around a work tree has its objects, and the work tree its index."""
+    """Where a repository keeps its objects, and a work tree its index."""
 
     objects: Path
     index: Path
 
 
 def places(git: GitProgram) -> RepositoryPlaces:
-    """Return the places of git's repository.
+    """Return where git's repository keeps its objects, and the work tree its index.
 
     Raises:
-        GitError: There is no repository.
+        GitError: The project is not in a repository.
     """
     reply = git.must_read(
         "find its files", "rev-parse", "--git-path", "objects", "--git-path", "index"
@@ -59,27 +60,27 @@ def places(git: GitProgram) -> RepositoryPlaces:
 
 
 def folder(home: Path) -> Path:
-    """Return the directory of all that checkpoints leave in the session's directory ``home``."""
+    """Return the folder for checkpoints in the session's directory ``home``."""
     return home / layout.WORK_TREE
 
 
 def objects(home: Path) -> Path:
-    """Return the directory of the session's objects; it may not exist."""
+    """Return the directory of the session's git objects; it may not exist."""
     return folder(home) / "objects"
 
 
 def reading(home: Path, *others: Path) -> dict[str, str]:
-    """Return the variables with which git reads the session's objects and those in ``others``.
+    """Return the variables with which git also reads the session's objects and those in ``others``.
 
-    Directories that do not exist are left out, since git complains of them: a session that has no
-    checkpoint yet has no objects.
+    Directories that do not exist are left out, because git warns about them: a session without
+    checkpoints has no objects yet.
     """
     stores = [each for each in (objects(home), *others) if each.is_dir()]
     return {"GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quote_path, stores))}
 
 
 def writing(target: Path, *others: Path) -> dict[str, str]:
-    """Return the variables with which git writes objects to ``target``, and reads ``others``."""
+    """Return the variables with which git writes objects to ``target`` and reads ``others``."""
     return {
         "GIT_OBJECT_DIRECTORY": str(target),
         "GIT_ALTERNATE_OBJECT_DIRECTORIES": ":".join(map(_quote_path, others)),
@@ -87,7 +88,7 @@ def writing(target: Path, *others: Path) -> dict[str, str]:
 
 
 def _quote_path(path: Path) -> str:
-    """Return a path for git's list of directories, in which ``:`` separates them."""
+    """Return a path for git's list of directories, quoted if it contains the separator ``:``."""
     text = str(path)
     if ":" not in text and not text.startswith('"'):
         return text
@@ -96,10 +97,10 @@ def _quote_path(path: Path) -> str:
 
 
 def make(home: Path) -> Path:
-    """Make the directory of the session's objects, and return it.
+    """Create the directory of the session's objects, and return it.
 
     Raises:
-        DataError: It cannot be made, or a link leads out of the session's directory.
+        DataError: It cannot be created, or a link leads out of the session's directory.
     """
     return _make_folder(home, objects(home))
 
@@ -111,7 +112,7 @@ def _make_folder(home: Path, place: Path) -> Path:
 
 @contextmanager
 def scratch(home: Path) -> Iterator[Path]:
-    """Provide a private directory in that of the session; remove those of killed processes."""
+    """Yield a temporary directory inside the session's; first remove those of killed processes."""
     place = _make_folder(home, folder(home))
     for left in place.glob(f"{_SCRATCH}*"):
         shutil.rmtree(left, ignore_errors=True)
@@ -129,7 +130,14 @@ def must_run(
     stdin: bytes = b"",
     extra: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Run git with the settings `QUIET`; return what it printed.
+    """Run ``git ARGV`` with the settings `QUIET`, and return its standard output.
+
+    Args:
+        git: The program, for the repository in which to run.
+        purpose: Completes the error message "git could not …".
+        argv: The words after ``git`` and the settings.
+        stdin: The bytes to write to its standard input.
+        extra: Variables to add to git's environment.
 
     Raises:
         GitError: The exit status is not 0.

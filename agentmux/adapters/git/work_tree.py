@@ -1,4 +1,4 @@
-"""Finds the work tree around a directory, and whose it is, by reading files; starts no git."""
+"""Finds the work tree, repository or branch at a directory by reading files; starts no git."""
 
 from __future__ import annotations
 
@@ -11,21 +11,24 @@ from typing import Final
 from agentmux.core.codec.frozen import dataclass
 
 MARKER: Final = "agentmux-session"
-"""The file in the git directory of a session's worktree: the session's directory, and its uuid."""
+"""The name of the file that marks a session's worktree, in the worktree's git directory.
+
+It holds the session's directory and uuid, one per line.
+"""
 
 _REBASING: Final = ("rebase-merge", "rebase-apply")
 _LINK_MAX: Final = 1 << 14
 GITDIR: Final = "gitdir: "
-"""What the file ``.git`` of a linked worktree begins with."""
+"""The prefix of the one line in the ``.git`` file of a linked worktree or submodule."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkTree:
-    """A work tree of git.
+    """A git work tree.
 
     Attributes:
         top: Its top directory.
-        git_dir: Its own git directory: that of the repository, or of the linked worktree.
+        git_dir: Its own git directory; for a linked worktree, the one below ``worktrees/``.
     """
 
     top: Path
@@ -34,14 +37,19 @@ class WorkTree:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorktreeMarker:
-    """What marks a worktree as a session's own: the session's directory and uuid."""
+    """The content of the marker file (`MARKER`) of a session's worktree.
+
+    Attributes:
+        home: The session's directory.
+        session: The session's uuid.
+    """
 
     home: Path
     session: str
 
 
 def marker_of(git_dir: Path) -> WorktreeMarker | None:
-    """Return the marker in the git directory of a worktree; None where there is none."""
+    """Return the marker in the git directory of a worktree; None if it has no valid one."""
     try:
         text = (git_dir / MARKER).read_bytes().decode("utf-8", "surrogateescape")
     except OSError:
@@ -51,9 +59,9 @@ def marker_of(git_dir: Path) -> WorktreeMarker | None:
 
 
 def work_tree(folder: Path) -> WorkTree | None:
-    """Return the work tree that contains ``folder`` (absolute); None outside of any.
+    """Return the work tree that contains ``folder`` (an absolute path); None if none does.
 
-    A ``.git`` that is not a repository is passed over, as git does.
+    Like git, it skips a ``.git`` that is not a repository.
     """
     for top in (folder, *folder.parents):
         git_dir = _git_dir(top / ".git")
@@ -63,7 +71,11 @@ def work_tree(folder: Path) -> WorkTree | None:
 
 
 def shared_git_dir(git_dir: Path) -> Path:
-    """Return the git directory of the repository; that of a linked worktree names it in a file."""
+    """Return the git directory that all worktrees of a repository share.
+
+    Args:
+        git_dir: The git directory of any of its worktrees.
+    """
     try:
         with (git_dir / "commondir").open("rb") as file:
             data = file.read(_LINK_MAX)
@@ -73,9 +85,9 @@ def shared_git_dir(git_dir: Path) -> Path:
 
 
 def repository_around(folder: Path) -> Path | None:
-    """Return the git directory that all worktrees of the repository around ``folder`` share.
+    """Return the shared git directory of the repository that contains ``folder``, without links.
 
-    None outside of any repository. A directory ``folder`` that is a bare repository itself is one.
+    ``folder`` may itself be a bare repository. None if no repository contains it.
     """
     tree = work_tree(folder)
     git_dir = tree.git_dir if tree is not None else folder if is_bare(folder) else None
@@ -83,10 +95,12 @@ def repository_around(folder: Path) -> Path | None:
 
 
 def tops_of(shared: Path) -> Iterator[Path]:
-    """Yield the top directory of each worktree that a repository knows; it need not exist.
+    """Yield the top directory of each worktree that a repository has registered; it may not exist.
+
+    The first is the parent of ``shared``: the main worktree, unless the repository is bare.
 
     Args:
-        shared: The git directory that its worktrees share.
+        shared: The git directory that the worktrees share.
     """
     yield shared.parent
     try:
@@ -103,23 +117,23 @@ def tops_of(shared: Path) -> Iterator[Path]:
 def is_top(folder: Path) -> bool:
     """Whether ``folder`` is the top level of a git work tree, or looks like one.
 
-    A file ``.git`` counts even if what it names is gone, as after a move: git stops there, too.
-    A directory ``.git`` that is not a repository does not count. Raises nothing.
+    A file ``.git`` counts even if the directory that it names is gone, as after a move: git stops
+    there, too. A directory ``.git`` that is not a repository does not count. It raises nothing.
     """
     path = f"{folder}/.git"
     return os.path.isfile(path) or os.path.lexists(f"{path}/HEAD")  # noqa: PTH113 (raises nothing)
 
 
 def is_bare(folder: Path) -> bool:
-    """Whether ``folder`` is itself a git directory, as a bare repository is. Raises nothing."""
+    """Whether ``folder`` is itself a git directory, like a bare repository. It raises nothing."""
     parts = ("objects", "refs")
     return os.path.isfile(folder / "HEAD") and all(os.path.isdir(folder / each) for each in parts)  # noqa: PTH112, PTH113 (a `Path` may raise)
 
 
 def linked_git_dir(link: Path) -> Path | None:
-    """Return the git directory that the file ``link`` names as ``gitdir: PATH``; None for none.
+    """Return the git directory that the file ``link`` names as ``gitdir: PATH``.
 
-    It need not exist.
+    The directory need not exist. None if ``link`` is not such a file or cannot be read.
     """
     try:
         if not link.is_file() or link.stat().st_size > _LINK_MAX:
@@ -133,7 +147,10 @@ def linked_git_dir(link: Path) -> Path | None:
 
 
 def _git_dir(path: Path) -> Path | None:
-    """Return the git directory that ``path`` is, or names as ``gitdir: PATH``."""
+    """Return the git directory that ``path`` is, or that the file ``path`` names.
+
+    None if neither.
+    """
     try:
         git_dir = linked_git_dir(path) if path.is_file() else path
         return git_dir if git_dir is not None and os.path.lexists(git_dir / "HEAD") else None
@@ -142,9 +159,9 @@ def _git_dir(path: Path) -> Path | None:
 
 
 def is_branch_gone(folder: Path, name: str) -> bool:
-    """Whether the repository around ``folder`` has no branch of this name.
+    """Whether the repository that contains ``folder`` has no branch of this name.
 
-    False outside of a repository, and where git keeps its refs in another form than in files.
+    False outside a repository, and if the repository does not keep its refs in files (reftable).
     """
     shared = repository_around(folder)
     if shared is None or os.path.lexists(shared / "reftable"):
@@ -162,10 +179,10 @@ def is_branch_gone(folder: Path, name: str) -> bool:
 
 
 def branch_at(folder: Path) -> str | None:
-    """Return the short name of the branch that is checked out around ``folder``.
+    """Return the short name of the branch that is checked out in the work tree around ``folder``.
 
-    Empty where HEAD is detached; None outside of a work tree, during a rebase, and where git keeps
-    its refs in another form than in files.
+    Empty if HEAD is detached. None outside a work tree, during a rebase, and if the repository
+    does not keep its refs in files (reftable).
     """
     tree = work_tree(folder)
     if tree is None or any(os.path.lexists(tree.git_dir / each) for each in _REBASING):

@@ -1,1 +1,1 @@
-"""What only a work tree has, and git does not show."""
+"""Finds work in a work tree that would be lost with it, and that ``git status`` does not show."""

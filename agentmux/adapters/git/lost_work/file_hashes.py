@@ -1,4 +1,4 @@
-"""The ids that files of a work tree would have in git."""
+"""The object ids that git would give to files of a work tree."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from agentmux.adapters.git.program import GitProgram, decode_output, encode_text
 
 
 def file_hashes(git: GitProgram, paths: Collection[str]) -> Mapping[str, str]:
-    """Return the id of each file, by its path, as git's filters for that path make it.
+    """Return the git object id of each file, by its path, with git's filters for that path applied.
 
     Args:
-        git: It runs at the top of the work tree.
+        git: Runs at the top of the work tree.
         paths: Regular files that can be read.
     """
-    # A list with a line for each has no place for these: git takes a quote for that of a name.
+    # The list on stdin has one path per line, and git unquotes a line that begins with a quote. So
+    # these paths need a command each.
     odd = [path for path in paths if "\n" in path or path.startswith('"')]
     rest = [path for path in paths if path not in odd]
     hashes = dict[str, str]()

@@ -1,4 +1,4 @@
-"""Changes of tracked files that git was told not to look at, and so does not show."""
+"""Changes in tracked files that git was told to ignore, for example by ``skip-worktree``."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from agentmux.adapters.git.lost_work.file_hashes import file_hashes
 from agentmux.adapters.git.program import GitProgram, split
 
 _SHOWN: Final = frozenset("HMRCK?U")
-"""How ``git ls-files -v`` marks files whose changes git shows. ``S`` is ``skip-worktree``, and a
-small letter is ``assume-unchanged``."""
+"""The flags of ``git ls-files -v`` for files whose changes git shows. Of the others, ``S`` means
+``skip-worktree``, and a lowercase letter means ``assume-unchanged``."""
 
 
 def hidden_changes(git: GitProgram) -> tuple[str, ...]:
-    """Return the files of a work tree that differ from the index, and that git does not show so.
+    """Return the files that differ from the index although git was told to ignore that, sorted.
 
-    Files that are not there are left out: a sparse checkout has none.
+    Missing files are left out: a sparse checkout has none of them.
 
     Args:
-        git: It runs at the top of the work tree.
+        git: Runs at the top of the work tree.
     """
     listed = split(git.must_read("list the files", "ls-files", "-v", "-s", "-z").out)
     hidden = dict(_path_and_hash(each) for each in listed if each[0] not in _SHOWN)

@@ -1,7 +1,7 @@
-"""The commits that were made in a work tree, and that its HEAD has left for another branch.
+"""The commits that were made in a work tree and that its HEAD then left behind.
 
-The log of HEAD has them: whoever switches away from a detached HEAD, or from a branch of their own,
-leaves an entry. A commit that was amended, rebased or reset was not left, but replaced.
+The reflog of HEAD shows them: whoever switches away from a detached HEAD, or from a branch of their
+own, leaves an entry there. Amended, rebased or reset commits do not count: they were replaced.
 """
 
 from __future__ import annotations
@@ -14,22 +14,24 @@ from agentmux.adapters.git.program import LOG, GitProgram, decode_output, split
 from agentmux.ports.git.repository import LeftCommits
 
 _MOVES: Final = ("checkout:", "reset:", "clone:", "branch:", "rebase", "worktree")
-"""How an entry in the log of HEAD begins that makes no commit, or only replaces some."""
+"""The prefixes of reflog entries that create no commit, or that only replace commits."""
 _FORWARD: Final = "fast-forward"
 
 
 def left_commits(
     git: GitProgram, *, since: str, known: Collection[str] = (), also: Collection[str] = ()
 ) -> tuple[LeftCommits, ...]:
-    """Return the ends of what was made in this work tree and is not in the history of HEAD.
+    """Return the commits made in this work tree that are not in HEAD's history: one entry per tip.
 
-    What the files of the work tree, or other commits of HEAD, have as well is not returned.
+    A tip is left out if HEAD has its changes under other hashes (as after a cherry-pick), or if the
+    files of the work tree already contain them.
 
     Args:
-        git: It runs in the work tree.
+        git: Runs in the work tree.
         since: The commit on which the work began.
         known: Branches and commits whose history counts as HEAD's.
-        also: Commits that were HEAD here, by another record than the log; some may be gone.
+        also: Commits that HEAD was at here, according to a record other than the reflog; some may
+            no longer exist.
     """
     there = [each for each in known if git.commit(each) is not None]
     heads = {*_find_left_heads(git), *(each for each in also if git.commit(each) is not None)}
@@ -39,7 +41,7 @@ def left_commits(
 
 
 def _find_left_heads(git: GitProgram) -> Iterator[str]:
-    """Yield the commits made here from which HEAD went to another branch or commit."""
+    """Yield the commits made here from which HEAD switched to another branch or commit."""
     reply = git.read(
         "log", "--walk-reflogs", "--no-show-signature", "--format=%H %gs", "HEAD", "--"
     )
@@ -59,7 +61,7 @@ def _has(git: GitProgram, commit: str, tip: str = "HEAD") -> bool:
 
 
 def _independent(git: GitProgram, ends: list[str]) -> list[str]:
-    """Return those of the commits that are in the history of no other one."""
+    """Return the commits that are not in the history of any other one in ``ends``."""
     if len(ends) < 2:
         return ends
     reply = git.must_read("compare commits", "merge-base", "--independent", *ends)
@@ -67,7 +69,10 @@ def _independent(git: GitProgram, ends: list[str]) -> list[str]:
 
 
 def _look(git: GitProgram, end: str, since: str, known: list[str]) -> LeftCommits | None:
-    """Return what only the commit ``end`` has; None if that is nowhere else only by its hash."""
+    """Return the commits that only ``end`` leads to.
+
+    None if other commits of HEAD, or the files of the work tree, have their changes.
+    """
     others = [f"^{each}" for each in ("HEAD", *known)]
     subjects = decode_output(git.must_read("list the commits", *LOG, end, *others).out).splitlines()
     if not subjects or _is_picked(git, end, others) or _is_held(git, end, since):
@@ -77,14 +82,14 @@ def _look(git: GitProgram, end: str, since: str, known: list[str]) -> LeftCommit
 
 
 def _is_picked(git: GitProgram, end: str, others: list[str]) -> bool:
-    """Whether HEAD has a commit with the same changes for each of them."""
+    """Whether HEAD has, for each commit that only ``end`` leads to, one with the same changes."""
     words = ("rev-list", "--cherry-pick", "--right-only", f"HEAD...{end}", *others[1:])
     reply = git.must_read("compare commits", *words)
     return not reply.out.strip()
 
 
 def _is_held(git: GitProgram, end: str, since: str) -> bool:
-    """Whether the work tree has each file as ``end`` has it, of those that changed until then."""
+    """Whether the work tree has, as in ``end``, each file that changed from the fork to ``end``."""
     fork = git.read("merge-base", "HEAD", end)
     began = decode_output(fork.out).split()[0] if fork.status == 0 else since
     names = ("-r", "-z", "--no-renames", "--name-only")

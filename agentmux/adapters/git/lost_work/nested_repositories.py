@@ -1,7 +1,7 @@
-"""The repositories below a work tree, of which git does not tell: which have work only they have.
+"""Repositories nested in a work tree that git does not list, and that contain unpublished work.
 
-Git names a repository in a folder of untracked files (`Git.nested`) and a submodule. It does not
-tell of one in a folder that it ignores, nor of one whose files it tracks itself.
+Git lists a repository in an untracked folder (`Git.list_nested`) and a submodule. It does not list
+one in an ignored folder, nor one whose files it tracks itself.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ _GIT: Final = ".git"
 
 
 def repositories_with_work(git: GitProgram, tree: WorkTree) -> tuple[str, ...]:
-    """Return those with changes, stashes, or commits that none of their remotes has.
+    """Return the nested repositories that have changes, stashes, or unpublished commits.
 
-    Each is relative to the top of ``tree`` and ends in ``/``. Submodules of ``tree`` itself are
-    left out: `submodules` knows them.
+    A commit is unpublished if none of the repository's remotes has it. Each path is relative to the
+    top of ``tree`` and ends in ``/``. Submodules of ``tree`` itself are left out: see
+    `agentmux.adapters.git.lost_work.submodules`.
     """
     return tuple(
         f"{folder.relative_to(tree.top)}/"
@@ -47,13 +48,13 @@ def _repositories(tree: WorkTree) -> Iterator[Path]:
 
 
 def _has_work(git: GitProgram, folder: Path) -> bool:
-    """Whether a repository would be missed; one that git cannot read would."""
+    """Whether a repository has work that would be lost; also True if git cannot read it."""
     try:
         top = git.top_level()
         if top is None:
             return git.is_bare() and _has_own_commits(git)
         if not top.samefile(folder):
-            return False  # what looks like a repository is none for git
+            return False  # git does not take the folder for a repository
         shown = git.must_read("list changes", *QUIET, "status", "--porcelain").out
         return bool(shown or git.must_read("list stashes", "stash", "list").out) or (
             _has_own_commits(git)
@@ -64,7 +65,7 @@ def _has_work(git: GitProgram, folder: Path) -> bool:
 
 def _has_own_commits(git: GitProgram) -> bool:
     ours = ("HEAD",) if git.commit("HEAD") is not None else ()
-    # The tags of a clone came from its remote; those of others are their own.
+    # In a clone, tags came from the remote; without remotes, tags are the user's own work.
     is_clone = bool(git.must_read("list branches", "for-each-ref", "refs/remotes").out)
     known = ("--not", "--remotes", "--tags") if is_clone else ("--tags",)
     words = ("rev-list", "-1", *ours, "--branches", *known)

@@ -1,4 +1,4 @@
-"""Submodules: where the work tree of one is, and which of them have work that only they have."""
+"""Submodules: where their work trees are, and which of them contain unpublished work."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _HAS_WORK: Final = (
 
 
 def actual_top(git: GitProgram, listed: Path) -> Path:
-    """Return the top of a work tree that ``git worktree list`` names as ``listed``.
+    """Return the top directory of a work tree that ``git worktree list`` reports as ``listed``.
 
-    Git names the main one by its git directory if that is elsewhere: in a submodule, or after
-    ``git init --separate-git-dir``. A bare repository keeps its own path.
+    Git reports the main work tree by its git directory if that is elsewhere: in a submodule, or
+    after ``git init --separate-git-dir``. For a bare repository, ``listed`` is returned.
     """
     if (listed / ".git").exists() or not (listed / "HEAD").exists():
         return listed
@@ -31,7 +31,7 @@ def actual_top(git: GitProgram, listed: Path) -> Path:
 
 
 def superproject(git: GitProgram) -> Path | None:
-    """Return the top of the repository whose submodule this one is; None for none."""
+    """Return the top directory of the superproject, whose submodule this repository is, or None."""
     words = ("rev-parse", "--show-superproject-working-tree")
     top = _line(git.must_read("find the superproject", *words).out)
     return Path(top) if top else None
@@ -40,7 +40,7 @@ def superproject(git: GitProgram) -> Path | None:
 def modules_with_work(git: GitProgram, git_dir: Path) -> tuple[str, ...]:
     """Return the submodules with changes, stashes, or commits that none of their remotes has.
 
-    Each ends in ``/``.
+    Each path ends in ``/``. Nested submodules are included.
 
     Args:
         git: Runs git at the top of the worktree.
