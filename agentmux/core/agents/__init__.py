@@ -1,1 +1,1 @@
-"""Agent CLIs: registry entries, command lines, screens, environment. Resuming: `conversation`."""
+"""Agent CLIs: registry entries, argv, screens, environment. How agents resume: `conversation`."""

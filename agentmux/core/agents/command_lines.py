@@ -1,6 +1,6 @@
 """The command line of an agent, built from its registry entry.
 
-Every word is one element of an argv; no word passes through a shell.
+"Words" are elements of an argv; no word is interpreted by a shell.
 """
 
 from __future__ import annotations
@@ -37,16 +37,20 @@ def launch_argv(  # noqa: PLR0913 (one word of the command line each)
 ) -> tuple[str, ...]:
     """Return the argv that starts an agent with a new conversation.
 
-    Its words are, in this order: the command; the model, permission and user words; the strategy's
-    launch words; the prompt, if the agent takes it in its argv.
+    Its words are, in this order: the command; the words for the model, the permissions and
+    ``args``; the strategy's launch words; the prompt, if the agent takes it in its argv.
 
     Args:
-        args: The user's extra words.
+        spec: The agent's registry entry.
+        strategy: How the conversation will be resumed later.
+        model: The model; None if the agent chooses.
+        args: Extra words from the user's configuration.
         session_ref: The id that AgentMux chose for the conversation (strategy *assign*).
         checkpoint_dir: The absolute path of the seat's own folder for checkpoints.
+        prompt: The first prompt; None if the agent gets it later.
 
     Raises:
-        ValueError: The strategy needs a value that was not given, or the id is not valid.
+        ValueError: The strategy needs a value that is None, or ``session_ref`` is not a valid id.
     """
     places = _places(session_ref, checkpoint_dir, None)
     words = tuple(_fill(word, places) for word in strategy.launch)
@@ -67,17 +71,22 @@ def resume_argv(  # noqa: PLR0913 (what `launch_argv` takes, and a conversation)
 ) -> tuple[str, ...]:
     """Return the argv that resumes a conversation.
 
-    The strategy's resume words take the place of its launch words.
+    It is built like `launch_argv`, but with the strategy's resume words instead of its launch
+    words.
 
     Args:
-        args: The user's extra words.
+        spec: The agent's registry entry.
+        strategy: How the conversation is resumed.
+        model: The model; None if the agent chooses.
+        args: Extra words from the user's configuration.
         session_ref: The id of the conversation. If it is not known yet, pass the placeholder
             `SESSION_ID`; the returned words then contain the placeholder.
         checkpoint_dir: The absolute path of the seat's own folder for checkpoints.
-        checkpoint: The file that holds the conversation (strategy *checkpoint*).
+        checkpoint: The path of the file that holds the conversation (strategy *checkpoint*).
+        prompt: The message to the resumed agent; None if the agent gets it later.
 
     Raises:
-        ValueError: The strategy cannot resume, or needs a value that was not given.
+        ValueError: The strategy cannot resume, or it needs a value that is None.
     """
     if not strategy.resume:
         raise ValueError(f"{spec.name}: strategy {strategy.kind} has no resume words")
@@ -91,9 +100,14 @@ def resume_argv(  # noqa: PLR0913 (what `launch_argv` takes, and a conversation)
 
 
 def prompt_words(spec: AgentSpec, prompt: str | None, *, resuming: bool) -> tuple[str, ...]:
-    """Return the argv words that pass ``prompt``; empty if the agent does not take it in its argv.
+    """Return the argv words that pass ``prompt`` to the agent.
 
-    ``resuming`` says whether the argv is for a resume or for a first start.
+    Empty if ``prompt`` is None or if the agent does not take it in its argv.
+
+    Args:
+        spec: The agent's registry entry.
+        prompt: The prompt, or None.
+        resuming: True for the argv of a resume, False for that of a launch.
     """
     if prompt is None or spec.prompt_by(resuming=resuming) is not PromptBy.ARGV:
         return ()
@@ -110,18 +124,18 @@ def strategy_env(
     """Return the environment variables that the registry entry and the strategy set for the agent.
 
     Raises:
-        ValueError: A variable needs a value that was not given, or the id is not valid.
+        ValueError: A variable needs a value that is None, or ``session_ref`` is not a valid id.
     """
     places = _places(session_ref, checkpoint_dir, None)
     return {**spec.env, **{name: _fill(word, places) for name, word in strategy.env.items()}}
 
 
 def kept_file(strategy: Strategy, session_ref: str | None, checkpoint_dir: str) -> str | None:
-    """Return the path of the file below ``checkpoint_dir`` that a resume opens.
+    """Return the path of the file below ``checkpoint_dir`` that holds the agent's conversation.
 
-    Return None if the strategy names no such file, or if its name needs an id that is not known.
-    The file may be missing: check that it exists, since some agents silently start an empty
-    conversation without it.
+    Return None if the strategy's resume words name no such file, or if the file name contains the
+    conversation's id and ``session_ref`` is None or not valid. The file may be missing: check that
+    it exists, because without it some agents silently start an empty conversation.
     """
     known = session_ref is not None and is_session_ref(session_ref)
     places = _places(session_ref if known else None, checkpoint_dir, None)
@@ -167,7 +181,10 @@ def _any_of(*places: str) -> re.Pattern[str]:
 
 
 def dir_words(spec: AgentSpec, probe: ProbeResult, folder: str) -> tuple[str, ...]:
-    """Return the words that tell the agent of a directory outside of the one it works in."""
+    """Return the argv words that give the agent access to ``folder``, outside its directory.
+
+    Empty if the agent has no such option. ``folder`` is an absolute path.
+    """
     if spec.add_dir is None or probe.add_dir is False:
         return ()
     return tuple(_fill(word, {"{dir}": folder}) for word in spec.add_dir.args)
@@ -176,7 +193,7 @@ def dir_words(spec: AgentSpec, probe: ProbeResult, folder: str) -> tuple[str, ..
 def mcp_words(spec: AgentSpec, server: Sequence[str], mcp_file: str) -> tuple[str, ...]:
     """Return the argv words that tell the agent about AgentMux's MCP server.
 
-    Empty if the agent cannot be told there. Put the user's own words after them.
+    Empty if the agent has no words for that. Put the words of the user's configuration after them.
 
     Args:
         server: The argv that starts the server.
@@ -202,20 +219,21 @@ def needs_mcp_file(spec: AgentSpec) -> bool:
 def mcp_document(server: Sequence[str]) -> str:
     """Return the JSON text that tells an agent how to start AgentMux's MCP server.
 
-    The form is the one that claude reads; other agents read it, too. ``server`` is the argv of
-    the server.
+    The form is that of claude's MCP settings, which other agents read, too. ``server`` is the argv
+    that starts the server.
     """
     entry = {"command": server[0], "args": list(server[1:])}
     return json.dumps({"mcpServers": {"agentmux": entry}})
 
 
 HOOK_EVENTS: Final = ("SessionStart", "UserPromptSubmit", "Stop")
+"""The events of an agent at which it runs AgentMux's hook, as claude names them."""
 
 
 def hook_words(spec: AgentSpec, command: Sequence[str], hook_file: str) -> tuple[str, ...]:
     """Return the argv words that make the agent run ``command`` as a hook.
 
-    Empty if the agent has no hooks, or takes them by an environment variable (see `hook_env`).
+    Empty if the agent has no hooks, or reads them from an environment variable (see `hook_env`).
     ``hook_file`` is the path of the file with the text of `hook_document`.
     """
     if spec.hooks is None or spec.hooks.format is HookFormat.VARIABLE:
@@ -226,7 +244,7 @@ def hook_words(spec: AgentSpec, command: Sequence[str], hook_file: str) -> tuple
 
 
 def hook_env(spec: AgentSpec, hook_file: str) -> Mapping[str, str]:
-    """Return the environment variable that makes the agent run its hooks.
+    """Return the environment variable that makes the agent run AgentMux's hooks, with its value.
 
     Empty if the agent has no hooks, or takes them in its argv (see `hook_words`). ``hook_file`` is
     the path of the file with the text of `hook_document`.
@@ -244,8 +262,7 @@ def needs_hook_file(spec: AgentSpec) -> bool:
 def hook_document(hooks: Hooks, command: Sequence[str]) -> str:
     """Return the content of the file that makes the agent run ``command`` at the `HOOK_EVENTS`.
 
-    These are events of the agent, such as the end of a turn. The command gets the event's name and
-    the conversation's id as JSON on its stdin.
+    The agent passes the event's name and the conversation's id to the command, as JSON on stdin.
     """
     entry: Sequence[object] = list(command)
     if hooks.format is not HookFormat.ARGV:  # these formats take a shell command

@@ -1,7 +1,7 @@
 """Which of the caller's environment variables a session inherits; pure.
 
-By itself a pane inherits the environment of the tmux server, which another program may have started
-long ago. A variable that the caller has exported since then would be missing.
+tmux gives a pane the environment of the tmux server, which another program may have started long
+ago. Without this module, a variable that the caller has exported since then would be missing.
 """
 
 from __future__ import annotations
@@ -19,22 +19,29 @@ _OF_A_TERMINAL: Final = frozenset(
         "TERM_PROGRAM_VERSION", "TMUX", "TMUX_PANE", "WINDOWID", "_",
     }
 )  # fmt: skip
-# In the panes of a session they say who calls; the demo agent's variables belong to the user.
+# AgentMux itself sets the variables `_OURS` in a pane, except `_OF_USERS`: the user sets those to
+# control the demo agent.
 _OURS: Final = "AGENTMUX_"
 _OF_USERS: Final = "AGENTMUX_DEMO_"
 _LAUNCH: Final = "AGENTMUX_LAUNCH_ID"
 MODE: Final = "AGENTMUX_MODE"
-"""The variable that tells the programs in a pane how the pane came up: a `resume_choice.Rung`."""
+"""The variable that tells the programs in a pane what the pane was started for.
+
+Its value is a `resume_choice.Rung`.
+"""
 
 IDENTITY: Final = (
     *(_LAUNCH, MODE, "AGENTMUX_SESSION_DIR", "AGENTMUX_SESSION_ID", "AGENTMUX_ROLE"),
     *("AGENTMUX_SEAT", "AGENTMUX_CYCLE", "AGENTMUX_ITERATION", "AGENTMUX_SUBPLAN"),
     *("AGENTMUX_TOPIC", "AGENTMUX_LEARN"),
 )
-"""The variables by which a program says which agent calls; a command of a check has none."""
+"""The variables that identify the agent in a pane to AgentMux.
+
+They are unset for the commands of a check, which must not act in the name of an agent.
+"""
 
 SHELL: Final = "shell"
-"""The mode of a launch in which a person plays the role."""
+"""The value of `MODE` in a pane where a person, not an agent, plays the role."""
 
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
@@ -65,14 +72,14 @@ def agent_launch(environ: Mapping[str, str]) -> str:
 
 
 def handed_on(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables in ``environ`` that a session inherits from the command starting it."""
+    """Return the variables in ``environ`` that a new session inherits from the caller."""
     return {name: value for name, value in environ.items() if _is_meant(name)}
 
 
 def change(own: Mapping[str, str], given: Mapping[str, str]) -> Change:
     """Return the change that turns the environment ``own`` into ``given``.
 
-    Variables of ``own`` that a session never inherits (see `handed_on`) are not removed.
+    The change does not remove variables that a session never inherits (see `handed_on`).
     """
     return Change(
         values={name: value for name, value in given.items() if own.get(name) != value},

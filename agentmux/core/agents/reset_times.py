@@ -1,4 +1,4 @@
-"""When a usage limit ends: the agents' words for it, as a time."""
+"""Parse the time at which a usage limit ends, from the text that an agent shows."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Final, TypeAlias
 from agentmux.core.codec.times import time_of
 
 Zones: TypeAlias = Callable[[str], "tzinfo | None"]
-"""Returns the time zone of a name, such as ``Europe/Berlin``; of an empty name the machine's own.
+"""A function that returns the time zone with a name, such as ``Europe/Berlin``.
 
-None for an unknown name.
+It returns the machine's own time zone for an empty name, and None for an unknown name.
 """
 
 _PASSED: Final = timedelta(hours=1)
-"""A time of the day that has passed by less than this is meant as it is, not as tomorrow's."""
+"""A time of day counts as today's if it is less than this in the past, else as tomorrow's."""
 
 _MONTHS: Final = [
     "jan",
@@ -46,16 +46,17 @@ _PART: Final = re.compile(
 
 
 def reset_time(words: str, *, now: datetime, zones: Zones) -> datetime | None:
-    """Return the time (UTC) that an agent's words for the end of its limit mean; None for no time.
+    """Return the time, in UTC, at which a usage limit ends; None if ``words`` is not a time.
 
-    A day without a year is the nearest one; a time without a day is the next one, or one that has
-    just passed.
+    A date without a year is the date closest to ``now``. A time without a date is the next such
+    time, or today's if that has passed by less than an hour.
 
     Args:
-        words: As on the screen: ``Nov 26, 7:46pm (UTC)``, ``Nov 26th, 2026 7:46 PM``, ``5pm``,
-            ``12:10``, ``3 hours 5 minutes`` or ISO 8601.
-        now: The current time, aware.
-        zones: Finds the zone that the words name; a time without a zone is the machine's own.
+        words: The text on the agent's screen, such as ``Nov 26, 7:46pm (UTC)``, ``Nov 26th, 2026
+            7:46 PM``, ``5pm``, ``12:10``, ``3 hours 5 minutes`` or ISO 8601.
+        now: The current time, with its time zone.
+        zones: Looks up the time zone named in ``words``. If ``words`` name none, the machine's own
+            time zone applies.
 
     Source: tests/real/screens (claude 2.1.330, codex 0.169.0).
     """

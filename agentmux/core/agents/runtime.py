@@ -1,7 +1,7 @@
-"""Which program an agent's command runs, and whether it is still the same one.
+"""Which program an agent's command runs, and whether it is still the same program.
 
-Agents update themselves daily, so a new version, path, size or modification time does not make
-it another program; another base name does.
+Agents update themselves daily, so a program with a new version, path, size or modification time
+counts as the same; a program with another base name does not.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Runtime:
         return match["path"] if match is not None else ""
 
     def is_same_program(self, other: Runtime) -> bool:
-        """Whether both are the same program, in any version and at any path."""
+        """Whether both have the same base name, or the same known path; versions do not matter."""
         return self.name == other.name or self.path == other.path != ""
 
 
@@ -56,7 +56,7 @@ def runtime_of(command: str, version: str, file: str) -> Runtime:
     """Return the program that ``command`` runs.
 
     Args:
-        command: The program as it is called, with or without a directory.
+        command: The program's name or path, as in the agent's command.
         version: The version that the program reports; empty if it reports none.
         file: The program's real path, size and modification time, as in `Runtime`.
     """
@@ -66,15 +66,15 @@ def runtime_of(command: str, version: str, file: str) -> Runtime:
 
 
 def encode_runtime(runtime: Runtime) -> str:
-    """Return the text that a resume record keeps of ``runtime``; `decode_runtime` reads it."""
+    """Return ``runtime`` as the text that a resume record stores; `decode_runtime` reads it."""
     return f"{runtime.name} {runtime.version or '-'} {runtime.file}"
 
 
 def decode_runtime(text: str, command: str) -> Runtime:
     """Return the program that a resume record describes with ``text``.
 
-    A record of version 0.1.0 has only the program's file; then ``command``, the command that the
-    program was started with, helps to find its name.
+    A record of version 0.1.0 has only the program's `Runtime.file`. The program's name is then
+    derived from that and from ``command``, with which the program was started.
     """
     if _FILE.fullmatch(text):
         return runtime_of(command, "", text)
@@ -84,7 +84,7 @@ def decode_runtime(text: str, command: str) -> Runtime:
 
 
 def update_of(then: Runtime, now: Runtime) -> str:
-    """Describe how a program was updated from ``then`` to ``now``; empty if it was not updated."""
+    """Return a description of the update from ``then`` to ``now``; empty if there was none."""
     if then.version and now.version and then.version != now.version:
         return f"{now.name} {then.version} → {now.version}"
     return f"{now.name} was updated" if then.file != now.file else ""
@@ -93,8 +93,8 @@ def update_of(then: Runtime, now: Runtime) -> str:
 def _behind(command: str, path: str) -> str:
     """Return the base name of the program at ``path``, without a suffix such as ``.js``.
 
-    If that name is a version, a platform or one such as ``cli``, return the base name of
-    ``command``.
+    If that is a version, a platform or a general name such as ``cli``, return the base name of
+    ``command`` instead.
     """
     called = _hyphenate(PurePath(command).name)
     stem = _SUFFIX.sub("", PurePath(path).name)

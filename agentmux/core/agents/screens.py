@@ -1,4 +1,4 @@
-"""Reading an agent's screen with the patterns of its registry entry."""
+"""Recognise what an agent's screen shows, with the patterns of its registry entry."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from agentmux.core.agents.spec import AgentSpec
 from agentmux.core.codec.frozen import dataclass, replace
 
 LAST_ROWS: Final = 25
-"""The number of rows with text, from the end of a screen, that are searched for patterns.
+"""How many non-empty rows at the end of a screen are searched for patterns.
 
-They hold the agent's input field, its sign of work and its dialogs.
+They contain the agent's input field, its progress indicator and its dialogs.
 """
 
 _SAID_MAX: Final = 160
-"""The greatest number of characters that are kept of a text on an agent's screen."""
+"""The longest text, in characters, that is taken from an agent's screen; longer ones are cut."""
 
 _BORDERS: Final = "│┃║"
 """The borders of boxes that agents draw around messages."""
@@ -24,9 +24,9 @@ _BORDERS: Final = "│┃║"
 _FRAME: Final = f"{_BORDERS}─━═╭╮╰╯┌┐└┘ \t"
 
 _LAST_WORDS: Final = 8
-"""The number of rows with text, from the end of a screen, that are searched for a rejection.
+"""How many non-empty rows at the end of a screen are searched for a rejection.
 
-They hold the error and its hints; copilot prints six rows.
+They contain the error and its hints; copilot prints six rows.
 """
 
 
@@ -36,7 +36,12 @@ _LOGGED_IN: Final = re.compile(
 
 
 class ScreenMark(StrEnum):
-    """What an agent's screen shows of the agent: a dialog, work, a wait for input, and so on."""
+    """The state of an agent, as recognised from its screen.
+
+    *trust*: a first-run dialog (trust, login, terms). *limit*: a usage limit. *waiting*: the agent
+    asks its user something. *busy*: it works. *ready*: its input field waits for input. *unknown*:
+    no pattern matches.
+    """
 
     TRUST = "trust"
     LIMIT = "limit"
@@ -48,13 +53,14 @@ class ScreenMark(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScreenReading:
-    """What one screen says about its agent.
+    """What was recognised on one screen of an agent.
 
     Attributes:
         mark: The state of the agent.
-        resets: When the usage limit ends, in the agent's words; empty if it is not shown.
-        trouble: The last error of the agent's service; empty if none is shown.
-        needs_login: The agent rests, and that error says that its user has to log in.
+        resets: When the usage limit ends, as the agent writes it; empty if the screen does not say
+            or if ``mark`` is not `ScreenMark.LIMIT`.
+        trouble: The last error of the agent's service on the screen; empty if there is none.
+        needs_login: Whether the agent is idle and its last error says that the user has to log in.
     """
 
     mark: ScreenMark
@@ -64,7 +70,10 @@ class ScreenReading:
 
 
 def read(spec: AgentSpec, text: str) -> ScreenReading:
-    """Return what the screen of the agent ``spec`` says; ``text`` is the screen as plain text."""
+    """Return what is recognised on a screen of the agent ``spec``.
+
+    ``text`` is the screen as plain text.
+    """
     mark, end = read_screen(spec, text), last_rows(text)
     return ScreenReading(
         mark=mark,
@@ -75,7 +84,7 @@ def read(spec: AgentSpec, text: str) -> ScreenReading:
 
 
 def _needs_login(spec: AgentSpec, text: str) -> bool:
-    """Return whether the last error on a screen says that the user has to log in, and has not."""
+    """Return whether the last error on a screen demands a login and no login follows it."""
     errors = list(re.finditer(spec.trouble, text, re.MULTILINE)) if spec.trouble is not None else []
     if not errors or spec.login is None:
         return False
@@ -85,14 +94,14 @@ def _needs_login(spec: AgentSpec, text: str) -> bool:
 
 
 def read_since(spec: AgentSpec, text: str, mark: str, *, unmarked: bool) -> ScreenReading:
-    """Return what a screen says, as `read`; a usage limit counts only below the last prompt.
+    """Return what `read` recognises on a screen, but ignore a usage limit above the last prompt.
 
-    A limit above it is over, or is part of a conversation that came back.
+    A limit above the last prompt is over, or is part of a resumed conversation.
 
     Args:
-        spec: The agent.
+        spec: The agent's registry entry.
         text: The screen as plain text.
-        mark: A word that only the last prompt contains; a terminal may wrap it over rows.
+        mark: A word that only the last prompt contains; a terminal may wrap it over several rows.
         unmarked: Whether a limit counts if the screen does not show ``mark``.
     """
     reading = read(spec, text)
@@ -124,9 +133,9 @@ def _last(pattern: str | None, group: str, text: str) -> str:
 
 
 def last_rows(text: str) -> str:
-    """Return the end of a screen: its last `LAST_ROWS` rows with text, and the rows between them.
+    """Return the end of a screen: its last `LAST_ROWS` non-empty rows and the rows between them.
 
-    These rows show what the agent does now; those above may show an earlier part of the
+    These rows show what the agent does now; the rows above may show an earlier part of the
     conversation.
     """
     rows = text.split("\n")
@@ -135,9 +144,9 @@ def last_rows(text: str) -> str:
 
 
 def read_screen(spec: AgentSpec, text: str) -> ScreenMark:
-    """Return the state that the screen of the agent ``spec`` shows.
+    """Return the state of the agent ``spec``, as recognised from its screen.
 
-    A dialog counts more than the text around it. ``text`` is the screen as plain text.
+    A dialog takes precedence over other text on the screen. ``text`` is the screen as plain text.
     """
     text = last_rows(text)
     for mark, pattern in (
@@ -155,7 +164,7 @@ def read_screen(spec: AgentSpec, text: str) -> ScreenMark:
 def shows_prompt(spec: AgentSpec, text: str, mark: str) -> bool:
     """Whether an idle agent's screen shows, above its input field, a prompt that contains ``mark``.
 
-    This proves that the prompt arrived, even if its turn was over before AgentMux saw the agent at
+    This proves that the prompt arrived, even if the agent finished its turn before AgentMux saw it
     work. ``mark`` must be a word that no other prompt contains; a terminal may wrap it over two
     rows.
     """
@@ -166,13 +175,16 @@ def shows_prompt(spec: AgentSpec, text: str, mark: str) -> bool:
 
 
 def command_in(spec: AgentSpec, text: str) -> str:
-    """Return the beginning of ``text`` that the agent would take for a command; empty for none."""
+    """Return the start of ``text`` that the agent would interpret as a command, such as ``/``.
+
+    Empty if the agent would take the whole text as a prompt.
+    """
     match = re.match(spec.commands, text) if spec.commands is not None else None
     return match[0] if match is not None else ""
 
 
 def shows_limit_menu(spec: AgentSpec, text: str) -> bool:
-    """Whether a screen shows the menu of a usage limit that one Enter leaves."""
+    """Whether a screen shows the menu of a usage limit that is closed by pressing Enter."""
     end = last_rows(text)
     return spec.limit_menu is not None and bool(re.search(spec.limit_menu, end, re.MULTILINE))
 
@@ -185,8 +197,8 @@ def is_rejection(spec: AgentSpec, text: str) -> bool:
 def refuses(spec: AgentSpec, text: str) -> bool:
     """Whether a screen ends with the message that the agent does not know its conversation.
 
-    The same words do not count further up, or on a screen that shows another state of the agent:
-    there they may be part of a resumed conversation.
+    The message does not count further up, or on a screen where a state of the agent is recognised:
+    there it may be part of a resumed conversation.
     """
     written = [row for row in text.split("\n") if row.strip()][-_LAST_WORDS:]
     unmarked = read_screen(spec, text) is ScreenMark.UNKNOWN
@@ -194,15 +206,19 @@ def refuses(spec: AgentSpec, text: str) -> bool:
 
 
 def switches_shown(spec: AgentSpec, text: str) -> int:
-    """Return how often the screen says that the user has switched to another conversation."""
+    """Return how many messages on the screen say that the user has switched conversations.
+
+    Always 0 if the agent has no such message (`AgentSpec.switched`).
+    """
     return 0 if spec.switched is None else len(re.findall(spec.switched, text, re.MULTILINE))
 
 
 def last_line(spec: AgentSpec, text: str) -> str:
-    """Return the last line that the agent has written; empty on a screen without a text.
+    """Return the last line that the agent has written; empty if the screen contains no text.
 
-    The agent's input field, what stands below it, and the lines of frames are left out. Of a
-    question it is the last line that asks: the choices and their keys stand below it.
+    The agent's input field, everything below it, and the borders of boxes do not count. If the
+    agent asks its user something, return the last line that ends in a question mark, because the
+    choices stand below it.
     """
     asks = read_screen(spec, text) in {ScreenMark.WAITING, ScreenMark.TRUST}
     if spec.ready is not None and not asks:

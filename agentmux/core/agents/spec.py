@@ -1,4 +1,4 @@
-"""The form of an entry of the agent registry: what is known of one agent CLI, as data.
+"""The entries of the agent registry: what AgentMux knows of each agent CLI, as data.
 
 The adapter ``agent_registry`` reads the entries from ``agents.yaml``; ``command_lines`` and
 ``screens`` use them.
@@ -19,7 +19,7 @@ from agentmux.core.codec.frozen import dataclass, field, replace
 from agentmux.errors import UsageError
 
 PROBE_ANSWER_S: Final = 1.0
-"""The longest time, in seconds, that a launch waits for a probe, whose program may hang."""
+"""How long, in seconds, a launch waits for a probe at most: the agent's program may hang."""
 
 NESTED_MARKS: Final = (
     "CLAUDECODE",
@@ -32,7 +32,10 @@ NESTED_MARKS: Final = (
     "OPENCODE_PID",
     "DEMO_THREAD_ID",
 )
-"""Variables that tell an agent that it runs inside another one: removed at every launch."""
+"""Environment variables that tell an agent that it runs inside another agent.
+
+They are removed at every launch.
+"""
 
 KEPT: Final = (
     "CLAUDE_CODE_OAUTH_TOKEN",
@@ -45,18 +48,21 @@ KEPT: Final = (
     "CODEX_HOME",
     "CODEX_API_KEY",
 )
-"""Variables with the user's settings and logins: kept, although they match `NESTED_MARKS`."""
+"""Environment variables with the user's settings and logins.
+
+They are kept at a launch although they match `NESTED_MARKS`.
+"""
 
 SESSION_ID: Final = "{session_id}"
-"""The placeholder for the id of a conversation in the words of a command."""
+"""The placeholder for the id of a conversation in an argv."""
 CHECKPOINT: Final = "{checkpoint}"
-"""The placeholder for the path of the file that holds a conversation, in the words of a command."""
+"""The placeholder for the path of the file that holds a conversation, in an argv."""
 
 _SESSION_REF: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._:-]{0,127}")
 
 
 class PromptBy(StrEnum):
-    """How AgentMux gives a prompt to an agent (argv, paste, stdin), or shows it to a person."""
+    """How AgentMux passes a prompt to an agent (argv, paste, stdin) or shows it to a person."""
 
     ARGV = "argv"
     PASTE = "paste"
@@ -78,10 +84,11 @@ class TurnEnd(StrEnum):
 
 
 class StrategyKind(StrEnum):
-    """How AgentMux finds a conversation again, to resume it.
+    """How AgentMux identifies a conversation in order to resume it.
 
-    *assign*: by the id that AgentMux chose at the launch. *learn*: by the id that the agent told.
-    *continue*: as the latest conversation. *checkpoint*: by the file that holds it. *none*: never.
+    *assign*: by the id that AgentMux chose at the launch. *learn*: by the id that the agent
+    reported. *continue*: as the agent's latest conversation. *checkpoint*: by the file that holds
+    it. *none*: it cannot be resumed.
     """
 
     ASSIGN = "assign"
@@ -92,35 +99,40 @@ class StrategyKind(StrEnum):
 
 
 class HookFormat(StrEnum):
-    """The form in which an agent is told its hooks: the commands that it runs at each turn."""
+    """The form in which an agent's hooks (commands that it runs at its events) are configured."""
 
     CLAUDE = "claude"
     """The agent reads a settings file that has a shell command for each event."""
     ARGV = "argv"
     """The agent reads a file that has an argv for each event."""
     NOTIFY = "notify"
-    """The setting ``notify`` of codex: an argv, run at each turn's end with the event as JSON."""
+    """The setting ``notify`` of codex: an argv that runs at the end of each turn.
+
+    The event is passed to it as JSON.
+    """
     VARIABLE = "variable"
-    """A settings file as for `CLAUDE`, whose path is in an environment variable."""
+    """The agent reads a settings file as for `CLAUDE`; an environment variable has its path."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Strategy:
-    """One way to bring an agent's conversation back.
+    """One way to resume an agent's conversation.
 
-    ``launch``, ``resume`` and the values of ``env`` may contain ``{session_id}``,
-    ``{checkpoint_dir}`` and ``{checkpoint}``; a value with spaces stays one word.
+    ``launch``, ``resume`` and the values of ``env`` may contain the placeholders ``{session_id}``,
+    ``{checkpoint_dir}`` and ``{checkpoint}``; a value with spaces remains one argv word.
 
     Attributes:
         launch: Argv words that are added at a launch, not at a resume.
         resume: Argv words that are added at a resume, not at a launch.
-        resume_first: Whether ``resume`` is a subcommand, which comes right after the command.
+        resume_first: Whether ``resume`` begins with a subcommand, which must come right after the
+            command.
         probe: Maps a feature's name to a regular expression. The program supports the strategy if
             the output of the probe matches every expression.
-        learn: For *learn*: how the agent tells AgentMux the id of its conversation. Either
-            ``hook``, or the name of the variable that the agent sets for the commands it runs.
-            Empty for other kinds.
-        env: Variables set at launch and at resume, such as a config home for one seat alone.
+        learn: For *learn*: how the agent reports the id of its conversation to AgentMux. Either
+            ``hook``, or the name of the environment variable that the agent sets for the commands
+            it runs. Empty for other kinds.
+        env: Environment variables set at launch and at resume, such as a config home that only
+            this seat uses.
     """
 
     kind: StrategyKind
@@ -133,24 +145,25 @@ class Strategy:
 
     @property
     def private(self) -> bool:
-        """Whether, with this strategy, each seat has a store of its own for its conversations.
+        """Whether the strategy gives each seat its own directory of conversations.
 
-        Then the latest conversation in the store is always the seat's own.
+        The latest conversation in that directory always belongs to the seat.
         """
         return any("{checkpoint_dir}" in word for word in (*self.launch, *self.env.values()))
 
 
 NO_STRATEGY: Final = Strategy(kind=StrategyKind.NONE)
+"""The strategy of an agent whose conversations cannot be resumed."""
 BY_ID: Final = (StrategyKind.ASSIGN, StrategyKind.LEARN)
 """The strategies that resume a conversation by its id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Probe:
-    """The call of an agent's program whose output shows what the program can do.
+    """A call of an agent's program whose output shows what the installed version supports.
 
     Attributes:
-        argv: The words after the command.
+        argv: The argv words after the command.
         version: A regular expression whose one group matches the version in the output; None if
             the output does not show the version.
     """
@@ -161,7 +174,7 @@ class Probe:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mcp:
-    """How an agent is told about AgentMux's MCP server, without a change of the user's settings.
+    """How an agent is told about AgentMux's MCP server without changing the user's settings.
 
     Attributes:
         args: Argv words. They may contain ``{mcp_json}`` (the text of `mcp_document`),
@@ -174,12 +187,12 @@ class Mcp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AddDir:
-    """How an agent is told of a directory outside of the one it works in, for one launch only.
+    """How an agent gets access to a directory outside its working directory, for one launch.
 
     Attributes:
-        args: May contain ``{dir}``, the absolute path of the directory.
-        probe: A regular expression that shows, in the output of the probe, that the installed
-            program knows these words; None where every version does.
+        args: Argv words. They may contain ``{dir}``, the absolute path of the directory.
+        probe: A regular expression that matches the output of the probe if the installed program
+            supports ``args``; None if every version does.
     """
 
     args: tuple[str, ...]
@@ -188,12 +201,12 @@ class AddDir:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hooks:
-    """How an agent is told to call AgentMux at each turn, without a change of the user's settings.
+    """How an agent is made to call AgentMux at each turn without changing the user's settings.
 
     Attributes:
         flag: The option that takes the path of a file with `hook_document`; with
             `HookFormat.NOTIFY` the option that takes the setting itself; with
-            `HookFormat.VARIABLE` the name of the variable.
+            `HookFormat.VARIABLE` the name of the environment variable.
         format: The form of the file or setting.
         unless: The path of a machine-wide settings file that setting the variable would override.
             If this file exists, or if the user has set the variable, AgentMux sets up no hooks.
@@ -216,12 +229,12 @@ SCREENS: Final = (
     "rejected",
     "update",
 )
-"""The kinds of screens that AgentMux has to recognise; see `KnownScreens`."""
+"""The kinds of agent screens that AgentMux has to recognise; see `KnownScreens`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownScreens:
-    """Which screens were recorded from an agent's real program, to test its patterns.
+    """Which screens of an agent's real program were recorded to test its patterns.
 
     Attributes:
         version: The version of the program that was recorded.
@@ -247,54 +260,61 @@ _LOGIN: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSpec:
-    """What is known of one agent CLI: an entry of the agent registry.
+    """An entry of the agent registry: what AgentMux knows of one agent CLI.
 
     The patterns are regular expressions for the screen (``^`` matches at the start of a line); None
     if no pattern is known.
 
     Attributes:
-        name: The agent's name in the registry; for a command as typed, its base name.
+        name: The agent's name in the registry; for a command that the user typed, the base name of
+            its program.
         known: False for a command that matches no entry of the registry.
         match: Base names of the programs that this entry describes.
-        command: The program, and words that always follow it.
-        args: Words for every launch and resume.
+        command: The program, and argv words that always follow it.
+        args: Argv words for every launch and resume.
         model_flag: The option before the model; None if the command line takes no model.
-        prompt: How the agent is given its first prompt.
+        prompt: How the agent gets its first prompt.
         prompt_flag: The option before the prompt in argv; None if the prompt needs no option.
-        resume_prompt: How the agent is given its message at a resume; None means as at launch.
-        permission_args: Words that widen what the agent may do without asking. Empty unless the
-            user's configuration sets them.
+        resume_prompt: How the agent gets its message at a resume; None means as at launch.
+        permission_args: Argv words that extend what the agent may do without asking. Empty unless
+            the user's configuration sets them.
         edit_args: What the user may set as ``permission_args`` so that the agent edits files in its
             workspace and hands in its work without asking, but asks before anything else.
-        add_dir: How the agent is told of the session's directory, if that is outside of the
-            worktree; None if it cannot be told.
+        mcp: How the agent is told about AgentMux's MCP server; None if that is not possible.
+        add_dir: How the agent gets access to the session's directory, if that is outside of the
+            worktree; None if that is not possible.
+        hooks: How the agent is made to call AgentMux at each turn; None if it has no hooks.
         unattended_args: What the user may set as ``permission_args`` for a run without a person.
         turn_end: How AgentMux learns that the agent has finished a turn.
-        ready: Pattern: the agent's input field waits for input. Without it no text is typed.
+        ready: Pattern: the agent's input field waits for input. Unless ``blind`` is set, AgentMux
+            types a text only when this matches.
         blind: The user has agreed that texts are typed at the cursor although no input field can be
             recognised: ``ready: any`` in the configuration, or *type it now* for one prompt.
-        commands: Pattern: the beginning of a text that the input field takes for a command; None if
-            it has no commands.
+        commands: Pattern: the start of a text that the input field interprets as a command; None
+            if it has no commands.
         busy: Pattern: the agent is at work.
         waiting: Pattern: the agent asks its user something.
         trust: Pattern: a first-run dialog (trust, login, terms).
         limit: Pattern: a usage limit. The group ``resets`` is the time at which it ends.
-        limit_menu: Pattern: a menu that a usage limit brings up, with the answer that leaves it
-            preselected: Enter leaves it.
+        limit_menu: Pattern: a menu that appears at a usage limit and that Enter closes, because the
+            answer that closes it is preselected.
         trouble: Pattern: an error of the agent's service. The group ``cause`` says which; the last
             match on the screen counts.
-        login: Pattern of a ``cause`` that ends only when the user logs in; None for none.
+        login: Pattern for the group ``cause`` of ``trouble``: an error that persists until the user
+            logs in.
         rejected: Pattern: the message that the agent does not know the conversation to resume.
         switched: Pattern: the message that the user has switched to another conversation
-            (``/clear``); for agents that do not report its id.
-        home_env: The variable with the path of the agent's config home; None if it has none.
-        model_bound: Whether a conversation can be resumed with no other model than its first.
-        env: Variables to set for the agent.
-        unset: Variables to remove: names, or prefixes with ``*``.
-        keep: Variables that stay although they match ``unset``, in the same form.
-        screens: The recorded screens against which the patterns are tested.
+            (``/clear``); only for agents that do not report the id of their conversation.
+        probe: The call that shows what the installed program supports.
+        home_env: The environment variable with the path of the agent's config home; None if there
+            is none.
+        model_bound: Whether a conversation can be resumed only with the model that it began with.
+        env: Environment variables to set for the agent.
+        unset: Environment variables to remove: names, or prefixes with ``*``.
+        keep: Environment variables to keep although they match ``unset``, in the same form.
+        screens: The recorded screens against which the patterns are tested; None if unknown.
         install: The command that installs the program; empty if none is known.
-        former: Packages of npm that contained the program once and get no new versions any more.
+        former: Former npm packages of the program, which get no new versions any more.
         notes: Notes for people.
         strategies: The ways to resume a conversation, best first.
     """
@@ -340,22 +360,23 @@ class AgentSpec:
     strategies: tuple[Strategy, ...] = ()
 
     def prompt_by(self, *, resuming: bool) -> PromptBy:
-        """Return how the agent is given a prompt: at a resume if ``resuming``, else at a launch."""
+        """Return how the agent gets a prompt: at a resume if ``resuming``, else at a launch."""
         return (self.resume_prompt or self.prompt) if resuming else self.prompt
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbeResult:
-    """What the probe (`Probe`) has shown of an agent's installed program.
+    """What a `Probe` has found out about an agent's program.
 
     Attributes:
+        installed: Whether the program is installed.
         path: The program's absolute path; None if it is not installed.
         version: The program's version; empty if the output does not show it.
         strategies: Maps each kind of strategy to whether all its features were found.
         missing: Maps a kind of strategy to the names of its features that were not found.
-        add_dir: Whether the program knows the words of `AddDir`; None if that is not known.
-        problem: Why the probe failed; None when it did not.
-        former: The package that contains the program, if that is one of `AgentSpec.former`; else
+        add_dir: Whether the program supports `AddDir.args`; None if that is not known.
+        problem: Why the probe failed; None if it did not.
+        former: The npm package that contains the program, if it is one of `AgentSpec.former`; else
             empty.
     """
 
@@ -370,33 +391,36 @@ class ProbeResult:
 
     @property
     def is_open(self) -> bool:
-        """Whether the probe has failed to show what the installed program can do."""
+        """Whether the probe has failed, so that it is not known what the program supports."""
         return self.installed and self.problem is not None and not self.strategies
 
 
 ANY_SCREEN: Final = "any"
-"""The value of ``ready`` in a configuration that sets `AgentSpec.blind`; it is no pattern."""
+"""The value of ``ready`` in the configuration that sets `AgentSpec.blind`; it is not a pattern."""
 
 Registry = Mapping[str, AgentSpec]
 Commands = Mapping[str, tuple[str, ...]]
 
 
 def typed_blind(spec: AgentSpec) -> AgentSpec:
-    """Return ``spec`` for a person who says that a text be typed at the cursor, come what may."""
+    """Return a copy of ``spec`` that allows texts to be typed at the cursor on any screen.
+
+    For a user who has agreed to that; see `AgentSpec.blind`.
+    """
     return replace(spec, ready=None, blind=True)
 
 
 def is_session_ref(text: str) -> bool:
-    """Whether ``text`` is a valid conversation id: not empty, not an option, not a path."""
+    """Whether ``text`` can be a conversation id: it is not empty, not an option and not a path."""
     return _SESSION_REF.fullmatch(text) is not None
 
 
 def choose_strategy(spec: AgentSpec, probe: ProbeResult | None) -> Strategy:
     """Return the first strategy that the installed program supports.
 
-    If there is no probe result, or it does not show what the program can do, return the entry's
-    first strategy. A strategy whose ``probe`` is empty is always supported. If none is supported,
-    return `NO_STRATEGY`.
+    If ``probe`` is None, or the probe has failed, assume that all strategies are supported. A
+    strategy whose ``probe`` is empty is always supported. If none is supported, return
+    `NO_STRATEGY`.
     """
     unknown = probe is None or probe.is_open
     shown = {} if probe is None else probe.strategies
@@ -407,14 +431,16 @@ def choose_strategy(spec: AgentSpec, probe: ProbeResult | None) -> Strategy:
 
 
 def assumed_strategy(spec: AgentSpec, last: str | None, *, failed: bool) -> Strategy:
-    """Return the strategy to assume before the program's probe has shown what the program can do.
+    """Return the strategy to assume while the probe of the agent's program has no result yet.
 
-    It is the strategy of the seat's last start of this agent; before the first start, the entry's
-    first one. It is `NO_STRATEGY` if that last start failed, or if the entry does not have it.
+    It is the strategy with which the seat last started this agent, or the first strategy of
+    ``spec`` if the seat has never started it. It is `NO_STRATEGY` if the last start failed, or if
+    ``spec`` no longer has its strategy.
 
     Args:
-        last: The kind of strategy of that last start; None if there was none.
-        failed: Whether that last start failed at once.
+        spec: The agent's registry entry.
+        last: The `StrategyKind` of the seat's last start; None if there was none.
+        failed: Whether the last start failed at once.
     """
     if failed:
         return NO_STRATEGY
@@ -429,12 +455,17 @@ def spec_for(
     *,
     resume_commands: Commands | None = None,
 ) -> AgentSpec:
-    """Return the registry entry for an agent's name or for a command as typed.
+    """Return the registry entry for an agent's name or for a command that the user typed.
 
     A command is always run as typed; everything else comes from the entry that matches its program,
-    or from the defaults of `AgentSpec` if none matches. The entry of a shell does not match
-    a command with arguments: with them, the shell runs another program. ``resume_commands``, the
-    setting ``resume.commands``, overrides the entry's way to resume (see `with_resume`).
+    or from the defaults of `AgentSpec` if none matches. The entry of a shell does not match a
+    command with arguments, because a shell with arguments runs another program.
+
+    Args:
+        name_or_command: An agent's name in ``registry``, or a command as text or as an argv.
+        registry: The entries by name.
+        resume_commands: The setting ``resume.commands``, which overrides how the entry resumes
+            (see `with_resume`).
 
     Raises:
         UsageError: The text is empty, or a quote in it is not closed.
@@ -474,12 +505,12 @@ def _base_name(program: str) -> str:
 
 
 def with_resume(spec: AgentSpec, commands: Commands) -> AgentSpec:
-    """Return ``spec`` with the resume words that ``commands`` has for its program.
+    """Return ``spec`` with the resume words that ``commands`` contains for its program.
 
-    Without words for the program, return ``spec`` as it is. Words without ``{session_id}`` resume
-    the latest conversation: the strategy becomes *continue*. If the words are empty, or contain
-    ``{session_id}`` although the agent resumes nothing by its id, nothing is resumed. Words that
-    begin with a subcommand come right after the agent's command.
+    If ``commands`` has none, return ``spec`` unchanged. Words without ``{session_id}`` resume the
+    agent's latest conversation: the strategy becomes *continue*. If the words are empty, or if they
+    contain ``{session_id}`` although the agent does not resume by id, the result has no strategies
+    and nothing is resumed. Words that begin with a subcommand come right after the agent's command.
 
     Args:
         commands: The setting ``resume.commands``: resume words by the base name of a program.
@@ -499,7 +530,7 @@ def with_resume(spec: AgentSpec, commands: Commands) -> AgentSpec:
 
 
 def unset_names(spec: AgentSpec, names: Iterable[str]) -> tuple[str, ...]:
-    """Return those of the variables ``names`` that are removed for the agent, sorted."""
+    """Return which of the environment variables ``names`` are removed for the agent, sorted."""
     kept, removed = _any_of(spec.keep), _any_of(spec.unset)
     others = set(names) - {spec.home_env, *spec.env}
     return tuple(sorted(e for e in others if removed.match(e) and not kept.match(e)))
@@ -520,7 +551,10 @@ def home_of(spec: AgentSpec, env: Mapping[str, str]) -> str:
 
 
 def how_to_install(spec: AgentSpec) -> str:
-    """Return what to do if the program of an agent is not on PATH; it ends in a command."""
+    """Return what the user can do if the agent's program is not on PATH.
+
+    Either the command that installs the program, or a sentence that ends in a command.
+    """
     if spec.install:
         return spec.install
     return (
