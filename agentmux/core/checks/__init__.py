@@ -1,1 +1,1 @@
-"""What the commands of a check have shown; `verdict` says whether it has passed."""
+"""Results of a check's commands: outcomes, verdict and report. Phase logic: `pipeline.checks`."""

@@ -1,4 +1,4 @@
-"""The commands with which a project checks itself, as its files show; pure."""
+"""Propose commands that check a project, from the files that the project has; pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ READ: Final = (
     *("pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini", "conftest.py", "tests/conftest.py"),
     *("package.json", "Cargo.toml", "go.mod", "GNUmakefile", "makefile", "Makefile"),
 )
-"""The files by which commands are found, relative to the project."""
+"""The paths of the files that `proposals` looks at, relative to the project."""
 
 _PYTEST: Final[Mapping[str, str]] = {
     "pytest.ini": "",
@@ -24,14 +24,14 @@ _PYTEST: Final[Mapping[str, str]] = {
     "tox.ini": r"\bpytest\b",
 }
 _NO_TEST: Final = "no test specified"
-"""What npm writes into a new package.json."""
+"""Part of the ``test`` script that npm writes into a new ``package.json``."""
 
 
 def proposals(texts: Mapping[str, str]) -> tuple[VerifyCommand, ...]:
-    """Return the commands that a project seems to be checked with.
+    """Return commands that seem to run the project's tests; empty if no file suggests any.
 
     Args:
-        texts: The content of those of the files `READ` that the project has, by their names.
+        texts: Maps the paths in `READ` to the contents of the files that exist.
     """
     return tuple(VerifyCommand(name=name, run=run) for name, run in _find_commands(texts))
 

@@ -1,4 +1,4 @@
-"""What checks have found, as texts: for the coder who fixes it, for reviewers and for the user."""
+"""Texts about the results of checks, for the coder, the reviewers and the user."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ _WORDS: Final[Mapping[str, str]] = {PASSED: "passed", FAILED: "failed", BROKEN: 
 
 
 def check_words(name: str, check: CheckResult, *, red_before: Container[str] = ()) -> str:
-    """Return what a command has shown, on one line: ``tests: failed (exit 1), not required``."""
+    """Return one line with the result of a command: ``tests: failed (exit 1), not required``.
+
+    Args:
+        name: The name of the command.
+        check: The result of the command.
+        red_before: The names of the commands that failed before the session changed anything.
+    """
     summary = f"{name}: {_WORDS.get(check.outcome, check.outcome)}{_how(check)}"
     notes = (
         "as before the session" if check.outcome == FAILED and name in red_before else "",
@@ -42,9 +48,16 @@ def phase_lines(
     expect: Expect = Expect.PASS,
     red_before: Container[str] = (),
 ) -> tuple[str, ...]:
-    """Return what a check has found: a line for the phase, and one for each command, indented.
+    """Return the result of a check: a line for the phase, then an indented line for each command.
 
-    A check whose commands were all skipped, or red before, is over, but is not said to have passed.
+    If the check passed although no command did (they were skipped, or failed before the session),
+    the first line says so instead of "passed".
+
+    Args:
+        phase: The name of the phase.
+        result: The result of the check.
+        expect: Whether the commands have to pass, or one of them has to fail.
+        red_before: The names of the commands that failed before the session changed anything.
     """
     mark = {CAPPED: " (capped: it still fails, and no further fix was allowed)"}
     head = f"{phase}: {_WORDS.get(result.outcome, result.outcome or 'under way')}"
@@ -65,14 +78,15 @@ def fix_request(
     expect: Expect = Expect.PASS,
     red_before: Container[str] = (),
 ) -> str:
-    """Return the text of ``fix_request.md`` after a check that has failed, for the coder.
+    """Return the text of ``fix_request.md``, which tells a coder what to fix after a failed check.
 
     Args:
-        result: What the check has found.
-        commands: The command lines, by name.
+        result: The result of the check.
+        commands: The argv of each command, by the command's name.
         iteration: The number of the fix iteration.
-        expect: What the check expected of its commands.
-        red_before: The commands that failed before the session changed anything.
+        expect: Whether the commands have to pass, or one of them has to fail.
+        red_before: The names of the commands that failed before the session changed anything; they
+            are left out.
     """
     parts = [f"# Fix request, iteration {iteration}\n"]
     if expect is Expect.FAIL:
@@ -109,6 +123,6 @@ def _indent_lines(text: str) -> str:
 
 
 def question(names: Iterable[str], checks: Mapping[str, CheckResult]) -> str:
-    """Return what the user is asked about commands that could not run, as one sentence."""
+    """Return the question to the user about the commands ``names``, which could not run."""
     told = "; ".join(check_words(name, checks[name]) for name in names)
     return f"checks could not run: {told}"

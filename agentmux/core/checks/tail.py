@@ -1,4 +1,4 @@
-"""The end of a command's output, as text that people and agents can read; pure."""
+"""The end of a command's output, as plain text for people and agents; pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 from agentmux.core.documents.outside_text import strip_invisible
 
 KEEP_BYTES: Final = 64_000
-"""How many bytes of a command's output are kept in the folder of its launch."""
+"""How many bytes at the end of a command's output are stored in the folder of its launch."""
 
 LINES_MAX: Final = 60
 CHARS_MAX: Final = 4_000
@@ -21,10 +21,10 @@ _ESCAPES: Final = re.compile(
 
 
 def tail(data: bytes) -> str:
-    """Return the end of an output: at most `LINES_MAX` lines and `CHARS_MAX` characters.
+    """Return the end of a command's output: at most `LINES_MAX` lines and `CHARS_MAX` characters.
 
-    Without escape sequences, and without what a later part of the same line has overwritten (as
-    progress bars do). Long lines are cut, and empty ones at the beginning and the end left out.
+    Escape sequences, text that a later part of its line overwrites (as progress bars do), and empty
+    lines at the beginning and the end are removed. Long lines are cut.
     """
     text = _ESCAPES.sub("", data.decode("utf-8", "replace")).replace("\r\n", "\n")
     lines = [line.rpartition("\r")[2] for line in text.rstrip("\r\n").split("\n")]

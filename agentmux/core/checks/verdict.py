@@ -1,4 +1,4 @@
-"""What a command has shown, and whether a check has passed; pure."""
+"""The outcome of each command of a check, and whether the check has passed; pure."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from agentmux.core.journal.results import CheckResult
 from agentmux.core.names.statuses import BROKEN, FAILED, PASSED
 
 _NOT_RUN: Final = frozenset({126, 127})
-"""What every shell returns for a program that it cannot run, or does not find."""
+"""The exit statuses of a shell for a program that it cannot run or cannot find (POSIX)."""
 
 
 def outcome_of(status: int | None, signal: int | None, *, stopped: bool) -> str:
-    """Return what a command has shown: ``passed``, ``failed``, or ``broken`` if it could not run.
+    """Return the outcome of a command: ``passed``, ``failed``, or ``broken`` if it could not run.
 
     Args:
-        status: The exit status; None if a Unix signal ended the command, or nothing is known.
-        signal: The number of that Unix signal, or None.
-        stopped: Whether it was ended from outside: it took too long, or its pane was closed.
+        status: The exit status; None if a Unix signal ended the command, or if it is not known.
+        signal: The number of the Unix signal that ended the command, or None.
+        stopped: Whether the command was stopped because it took too long or its pane was closed.
     """
     if stopped or signal is not None or status is None or status in _NOT_RUN:
         return BROKEN
@@ -33,23 +33,23 @@ def checks_verdict(
     expect: Expect = Expect.PASS,
     red_before: Container[str] = (),
 ) -> str:
-    """Return whether a check has passed: ``passed``, ``failed``, or empty while that is open.
+    """Return the verdict of a check: ``passed``, ``failed``, or empty if it is not decided yet.
 
-    It is open until every command has a result. After that it is open while the user has to say
-    what becomes of the commands in `find_blocking`.
+    It is not decided until every command has a result, and after that, while the user has to
+    decide about the commands in `find_blocking`.
 
     Args:
-        required: Each command of the check by its name: whether the check needs it.
-        checks: What the commands have shown so far, by name.
+        required: Maps the name of each command of the check to whether the check requires it.
+        checks: The results of the commands so far, by name.
         expect: Whether the commands have to pass, or one of them has to fail.
-        red_before: The commands that had failed before the session changed anything. That they
-            still fail is not held against it.
+        red_before: The names of the commands that failed before the session changed anything. If
+            they still fail, the check can pass.
     """
     if not checks.keys() >= required.keys():
         return ""
     failed = [name for name in required if required[name] and checks[name].outcome == FAILED]
     if expect is Expect.FAIL:
-        if failed or not any(required.values()):  # what is only reported never fails
+        if failed or not any(required.values()):  # no required command, so nothing has to fail
             return PASSED
         return "" if _broken(required, checks) else FAILED
     if _broken(required, checks):
@@ -63,10 +63,10 @@ def find_blocking(
     *,
     expect: Expect = Expect.PASS,
 ) -> tuple[str, ...]:
-    """Return the commands that could not run and keep the check from being decided.
+    """Return the names of the commands that could not run and so prevent a verdict.
 
-    Empty as long as a command has no result: the user is asked once, about all of them. The
-    arguments are those of `checks_verdict`.
+    Empty while any command has no result, so that the user is asked only once, about all of them.
+    The parameters are those of `checks_verdict`.
     """
     done = checks.keys() >= required.keys()
     if not done or checks_verdict(required, checks, expect=expect):
@@ -83,6 +83,9 @@ def _broken(required: Mapping[str, bool], checks: Mapping[str, CheckResult]) -> 
 
 
 def proves(checks: Mapping[str, CheckResult]) -> bool:
-    """Whether a required command has passed, and none that is required has failed or was broken."""
+    """Whether there are required commands, and all of them have passed.
+
+    ``checks`` has the results of a check's commands by name.
+    """
     outcomes = {each.outcome for each in checks.values() if each.required}
     return outcomes == {PASSED}
