@@ -1,1 +1,1 @@
-"""Convert plain data of JSON or YAML, checked, to values of frozen classes, and values to JSON."""
+"""Conversion between plain data (JSON, YAML) and frozen classes, with checks; uuids and digests."""

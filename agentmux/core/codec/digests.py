@@ -35,11 +35,11 @@ def random_uuid(noise: bytes) -> str:
 
 
 def named_uuid(namespace: str, name: str) -> str:
-    """Return the uuid (version 5) of a name: always the same for the same namespace and name.
+    """Return the uuid (version 5) for ``name`` in ``namespace``; equal arguments give equal uuids.
 
     Args:
-        namespace: A uuid in any form that ``uuid.UUID`` accepts, or any other text, which is first
-            turned into a uuid.
+        namespace: A uuid in any form that ``uuid.UUID`` accepts. Any other text is first converted
+            to a uuid of its own.
         name: Any text.
     """
     space = _as_bytes(namespace) or _as_bytes(named_uuid(_NAMESPACE_OID, namespace))
@@ -47,7 +47,10 @@ def named_uuid(namespace: str, name: str) -> str:
 
 
 def screen_digest(ansi: str) -> str:
-    """Return a short digest of a captured screen: 16 characters; colours count."""
+    """Return a short digest of a captured screen, to notice changes: 16 hexadecimal digits.
+
+    ``ansi`` is the screen with its escape sequences, so a change of colour changes the digest.
+    """
     return sha256(ansi.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 

@@ -1,12 +1,12 @@
-"""Our own ``dataclass(frozen=True, slots=True)``, which creates classes faster.
+"""A replacement for ``dataclass(frozen=True, slots=True)`` that creates classes faster.
 
 The command that submits a signal creates sixty classes. The standard decorator compiles six methods
 for each, and imports ``inspect`` to do so (docs/decisions/0006-fast-submit.md). Here all
 classes share the same methods, which loop over the fields.
 
-Declare the fields of these classes with this module's ``field``. Its ``fields`` and ``replace`` are
-for these classes alone; those of ``dataclasses`` work on these classes, too. Type checkers take all
-names here for the standard ones.
+Declare the fields of these classes with this module's ``field``. This module's ``fields`` and
+``replace`` work only on these classes; those of ``dataclasses`` work on them, too. Type checkers
+see the names of ``dataclasses`` instead of the ones here.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ _CLASS_VARIABLE: Final = ("ClassVar", "typing.ClassVar")
 _INIT: Final = "__init__"
 _FIELDS: Final = "__frozen_fields__"
 _PLACE: Final = "__frozen_place__"
-"""The name of the attribute in which a class maps each field's name to the field's setter."""
+"""The name of the class attribute that maps each field's name to the field's setter."""
 _COPY: Final = "__frozen_copy__"
-"""The name of the attribute with all setters of a class, and a function that returns all values."""
+"""The name of the class attribute with all setters and a function that returns all values."""
 _STANDARD: Final = ("__dataclass_fields__", "__dataclass_params__")
 """The names of the attributes by which ``dataclasses`` recognises its classes."""
 
@@ -42,7 +42,7 @@ Place = Callable[[object, object], None]
 
 
 class _Field:
-    """A field of a class: its name and type, and what the call of ``field`` said about it."""
+    """A field of a class: its name, its type, and the arguments of the call of ``field``."""
 
     __slots__ = ("compare", "default", "default_factory", "name", "repr", "type")
 
@@ -62,7 +62,7 @@ class _Field:
 
 
 class _Standard:
-    """Stands for an attribute in `_STANDARD` of a class, and creates it when it is first read."""
+    """A descriptor that creates one of the attributes `_STANDARD` when it is first read."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -1,8 +1,8 @@
-"""Convert frozen dataclasses to JSON and back, by one table of field types.
+"""Convert frozen dataclasses to JSON and back, with one table of decoders by field type.
 
-A *record* is a frozen dataclass whose fields have types from ``_DECODERS``. Decoding an encoded
-record returns an equal one. In the JSON, a field with a default may be absent, and unknown fields
-are ignored.
+A *record* is a frozen dataclass whose fields have types from ``_DECODERS``. Encoding a record and
+decoding the result returns an equal record. In the JSON, a field with a default may be absent, and
+unknown fields are ignored.
 """
 
 from __future__ import annotations
@@ -90,9 +90,9 @@ _DECODERS: Final[Mapping[str, Callable[[object], object]]] = {
 
 
 def to_fields(record: DataclassInstance) -> dict[str, object]:
-    """Return the fields of a record as a mapping that ``json`` can write; tuples become lists.
+    """Return the fields of a record by name, as values that ``json`` can write.
 
-    Fields that are declared with ``repr=False`` are left out.
+    Tuples become lists. Fields that are declared with ``repr=False`` are left out.
     """
     return {
         field.name: _plain(getattr(record, field.name)) for field in fields(record) if field.repr
@@ -107,9 +107,9 @@ def from_fields(record: type[R], values: Json, *, where: str) -> R:
     """Return an instance of the class ``record`` with the fields in ``values``.
 
     Args:
-        record: The class.
+        record: The class of the record.
         values: The fields by name, as read from JSON.
-        where: The place of the values, for messages, such as a file name.
+        where: Where the values were read, such as a file name; for the message of an error.
 
     Raises:
         FieldError: A field is missing or has the wrong type; the message names ``where`` and the
@@ -129,7 +129,7 @@ def from_fields(record: type[R], values: Json, *, where: str) -> R:
 
 @functools.cache
 def _list_fields(record: type[DataclassInstance]) -> tuple[tuple[str, str, bool], ...]:
-    """Return, for each field of a dataclass: its name, its type as text, whether it is required."""
+    """Return each field of a dataclass: its name, its type as text, and whether it is required."""
     return tuple(
         (each.name, str(each.type), each.default is MISSING and each.default_factory is MISSING)
         for each in fields(record)
@@ -137,13 +137,13 @@ def _list_fields(record: type[DataclassInstance]) -> tuple[tuple[str, str, bool]
 
 
 def decode_field(kind: str, value: object, where: str, name: str) -> object:
-    """Return ``value``, read from JSON, converted to the type that ``kind`` names.
+    """Convert the value of one field, as read from JSON, to the type that ``kind`` names.
 
     Args:
-        kind: A key of ``_DECODERS``.
+        kind: The type of the field as text: a key of ``_DECODERS``.
         value: The value from JSON.
-        where: The place of the record, for messages.
-        name: The name of the field, for messages.
+        where: Where the record was read, such as a file name; for the message of an error.
+        name: The name of the field, for the message of an error.
 
     Raises:
         FieldError: The value has another type; the message names ``where`` and the field ``name``.

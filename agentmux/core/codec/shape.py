@@ -1,6 +1,7 @@
-"""Read plain values (from YAML or JSON) into types, and note *every* problem with its place.
+"""Read and check plain values (from YAML or JSON), and collect *all* problems with their places.
 
-A wrong value is noted once and then read as empty, so that one mistake does not hide the next.
+An invalid value is noted as a problem and read as empty, so that reading goes on and finds the
+other problems, too.
 
 Configuration is checked by `adapters/yaml/schema` instead; docs/decisions/0009-two-validators.md
 says why.
@@ -17,8 +18,9 @@ from typing import Final, TypeVar
 from agentmux.core.names.words.nearest import suggestion
 
 LARGEST: Final = 10**6
+"""Numbers must be below this limit."""
 _SHOWN: Final = 60
-# Control characters, and those that turn the direction of a text or cannot be seen.
+# Control characters, and characters that are invisible or change the direction of a text.
 _HIDDEN: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _KINDS = {
     bool: "true or false",
@@ -35,17 +37,20 @@ E = TypeVar("E", bound=StrEnum)
 
 
 def kind(value: object) -> str:
-    """Return the type of ``value`` in words for a message, such as ``a list``."""
+    """Return the type of ``value`` as a noun for a message, such as ``a list``."""
     return kind_of(type(value))
 
 
 def kind_of(given: type) -> str:
-    """Return the type ``given`` in words for a message, such as ``a list``."""
+    """Return the type ``given`` as a noun for a message, such as ``a list``."""
     return _KINDS.get(given, f"a value of type {given.__name__}")
 
 
 def spell(value: object) -> str:
-    """Return ``value`` for a message: a short text or number itself, else its type in words."""
+    """Return a description of ``value`` for a message.
+
+    It is the value itself if that is a short text or number, else its type, such as ``a list``.
+    """
     if isinstance(value, str) and len(value) <= _SHOWN:
         return f"`{value}`"
     # YAML allows 0x… with thousands of digits, and Python refuses to print such a number.
@@ -55,22 +60,28 @@ def spell(value: object) -> str:
 
 
 def as_code(text: str) -> str:
-    """Return a text of a file for a message: in backquotes, short, without hidden characters."""
+    """Return ``text``, read from a file, as code in a message.
+
+    It is in backquotes, cut if it is long, and has ``?`` in place of hidden characters.
+    """
     return f"`{plain(text if len(text) <= _SHOWN else f'{text[:_SHOWN]}…')}`"
 
 
 def plain(text: str) -> str:
-    """Return a text without hidden characters, which could change what a terminal shows."""
+    """Return ``text`` with ``?`` in place of each control or invisible character.
+
+    Such characters could change what a terminal shows.
+    """
     return "".join("?" if unicodedata.category(c) in _HIDDEN else c for c in text)
 
 
 def either(names: Iterable[str]) -> str:
-    """Return the names for a message, separated by commas."""
+    """Return ``names`` for a message: each in backquotes, separated by commas."""
     return ", ".join(f"`{name}`" for name in names)
 
 
 def writable(text: str) -> str:
-    """Return ``text`` with `?` in place of each character that UTF-8 cannot encode.
+    """Return ``text`` with ``?`` in place of each character that UTF-8 cannot encode.
 
     Such a character stands for a byte of a command line that was not valid UTF-8.
     """
@@ -78,21 +89,25 @@ def writable(text: str) -> str:
 
 
 def hanging(text: str) -> str:
-    """Return ``text`` for an entry of a Markdown list: all lines but the first are indented."""
+    """Return ``text`` for an item of a Markdown list: all lines after the first are indented."""
     return text.replace("\n", "\n  ")
 
 
 def is_control(char: str) -> bool:
-    """Whether ``char`` is a control character, or stands for a byte that is not valid UTF-8."""
+    """Whether ``char`` is a control character or a surrogate.
+
+    A surrogate stands for a byte that was not valid UTF-8.
+    """
     return unicodedata.category(char) in {"Cc", "Cs"}
 
 
 class Shape:
-    """Reads the values of one document and collects its problems.
+    """Reads the values of one document and collects the problems in it.
 
     Attributes:
         name: The name of the document, for problems that concern the whole document.
-        noted: Each problem as its place and what is wrong, in the order of reading.
+        noted: The problems found so far, each as its place and a description, oldest first. It is
+            used as an ordered set; the values are None.
     """
 
     __slots__ = ("name", "noted")
@@ -103,13 +118,16 @@ class Shape:
 
     @property
     def problems(self) -> tuple[str, ...]:
-        """A line for each problem: ``<place>: <what is wrong>``."""
+        """The problems found so far, oldest first, each as ``<place>: <description>``."""
         return tuple(f"{place or self.name}: {what}" for place, what in self.noted)
 
     def note(self, place: str, what: str) -> None:
-        """Add the problem ``what`` at ``place``, such as ``groups[0].mode``.
+        """Add a problem.
 
-        If ``place`` is empty, the problem concerns the whole document.
+        Args:
+            place: The place of the problem in the document, such as ``groups[0].mode``; empty if it
+                concerns the whole document.
+            what: The description of the problem.
         """
         self.noted[place, what] = None
 
@@ -122,9 +140,16 @@ class Shape:
         optional: Sequence[str] = (),
         closed: bool = True,
     ) -> Fields:
-        """Return the fields of a mapping; note missing ones and, if ``closed``, unknown ones.
+        """Return the fields of a mapping, and note missing and unknown fields as problems.
 
-        If ``value`` is not a mapping, note that and return no fields.
+        If ``value`` is not a mapping, note that as a problem and return no fields.
+
+        Args:
+            value: The value that has to be a mapping.
+            place: The place of the value in the document.
+            required: The names of the fields that must be present.
+            optional: The names of the other known fields.
+            closed: Whether fields with other names are problems.
         """
         if not isinstance(value, dict):
             self.note(place, f"expected a mapping, found {kind(value)}")
@@ -144,9 +169,10 @@ class Shape:
                 self.note(fields.at(name), f"unknown field{suggestion(name, known)}")
 
     def text(self, value: object, place: str) -> str:
-        """Return a text without the white space around it.
+        """Return ``value`` without the white space around it.
 
-        Anything else, or an empty text, is noted and read as empty.
+        If it is not text, or contains only white space, note a problem and return an empty string.
+        ``place`` is the place of the value in the document.
         """
         if not isinstance(value, str):
             self.note(place, f"expected text, found {kind(value)}")
@@ -157,7 +183,10 @@ class Shape:
         return stripped
 
     def number(self, value: object, place: str) -> int:
-        """Return a whole number from 1 to below `LARGEST`; note anything else and return 0."""
+        """Return ``value`` if it is a positive integer below `LARGEST`.
+
+        Otherwise note a problem at ``place`` and return 0.
+        """
         if type(value) is int and 0 < value < LARGEST:
             return value
         self.note(place, f"expected a whole number from 1, found {spell(value)}")
@@ -165,9 +194,15 @@ class Shape:
 
 
 class Fields:
-    """Reads the fields of one mapping into types, and notes problems in its `Shape`.
+    """Reads and checks the fields of one mapping, and notes problems in its `Shape`.
 
-    A missing field is read as empty (or False, or 0) and not noted: `Shape.mapping` has noted it.
+    The methods read a missing field as empty (or False, 0 or None) without noting a problem,
+    because `Shape.mapping` notes missing fields.
+
+    Attributes:
+        shape: Collects the problems.
+        place: The place of the mapping in the document; empty for the whole document.
+        values: The mapping.
     """
 
     __slots__ = ("place", "shape", "values")
@@ -178,15 +213,22 @@ class Fields:
         self.values = values
 
     def at(self, key: str) -> str:
-        """Return the place of the field ``key`` in the document, for a message."""
+        """Return the place of the field ``key`` in the document, such as ``groups[0].mode``."""
         return f"{self.place}.{key}" if self.place else key
 
     def text(self, key: str) -> str:
-        """Return the text in the field ``key``; a wrong one is noted and read as empty."""
+        """Return the text in the field ``key``, without the white space around it.
+
+        If the field is empty or is not text, note a problem and return an empty string. If it is
+        missing, just return an empty string.
+        """
         return self.shape.text(self.values[key], self.at(key)) if key in self.values else ""
 
     def flag(self, key: str) -> bool:
-        """Return the field ``key``, true or false; a wrong one is noted and read as False."""
+        """Return the boolean in the field ``key``; False if the field is missing.
+
+        If the field is not a boolean, note a problem and return False.
+        """
         value = self.values.get(key, False)
         if not isinstance(value, bool):
             self.shape.note(self.at(key), f"expected true or false, found {kind(value)}")
@@ -194,13 +236,17 @@ class Fields:
         return value
 
     def number(self, key: str) -> int:
-        """Return the number, from 1, in the field ``key``; a wrong one is noted and read as 0."""
+        """Return the positive integer in the field ``key``; 0 if the field is missing.
+
+        If the field is not a positive integer below `LARGEST`, note a problem and return 0.
+        """
         return self.shape.number(self.values[key], self.at(key)) if key in self.values else 0
 
     def items(self, key: str, *, some: bool = False) -> list[tuple[str, object]]:
         """Return the entries of the list in the field ``key``, each as its place and its value.
 
-        If ``some``, note an empty list. A value that is no list is noted and read as empty.
+        Empty if the field is missing. If the field is not a list, note a problem and return an
+        empty list. If ``some``, an empty list is a problem, too.
         """
         if key not in self.values:
             return []
@@ -213,9 +259,10 @@ class Fields:
         return [(f"{self.at(key)}[{position}]", entry) for position, entry in enumerate(value)]
 
     def texts(self, key: str, *, some: bool = False) -> tuple[str, ...]:
-        """Return the texts of the list in the field ``key``; a text alone counts as a list of one.
+        """Return the texts of the list in the field ``key``; empty if the field is missing.
 
-        If ``some``, note an empty list.
+        A field that is a text counts as a list of one text. An entry that is not text is noted as a
+        problem and read as empty. If ``some``, an empty list is a problem, too.
         """
         if isinstance(self.values.get(key), str):
             text = self.text(key)
@@ -223,7 +270,11 @@ class Fields:
         return tuple(self.shape.text(entry, place) for place, entry in self.items(key, some=some))
 
     def distinct(self, key: str) -> tuple[tuple[str, str], ...]:
-        """Return the different texts of the list in the field ``key``, each with its place."""
+        """Return the texts of the list in the field ``key``, each as its place and the text.
+
+        An entry that is not text, or that repeats an earlier entry, is noted as a problem and left
+        out.
+        """
         places: dict[str, str] = {}
         for place, entry in self.items(key):
             text = self.shape.text(entry, place)
@@ -234,7 +285,11 @@ class Fields:
         return tuple((place, text) for text, place in places.items())
 
     def name(self, key: str, pattern: re.Pattern[str], form: str) -> str:
-        """Return a text that matches a pattern; ``form`` says in words which texts do."""
+        """Return the text in the field ``key`` if it matches ``pattern``.
+
+        Otherwise note a problem and return an empty string. ``form`` describes the valid texts, for
+        the message.
+        """
         text = self.text(key)
         if text and pattern.fullmatch(text) is None:
             self.shape.note(self.at(key), f"{as_code(text)}: {form}")
@@ -242,7 +297,11 @@ class Fields:
         return text
 
     def choice(self, key: str, choices: type[E]) -> E | None:
-        """Return one of these values; None if it is absent or wrong."""
+        """Return the member of ``choices`` that the field ``key`` names.
+
+        If the field names no member, note a problem and return None. If it is missing, just return
+        None.
+        """
         text = self.text(key)
         known = {each.value: each for each in choices}
         if text and text not in known:

@@ -1,4 +1,4 @@
-"""Reading the points in time (ISO 8601) in the files of a session."""
+"""Parse the times (ISO 8601) in the files of a session."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 
 def time_of(text: object) -> datetime | None:
-    """Return the time that an ISO 8601 text means; None for anything else.
+    """Return the time that ``text`` contains in ISO 8601; None if it is anything else.
 
-    The result always has a time zone: that of the text, else UTC.
+    The result always has a time zone; it is UTC if ``text`` has none.
     """
     try:
         time = datetime.fromisoformat(str(text))
