@@ -1,1 +1,1 @@
-"""The configuration, and the user's trust in it, as values. Reading them is `adapters/config`."""
+"""Settings and the user's trust in them, as values. Files are read by `adapters/config`."""

@@ -1,6 +1,6 @@
-"""The commands of a project that a session runs: the steps of its setup, and its checks.
+"""The project's own commands that a session runs: setup steps, and commands of checks.
 
-They stand apart from the other settings, which a signal does not need.
+They are in a module of their own so that submitting a signal need not import all other settings.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ class SetupStep:
     """A command that prepares a new worktree before the first agent starts there.
 
     Attributes:
-        name: What people see; unique among the steps.
-        run: The command line.
-        timeout_s: The command is ended after this time, and has failed.
+        name: The name for people; unique among the steps.
+        run: The argv.
+        timeout_s: The number of seconds after which the command is ended and counts as failed.
     """
 
     name: str
@@ -29,13 +29,15 @@ class SetupStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VerifyCommand:
-    """A command that checks the result, such as the tests of the project.
+    """A command that checks the result of a session, such as the tests of the project.
 
     Attributes:
-        name: What people see; unique among the commands.
-        run: The command line.
-        timeout_s: The command is ended after this time, and could not be run.
-        required: Whether the result has to pass it; else it is only reported.
+        name: The name for people; unique among the commands.
+        run: The argv.
+        timeout_s: The number of seconds after which the command is ended and counts as a command
+            that could not run.
+        required: Whether the check passes only if this command does; otherwise its outcome is only
+            reported.
     """
 
     name: str

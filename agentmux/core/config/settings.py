@@ -1,7 +1,7 @@
-"""The configuration as frozen values.
+"""The settings of AgentMux as frozen values.
 
 The defaults of the fields are the built-in defaults, which configuration files override.
-Durations are seconds as ``float``. ``adapters/config/layers`` reads the files and merges them.
+Durations are in seconds. ``adapters/config/layers`` reads the files and merges them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,11 @@ _MINUTE_S: Final = 60.0
 
 
 class Policy(StrEnum):
-    """What a resumed pane does: start a new conversation, wait for the user, or resume at once."""
+    """What an agent's pane does at a resume.
+
+    *never*: start a new conversation. *confirm*: wait for the user's choice. *auto*: resume the
+    conversation at once.
+    """
 
     NEVER = "never"
     CONFIRM = "confirm"
@@ -33,10 +37,10 @@ def policy_of(configured: Policy | None, *, asked: bool, yes: bool) -> Policy:
     """Return the policy of one resume.
 
     Args:
-        configured: The setting ``resume.policy``. None means ``confirm`` if there is a person to
-            ask, else ``auto``.
-        asked: Whether a person is at the terminal of the command.
-        yes: Whether the command was told to ask nothing; then ``confirm`` becomes ``auto``.
+        configured: The setting ``resume.policy``. None means *confirm* if a person can be asked,
+            else *auto*.
+        asked: Whether a person is at the terminal of the command and can be asked.
+        yes: Whether the user told the command to ask nothing; then *confirm* becomes *auto*.
     """
     if configured is Policy.CONFIRM and not yes:
         return configured
@@ -46,7 +50,7 @@ def policy_of(configured: Policy | None, *, asked: bool, yes: bool) -> Policy:
 
 
 class WorktreeMode(StrEnum):
-    """Whether a session gets a worktree of its own: never, where it needs one, or always."""
+    """Whether a new session gets a worktree of its own: never, if it needs one, or always."""
 
     NEVER = "never"
     AUTO = "auto"
@@ -59,10 +63,11 @@ class Defaults:
 
     Attributes:
         agent: A name in the agent registry, or a command as typed.
-        pipeline: The name of the pipeline of a session whose start names none.
+        pipeline: The name of the pipeline if the user names none at the start of a session.
         model: The model for ``agent``; None leaves the choice to the agent.
-        session_name: The name of the tmux session, if a session of an older version has none in its
-            state.
+        session_name: The name of the tmux session of a session from an older version whose state
+            contains no name.
+        max_review_iterations: How often a failed review or check of a phase is followed by a fix.
     """
 
     agent: str = "claude"
@@ -74,9 +79,10 @@ class Defaults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Player:
-    """The agent that plays a role, its model, and extra arguments for its command line.
+    """The agent that plays a role, with its model and extra arguments for its command line.
 
-    If ``model`` is None, the agent chooses its model.
+    ``agent`` is a name in the agent registry or a command as typed. If ``model`` is None, the agent
+    chooses its model.
     """
 
     agent: str
@@ -86,12 +92,12 @@ class Player:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoleSettings:
-    """The agent that plays a role, as configured.
+    """The settings of one role.
 
     Attributes:
-        agent: The agent; None means the default agent.
+        agent: A name in the agent registry, or a command as typed; None means the default agent.
         model: The agent's model; see `Settings.model_for` for None.
-        args: Words that are added to the agent's command line, at launch and at resume.
+        args: Arguments that are added to the agent's command line, at launch and at resume.
         single: Whether one coder does the whole plan; ignored for roles other than ``coder``.
     """
 
@@ -103,12 +109,12 @@ class RoleSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResumeSettings:
-    """How conversations are resumed.
+    """How agents' conversations are resumed.
 
     Attributes:
-        native: Whether conversations are resumed at all; else every agent starts a new one.
-        policy: None means ``confirm`` if the command has a terminal, else ``auto``.
-        max_age_s: A conversation that was recorded longer ago is not resumed.
+        native: Whether conversations are resumed at all; if not, every agent starts a new one.
+        policy: What an agent's pane does at a resume; see `policy_of` for None.
+        max_age_s: The age after which a recorded conversation is not resumed any more.
         reject_after_s: An agent that fails within this time after its resume counts as having
             rejected its conversation.
         commands: The arguments that resume a conversation, by the base name of an agent's program.
@@ -123,18 +129,18 @@ class ResumeSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotSettings:
-    """How often the screens that have changed are saved: every ``interval_s`` seconds."""
+    """How often changed screens of panes are saved: every ``interval_s`` seconds."""
 
     interval_s: float = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TmuxSettings:
-    """The tmux server to use, and the size of a session without clients.
+    """The tmux server to use, and the size of tmux sessions without clients.
 
     Attributes:
         socket_name: The socket of the server, as in ``tmux -L``; None means the default server.
-        size: Columns and rows of a session that no client is attached to.
+        size: Columns and rows of a tmux session to which no client is attached.
     """
 
     socket_name: str | None = None
@@ -143,11 +149,11 @@ class TmuxSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StallSettings:
-    """How long an idle agent that has not handed in is left alone.
+    """When AgentMux reminds an idle agent that has not handed in, and when it tells the user.
 
     Attributes:
-        turn_ended_after_s: The quiet time after which an agent is reminded if its hooks have shown
-            the end of its turn. If just its screen has shown it, the time is
+        turn_ended_after_s: The quiet time after which an agent is reminded if its hooks have
+            reported the end of its turn. If only its screen shows the end of the turn, the time is
             `stall.SCREEN_FACTOR` times as long.
         nudge_after_s: The quiet time after which any agent is reminded.
         report_after_s: The quiet time after which a reminded agent is reported as stalled.
@@ -160,10 +166,11 @@ class StallSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitSettings:
-    """What is done about usage limits.
+    """How AgentMux handles usage limits of agents.
 
     Attributes:
-        retry_s: An agent that does not say when its limit ends is told to go on after this time.
+        retry_s: The time after which an agent at a limit is told to go on if it does not say when
+            the limit ends.
     """
 
     retry_s: float = 30 * _MINUTE_S
@@ -171,18 +178,21 @@ class LimitSettings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitSettings:
-    """Where sessions work in a git repository.
+    """How sessions use git: worktrees, branches and checkpoints.
 
     Attributes:
+        worktree: Whether a new session gets a worktree of its own.
         root: The directory of worktrees, relative to the top of the repository; None means
-            ``<repository>-worktrees`` beside it.
-        branch_prefix: Begins the name of each branch that is named after a session.
-        base: The commit that a worktree begins on; None means what is checked out.
-        copy: The file with the patterns of the ignored files that are copied into a new worktree,
-            relative to the top of the repository; None for none.
-        setup: What prepares a new worktree, in this order.
+            ``<repository>-worktrees`` beside the repository.
+        branch_prefix: The prefix of the branches that are named after sessions.
+        base: The commit from which a worktree is created; None means the commit that is checked
+            out.
+        copy: The path, relative to the top of the repository, of a file with patterns: ignored
+            files that match them are copied into a new worktree. None means that no files are
+            copied.
+        setup: The commands that prepare a new worktree, in the order in which they run.
         checkpoints: Whether the work tree is saved at the end of each phase.
-        timeout_s: How long a command of git may look at the repository, in seconds.
+        timeout_s: The longest time that a git command may take to read the repository.
     """
 
     worktree: WorktreeMode = WorktreeMode.AUTO
@@ -200,10 +210,12 @@ class CompletionSettings:
     """How a session ends: whether the user has to approve, and where the result goes.
 
     Attributes:
+        require_approval: Whether the user has to approve the result.
         commit: Whether the result is committed.
-        then: Where a user's approval takes the result: one of `statuses.WAYS`.
-        then_alone: Where the result goes if nobody approves it: as `then`, but never as a
-            project's file says.
+        then: What happens to the commit after a user's approval: one of `statuses.WAYS`.
+        then_alone: The same as ``then``, for a session that ends without a user's approval. A
+            project's file cannot set it: it comes from the user's own file.
+        draft: Whether a pull request is opened as a draft.
     """
 
     require_approval: bool = True
@@ -217,13 +229,15 @@ BELL: Final = "bell"
 TMUX: Final = "tmux"
 DESKTOP: Final = "desktop"
 OWN_ADDRESSES: Final = (BELL, TMUX, DESKTOP)
+"""The addresses that AgentMux serves itself; all others are URLs for Apprise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a notification goes: ``bell``, ``tmux``, ``desktop``, or a URL as Apprise takes it.
+    """Where a notification is sent: ``bell``, ``tmux``, ``desktop``, or a URL for Apprise.
 
-    A URL may hold a token: ``str`` shows its scheme only, ``repr`` nothing; ``value`` is the whole.
+    A URL may contain a secret token. ``value`` is the whole address; ``str`` shows only the scheme
+    of a URL, and ``repr`` nothing.
     """
 
     value: str = field(repr=False)
@@ -237,14 +251,14 @@ class Address:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotifyRule:
-    """Where a person is notified of these occasions."""
+    """A rule of the setting ``notify``: occasions ``on`` which a person is notified, and where."""
 
     on: tuple[Occasion, ...] = tuple(Occasion)
     to: tuple[Address, ...]
 
 
 Places = Mapping[Address, tuple[Occasion, ...]]
-"""Of what a person is notified at each address."""
+"""Maps each address to the occasions of which a person is notified there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -252,9 +266,9 @@ class FleetSettings:
     """What this host does for the fleet; only the user's own file can set it.
 
     Attributes:
-        repos: Paths and URLs of the repositories that the worker may run; a ``*`` stands for any
-            characters but ``/``.
-        lease_s: How long a session of the fleet may act after its worker was heard last.
+        repos: Paths and URLs of the repositories in which this host's worker may run sessions; a
+            ``*`` matches any characters except ``/``.
+        lease_s: How long a session of the fleet may go on after the last heartbeat of its worker.
     """
 
     repos: tuple[str, ...] = ()
@@ -266,14 +280,14 @@ _NOTIFY: Final = (NotifyRule(to=(Address(BELL), Address(TMUX))),)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """The whole configuration, checked.
+    """All settings, already checked.
 
     Attributes:
-        roles: Settings by the name of a role; a missing role has the defaults of `RoleSettings`.
+        roles: The settings of roles by name; a missing role has the defaults of `RoleSettings`.
         agents: Entries that override or extend the agent registry, as checked plain values for
             ``agent_registry.load_registry``.
-        verify: The commands that check results, in this order.
-        notify: Who is notified of what; only the user's own file can set it.
+        verify: The commands that check results, in the order in which they run.
+        notify: Where a person is notified of which occasions; only the user's own file can set it.
     """
 
     defaults: Defaults = Defaults()
@@ -296,13 +310,13 @@ class Settings:
         return tuple(role for role in self.roles if role not in ROLES)
 
     def addresses(self, on: Occasion) -> tuple[Address, ...]:
-        """Return where a person is notified of ``on``; each address once."""
+        """Return the addresses at which a person is notified of ``on``, without duplicates."""
         every = (address for rule in self.notify if on in rule.on for address in rule.to)
         return tuple(dict.fromkeys(every))
 
     @property
     def places(self) -> Places:
-        """Of what a person is notified at each address, in the order of the configuration."""
+        """Each address, in the order of the configuration, with the occasions notified there."""
         occasions: dict[Address, list[Occasion]] = {}
         for rule in self.notify:
             for address in rule.to:
@@ -320,8 +334,8 @@ class Settings:
     def model_for(self, role: str) -> str | None:
         """Return the model for ``role``; None leaves the choice to the agent.
 
-        A role with the default agent has its own model, else the default model. A role with another
-        agent has just its own model, since that agent does not know the default model's name.
+        The default model applies only to roles without a model of their own that the default agent
+        plays: another agent may not know the default model.
         """
         own = self.role(role)
         if own.model is not None or self.agent_for(role) != self.defaults.agent:
@@ -331,15 +345,15 @@ class Settings:
     def choose_player(
         self, role: str, agents: Mapping[str, str], models: Mapping[str, str]
     ) -> Player:
-        """Return the agent that plays ``role``, given the options of a start.
+        """Return who plays ``role`` in a session that is started with certain options.
 
         If an option replaces the configured agent, the model and the arguments that are configured
         for the role do not apply.
 
         Args:
             role: The name of the role.
-            agents: Agents by role from the options; ``*`` stands for every other role.
-            models: Models by role from the options, likewise.
+            agents: The agents given as options, by role; ``*`` stands for every other role.
+            models: The models given as options, by role; ``*`` stands for every other role.
         """
         configured = self.agent_for(role)
         named = models.get(role) or (None if role in agents else models.get("*"))

@@ -1,8 +1,8 @@
-"""The parts of a project's files that need the user's trust, and which of them are trusted; pure.
+"""Which parts of a project's files need the user's trust, and which are trusted; pure.
 
 A *part* is a piece of the project's configuration that makes AgentMux run a program or tell an
 agent something, such as ``agents.claude`` or ``roles.coder``, or a prompt that the project adds.
-Trust is bound to the hash of the part's value: any change of the part needs new trust.
+Trust applies to the hash of the part's value: after any change the user has to trust the part anew.
 """
 
 from __future__ import annotations
@@ -26,12 +26,14 @@ PARTS: Final = (
     ("git", "setup"),
     ("verify",),
 )
-"""The paths of the parts in a configuration; ``*`` matches every key, and each match is a part."""
+"""The paths of the parts in a configuration; with ``*``, each key at that place is a part."""
 
 PROMPTS: Final = "prompts"
+"""The first key in the path of a prompt's part."""
 COPIED: Final = "worktreeinclude"
-"""The key of the part that says which ignored files a new worktree gets copies of."""
+"""The key of the part with the patterns of the ignored files to copy into a new worktree."""
 PIPELINES: Final = "pipelines"
+"""The first key in the path of a pipeline's part."""
 _AGENTS: Final = "agents"
 
 
@@ -49,7 +51,7 @@ class Part:
 
     Attributes:
         path: The keys that lead to the part, from the top of the configuration.
-        value: The part's value as plain values, as the schema returns them; for a prompt its text.
+        value: The part's value as plain data, as the schema returns it; for a prompt its text.
     """
 
     path: tuple[str, ...]
@@ -106,27 +108,30 @@ def prompt_part(role: str, text: str) -> Part:
 
 
 def pipeline_part(name: str, texts: Mapping[str, str]) -> Part:
-    """Return the part for a pipeline of the project: its files by their names."""
+    """Return the part for a pipeline of the project.
+
+    ``texts`` maps the names of the pipeline's files to their contents.
+    """
     return Part(path=(PIPELINES, name), value=dict(texts))
 
 
 def copied_part(patterns: str) -> Part:
-    """Return the part for the project's patterns of the files that a new worktree gets."""
+    """Return the part for the project's patterns of the files to copy into a new worktree."""
     return Part(path=(COPIED,), value=patterns)
 
 
 def standing(part: Part, known: TrustedParts) -> Standing:
-    """Return the user's trust in ``part``: trusted, new or changed, by the digests ``known``."""
+    """Return whether the user trusts ``part``, according to the trusted digests ``known``."""
     if part.key not in known:
         return Standing.NEW
     return Standing.TRUSTED if known[part.key] == part.digest else Standing.CHANGED
 
 
 def select_usable(parts: Iterable[Part], keys: frozenset[str]) -> frozenset[str]:
-    """Return those of ``keys`` whose parts AgentMux may use.
+    """Return the keys of the parts that AgentMux may use, out of those the user consents to.
 
-    If the ``like`` of an agent names another agent of the project, this agent may be used only if
-    that other one may be used, too.
+    An agent whose ``like`` names another agent of the project may be used only if that other agent
+    may be used, too.
 
     Args:
         parts: All parts of the project.
@@ -153,7 +158,11 @@ def _base(part: Part) -> str:
 
 
 def select_trusted(parts: Iterable[Part], known: TrustedParts) -> frozenset[str]:
-    """Return the keys of the parts that AgentMux may use, by the trusted digests ``known``."""
+    """Return the keys of the parts that AgentMux may use because the user trusts them.
+
+    ``parts`` are all parts of the project; ``known`` are the digests that the user trusted. See
+    `select_usable` for agents that depend on others.
+    """
     every = tuple(parts)
     keys = (part.key for part in every if standing(part, known) is Standing.TRUSTED)
     return select_usable(every, frozenset(keys))
@@ -162,15 +171,15 @@ def select_trusted(parts: Iterable[Part], known: TrustedParts) -> frozenset[str]
 def find_needed_parts(
     parts: Iterable[Part], kept: frozenset[str], effect: Callable[[frozenset[str]], object]
 ) -> tuple[Part, ...]:
-    """Return the parts that are not used yet and would change what a command does.
+    """Return the unused parts that would change what a command does.
 
-    Empty if the command does the same without them.
+    Empty if the command does the same with and without them.
 
     Args:
         parts: All parts of the project.
-        kept: The keys of the parts that are used.
-        effect: Called with the keys of parts; returns what the command would do if just these
-            parts were used, as a value to compare.
+        kept: The keys of the parts that are used already.
+        effect: A function that returns, as a value to compare, what the command would do if only
+            the parts with the given keys were used.
     """
     others = {part.key: part for part in parts if part.key not in kept}
     every = kept | others.keys()
