@@ -1,4 +1,4 @@
-"""Read the JSON answers of forges' programs by the places in a `ForgeCommand`. Pure."""
+"""Reads the JSON that a forge's program prints, by the paths in a `ForgeCommand`. Pure."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from agentmux.core.forges.spec import ForgeCommand
 
 
 class AnswerError(ValueError):
-    """An answer is not JSON, or has not what is expected; the message says what."""
+    """An answer is not JSON, or lacks an expected value; the message names the problem."""
 
 
 def parse_json(text: str) -> object:
     """Return the value of a JSON text.
 
     Raises:
-        AnswerError: It is no JSON.
+        AnswerError: The text is not JSON.
     """
     try:
         return json.loads(text)
@@ -25,7 +25,9 @@ def parse_json(text: str) -> object:
 
 
 def entries(command: ForgeCommand, answer: object) -> tuple[Mapping[str, str], ...]:
-    """Return the fields of each entry of a list, without those that do not count.
+    """Return the fields of each entry in the answer's list, as `record` does, in order.
+
+    Entries that `ForgeCommand.skip` excludes are left out.
 
     Raises:
         AnswerError: The answer has no such list, or an entry lacks a field.
@@ -38,12 +40,12 @@ def entries(command: ForgeCommand, answer: object) -> tuple[Mapping[str, str], .
 
 
 def record(command: ForgeCommand, answer: object) -> dict[str, str]:
-    """Return the fields of one answer as texts, by our names.
+    """Return the values of `ForgeCommand.fields` in one answer, as texts, by their names.
 
-    A null is an empty text; several places are joined with ``/``.
+    A null becomes an empty text. The values of a field with several paths are joined with ``/``.
 
     Raises:
-        AnswerError: A place does not exist, or has no text, number or truth value.
+        AnswerError: A path does not exist, or leads to a list or an object.
     """
     return {name: "/".join(_texts(answer, paths)) for name, paths in command.fields.items()}
 
@@ -57,7 +59,7 @@ def _texts(answer: object, paths: tuple[str, ...]) -> Iterator[str]:
 
 
 def _at(answer: object, path: str) -> object:
-    """Return what is at ``path``; below a null is null."""
+    """Return the value at ``path``; None if a value on the way is null."""
     for key in path.split("."):
         if answer is None:
             return None

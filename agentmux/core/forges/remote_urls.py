@@ -1,4 +1,4 @@
-"""Recognise the forge that a git remote is on, by the URL of the remote. Pure."""
+"""Recognises by the URL of a git remote which forge hosts it. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from agentmux.core.forges.spec import ForgeSpec, RepoRef
 
 _SCP_LIKE: Final = re.compile(r"(?:[^@/:\s]+@)?(?P<host>[^/:@\s]+):(?P<path>[^\s]+)")
 _FIRST: Final = ("upstream", "origin")
-"""The remotes that are most likely the repository with the issues, by their usual names."""
+"""The remotes most likely to have the issues, by their usual names; the most likely first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +20,8 @@ class Remote:
     """A remote of a git repository.
 
     Attributes:
-        urls: Its URL as git uses it, and as it is written in the configuration.
+        name: The remote's name, such as ``origin``.
+        urls: Its URL as git uses it, and as the git configuration has it.
     """
 
     name: str
@@ -29,16 +30,22 @@ class Remote:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemotePlace:
-    """A remote, and the repository on a forge that it is."""
+    """A git remote that a forge hosts.
+
+    Attributes:
+        remote: The remote's name.
+        place: The repository on the forge.
+    """
 
     remote: str
     place: RepoRef
 
 
 def host_and_path(url: str) -> tuple[str, str] | None:
-    """Return the host and the path that a remote's URL names; None for a local path.
+    """Return the host and the repository's path in a remote's URL; None for a local path.
 
-    A port belongs to the host in URLs of the web alone: that of SSH is another server's.
+    The host is in lower case. It includes the port only for ``http`` and ``https``, because an SSH
+    port belongs to another server than the forge's pages. The path has no ``.git`` at its end.
 
     Source: git-clone(1), "GIT URLS".
     """
@@ -59,7 +66,10 @@ def _repository(path: str) -> str:
 
 
 def place_of(specs: Mapping[str, ForgeSpec], urls: Sequence[str]) -> RepoRef | None:
-    """Return the repository on a forge that a remote with one of these URLs is; None for none."""
+    """Return the forge repository that one of these URLs of a remote names.
+
+    The first URL that a forge in ``specs`` recognises is used; None if none is recognised.
+    """
     for host, path in filter(None, map(host_and_path, urls)):
         for spec in specs.values():
             if spec.knows(host) and re.fullmatch(spec.repository, path):
@@ -68,15 +78,16 @@ def place_of(specs: Mapping[str, ForgeSpec], urls: Sequence[str]) -> RepoRef | N
 
 
 def places(specs: Mapping[str, ForgeSpec], remotes: Iterable[Remote]) -> tuple[RemotePlace, ...]:
-    """Return those of the remotes that are on a forge, in the same order."""
+    """Return the remotes that a forge in ``specs`` hosts, in the same order."""
     pairs = ((each.name, place_of(specs, each.urls)) for each in remotes)
     return tuple(RemotePlace(remote=name, place=place) for name, place in pairs if place)
 
 
 def main_place(found: Sequence[RemotePlace]) -> RemotePlace | None:
-    """Return the repository that has the issues and takes the requests; None if it is not clear.
+    """Return the remote whose repository has the issues and pull requests; None if it is unclear.
 
-    That is the only one; else the remote ``upstream``, else ``origin``.
+    If all remotes are the same repository, that is the first of them; if not, it is ``upstream``,
+    or else ``origin``.
     """
     by_name = {each.remote: each for each in found}
     named = next((by_name[name] for name in _FIRST if name in by_name), None)

@@ -16,7 +16,7 @@ PLACES: Final = (
     "host", "repo", "repo_quoted", "number", "author", "author_id", "branch", "branch_quoted",
     "base", "head", "source", "title", "body",
 )  # fmt: skip
-"""The names that may stand in braces in the words of a command."""
+"""The placeholders that the words of a command may contain in braces, such as ``{repo}``."""
 
 _PLACE: Final = re.compile(r"\{([a-z_]+)\}")
 _NO_TAIL: Final = r"(?:[/?#].*)?"
@@ -29,20 +29,22 @@ _IN_URL: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgeCommand:
-    """A command of a forge's program, and where its answer has what.
+    """A command of a forge's program, and where its JSON answer has the values we need.
+
+    A path is a sequence of keys, joined by dots.
 
     Attributes:
-        argv: The words of the command line, with names in braces.
-        stdin: Its input, with names in braces.
-        draft: Words to add for a draft.
-        fork: Words to add where the commits are in another repository.
-        entries: Where the list of the answer is: keys joined by dots; empty for the whole answer.
-        fields: Maps each of our names to where it is in the answer, or in an entry of the list.
-            Several places are joined with ``/``.
-        skip: Where an entry says that it does not count; empty for nowhere.
-        accept: The answers that mean yes: may write, or is open.
-        missing: A regular expression for what the program says if there is no such number in a
-            repository that it may read; empty where it does not tell that from another failure.
+        argv: The words of the command line, with placeholders in braces.
+        stdin: The input of the command, with placeholders in braces.
+        draft: Words to add if the request is a draft.
+        fork: Words to add if the commits are in another repository than the request.
+        entries: The path of the list in the answer; empty if the whole answer is the list.
+        fields: Maps each of our names to the paths of its value in the answer, or in an entry of
+            the list. The values of several paths are joined with ``/``.
+        skip: The path in an entry whose true value excludes the entry; empty if all are used.
+        accept: The values that mean yes: the user may write, or the request is open.
+        missing: A regular expression that matches the program's error if a readable repository has
+            no issue or request with the number; empty if the program's errors do not tell.
     """
 
     argv: tuple[str, ...]
@@ -58,22 +60,23 @@ class ForgeCommand:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgeSpec:
-    """One forge.
+    """What AgentMux knows about one forge. A *request* is a pull or merge request.
 
     Attributes:
+        name: The forge's name in AgentMux.
         program: The name of its command-line program.
-        install: Where people get that program.
-        login: The command by which a user logs in, with ``{host}``.
+        install: Where users get that program.
+        login: The command with which a user logs in, with ``{host}``.
         hosts: The hosts in the URLs of its repositories.
-        aliases: Other names of hosts in URLs of remotes, such as one for SSH.
+        aliases: Maps other host names in URLs of remotes, such as one for SSH, to a host.
         repository: A regular expression for the path of a repository on a host.
         issue_url: The URL of an issue, with ``{host}``, ``{repo}`` and ``{number}``.
-        request_url: The URL of a request, in the same way.
+        request_url: The URL of a request, with the same placeholders.
         request_name: What the forge calls a request.
-        request_ref: The ref of the repository that has a request's commits, with ``{number}``.
+        request_ref: The ref in the repository that has a request's commits, with ``{number}``.
         fork_head: The head of a request from another repository, with ``{owner}`` and ``{branch}``.
-        environment: Variables for its program.
-        commands: What the program can do, by our name: ``issue``, ``comments``, ``writer``,
+        environment: Environment variables for its program.
+        commands: The commands of the program, by our names: ``issue``, ``comments``, ``writer``,
             ``identity``, ``find``, ``open``, ``look``.
     """
 
@@ -93,7 +96,7 @@ class ForgeSpec:
     commands: Mapping[str, ForgeCommand] = field(default_factory=dict)
 
     def knows(self, host: str) -> bool:
-        """Whether repositories at this host belong to the forge."""
+        """Whether the forge has repositories at ``host``, given in lower case."""
         return host in self.hosts or host in self.aliases
 
 
@@ -106,35 +109,44 @@ class RepoRef:
     repo: str
 
     def is_same(self, other: RepoRef) -> bool:
-        """Whether both are one repository; forges do not tell capital letters apart."""
+        """Whether both are the same repository; forges ignore the case of the path."""
         return (self.host, self.repo.casefold()) == (other.host, other.repo.casefold())
 
 
 def fill_word(word: str, values: Mapping[str, str]) -> str:
-    """Return ``word`` with each name in braces replaced, in one pass.
+    """Return ``word`` with each placeholder in braces replaced by its value.
+
+    Braces inside a value are not replaced again.
 
     Raises:
-        KeyError: A value is missing.
+        KeyError: ``values`` lacks a placeholder.
     """
     return _PLACE.sub(lambda found: values[found[1]], word)
 
 
 def values_of(place: RepoRef, **more: str) -> dict[str, str]:
-    """Return the values of the names in a command about ``place``; ``more`` has those beside it."""
+    """Return the values of the placeholders in a command for the repository ``place``.
+
+    Args:
+        place: The repository; gives ``host`` and ``repo``.
+        more: The values of other placeholders. The values of ``repo_quoted`` and ``branch_quoted``
+            are added.
+    """
     values = {"host": place.host, "repo": place.repo, **more}
     quoted = {f"{name}_quoted": quote(values.get(name, ""), safe="") for name in ("repo", "branch")}
     return {**values, **quoted}
 
 
 def url_of(template: str, place: RepoRef, number: int) -> str:
-    """Return the URL of an issue or a request of a repository."""
+    """Return the URL of an issue or request in a repository; ``template`` is that of the spec."""
     return fill_word(template, {"host": place.host, "repo": place.repo, "number": str(number)})
 
 
 def read_url(spec: ForgeSpec, template: str, url: str) -> tuple[RepoRef, int] | None:
-    """Return the repository and the number that a URL of an issue or a request names.
+    """Return the repository and the number in the URL of an issue or request.
 
-    None if ``url`` does not have the form of ``template``, or its host is not the forge's.
+    A path, query or fragment after the number is ignored. None if ``url`` does not have the form of
+    ``template``, the spec's ``issue_url`` or ``request_url``, or if the host is not the forge's.
     """
     parts = _PLACE.split(template)
     pattern = re.escape(parts[0])
