@@ -1,5 +1,5 @@
-"""One start of an agent, decided from facts: `app/launch` gathers them and writes the result.
+"""Decides from facts how an agent is started: `app/launch` gathers them and writes the result.
 
-When a seat is launched is decided in `decisions`; whether its conversation comes back, in
-`conversation`.
+`decisions` decides when a seat is launched; `conversation` decides whether its conversation comes
+back.
 """

@@ -1,4 +1,4 @@
-"""How the program of an agent is called: its command lines, and the files and variables for it."""
+"""The command lines with which an agent's program is started, and their files and variables."""
 
 from __future__ import annotations
 
@@ -29,19 +29,20 @@ _HOOKS: Final = "hooks.json"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentCommand:
-    """How an agent's program is called at a launch; the command lines are without a prompt.
+    """The command lines of an agent's program for one launch, without a prompt.
 
     Attributes:
-        begin: Begins a new conversation; empty if no agent can play the seat.
-        resume: Brings the new conversation back; with ``{session_id}`` while its id is unknown.
-            Empty for no way.
-        latest: Brings back the agent's latest conversation, while the id of the new one is yet to
-            be learned; empty for other agents.
-        restated: Brings back the conversation of before by the setting ``resume.commands``; None
-            where the setting does not say how.
-        files: The files in the launch folder that the command lines name, by their names.
-        env: The variable that tells the agent to run our hook; empty if the user has set hooks up.
-            It is for this launch only, and not in the resume record.
+        begin: The command line that begins a new conversation; empty if no agent can play the seat.
+        resume: The command line that later resumes this new conversation, with ``{session_id}`` in
+            it if the id is not known yet; empty if the agent cannot resume.
+        latest: The command line that resumes the agent's latest conversation. It is used as long as
+            the id of the new one is not known; empty for agents that do not need it.
+        restated: The command line that resumes the earlier conversation as the setting
+            ``resume.commands`` says; None if there is none or the setting does not apply.
+        files: The contents of the files in the launch folder that the command lines refer to, by
+            name.
+        env: The variable that makes the agent run our hook; empty if the user has set up hooks. It
+            applies to this launch only and is not part of the resume record.
     """
 
     begin: tuple[str, ...]
@@ -53,7 +54,7 @@ class AgentCommand:
 
 
 def agent_command(facts: LaunchFacts) -> AgentCommand:
-    """Return how the program of the seat's agent is called."""
+    """Return the command lines for the agent of the launch's seat."""
     around, player, spec = facts.around, facts.player, facts.player.spec
     earlier, files, hook_file = _to_restate(facts), _files(facts), f"{facts.folder}/{_HOOKS}"
     args = (
@@ -97,7 +98,7 @@ def agent_command(facts: LaunchFacts) -> AgentCommand:
 
 
 def _to_restate(facts: LaunchFacts) -> ResumeRecord | None:
-    """Return the record of the conversation of before, if ``resume.commands`` has words for it.
+    """Return the record of the seat's earlier conversation if ``resume.commands`` applies to it.
 
     None if the setting does not name the agent's program, or if another agent played the seat last.
     """

@@ -1,4 +1,4 @@
-"""What is known of a seat and of this machine before a launch, as values."""
+"""The facts about a seat and this machine from which a launch is decided, as values."""
 
 from __future__ import annotations
 
@@ -31,20 +31,23 @@ _NOT_RUN: Final = frozenset({126, 127})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatPlayer:
-    """The agent that plays a seat, its model, and how its conversation is found again.
+    """The agent that plays a seat, its model, and how its conversation is resumed.
 
     Attributes:
-        name: The agent as it was chosen: a name of the registry, or a command as typed.
-        args: The user's own arguments for the role, at launch and at resume.
+        name: The agent as the user chose it: a name in the agent registry, or a command.
+        spec: The agent's description in the registry.
+        model: The model; None means the agent's default.
+        args: The user's own arguments for the role, used at launch and at resume.
         probe: What the installed program can do.
-        strategy: How its conversation is found again.
-        env: The variables that the agent gets on top of its environment.
-        home: The agent's config home, where it keeps its conversations; may be empty.
-        runtime: Version and identity of the installed program; empty if there is none.
-        checkpoint_dir: The seat's own folder for checkpoints, absolute; it need not exist.
-        kept_file: The file in it that brings the conversation of before back, in the agent's own
-            form; None for other agents.
-        unset: The variables that are removed for the agent.
+        strategy: How the agent's conversation is resumed.
+        env: The variables that are added to the agent's environment.
+        home: The agent's config home, where it keeps its conversations; empty if it is unknown.
+        runtime: Version and identity of the installed program; empty if it is not installed.
+        checkpoint_dir: The absolute path of the seat's folder for the agent's checkpoints; it need
+            not exist.
+        kept_file: The file in that folder from which the agent restores the earlier conversation,
+            written as the agent needs it; None for agents without checkpoints.
+        unset: The names of the variables that are removed from the agent's environment.
     """
 
     name: str
@@ -62,15 +65,16 @@ class SeatPlayer:
 
     @property
     def program(self) -> str:
-        """Base name of the program that owns the conversations, whatever the registry calls it.
+        """The base name of the agent's program, whatever the registry calls the agent.
 
-        Not its path: many programs move when they are updated, and keep their conversations.
+        The path is left out, because many programs move with an update and keep their
+        conversations.
         """
         return program_name(self.spec)
 
     @property
     def is_installed(self) -> bool:
-        """Whether the agent's program is on this machine."""
+        """Whether the agent's program is installed on this machine."""
         return self.probe.installed
 
     @property
@@ -85,30 +89,32 @@ class SeatPlayer:
 
     @property
     def preferred_strategy(self) -> Strategy:
-        """The first of its strategies, which the setting ``resume.commands`` replaces."""
+        """The agent's first strategy, which the setting ``resume.commands`` may replace."""
         return next(iter(self.spec.strategies), NO_STRATEGY)
 
     @property
     def checkpoint_file(self) -> str:
-        """The path of the file that keeps its conversation; empty if none does."""
+        """The path of the checkpoint with the conversation; empty if the strategy uses none."""
         keeps = self.strategy.kind is StrategyKind.CHECKPOINT
         return f"{self.checkpoint_dir}/session-latest.json" if keeps else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchSurroundings:
-    """What is the same for every launch of a session.
+    """The facts that are the same for every launch of a session.
 
     Attributes:
         session: The session's directory.
         tree: The directory in which agents work.
-        is_inside: Whether the session's directory is below that one.
+        is_inside: Whether ``session`` is below ``tree``.
+        host: The name of this machine.
+        boot: The id of this machine's current boot.
         path: The ``PATH`` that agents get.
         shell: The path of the user's shell.
-        has_shell: Whether that program exists.
+        has_shell: Whether that shell exists.
         mcp_server: The argv of our MCP server.
-        hook: The argv that an agent's hook runs to report to us.
-        resume: How conversations are resumed, by the settings.
+        hook: The argv with which an agent's hook reports to us.
+        resume: The settings for resuming conversations.
     """
 
     session: str
@@ -129,12 +135,12 @@ class LaunchTemplates:
     """The texts from which the prompts of one launch are made.
 
     Attributes:
-        work: The template of the whole work.
-        again: The same, with a warning about unfinished work.
-        message: The template of the short message to a conversation that comes back.
-        opening: How a prompt begins.
-        warning: The warning about unfinished work.
-        ending: How a prompt ends.
+        work: The template of the full prompt.
+        again: The template of the full prompt with a warning about unfinished work.
+        message: The template of the short message to a resumed conversation.
+        opening: The template of a prompt's beginning.
+        warning: The template of the warning about unfinished work.
+        ending: The template of a prompt's end.
         extension: The project's rules for the role; None if there are none.
     """
 
@@ -149,26 +155,29 @@ class LaunchTemplates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchFacts:
-    """What is true when a seat is to be launched; `plan_launch` decides by it.
+    """All facts from which `plan_launch` decides one launch.
 
     Attributes:
+        around: The facts that all launches of the session share.
+        work: The work for which the seat is launched.
         launch: The id of the launch.
-        at: The present time, as the journal writes it.
-        new_conversation: The id that a new conversation would get; None where it is not known
-            beforehand.
-        history: What the earlier launches of the seat left.
-        conversation: What is true of the conversation that may come back; None if there is none.
-        claims: The claim file of each conversation that the launch may use, by its id; while the id
-            is unknown, that of the launch stands for it.
-        epoch: What a conversation about the work depends on; a change makes it outdated. See
+        at: The current time, in the form of the journal.
+        new_conversation: The id that a new conversation would get; None if only the agent will
+            know it.
+        player: The agent that plays the seat.
+        history: What the state records about the seat's earlier launches.
+        conversation: The facts about the conversation that may come back; None if there is none.
+        claims: The claim file of each conversation that the launch may use, by the conversation's
+            id, or by the launch's id if that is not known yet.
+        epoch: The facts that make a conversation outdated when they change. See
             `ResumeRecord.epoch`.
-        reading: The files that the agent is to read, relative to the session.
-        artifacts: Those of the session; for a researcher those of its topic, too.
-        kept_prompt: The researcher's prompt as it lies in the topic's folder; empty if there is
-            none.
-        question: The question on the topic; empty if it was not kept.
-        handover: The files that an import left for the seat, absolute.
-        has_own_hooks: Whether the user has set up hooks of the agent that ours would replace.
+        reading: The files that the agent should read, relative to the session's directory.
+        artifacts: The artifacts of the session; for a researcher also those of its topic.
+        templates: The texts from which the prompts are made.
+        kept_prompt: The researcher's prompt in the topic's folder; empty if there is none.
+        question: The question on the topic; empty if it was not recorded.
+        handover: The absolute paths of the files that an import left for the seat.
+        has_own_hooks: Whether the user has set up hooks in the agent that ours would replace.
     """
 
     around: LaunchSurroundings
@@ -191,7 +200,7 @@ class LaunchFacts:
 
     @property
     def folder(self) -> str:
-        """The absolute path of the launch folder."""
+        """The absolute path of the launch's folder."""
         return f"{self.around.session}/{layout.launch(self.launch)}"
 
     @property
@@ -202,7 +211,7 @@ class LaunchFacts:
 
 
 def histories_of(state: SessionState) -> Mapping[str, SeatHistory]:
-    """Return what the state records of the earlier launches of each seat that had one."""
+    """Return what the state records about earlier launches, by the name of the seat."""
     return {name: _history(state, name) for name in {**state.agents, **state.seats}}
 
 

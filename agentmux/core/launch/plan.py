@@ -1,4 +1,4 @@
-"""How a seat's pane comes up, decided from facts: with which conversation, command and prompt."""
+"""Decides how a seat's pane is started: with which conversation, command line and prompt."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ from agentmux.core.pipeline.work import Work
 from agentmux.core.prompts.prompt import launch_line
 
 PROMPT: Final = "prompt.md"
-"""The file in a launch's folder that holds the prompt."""
+"""The name of the file in a launch's folder that contains the prompt."""
 CHOSEN: Final = "chosen in its pane"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchPlan:
-    """How one launch would be made; nothing is written yet.
+    """How one launch would be made. Planning it has written nothing.
 
     Attributes:
-        facts: What it was decided by.
-        history: What the seat's earlier launches left, with the resume arguments that
+        facts: The facts from which it was decided.
+        history: The record of the seat's earlier launches, with the resume arguments that
             ``resume.commands`` sets.
         choice: Whether the conversation comes back, and why.
-        rung: How the pane comes up: with the conversation, with a new one, with a shell, or with
-            the last screen only.
-        why: The reason for the rung.
-        command: How the agent's program is called.
-        prompts: What the agent can be told.
-        prompt_file: The file in the launch folder that the agent is told to read.
+        rung: What the pane starts with: the conversation, a new one, a shell, or only the last
+            screen.
+        why: The reason for the rung, in words.
+        command: The command lines of the agent's program.
+        prompts: The prompts for the agent.
+        prompt_file: The name of the file in the launch's folder that the agent is told to read.
     """
 
     facts: LaunchFacts
@@ -57,12 +57,12 @@ class LaunchPlan:
 
     @property
     def work(self) -> Work:
-        """What the seat is to do."""
+        """The work for which the seat is launched."""
         return self.facts.work
 
     @property
     def player(self) -> SeatPlayer:
-        """Who plays the seat."""
+        """The agent that plays the seat."""
         return self.facts.player
 
     @property
@@ -77,12 +77,12 @@ class LaunchPlan:
 
     @property
     def plays(self) -> bool:
-        """Whether the pane runs an agent, and not a shell or nothing."""
+        """Whether the pane runs an agent, rather than a shell or nothing."""
         return self.mode in AGENT_MODES
 
     @property
     def session_ref(self) -> str | None:
-        """The conversation's id; None if it is not known beforehand, or no agent runs."""
+        """The conversation's id; None if no agent runs or only the agent will know the id."""
         if not self.plays:
             return None
         standing = self.history.standing
@@ -92,17 +92,20 @@ class LaunchPlan:
 
     @property
     def full_prompt(self) -> str:
-        """The text that a fresh start is sent."""
+        """The prompt for a new conversation."""
         return self.prompts.full
 
     @property
     def prompt(self) -> str:
-        """The text that is sent; for a native resume the short message."""
+        """The prompt to send: the short message to a resumed conversation, else the full one."""
         return self.prompts.message if self.rung is Rung.NATIVE else self.prompts.full
 
     @property
     def argv(self) -> tuple[str, ...]:
-        """What the pane runs, including the prompt if the agent takes it there."""
+        """The command line that the pane runs; empty if it runs nothing.
+
+        It includes the line with the prompt if the agent takes its prompt as an argument.
+        """
         if not self.plays:
             return (self.facts.around.shell,) if self.rung is Rung.SHELL else ()
         resuming = isinstance(self.choice, Native)
@@ -119,7 +122,7 @@ class LaunchPlan:
 
     @property
     def program(self) -> str:
-        """The program of the agent, as its command line begins."""
+        """The first word of the agent's command line."""
         return self.player.spec.command[0]
 
     @property
@@ -128,19 +131,19 @@ class LaunchPlan:
         return not (self.plays or self.player.is_person or self.player.is_installed)
 
     def as_fresh(self) -> LaunchPlan:
-        """Return the same launch with a new conversation."""
+        """Return this launch with a new conversation; unchanged if it would resume none."""
         if self.rung is not Rung.NATIVE:
             return self
         choice = Fresh(reason=CHOSEN, guard=Guard.SWITCH)
         return replace(self, choice=choice, rung=Rung.FRESH, why=CHOSEN, prompt_file=INSTRUCTIONS)
 
     def as_shell(self) -> LaunchPlan:
-        """Return the same launch with a shell for the user instead of the agent."""
+        """Return this launch with a shell for the user instead of the agent."""
         return replace(self.as_fresh(), rung=Rung.SHELL, why=CHOSEN)
 
 
 def plan_launch(state: SessionState, facts: LaunchFacts) -> LaunchPlan:
-    """Decide how a seat's pane comes up; never raises."""
+    """Decide how a seat's pane is started; never raises."""
     player, around, command = facts.player, facts.around, agent_command(facts)
     history = facts.history.with_command(player.preferred_strategy.kind, command.restated)
     choice = choose_resume(history, facts.conversation)

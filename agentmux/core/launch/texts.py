@@ -20,17 +20,17 @@ from agentmux.core.prompts.progress import handed_in
 from agentmux.core.prompts.prompt import PromptInputs, ResearchRequest
 
 INSTRUCTIONS = "instructions.md"
-"""The file in a launch's folder with the full prompt, where ``prompt.md`` is a short message."""
+"""The name of the file with the full prompt, in a launch whose ``prompt.md`` is a short message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchPrompts:
-    """What an agent can be told at its launch.
+    """The prompts of one launch, of which the agent gets one.
 
     Attributes:
-        full: For a new conversation.
-        message: For a conversation that comes back.
-        signals: The commands that hand in the work.
+        full: The prompt for a new conversation.
+        message: The short message for a resumed conversation.
+        signals: The commands with which the agent hands in the work.
     """
 
     full: str
@@ -39,11 +39,11 @@ class LaunchPrompts:
 
 
 def launch_prompts(state: SessionState, facts: LaunchFacts) -> LaunchPrompts:
-    """Return what an agent can be told at its launch."""
+    """Return the prompts of a launch."""
     templates, kept, inputs = facts.templates, _kept_prompt(facts), _inputs(state, facts)
     full = prompt.render(templates.again if facts.is_again else templates.work, inputs)
     if kept and kept != prompt.render(templates.work, inputs):
-        # It stays as it is, with what this launch needs before and after it.
+        # The kept prompt stays unchanged; what this launch needs is added before and after it.
         before = templates.opening + (templates.warning if facts.is_again else "")
         hello = inputs.hello and prompt.HELLO not in kept
         told = (*prompt.artifacts(inputs), *prompt.signals(inputs))
@@ -70,7 +70,7 @@ def _kept_prompt(facts: LaunchFacts) -> str:
 
 
 def _inputs(state: SessionState, facts: LaunchFacts) -> PromptInputs:
-    """Return everything that the prompt of a launch can say."""
+    """Return the values from which the prompts of a launch are rendered."""
     base, work, request = facts.around.session, facts.work, state.change_request
     strategy, artifacts = facts.player.strategy, facts.artifacts
     reviews, spoilt = _reviews(state, work.role), artifacts.problems
@@ -104,7 +104,7 @@ def _inputs(state: SessionState, facts: LaunchFacts) -> PromptInputs:
     )
     own, signals = prompt.artifacts(inputs), prompt.signals(inputs)
     left = (*(path.removeprefix(f"{base}/") for path in own), *reviews)
-    # They are drafts: if they were complete, the seat would not be started.
+    # These files are drafts: if they were complete, the seat would not be launched.
     there = [path for path in left if artifacts.has_content(path) or path in spoilt]
     there += [path for path in prompt.markers(inputs) if artifacts.exists(path) or path in spoilt]
     drafts = tuple(f"{base}/{path}" for path in dict.fromkeys(there))
@@ -112,7 +112,7 @@ def _inputs(state: SessionState, facts: LaunchFacts) -> PromptInputs:
 
 
 def _reviews(state: SessionState, role: str) -> tuple[str, ...]:
-    """Return all paths at which a review by this role may be; none outside of a review."""
+    """Return all paths at which a review by this role may be; none if the phase is no review."""
     if kind_of(state) is not Kind.REVIEW or role in RESEARCHERS:
         return ()
     folder = pipeline_of(state)[state.phase].folder

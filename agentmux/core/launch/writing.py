@@ -1,4 +1,4 @@
-"""What is written for a launch: its record in the journal, and the files of its folder.
+"""The contents that a launch writes: its resume record, and the files of its folder.
 
 docs/reference/session-files.md describes the fields.
 """
@@ -23,12 +23,12 @@ from agentmux.core.names.conversations import how_it_comes_back, pane_label
 from agentmux.core.names.statuses import STOPPED
 
 GRACE_S: Final = 3.0
-"""How long an agent may take to end when it is asked to, in seconds, before it is killed."""
+"""How many seconds an agent has to end after it is asked to; then it is killed."""
 RESUME: Final = "resume"
 FRESH: Final = "fresh"
 SHELL: Final = "shell"
 RESUME_KEY: Final = RESUME[0]
-"""The key of a stopped pane that chooses `RESUME`."""
+"""The key that chooses `RESUME` in a stopped pane."""
 
 _TITLES: Final[Mapping[str, str]] = {
     RESUME: "Resume",
@@ -38,10 +38,10 @@ _TITLES: Final[Mapping[str, str]] = {
 
 
 def launch_files(state: SessionState, plan: LaunchPlan, *, stopped: bool) -> Mapping[str, str]:
-    """Return the content of each file of the launch's folder, by its name.
+    """Return the content of each file in the launch's folder, by its name.
 
     Args:
-        state: The state in which it is launched.
+        state: The state of the session at the launch.
         plan: The launch.
         stopped: Whether the pane waits for the user's choice before it starts an agent.
     """
@@ -61,8 +61,8 @@ def launch_files(state: SessionState, plan: LaunchPlan, *, stopped: bool) -> Map
 def record_fields(plan: LaunchPlan) -> Json:
     """Return the fields of a launch's resume record.
 
-    If the launch starts no agent, the seat's present record is kept; only its ``place`` and
-    ``handed_in`` are those of this launch.
+    If the launch starts no agent, return the fields of the seat's existing record, with ``place``
+    and ``handed_in`` taken from this launch.
     """
     record = resume_record(plan)
     fields = to_fields(record)
@@ -73,7 +73,7 @@ def record_fields(plan: LaunchPlan) -> Json:
 
 
 def resume_record(plan: LaunchPlan) -> ResumeRecord:
-    """Return the resume record that finds the launch's conversation again."""
+    """Return the resume record with which the launch's conversation can be resumed later."""
     facts, player, command, around = plan.facts, plan.player, plan.command, plan.facts.around
     kept = plan.history.standing if isinstance(plan.choice, Native) else None
     return ResumeRecord(
@@ -104,9 +104,12 @@ def resume_record(plan: LaunchPlan) -> ResumeRecord:
 
 
 def place_env(worktree: str | None, port: int) -> Mapping[str, str]:
-    """Return the variables that say in which worktree a program works; none for the checkout.
+    """Return the environment variables that tell a program its worktree and its ports.
 
-    ``port`` is the first port that is its own; 0 for none.
+    Args:
+        worktree: The path of the worktree in which the program runs. None means that it runs in
+            the user's checkout; then no variable is returned.
+        port: The first of the ports reserved for the program; 0 if there are none.
     """
     ports = {"AGENTMUX_PORT_BASE": str(port)} if port else {}
     return {"AGENTMUX_WORKTREE": worktree, **ports} if worktree else {}
@@ -121,7 +124,7 @@ def _runs(state: SessionState, plan: LaunchPlan) -> dict[str, object]:
     The pane locks the claim file while it runs the agent, so that other launches see that.
     """
     kinds = {StrategyKind.CONTINUE, StrategyKind.LEARN}
-    # Without a known id the launch claims its own id, so that others see that it runs.
+    # While the conversation's id is unknown, the launch claims its own id, so that others see it.
     nameless = plan.plays and plan.player.strategy.kind in kinds
     claim = plan.facts.claims.get(plan.session_ref or (plan.launch if nameless else ""))
     return {
@@ -154,7 +157,7 @@ def _environment(state: SessionState, plan: LaunchPlan) -> Mapping[str, str]:
 
 
 def _notice(plan: LaunchPlan) -> tuple[str, ...]:
-    """Return the lines that the pane shows the user above the agent or shell."""
+    """Return the lines that the pane shows above the agent or shell; none if nothing is special."""
     if plan.rung is Rung.SHELL:
         return (
             f"{plan.work.seat}: a shell, {plan.why}",
@@ -169,9 +172,9 @@ def _notice(plan: LaunchPlan) -> tuple[str, ...]:
 
 
 def _gate(state: SessionState, plan: LaunchPlan, *, stopped: bool) -> dict[str, object]:
-    """Return the fields for a pane that shows the seat's last screen, and below it the choices.
+    """Return the fields for a pane that shows the seat's last screen.
 
-    There are choices if the pane is ``stopped`` until the user has chosen.
+    If the pane is ``stopped``, it also offers choices below the screen and waits for the user's.
     """
     seat, session = plan.work.seat, plan.facts.around.session
     offers = _offers(plan) if stopped else ()
@@ -185,7 +188,7 @@ def _gate(state: SessionState, plan: LaunchPlan, *, stopped: bool) -> dict[str, 
 
 
 def _offers(plan: LaunchPlan) -> Iterator[tuple[str, str, LaunchPlan]]:
-    """Yield the choices of a pane: name, what is said of it, and what would be launched then."""
+    """Yield the choices of a stopped pane: name, explanation, and the launch that it leads to."""
     yield RESUME, how_it_comes_back(plan.mode, ""), plan
     if plan.rung is Rung.NATIVE:
         says = f"{how_it_comes_back(Rung.FRESH, '')}, with the full prompt"
@@ -194,8 +197,8 @@ def _offers(plan: LaunchPlan) -> Iterator[tuple[str, str, LaunchPlan]]:
 
 
 def _choice(state: SessionState, name: str, says: str, plan: LaunchPlan) -> dict[str, object]:
-    """Return one choice: how it is offered, what it runs, and the fact that is recorded then."""
-    # All other choices need no record of their own: they have the launch's.
+    """Return the fields of one choice: how it is shown, what it runs, and the fact it records."""
+    # Only a new conversation needs a record of its own; the other choices use the launch's record.
     record = resume_record(plan) if name == FRESH else None
     fact = LaunchChosen(
         choice=name,
