@@ -1,1 +1,1 @@
-"""The kinds of events, and a session's state. What events change, and each signal: `fold`."""
+"""The kinds of events, and the state of a session. How events change the state: `fold`."""

@@ -18,7 +18,7 @@ from agentmux.errors import DataError
 VERSION: Final = 2
 """The version of a journal line."""
 OLDER_VERSION: Final = 1
-"""The version that orchestrators read which record no pipeline, such as those of 0.1.0."""
+"""The only version that older orchestrators read: those that record no pipeline, as in 0.1.0."""
 ORCHESTRATOR: Final = "orchestrator"
 USER: Final = "user"
 
@@ -29,19 +29,23 @@ class UnknownEventError(DataError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fact:
-    """Something that happened; each kind is a class of its own, with a ``kind``."""
+    """Something that happened. Each kind is a class of its own.
+
+    Attributes:
+        kind: The name of the kind in the journal, such as ``agent_launched``.
+    """
 
     kind: ClassVar[str]
 
 
 class Signal(Fact):
-    """What an agent says by a signal."""
+    """A signal that an agent has sent."""
 
     __slots__ = ()
 
 
 class UserDecision(Fact):
-    """What the user decides about the result."""
+    """A decision of the user about the result."""
 
     __slots__ = ()
 
@@ -59,7 +63,12 @@ class PmDone(Signal):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchitectureDone(Signal):
-    """The architect handed in ``architecture.md``, with the reviewers to nominate (long names)."""
+    """The architect handed in ``architecture.md``.
+
+    Attributes:
+        sha256: The digest of the file.
+        reviewers: The roles that it nominates as reviewers, in full; empty if it nominates none.
+    """
 
     kind: ClassVar[str] = "submit_architecture"
     sha256: str = ""
@@ -85,11 +94,11 @@ class DesignDone(Signal):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseDone(Signal):
-    """The agent of a document that has no signal of its own handed in all that it leaves.
+    """An agent handed in all files of a phase that has no signal of its own.
 
     Attributes:
         phase: The name of the phase.
-        sha256: Of the file; of several files, the digest of their digests.
+        sha256: The digest of the file; for several files, the digest of their digests.
     """
 
     kind: ClassVar[str] = "submit_phase"
@@ -99,7 +108,11 @@ class PhaseDone(Signal):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeDone(Signal):
-    """A coder finished a sub-plan, or the fix (then ``subplan_index`` is None)."""
+    """A coder finished a sub-plan, or a fix.
+
+    Attributes:
+        subplan_index: The number of the sub-plan, from 1; None for a fix, or if there is no plan.
+    """
 
     kind: ClassVar[str] = "submit_done"
     subplan_index: int | None = None
@@ -107,7 +120,14 @@ class CodeDone(Signal):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReviewDone(Signal):
-    """A reviewer handed in its verdict; ``review`` is the parsed file."""
+    """A reviewer handed in its review.
+
+    Attributes:
+        role: The reviewer's role.
+        verdict: ``pass`` or ``fail``.
+        sha256: The digest of the file.
+        review: The parsed content of the file.
+    """
 
     kind: ClassVar[str] = "submit_review"
     role: str
@@ -118,7 +138,13 @@ class ReviewDone(Signal):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResearchDone(Signal):
-    """A researcher handed in ``summary.md`` and ``detail.md``."""
+    """A researcher handed in ``summary.md`` and ``detail.md``.
+
+    Attributes:
+        research: The kind of research: ``code`` or ``web``.
+        topic: The topic, as named in the request for the research.
+        sha256: The digest of the digests of the two files.
+    """
 
     kind: ClassVar[str] = "submit_research_done"
     research: str
@@ -136,7 +162,12 @@ class SummaryDone(Signal):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hello(Signal):
-    """An agent reported ``conversation``, the id of its conversation; empty if it knows none."""
+    """An agent reported the id of its conversation.
+
+    Attributes:
+        conversation: The id; empty if the agent knows none.
+        source: Where the id comes from: ``environment``; empty without an id.
+    """
 
     kind: ClassVar[str] = "submit_hello"
     conversation: str = ""
@@ -145,7 +176,7 @@ class Hello(Signal):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeResearchDispatched(Signal):
-    """A seat asked for research in the code base."""
+    """A seat asked for research in the code base, with a ``question`` under a ``topic``."""
 
     kind: ClassVar[str] = "research_dispatch_code"
     topic: str
@@ -154,7 +185,7 @@ class CodeResearchDispatched(Signal):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebResearchDispatched(Signal):
-    """A seat asked for research on the web."""
+    """A seat asked for research on the web, with a ``question`` under a ``topic``."""
 
     kind: ClassVar[str] = "research_dispatch_web"
     topic: str
@@ -169,13 +200,14 @@ class Approved(UserDecision):
     """The user, or the configuration, accepted the result.
 
     Attributes:
-        then: Where the result goes: ``keep`` (it stays on its branch), ``merge``, ``push`` or
-            ``pr``; empty, as in older journals, is ``keep``.
-        of_phase: The phase whose result was shown to the user; empty where nothing was shown.
-        digest: The digest of what was shown, as `decision_digest` returns it; else empty.
-        tree: Git's id of the files that were shown, which alone may be committed; empty for any.
-        brings_back: Hash and subject of each commit that the base has no more, and that a merge may
-            bring back; no other one may come back with it.
+        then: How the result is delivered: ``keep`` (it stays on its branch), ``merge``, ``push`` or
+            ``pr``. Older journals leave it empty, which means ``keep``.
+        of_phase: The phase whose result was shown to the user; empty if nothing was shown.
+        digest: The digest of what was shown, from `decision_digest`; empty if nothing was shown.
+        tree: Git's tree id of the files that were shown: only these files may be committed. Empty
+            if any files may be committed.
+        brings_back: Hash and subject of each commit that was removed from the base and that a merge
+            may bring back. A merge may bring back no other removed commit.
     """
 
     kind: ClassVar[str] = "approve"
@@ -188,10 +220,12 @@ class Approved(UserDecision):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangesRequested(UserDecision):
-    """The user asked for another cycle; ``text`` says what to change.
+    """The user asked for another cycle.
 
     Attributes:
-        phase: The phase in which the cycle begins; empty for `Pipeline.again`, ``architecting``.
+        text: What to change, in the user's words.
+        phase: The phase in which the cycle begins; empty means the phase that `Pipeline.again`
+            returns.
         of_phase: As in `Approved`.
         digest: As in `Approved`.
     """
@@ -205,7 +239,10 @@ class ChangesRequested(UserDecision):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatTold(Fact):
-    """The user has a message for the agent of the event's launch; the event's id names it."""
+    """The user sent a message, ``text``, to the agent of the event's launch.
+
+    Later events refer to the message by the id of this event.
+    """
 
     kind: ClassVar[str] = "seat_told"
     text: str
@@ -213,11 +250,12 @@ class SeatTold(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatAnswered(Fact):
-    """The user answers a question on the screen of the event's launch.
+    """The user answered a question on the screen of the event's launch.
 
     Attributes:
-        keys: As `answer_keys.read_keys` returns them.
-        screen: The digest of the screen that the user has seen; on another one no key is pressed.
+        keys: The keys to press, in order, as `answer_keys.read_keys` returns them.
+        screen: The digest of the screen that the user saw. If the screen has changed, no key is
+            pressed.
     """
 
     kind: ClassVar[str] = "seat_answered"
@@ -230,7 +268,12 @@ class SeatAnswered(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalCreated(Fact):
-    """The first event of every journal."""
+    """The journal was created; this is the first event of every journal.
+
+    Attributes:
+        journal_id: The journal's uuid, which the state also records.
+        agentmux: The version of AgentMux that created it.
+    """
 
     kind: ClassVar[str] = "journal_created"
     journal_id: str
@@ -255,11 +298,11 @@ class SessionImported(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionMoved(Fact):
-    """The session was exported: it goes on where its file is imported, and not here.
+    """The session was exported to a file, and continues where that file is imported.
 
     Attributes:
         to: The absolute path of the file.
-        digest: The SHA-256 of its manifest, in hex.
+        digest: The SHA-256 of the file's manifest, in hex.
     """
 
     kind: ClassVar[str] = "session_moved"
@@ -269,7 +312,7 @@ class SessionMoved(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionReturned(Fact):
-    """The file of an exported session was imported where it came from: it goes on here."""
+    """The file of an exported session was imported where it came from: it continues here."""
 
     kind: ClassVar[str] = "session_returned"
 
@@ -279,9 +322,9 @@ class SessionArrived(Fact):
     """The session was imported from a file.
 
     Attributes:
-        state: Its state here; nothing of the state before it stays.
-        host: The name of the machine that it comes from.
-        session: Its uuid there, which a copy does not keep.
+        state: The session's state here, which replaces the earlier state completely.
+        host: The name of the machine that it was exported from.
+        session: Its uuid on that machine; a copy gets a new uuid here.
     """
 
     kind: ClassVar[str] = "session_arrived"
@@ -295,15 +338,21 @@ class AgentLaunched(Fact):
     """A launch is about to happen; this is recorded before the pane is made.
 
     Attributes:
+        role: The role of the seat.
         record: The resume record of the launch.
-        mode: How the pane comes up: ``native`` (the agent with its conversation), ``fresh`` (the
-            agent with a new one), ``shell`` (for a person) or ``screen`` (just the last screen).
-        reason: Why the pane comes up in this mode, in words.
+        mode: What the pane starts with: ``native`` (the agent with its earlier conversation),
+            ``fresh`` (the agent with a new one), ``shell`` (a shell for the user) or ``screen``
+            (only the last screen).
+        reason: The reason for the mode, in words.
         attempt: 1 for the first launch for the same work, 2 for the next, and so on.
+        subplan: The sub-plan of the seat; None if it has none.
+        topic: The topic of the seat; empty if it has none.
+        prompt_bytes: The size of the prompt that is sent, in bytes.
+        fresh_prompt_bytes: The size of the full prompt for a new conversation, in bytes.
         stopped: Whether the pane waits for the user's choice (see `LaunchChosen`); ``mode`` is then
             the mode that the choice ``resume`` leads to.
-        phase: The phase whose work needs the launch; empty in older journals. If that work is done
-            by now, or the phase is over, the launch gets no seat.
+        phase: The phase whose work needs the launch; empty in older journals. If that work is
+            already done or the phase is over, the launch changes nothing.
     """
 
     kind: ClassVar[str] = "agent_launched"
@@ -322,14 +371,15 @@ class AgentLaunched(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchChosen(Fact):
-    """The user chose in a stopped pane how to go on; the launch's time limits start now.
+    """The user chose in a stopped pane what to start; the launch's time limits start now.
 
     Attributes:
         choice: ``resume``, ``fresh`` or ``shell``.
-        mode: How the pane comes up now, as in `AgentLaunched`.
-        reason: Why the pane comes up in this mode, in words.
-        record: The resume record for this choice; empty if the record of the launch stays.
-        prompt: The name of the file with the prompt in the folder of the launch.
+        mode: What the pane starts with, as in `AgentLaunched`.
+        reason: The reason for the mode, in words.
+        record: The resume record for this choice; empty if the record of the launch stays valid.
+        prompt: The name of the file with the prompt in the launch's folder.
+        prompt_bytes: The size of that prompt, in bytes.
     """
 
     kind: ClassVar[str] = "launch_chosen"
@@ -343,7 +393,7 @@ class LaunchChosen(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PromptReached(Fact):
-    """There is proof that a prompt arrived in the conversation of this launch."""
+    """There is proof, the ``evidence``, that a prompt arrived in this launch's conversation."""
 
     kind: ClassVar[str] = "prompt_reached"
     evidence: str
@@ -356,6 +406,8 @@ class AgentExited(Fact):
     Attributes:
         cause: ``crashed``, ``finished`` (exit status 0), ``ended_by_user``, ``rejected`` (the agent
             does not know the conversation) or ``claim_taken`` (another pane has the conversation).
+        status: The exit status; None if it is not known, or if a Unix signal ended the program.
+        signal: The number of that Unix signal; None if there was none.
     """
 
     kind: ClassVar[str] = "agent_exited"
@@ -366,7 +418,11 @@ class AgentExited(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentNudged(Fact):
-    """An idle agent that has not handed in was reminded; this happens once per launch."""
+    """An idle agent that has not handed in its work was reminded; happens once per launch.
+
+    Attributes:
+        result: What happened to the reminder: a `DeliveryResult`.
+    """
 
     kind: ClassVar[str] = "agent_nudged"
     result: str
@@ -374,7 +430,7 @@ class AgentNudged(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentStalled(Fact):
-    """A reminded agent stayed idle: it was reported, and is not reminded again."""
+    """A reminded agent stayed idle for ``idle_s`` seconds; it is reported, not reminded again."""
 
     kind: ClassVar[str] = "agent_stalled"
     idle_s: int
@@ -382,15 +438,15 @@ class AgentStalled(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentParked(Fact):
-    """An agent has reached its usage limit: it is left alone until that is over.
+    """An agent has reached its usage limit, and gets no messages until the limit is over.
 
-    It is recorded again if the agent's words change.
+    The event is recorded again if the agent announces another end of the limit.
 
     Attributes:
         agent: The agent's name in the registry.
-        home: The path of the agent's config home, or empty.
-        until: When it is to be woken (UTC, ISO 8601).
-        said: When the limit ends, in the agent's words; empty where it did not say.
+        home: The path of the agent's config home; empty if it is unknown.
+        until: When to wake the agent (UTC, ISO 8601).
+        said: When the limit ends, in the agent's words; empty if the agent did not say.
     """
 
     kind: ClassVar[str] = "agent_parked"
@@ -402,12 +458,12 @@ class AgentParked(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentWoken(Fact):
-    """The limit of a parked agent should be over; this is recorded before it is told.
+    """The usage limit of a parked agent should be over; recorded before the agent is told.
 
     Attributes:
-        how: ``told`` (it is told to go on, at most once), ``busy`` (it works, before it was told
-            or after), ``answered`` (it has gone on by itself before) or ``launch`` (no agent runs
-            in the seat: one is launched).
+        how: ``told`` (the agent is told to continue, at most once), ``busy`` (it is working, before
+            or after it was told), ``answered`` (it has already continued by itself) or ``launch``
+            (no agent runs in the seat, so one is launched).
     """
 
     kind: ClassVar[str] = "agent_woken"
@@ -416,18 +472,19 @@ class AgentWoken(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimitsLifted(Fact):
-    """The user wants every parked agent to go on now."""
+    """The user asked every parked agent to continue now."""
 
     kind: ClassVar[str] = "limits_lifted"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConversationLearned(Fact):
-    """An agent's conversation became known, or it changed to an unknown one.
+    """The id of an agent's conversation became known, or the agent changed to an unknown one.
 
     Attributes:
-        conversation: The conversation's id; empty if it changed to an unknown one.
-        source: What told it: a ``hook``, the ``environment`` of a call, or the ``screen``.
+        conversation: The conversation's id; empty if it is unknown.
+        source: Where this is known from: a ``hook``, the ``environment`` of a call, or the
+            ``screen``.
     """
 
     kind: ClassVar[str] = "conversation_learned"
@@ -437,7 +494,13 @@ class ConversationLearned(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResearchTold(Fact):
-    """A seat was told that the research it asked for is done."""
+    """A seat was told that the research it asked for is done.
+
+    Attributes:
+        research: The kind of research: ``code`` or ``web``.
+        topic: The topic of the research.
+        result: What happened to the message: a `DeliveryResult`.
+    """
 
     kind: ClassVar[str] = "research_told"
     research: str
@@ -447,9 +510,10 @@ class ResearchTold(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputStarted(Fact):
-    """A message or keys of the user are about to be sent to the pane of their launch.
+    """A message or keys of the user are about to be sent to the launch's pane.
 
-    ``input`` is the id of the event `SeatTold` or `SeatAnswered`.
+    Attributes:
+        input: The id of the event `SeatTold` or `SeatAnswered`.
     """
 
     kind: ClassVar[str] = "input_started"
@@ -458,12 +522,12 @@ class InputStarted(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InputEnded(Fact):
-    """Nothing more happens to a message or to keys of the user.
+    """A message or keys of the user were sent, or were given up.
 
     Attributes:
         input: As in `InputStarted`.
-        result: What happened to it: a `DeliveryResult`.
-        evidence: How that is known, in words.
+        result: What happened to the message or keys: a `DeliveryResult`.
+        evidence: How the result is known, in words.
     """
 
     kind: ClassVar[str] = "input_ended"
@@ -474,7 +538,12 @@ class InputEnded(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseSettled(Fact):
-    """The phase was entered with its outcome already on disk; ``found`` holds that outcome."""
+    """The session entered a phase whose outcome was already on disk.
+
+    Attributes:
+        phase: The phase.
+        found: The fields of the `StateFromDisk` that was read.
+    """
 
     kind: ClassVar[str] = "phase_settled"
     phase: str
@@ -483,7 +552,15 @@ class PhaseSettled(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resumed(Fact):
-    """The session was resumed; ``phase`` and the fields in ``found`` replace those of the state."""
+    """The session was resumed.
+
+    Attributes:
+        phase: The phase in which it continues.
+        cycle: The cycle in which it continues.
+        found: The fields of the `StateFromDisk` that was read; they replace those of the state.
+        override: Whether the user chose the phase; then it is entered anew.
+        tmux_socket: The absolute path of the session's tmux socket; empty if it has not changed.
+    """
 
     kind: ClassVar[str] = "resumed"
     phase: str
@@ -495,14 +572,18 @@ class Resumed(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionReattached(Fact):
-    """A new orchestrator took over the live panes of one that was lost."""
+    """A new orchestrator took over the live panes of one that had ended unexpectedly."""
 
     kind: ClassVar[str] = "session_reattached"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatRestarted(Fact):
-    """The user restarted a seat; ``fresh``: without its conversation. None: as configured."""
+    """The user restarted a seat.
+
+    Attributes:
+        fresh: Whether the seat begins a new conversation; None means as configured.
+    """
 
     kind: ClassVar[str] = "seat_restarted"
     fresh: bool | None = None
@@ -514,7 +595,7 @@ class ArtifactsArchived(Fact):
 
     Attributes:
         moved: How many entries were moved, counted from the first; None (in older journals) means
-            all. Later entries were added while these were being moved.
+            all. Entries that were added during the move are not counted.
     """
 
     kind: ClassVar[str] = "artifacts_archived"
@@ -523,13 +604,13 @@ class ArtifactsArchived(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorktreeMade(Fact):
-    """The session's worktree exists, at the path and on the branch that the state names.
+    """The session's worktree was created, at the path and on the branch that the state names.
 
     Attributes:
-        again: Whether it was made again, after it was deleted.
-        dirty: The files with uncommitted changes in it, if a setup follows.
-        checkpoint: The number of the work-tree checkpoint whose files it has; None for those of the
-            branch.
+        again: Whether an earlier worktree of the session had been deleted.
+        dirty: The files with uncommitted changes in the worktree; only recorded if a setup follows.
+        checkpoint: The number of the work-tree checkpoint whose files it contains; None if it
+            contains the files of the branch.
     """
 
     kind: ClassVar[str] = "worktree_made"
@@ -540,10 +621,10 @@ class WorktreeMade(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorktreeMoved(Fact):
-    """The session's worktree was found at another place: it has moved along with its repository.
+    """The session's worktree was found at another path, because its repository was moved.
 
     Attributes:
-        path: Where its top is now.
+        path: The path of its top-level directory now.
     """
 
     kind: ClassVar[str] = "worktree_moved"
@@ -552,7 +633,11 @@ class WorktreeMoved(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SetupDone(Fact):
-    """All steps of the setup have succeeded; they have created or changed the files ``changed``."""
+    """All steps of the setup have succeeded.
+
+    Attributes:
+        changed: The files that the steps have created or changed.
+    """
 
     kind: ClassVar[str] = "setup_done"
     changed: tuple[str, ...] = ()
@@ -560,11 +645,11 @@ class SetupDone(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChecksBegan(Fact):
-    """The commands of a check are about to run; what ran on other files no longer counts.
+    """The commands of a check are about to run; results on other files no longer count.
 
     Attributes:
-        phase: The check.
-        tree: The id of the files: that of git's tree, or outside of git a new one.
+        phase: The name of the check.
+        tree: The id of the files to check: git's tree id, or a new id outside a git repository.
     """
 
     kind: ClassVar[str] = "checks_began"
@@ -574,7 +659,12 @@ class ChecksBegan(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckDone(Fact):
-    """A command of a check has ended; the attributes are those of `results.CheckResult`."""
+    """A command of a check has ended.
+
+    Attributes:
+        phase: The name of the check.
+        name: The name of the command. All other attributes are as in `results.CheckResult`.
+    """
 
     kind: ClassVar[str] = "check_done"
     phase: str
@@ -591,7 +681,7 @@ class CheckDone(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseMade(Fact):
-    """The worktree exists in which the required commands run on the base."""
+    """The worktree in which the required commands run on the base was created."""
 
     kind: ClassVar[str] = "base_made"
 
@@ -610,10 +700,10 @@ class BaseChecked(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseDone(Fact):
-    """The checks of the base are over, and their worktree is removed.
+    """The checks of the base have ended, and their worktree was removed.
 
     Attributes:
-        because: Why they could not be run; empty where they were.
+        because: Why the checks could not be run; empty if they were run.
     """
 
     kind: ClassVar[str] = "base_done"
@@ -622,7 +712,7 @@ class BaseDone(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckSkipped(Fact):
-    """The user went on without a command that could not run."""
+    """The user skipped the command ``name`` of a check, which could not run."""
 
     kind: ClassVar[str] = "check_skipped"
     name: str
@@ -630,15 +720,16 @@ class CheckSkipped(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repinned(Fact):
-    """The user had the session take what the configuration says now: setup, pipeline, checks.
+    """The user pinned the session to the current configuration: setup, pipeline and checks.
 
     Attributes:
-        setup: The steps of the setup, as the state has them.
-        copied: The patterns of the files that the worktree gets copies of; None: as before.
+        setup: The steps of the setup, in the form of the state.
+        copied: The patterns of the files that are copied into the worktree; None if unchanged.
         dirty: The files with uncommitted changes at that moment.
-        pipeline: The pipeline, as a state has it; empty: pipeline, files and commands stay.
-        pipeline_files: The SHA-256 of each of its files, by name.
-        verify: The commands of its checks, as a state has them.
+        pipeline: The pipeline, in the form of the state; empty if the pipeline, its files and its
+            commands are unchanged.
+        pipeline_files: The SHA-256 of each file of the pipeline, by name.
+        verify: The commands of its checks, in the form of the state.
     """
 
     kind: ClassVar[str] = "repinned"
@@ -675,11 +766,11 @@ class RewindStarted(Fact):
     """The files of the work tree are about to be rewound to a checkpoint.
 
     Attributes:
-        number: The checkpoint to go back to.
-        before: The checkpoint with the files as they are now.
-        phase: The phase in which work goes on then.
-        subplans: The sub-plans that stay handed in.
-        stale: The seats whose conversations went on after the checkpoint.
+        number: The number of the checkpoint to rewind to.
+        before: The number of the checkpoint with the files before the rewind.
+        phase: The phase in which work continues after the rewind.
+        subplans: The sub-plans that remain done.
+        stale: The seats whose conversations continued after the checkpoint was taken.
     """
 
     kind: ClassVar[str] = "rewind_started"
@@ -692,9 +783,9 @@ class RewindStarted(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewound(Fact):
-    """The files are those of the checkpoint again; the attributes are as in `RewindStarted`.
+    """The files of the work tree were rewound; the attributes are as in `RewindStarted`.
 
-    The artifacts of the phase, and of the phases that build on it, no longer count.
+    The artifacts of ``phase``, and of the phases that depend on it, no longer count.
     """
 
     kind: ClassVar[str] = "rewound"
@@ -714,10 +805,13 @@ class CommitStarted(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitMade(Fact):
-    """The commit was made, or found by its trailer; ``commit`` is None if none was needed.
+    """The commit of the result was made, or was found by its trailer.
 
-    The trailer is the line ``Agentmux-Event: <id of the approval>`` in the commit's message. If
-    an earlier attempt had already made the commit, ``adopted`` is True.
+    The trailer is the line ``Agentmux-Event: <id of the approval>`` in the commit's message.
+
+    Attributes:
+        commit: The hash of the commit; None if no commit was needed.
+        adopted: Whether an earlier attempt had already made the commit.
     """
 
     kind: ClassVar[str] = "commit_made"
@@ -727,7 +821,7 @@ class CommitMade(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitDelayed(Fact):
-    """The commit waits until an obstacle in the user's repository is gone, and is then made."""
+    """The commit is delayed until an obstacle in the user's repository, the ``reason``, is gone."""
 
     kind: ClassVar[str] = "commit_delayed"
     reason: str
@@ -735,7 +829,7 @@ class CommitDelayed(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitFailed(Fact):
-    """The commit could not be made; the user decides again."""
+    """The commit could not be made, for the ``reason``; the user decides again."""
 
     kind: ClassVar[str] = "commit_failed"
     reason: str
@@ -743,10 +837,15 @@ class CommitFailed(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepStarted(Fact):
-    """A step of a delivery is about to be taken; ``record`` says what exactly it will do.
+    """A step of a delivery is about to be taken.
 
-    It is recorded again, with another ``record``, if the world has changed before the step was
-    taken.
+    The event is recorded again, with another ``record``, if the repository or the forge changes
+    before the step is taken.
+
+    Attributes:
+        approval: The id of the event that approved the result.
+        step: The name of the step, as in `state.Delivery`.
+        record: What exactly the step will do, as texts by name.
     """
 
     kind: ClassVar[str] = "delivery_step_started"
@@ -757,7 +856,13 @@ class StepStarted(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepDone(Fact):
-    """A step of a delivery was taken, or was found to be taken; ``record`` says what it did."""
+    """A step of a delivery was taken, or was found to be taken already.
+
+    Attributes:
+        approval: As in `StepStarted`.
+        step: As in `StepStarted`.
+        record: What the step did, as texts by name.
+    """
 
     kind: ClassVar[str] = "delivery_step_done"
     approval: str
@@ -769,7 +874,11 @@ class StepDone(Fact):
 class StepFailed(Fact):
     """A step of a delivery could not be taken; the user decides again.
 
-    ``reason`` is for people; ``record`` is what the next cycle may need, such as the conflicts.
+    Attributes:
+        approval: As in `StepStarted`.
+        step: As in `StepStarted`.
+        reason: Why it failed, for the user.
+        record: What the next cycle may need, such as the conflicts, as texts by name.
     """
 
     kind: ClassVar[str] = "delivery_step_failed"
@@ -789,9 +898,10 @@ class SessionInterrupted(Fact):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionFailed(Fact):
-    """The pipeline cannot go on by itself.
+    """The session failed: the pipeline cannot continue without the user.
 
     Attributes:
+        cause: Why it failed, for the user.
         phase: The phase that failed; empty in older journals.
     """
 
@@ -805,19 +915,22 @@ FACTS: Final[Mapping[str, type[Fact]]] = {
     for each in tuple(globals().values())
     if isinstance(each, type) and issubclass(each, Fact) and "kind" in vars(each)
 }
+"""All kinds of facts by their ``kind``, in the order of this file."""
 SIGNALS: Final = frozenset(kind for kind, fact in FACTS.items() if issubclass(fact, Signal))
 USER_DECISIONS: Final = frozenset(k for k, fact in FACTS.items() if issubclass(fact, UserDecision))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """One journal line.
+    """One line of the journal.
 
     Attributes:
+        id: The event's uuid.
         at: When it happened (UTC, ISO 8601 with ``Z``).
-        seat: The seat that the event comes from or concerns; else ``orchestrator`` or ``user``.
-        launch: The launch that the event comes from or concerns; else empty.
-        cycle: The cycle in which the writer of the event works.
+        seat: The seat that the event comes from or concerns; otherwise ``orchestrator`` or
+            ``user``.
+        launch: The launch that the event comes from or concerns; otherwise empty.
+        cycle: The cycle of the session from the view of the event's writer.
         fact: What happened.
     """
 
@@ -843,8 +956,10 @@ class _Envelope:
 def encode(event: Event, version: int = VERSION) -> dict[str, object]:
     """Return the fields of the event's journal line, as a mapping; `parse` is the inverse.
 
-    ``version`` is `OLDER_VERSION` for a signal to an orchestrator that reads no other: signals have
-    the same form in both.
+    Args:
+        event: The event.
+        version: The version to write in the line: `OLDER_VERSION` for a signal to an orchestrator
+            that reads no other. Signals have the same form in both versions.
     """
     return {
         "v": version,
@@ -862,8 +977,8 @@ def parse(fields: Json) -> Event:
     """Return the event that the fields of a journal line describe; the inverse of `encode`.
 
     Raises:
-        UnknownEventError: The kind is unknown, or this program does not read the version.
-        FieldError: A field is missing or of another type.
+        UnknownEventError: The kind is unknown, or this program cannot read the version.
+        FieldError: A field is missing or has the wrong type.
     """
     version = fields.get("v")
     if type(version) is not int or not OLDER_VERSION <= version <= VERSION:

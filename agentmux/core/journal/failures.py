@@ -1,4 +1,4 @@
-"""Why something failed, as the journal has it: never longer than people read; pure."""
+"""Shortens the reasons of failures for the journal. Pure."""
 
 from __future__ import annotations
 
@@ -9,16 +9,19 @@ from agentmux.core.codec.frozen import DataclassInstance, replace
 F = TypeVar("F", bound=DataclassInstance)
 
 REASON_MAX: Final = 8_000
-"""How many characters a reason has at most: a line of the journal has a limit, too."""
+"""The maximum length of a reason, in characters. Lines of the journal are limited, too."""
 
 _BEGINNING: Final = 2_000
 _CUT: Final = "\n[…]\n"
 _TEXTS: Final = ("because", "cause", "reason", "said")
-"""The fields of events with words about a failure, which may be those of any program."""
+"""The fields of events that explain a failure, possibly with the output of another program."""
 
 
 def shorten_failure(fact: F) -> F:
-    """Return an event whose words about a failure are cut in their middle, if they are too long."""
+    """Return ``fact`` with each reason of a failure limited to `REASON_MAX` characters.
+
+    A longer text is cut in its middle. If nothing is too long, ``fact`` itself is returned.
+    """
     given = {name: getattr(fact, name) for name in _TEXTS if hasattr(fact, name)}
     fields: dict[str, Any] = {name: _cut(text) for name, text in given.items() if _is_long(text)}
     record = getattr(fact, "record", {})

@@ -1,7 +1,8 @@
-"""States and journal lines without a recorded pipeline, in the one form that is written.
+"""Converts states and journal lines that record no pipeline to the form that this version writes.
 
-They are those of 0.1.0 and of the original AgentMux, and hand-made ones: their pipeline is
-``feature``, and what its review has found stands in fields of their own. Nothing else knows them.
+Such files come from 0.1.0, from the original AgentMux, or from people who wrote them by hand. Their
+pipeline is ``feature``, and the results of its review are in fields of their own. No other module
+reads this form.
 """
 
 from __future__ import annotations
@@ -37,15 +38,16 @@ def is_older(state: Json) -> bool:
 
 
 def present_form(state: Json, *, where: str, fix_requested: bool | None = None) -> Json:
-    """Return the content of a ``state.json`` as this version writes it.
+    """Return the content of an older ``state.json`` in the form that this version writes.
 
     Args:
-        state: What no pipeline is recorded in.
-        where: Its place, for messages.
-        fix_requested: Whether a file of the session asks for a fix; None if nobody looked.
+        state: The content, which records no pipeline.
+        where: Where the content comes from, for error messages.
+        fix_requested: Whether the session's directory contains a fix request; None if that was not
+            checked.
 
     Raises:
-        FieldError: A field that only older states have is of another type.
+        FieldError: A field that only older states have has the wrong type.
     """
     older = from_fields(_Older, state, where=where)
     given = {name: value for name, value in state.items() if name not in _OWN}
@@ -59,9 +61,10 @@ def present_form(state: Json, *, where: str, fix_requested: bool | None = None) 
 
 
 def shown_form(state: Json) -> Json:
-    """Return the content of a ``state.json`` as views show it, which check the type of each value.
+    """Return the content of a ``state.json`` in the form that views read.
 
-    No file of the session was looked at, so the fix says only which iteration it is.
+    Content that records a pipeline is returned unchanged. The types of the values are not checked;
+    the views do that. The fix has only its iteration, because no other file is read.
     """
     if not is_older(state):
         return state
@@ -87,7 +90,7 @@ def _results(older: _Older) -> dict[str, Any]:
 
 
 def _is_fixed(state: Json, older: _Older, fix_requested: bool | None) -> bool:
-    """Whether what the review found is being fixed, or was. No fix is known of in iteration 0."""
+    """Whether the findings of the review are being fixed, or were; False in iteration 0."""
     if older.review_iteration == 0:
         return False
     if fix_requested is None:
@@ -103,9 +106,9 @@ def _fix(older: _Older, is_fixed: bool) -> dict[str, Any] | None:
 
 
 def present_line(payload: Json) -> Json:
-    """Return the payload of a journal line of the older version as this version writes it.
+    """Return the payload of a journal line of the older version in the form of this version.
 
-    States in it are read by `state.decode`.
+    A state inside the payload is not converted; `state.decode` does that.
     """
     disk = payload.get("found")
     if not isinstance(disk, dict) or not any(name in disk for name in _FOUND):

@@ -1,4 +1,4 @@
-"""What checks and reviews have found, and the fix that follows, as the state holds it."""
+"""The results of checks and reviews, and the fix that follows them, as the state records them."""
 
 from __future__ import annotations
 
@@ -11,20 +11,22 @@ from agentmux.core.codec.records import FieldError, Json, from_fields, to_fields
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
-    """What one command of a check has shown.
+    """The result of one command of a check.
 
     Attributes:
-        outcome: ``passed`` (exit status 0), ``failed`` (another one), or ``broken``: it could not
-            run, or did not end in time, and so says nothing of the code.
-        status: The exit status; None if a Unix signal ended the command, or nothing is known.
-        signal: The number of that Unix signal, or None.
-        timed_out: Whether it was ended because it took longer than it may.
+        outcome: ``passed`` (exit status 0), ``failed`` (another exit status) or ``broken`` (the
+            command could not run or did not end in time, so it says nothing about the code).
+        status: The exit status; None if it is unknown, or if a Unix signal ended the command.
+        signal: The number of that Unix signal; None if there was none.
+        timed_out: Whether the command was ended because it exceeded its time limit.
         tree: The id of the files that the command ran on; empty if unknown.
-        left: The id of the files after it, if it has changed some that git does not ignore.
-        required: Whether the check needs it; else it is only reported.
-        launch: The launch whose exit record is the evidence.
-        output: The end of what a command wrote that did not pass, cleaned for people; else empty.
-        skipped: Whether the user went on without it.
+        left: The id of the files after the command, if it changed files that git does not ignore;
+            otherwise empty.
+        required: Whether the check needs the command to pass; if not, the result is only reported.
+        launch: The id of the launch whose exit record is the evidence.
+        output: The end of the command's output, in readable form, if it did not pass; otherwise
+            empty.
+        skipped: Whether the user has skipped the command.
     """
 
     outcome: str
@@ -41,16 +43,16 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PhaseResult:
-    """What a check or a review has found since the last fix that it looks at.
+    """The result of a check or review, on the files as the last fix left them.
 
     Attributes:
-        iteration: The iteration of the session in which it was found.
-        tree: The id of the files that were looked at; empty if unknown.
-        verdicts: Of a review: ``pass`` or ``fail``, by the role of the reviewer.
-        reviews: Of a review: the parsed file of each reviewer, by role.
-        checks: Of a check: what each command has shown, by its name.
+        iteration: The iteration of the session to which the result belongs.
+        tree: The id of the files that were checked or reviewed; empty if unknown.
+        verdicts: For a review: ``pass`` or ``fail``, by the role of the reviewer.
+        reviews: For a review: the parsed file of each reviewer, by role.
+        checks: For a check: the result of each command, by name.
         outcome: ``passed``, ``failed``, ``capped`` (it failed, and no further fix is allowed), or
-            empty while it is open.
+            empty while it is undecided.
     """
 
     iteration: int = 0
@@ -63,15 +65,15 @@ class PhaseResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fix:
-    """The last fix of the present cycle.
+    """The last fix of the current cycle.
 
     Attributes:
-        sender: The check or review that asked for it (``from`` in the file); its folder has the
-            fix request.
-        iteration: 1 for the first fix of the cycle, whoever asked for it, and so on; 0 if an older
-            session does not say.
-        sent: How many fixes each check and review has asked for in this cycle.
-        over: Whether the session went back to a phase before it, and so no longer needs it.
+        sender: The check or review that asked for the fix (``from`` in the file); its folder
+            contains the fix request. Empty if the fix is no longer about a result.
+        iteration: 1 for the first fix of the cycle, whichever phase asked for it, 2 for the next,
+            and so on; 0 if an older session does not record it.
+        sent: How many fixes each check and review has asked for in this cycle, by phase.
+        over: Whether the session went back to a phase before the fix, and no longer needs it.
     """
 
     sender: str
@@ -82,17 +84,18 @@ class Fix:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseChecks:
-    """What the required commands show on the files on which the session began.
+    """The results of the required commands on the base, the commit that the session started from.
 
     Attributes:
-        path: The top of the worktree in which they run; it is removed when they have ended.
-        commit: What it shows.
-        steps: What prepares it, as `state.Setup` has it.
-        made: Whether the worktree exists.
+        path: The top-level directory of the worktree in which the commands run; it is removed when
+            they have ended.
+        commit: The commit that is checked out there.
+        steps: The setup steps of this worktree, as in `state.Setup`.
+        made: Whether the worktree was created.
         done: How many of the steps have succeeded.
-        checks: What the commands have shown so far, by name.
-        finished: Whether all is done there, and the worktree is removed.
-        because: Why the commands could not be run there; empty where they were.
+        checks: The results of the commands so far, by name.
+        finished: Whether all commands have ended, and the worktree was removed.
+        because: Why the commands could not be run; empty if they could.
     """
 
     path: str
@@ -109,7 +112,7 @@ _ALWAYS: Final = frozenset({"path", "commit", "done"})
 
 
 def base_fields(base: BaseChecks | None) -> dict[str, object] | None:
-    """Return what was found on the base as ``state.json`` has it; None for None."""
+    """Return the results on the base in the form of ``state.json``; None if ``base`` is None."""
     if base is None:
         return None
     checks = {name: _check_fields(each) for name, each in base.checks.items()}
@@ -118,10 +121,10 @@ def base_fields(base: BaseChecks | None) -> dict[str, object] | None:
 
 
 def base_from(value: object, where: str) -> BaseChecks | None:
-    """Return what `base_fields` returned.
+    """Return the results on the base; the inverse of `base_fields`.
 
     Raises:
-        FieldError: ``value`` holds something else.
+        FieldError: ``value`` has another form; the message names ``where``, where it comes from.
     """
     if value is None:
         return None
@@ -141,7 +144,7 @@ def _checks_from(fields: Json, where: str) -> Mapping[str, CheckResult]:
 
 
 def result_fields(result: PhaseResult) -> dict[str, object]:
-    """Return a result as ``state.json`` and ``results.yaml`` have it; empty fields are absent."""
+    """Return a result in the form of ``state.json`` and ``results.yaml``, without empty fields."""
     checks = {name: _check_fields(each) for name, each in result.checks.items()}
     given: dict[str, object] = {**to_fields(result), "checks": checks}
     return {name: value for name, value in given.items() if value or name == "iteration"}
@@ -160,10 +163,10 @@ def _check_fields(check: CheckResult) -> dict[str, object]:
 
 
 def result_from(value: object, where: str) -> PhaseResult:
-    """Return the result that `result_fields` returned.
+    """Return the result of a check or review; the inverse of `result_fields`.
 
     Raises:
-        FieldError: ``value`` is not such a result. The message names ``where``, its place.
+        FieldError: ``value`` has another form; the message names ``where``, where it comes from.
     """
     fields = _mapping(value, where)
     plain = {name: each for name, each in fields.items() if name not in {"checks", "reviews"}}
@@ -176,22 +179,22 @@ def result_from(value: object, where: str) -> PhaseResult:
 
 
 def results_fields(results: Mapping[str, PhaseResult]) -> dict[str, object]:
-    """Return results by phase as ``state.json`` has them."""
+    """Return the results of phases, by phase, in the form of ``state.json``."""
     return {phase: result_fields(each) for phase, each in results.items()}
 
 
 def results_from(value: object, where: str) -> Mapping[str, PhaseResult]:
-    """Return results by phase; the inverse of `results_fields`.
+    """Return the results of phases, by phase; the inverse of `results_fields`.
 
     Raises:
-        FieldError: ``value`` holds something else.
+        FieldError: ``value`` has another form; the message names ``where``, where it comes from.
     """
     fields = _mapping(value, where)
     return {phase: result_from(each, f"{where}.{phase}") for phase, each in fields.items()}
 
 
 def fix_fields(fix: Fix | None) -> dict[str, object] | None:
-    """Return a fix as ``state.json`` has it."""
+    """Return a fix in the form of ``state.json``; None if ``fix`` is None."""
     if fix is None:
         return None
     fields = {"from": fix.sender, "iteration": fix.iteration, "sent": dict(fix.sent)}
@@ -199,10 +202,10 @@ def fix_fields(fix: Fix | None) -> dict[str, object] | None:
 
 
 def fix_from(value: object, where: str) -> Fix | None:
-    """Return the fix that `fix_fields` returned.
+    """Return a fix, or None; the inverse of `fix_fields`.
 
     Raises:
-        FieldError: ``value`` is not such a fix.
+        FieldError: ``value`` has another form; the message names ``where``, where it comes from.
     """
     if value is None:
         return None

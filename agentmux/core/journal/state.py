@@ -1,7 +1,7 @@
-"""The state of one session: what ``state.json`` holds, as a frozen value.
+"""The state of one session, as a frozen value, and its form in ``state.json``.
 
-The fields and their meaning are documented in docs/reference/session-files.md. Only ``phase`` is
-required of a file; fields that this version does not know survive a rewrite (``extra``).
+docs/reference/session-files.md documents the fields. A file must have only ``phase``; fields that
+this version does not know are kept in ``extra`` and written back.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from agentmux.core.names.statuses import CRASHED, KEEP, LAUNCHED
 
 NATIVE: Final = "native"
 AGENT_MODES: Final = frozenset({NATIVE, "fresh"})
-"""The modes of a launch that starts an agent.
+"""The modes of a launch that start an agent.
 
-In the other modes a person plays the role, or nobody does.
+In the other modes, the pane runs a shell for the user, or nothing.
 """
 
 T = TypeVar("T", bound=DataclassInstance)
@@ -49,15 +49,25 @@ class Seat:
     """The current launch of a seat.
 
     Attributes:
-        launch: The launch's id; only its signals count for the seat.
-        status: ``launched``; ``stopped`` while its pane waits for the user's choice; or the cause
-            of its end, as in `events.AgentExited`.
-        mode: How the pane came up, as in `events.AgentLaunched`.
-        reason: Why the pane came up in this mode, in words.
+        launch: The launch's id; only signals of this launch count for the seat.
+        role: The seat's role.
+        phase: The phase for which the seat was launched.
+        mode: What the pane was started with, as in `events.AgentLaunched`.
+        reason: The reason for the mode, in words.
+        since: When the launch was made, or when the user chose what to start (UTC, ISO 8601).
+        subplan: The seat's sub-plan; None if it has none.
+        topic: The seat's topic; empty if it has none.
         attempt: 1 for the first launch for the same work, 2 for the next, and so on.
+        status: ``launched``; ``stopped`` while the pane waits for the user's choice; or the cause
+            of the launch's end, as in `events.AgentExited`.
+        exit_status: The exit status, as in `events.AgentExited`.
+        exit_signal: The Unix signal, as in `events.AgentExited`.
         reached: Whether there is proof that a prompt of AgentMux has arrived.
         heard: Whether a signal of this launch was accepted.
-        since: When the launch was made, or the user chose how to go on (UTC, ISO 8601).
+        nudged: Whether the idle agent was reminded.
+        stalled: Whether the agent stayed idle after that.
+        prompt_bytes: As in `events.AgentLaunched`.
+        fresh_prompt_bytes: As in `events.AgentLaunched`.
     """
 
     launch: str
@@ -88,7 +98,14 @@ class Seat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Interruption:
-    """Why the session does not go on: the ``cause``, for people, and where it happened."""
+    """Why the session was interrupted.
+
+    Attributes:
+        cause: The reason, for the user.
+        seat: The seat that the reason concerns, or ``orchestrator`` or ``user``.
+        phase: The phase in which it happened.
+        at: When it happened (UTC, ISO 8601).
+    """
 
     cause: str
     seat: str = ""
@@ -98,7 +115,12 @@ class Interruption:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArchivedArtifacts:
-    """Artifacts that no longer count: ``paths`` are to be moved into the folder ``to``."""
+    """Artifacts that no longer count, and are about to be moved to the history.
+
+    Attributes:
+        to: The folder to move them into, relative to the session's directory.
+        paths: The files and folders to move, relative to the session's directory.
+    """
 
     to: str
     paths: tuple[str, ...]
@@ -110,7 +132,13 @@ class ArchivedArtifacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Research:
-    """Research on a topic: the question, the seats that asked for it, and those told of its end."""
+    """Research on a topic.
+
+    Attributes:
+        question: The question to answer.
+        owners: The seats that asked for it, in order.
+        told: The seats that were told that it is done.
+    """
 
     question: str
     owners: tuple[str, ...] = ()
@@ -119,14 +147,16 @@ class Research:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Input:
-    """A message or keys of the user that are on their way to the agent of a launch.
+    """A message or keys of the user that still have to be sent to the agent of a launch.
 
     Attributes:
-        id: The id of the user's event.
+        id: The id of the event `events.SeatTold` or `events.SeatAnswered`.
+        seat: The seat of the agent.
+        launch: The id of the launch.
         text: The message; empty for keys.
         keys: As in `events.SeatAnswered`; empty for a message.
-        screen: As in `events.SeatAnswered`.
-        started: Something may have been typed.
+        screen: As in `events.SeatAnswered`; empty for a message.
+        started: Whether sending has begun, so that a part may have been typed already.
     """
 
     id: str
@@ -147,7 +177,7 @@ class Commit:
             decides again) or ``none`` (no commit was needed).
         approval: The id of the event by which the result was approved.
         commit: The id of the commit; None if there is none.
-        reason: Why the commit is delayed or failed; else empty.
+        reason: Why the commit is delayed or failed; otherwise empty.
     """
 
     status: str
@@ -158,11 +188,11 @@ class Commit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepState:
-    """How far one step of a delivery is.
+    """The progress of one step of a delivery.
 
     Attributes:
-        status: ``running``, ``done`` or ``failed``.
-        reason: Why it failed, and what to do about it; else empty.
+        status: ``running``, ``done`` or ``failed``; empty if the step has not begun.
+        reason: Why the step failed, and what to do about it; otherwise empty.
         record: What was recorded before and after the step, as texts by name; see
             docs/reference/session-files.md.
     """
@@ -174,14 +204,15 @@ class StepState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """Where an approved result goes, and how far it is.
+    """How an approved result is delivered, and the progress so far.
 
     Attributes:
-        id: The id of the approval.
-        then: ``keep`` (it stays on its branch), ``merge`` (into the branch that its own began on),
-            ``push`` (to a remote) or ``pr`` (pushed and requested).
-        steps: Each step that was begun, by name: ``commit``, ``merge``, ``push``, ``request``.
-            Which steps a delivery has, in which order, is in `core.pipeline.delivery`.
+        id: The id of the event that approved the result.
+        then: ``keep`` (the result stays on its branch), ``merge`` (its branch is merged into the
+            base branch), ``push`` (its branch is pushed to a remote) or ``pr`` (its branch is
+            pushed, and a pull request is opened).
+        steps: The steps that have begun, by name: ``commit``, ``merge``, ``push``, ``request``.
+            `core.pipeline.delivery` defines which steps a delivery has, and their order.
     """
 
     id: str
@@ -194,17 +225,19 @@ class TreeCheckpoint:
     """A work-tree checkpoint: the files of the work tree, as a commit in the session's directory.
 
     Attributes:
-        number: 1 for the session's first one, and so on.
-        because: ``phase`` (it ended), ``subplan`` (one was handed in), ``stop`` (the session was
-            stopped), ``rewind`` (the files were about to be rewound), ``rewound`` (they were) or
-            ``export``.
-        phase: The phase that had ended, or else was under way.
-        subplans: The sub-plans that were handed in by then.
+        number: 1 for the session's first checkpoint, 2 for the next, and so on.
+        because: Why it was taken: ``phase`` (a phase ended), ``subplan`` (a sub-plan was handed
+            in), ``stop`` (the session was stopped), ``rewind`` (before a rewind of the files),
+            ``rewound`` (after a rewind) or ``export``.
+        phase: The phase that had ended, or else the current one.
         commit: The commit with the files.
-        head: The commit that was checked out; None before the first one.
-        branch: Short name of the branch that was checked out; None where HEAD was detached.
+        cycle: The session's cycle at that time.
+        iteration: The session's iteration at that time.
+        subplans: The sub-plans that were done at that time.
+        head: The commit that was checked out; None if the repository had no commit.
+        branch: The short name of the branch that was checked out; None if HEAD was detached.
         missing: The files that could not be saved.
-        at: When it was recorded (UTC, ISO 8601).
+        at: When the checkpoint was recorded (UTC, ISO 8601).
     """
 
     number: int
@@ -222,7 +255,7 @@ class TreeCheckpoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rewind:
-    """A rewind of the files that has begun; the attributes are as in `events.RewindStarted`."""
+    """A rewind of the files that is under way; the attributes are as in `events.RewindStarted`."""
 
     number: int
     before: int
@@ -233,11 +266,13 @@ class Rewind:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Issue:
-    """The issue of a forge that a session is about; its text is the session's ``feature``.
+    """The issue on a forge that a session is about; its text is the session's ``feature``.
 
     Attributes:
-        title: On one line.
-        words: What the user said beside the issue; empty for nothing.
+        url: The URL of the issue.
+        number: The number of the issue.
+        title: The title, on one line.
+        words: What the user wrote in addition to the issue; empty if nothing.
     """
 
     url: str
@@ -248,7 +283,7 @@ class Issue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """The request on a forge that asks to merge the session's branch."""
+    """The pull or merge request on a forge for the session's branch."""
 
     url: str
     number: int
@@ -256,14 +291,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reviewed:
-    """What a session looks at, in a worktree without a branch, and does not change.
+    """The branch that a session only reviews, in a worktree with a detached HEAD.
 
     Attributes:
-        name: Short name of the branch.
-        commit: Where the branch was when the session began; the worktree shows it.
-        base: The ref with which it is compared, as a person named it.
+        name: The short name of the branch.
+        commit: The tip of the branch when the session began; the worktree has it checked out.
+        base: The ref that the branch is compared with, as the user named it.
         since: The commit of ``base`` when the session began.
-        url: Its request; empty for a plain branch.
+        url: The URL of the branch's pull request; empty if it has none.
     """
 
     name: str
@@ -278,14 +313,14 @@ class Parked:
     """A seat whose agent has reached its usage limit.
 
     Attributes:
-        launch: The seat's launch: the one that showed the limit, or the one after it.
+        launch: The id of the seat's launch: the one that reached the limit, or a later one.
         agent: The agent's name in the registry.
-        home: The path of the agent's config home. Agents with the same name and home are taken for
-            one account: they are woken one after the other.
-        until: When it is to be woken (UTC, ISO 8601).
-        said: When its limit ends, in the agent's words; empty where it did not say.
-        woken: When it was woken (UTC, ISO 8601); empty while it is parked.
-        settled: Whether its agent has worked since it was woken.
+        until: When to wake the agent (UTC, ISO 8601).
+        home: The path of the agent's config home. Agents with the same name and home are treated as
+            one account, and are woken one after the other.
+        said: When the limit ends, in the agent's words; empty if the agent did not say.
+        woken: When the agent was woken (UTC, ISO 8601); empty while it is parked.
+        settled: Whether the agent has worked since it was woken.
     """
 
     launch: str
@@ -299,17 +334,18 @@ class Parked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """The options of a start, which hold for the whole session.
+    """The options of ``agentmux start``, which apply to the whole session.
 
     Attributes:
         agents: Agents by role, from ``--agent`` and ``--role``; ``*`` stands for all other roles.
         models: Models by role, from ``--role``.
         single_coder: Whether one coder does the whole plan.
         require_approval: Whether the user has to approve the result.
-        commit: Whether the result is to be committed (false outside a git repository).
-        base: The commit that was checked out at the start; None without git or without a commit.
-        dirty: Files with uncommitted changes at the start, which the commit leaves out. Folders
-            that are git repositories of their own end in ``/``.
+        commit: Whether the result will be committed; False outside a git repository.
+        base: The commit that was checked out at the start; None if there was no git repository or
+            no commit.
+        dirty: The files with uncommitted changes at the start, which the commit leaves out. A
+            folder that is a git repository of its own ends in ``/``.
     """
 
     agents: Mapping[str, str] = field(default_factory=dict)
@@ -323,7 +359,12 @@ class Options:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Base:
-    """What a session's own branch began on; ``branch`` is None where no branch was named."""
+    """The base of a session's own branch.
+
+    Attributes:
+        commit: The commit from which the branch was created.
+        branch: The name of the base branch; None if the user named no branch.
+    """
 
     commit: str
     branch: str | None = None
@@ -331,12 +372,12 @@ class Base:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved:
-    """Where a session was exported to.
+    """The file that a session was exported to.
 
     Attributes:
         to: The absolute path of the file.
-        digest: The SHA-256 of its manifest, in hex.
-        at: When (UTC, ISO 8601).
+        digest: The SHA-256 of the file's manifest, in hex.
+        at: When the session was exported (UTC, ISO 8601).
     """
 
     to: str
@@ -346,12 +387,12 @@ class Moved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arrived:
-    """Where a session that was imported comes from.
+    """The origin of an imported session.
 
     Attributes:
-        host: The name of that machine.
-        session: Its uuid there.
-        at: When it was imported (UTC, ISO 8601).
+        host: The name of the machine that the session was exported from.
+        session: The session's uuid on that machine.
+        at: When the session was imported (UTC, ISO 8601).
     """
 
     host: str
@@ -361,13 +402,13 @@ class Arrived:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What prepares the session's worktree before the first agent starts there.
+    """The setup of the session's worktree, which runs before the first agent starts there.
 
     Attributes:
         steps: The steps as they were configured at the start: ``name``, ``run`` and ``timeout_s``.
-        done: How many of them have succeeded since the worktree was last made.
-        before: The files that were dirty when the worktree had just been made.
-        finished: Whether all have succeeded, and what they changed is recorded.
+        done: How many steps have succeeded since the worktree was last created.
+        before: The files that were dirty right after the worktree was created.
+        finished: Whether all steps have succeeded, and the files they changed are recorded.
     """
 
     steps: tuple[Json, ...]
@@ -378,42 +419,48 @@ class Setup:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionState:
-    """The fold of a journal up to ``applied_offset``, in bytes.
+    """The state of a session: the fold of its journal up to ``applied_offset``, in bytes.
+
+    docs/reference/session-files.md documents all fields.
 
     Attributes:
-        branch: Short name of the branch that the result goes on; None where HEAD is detached.
-        worktree: The top of the session's own worktree; None where it works in the checkout.
-        base: What the session's own worktree began on.
-        worktree_made: The worktree was there once.
-        continued: The session continues a branch that was there before it.
-        setup: What prepares the worktree; None where nothing does.
-        port_base: The first of the 50 ports that the session's programs may listen on; 0 for none.
-        delivery: Where the approved result goes; None before an approval, and where it stays in
-            the checkout.
+        branch: The short name of the branch that the result is committed to; None if HEAD is
+            detached.
+        worktree: The top-level directory of the session's own worktree; None if the session works
+            in the user's checkout.
+        base: The base of the session's own branch; None if it works in the user's checkout.
+        worktree_made: Whether the worktree was ever created.
+        continued: Whether the session continues a branch that existed before it.
+        setup: The setup of the worktree; None if it needs none.
+        port_base: The first of the 50 ports that the session's programs may listen on; 0 if none
+            are reserved.
+        delivery: How the approved result is delivered; None before an approval, and if the result
+            stays in the user's checkout.
         tree_checkpoints: The work-tree checkpoints, oldest first.
-        rewind: A rewind that has begun and is not finished; None for none.
-        issue: The issue whose text is ``feature``; None where the user described the feature.
-        request: The request that was opened for the result, or that the session continues.
-        reviewed: What the session looks at and does not change; None where it works itself.
-        pipeline: The session's pipeline, as it was when the session began.
-        results: What its checks and reviews have found, by phase.
-        fix: The last fix of the present cycle.
-        skipped_checks: The commands of checks without which the user went on when they could not
-            run; nobody is asked about them again.
-        base_checks: What the required commands show before the session changes anything; None
-            where they are not run on the base.
-        pipeline_files: The prompts and schemas of the pipeline that came from files, by their
-            names in it: the SHA-256 of each. Their content is at `layout.frozen`.
+        rewind: The rewind that is under way; None if there is none.
+        issue: The issue whose text is ``feature``; None if the user described the feature.
+        request: The pull request that was opened for the result, or that the session continues.
+        reviewed: The branch that the session only reviews; None if it writes code itself.
+        pipeline: The session's pipeline, as recorded when the session began or was last repinned.
+        results: The results of its checks and reviews, by phase.
+        fix: The last fix of the current cycle; None if there was none.
+        skipped_checks: The commands of checks that could not run and that the user has skipped. The
+            user is not asked about them again.
+        base_checks: The results of the required commands on the base, before the session changes
+            anything; None if they are not run there.
+        pipeline_files: The SHA-256 of each prompt and schema of the pipeline that came from a file,
+            by its name in the pipeline. `layout.frozen` has the path of the content.
         verify: The commands of the pipeline's checks as they were configured at the start:
             ``name``, ``run``, ``timeout_s`` and ``required``.
-        approved_tree: Git's id of the files that the approval is for; empty for any files.
+        approved_tree: Git's tree id of the files that were approved; empty if any files may be
+            committed.
         approved_back: The commits that a merge may bring back into the base, as in `Approved`.
         parked: The seats that wait for the end of a usage limit, and those that were woken and
-            have not handed in since, by name. They outlive their seats: after a reboot a seat is
-            launched when its limit is over.
-        inputs: What the user wants to be typed to agents and was not dealt with yet, oldest first.
-        moved: Where the session was exported to; None where it goes on here.
-        arrived: Where it comes from; None where it began here.
+            have not handed in their work since, by name. A seat stays here when its launch ends,
+            for example by a reboot, and is launched when the limit is over.
+        inputs: The user's messages and keys that were not sent or given up yet, oldest first.
+        moved: The file that the session was exported to; None if the session continues here.
+        arrived: The origin of an imported session; None if the session began here.
     """
 
     phase: str
@@ -487,26 +534,26 @@ class SessionState:
 
     @property
     def subject(self) -> str:
-        """What the session is about in few words: the issue's title, else the feature."""
+        """What the session is about: the issue's title, or the feature if there is no issue."""
         return self.issue.title if self.issue is not None else self.feature
 
     @property
     def is_report(self) -> bool:
-        """Whether the session leaves only its files: nothing is committed or delivered."""
+        """Whether the session's result is only a report: nothing is committed or delivered."""
         return self.pipeline.result is Result.REPORT
 
     @property
     def commits(self) -> bool:
-        """Whether the result is to be committed once it is approved."""
+        """Whether the result will be committed once it is approved."""
         return self.options.commit and not self.is_report
 
     def tasks(self, kind: ResearchKind) -> Mapping[str, str]:
-        """Return the research of one kind: the status (see `statuses`) of each topic."""
+        """Return the status (see `statuses`) of each research of this kind, by topic."""
         return self.research_tasks if kind is ResearchKind.CODE else self.web_research_tasks
 
     @property
     def iteration(self) -> int:
-        """The present iteration of the present cycle: how many fixes were asked for in it."""
+        """The current iteration: how many fixes were asked for in the current cycle."""
         return self.fix.iteration if self.fix is not None else 0
 
 
@@ -583,7 +630,7 @@ def _plain_mappings(value: object, where: str) -> Mapping[str, Json]:
 
 
 def issue_fields(issue: Issue | None) -> dict[str, object] | None:
-    """Return an issue as ``state.json`` has it; None for none."""
+    """Return an issue in the form of ``state.json``; None if ``issue`` is None."""
     if issue is None:
         return None
     return {name: value for name, value in to_fields(issue).items() if value or name != "words"}
@@ -629,14 +676,14 @@ def encode(state: SessionState) -> dict[str, object]:
 
 
 def phase_names(pipeline: PipelineDefinition) -> frozenset[str]:
-    """Return the phases that a session with this pipeline can be in, its ends included."""
+    """Return the names of all phases of a session with this pipeline, including the ends."""
     return ENDS.union(each.phase for each in pipeline.phases)
 
 
 def has_phase(values: Json) -> bool:
-    """Whether the content of a ``state.json`` names a phase of its pipeline, or an end.
+    """Whether ``values``, the content of a ``state.json``, names a phase of its pipeline or an end.
 
-    Nothing else is checked: the content may be that of a damaged file.
+    Nothing else is checked, and nothing is raised, even if the file was damaged.
     """
     phase, pipeline = values.get("phase"), values.get("pipeline")
     if is_older(values) or not isinstance(phase, str):
@@ -647,14 +694,15 @@ def has_phase(values: Json) -> bool:
 
 
 def decode(values: Json, *, where: str, fix_requested: bool | None = None) -> SessionState:
-    """Return the state that ``values``, the content of ``state.json``, describe.
+    """Return the state that the content of a ``state.json`` describes; the inverse of `encode`.
 
-    One that records no pipeline is brought into the present form, with ``fix_requested`` as
-    `present_form` takes it.
+    Args:
+        values: The content. If it records no pipeline, `present_form` converts it first.
+        where: Where the content comes from, for error messages.
+        fix_requested: As in `present_form`; only used for older content.
 
     Raises:
-        FieldError: ``phase`` is missing or unknown, or a field has another type. The message names
-            ``where``, the place of the values.
+        FieldError: ``phase`` is missing or unknown, or a field has the wrong type.
     """
     if is_older(values):
         values = present_form(values, where=where, fix_requested=fix_requested)
