@@ -1,1 +1,1 @@
-"""What a session takes to another machine, and what it is there. Files and git: `adapters`."""
+"""Moving a session to another machine: what is exported, and its state there. Files: `adapters`."""

@@ -1,7 +1,7 @@
-"""What a session is on the machine on which it arrives.
+"""The state of an imported session on the importing machine.
 
-All that decides what runs, or what happens without a person, is this machine's: command lines,
-setup, checks, the pipeline, and whether a result needs an approval.
+Everything that decides which programs run, or what happens without the user, comes from this
+machine: command lines, setup, checks, the pipeline, and whether a result needs an approval.
 """
 
 from __future__ import annotations
@@ -23,27 +23,31 @@ _SEAT: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,99}")
 _INSIDE: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(?:/[A-Za-z0-9_][A-Za-z0-9._-]*){0,7}")
 _NUMBER_MAX: Final = 10_000
 CHECKPOINTS_MAX: Final = 5000
-"""The most work-tree checkpoints of a session that can be moved. Each is a ref for git, and the
-time to read them grows with the square of their number: these take some seconds."""
+"""The maximum number of work-tree checkpoints of a session that can be moved.
+
+Each is a git ref, and the time to read them grows with the square of their number: this many take
+some seconds.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Landing:
-    """What a session gets where it arrives.
+    """The values that an imported session gets on this machine.
 
     Attributes:
-        name: Of its directory.
-        session_id: Its uuid, which a copy does not keep.
-        host: The name of the machine that it comes from.
-        worktree: The top of its own worktree.
-        branch: Short name of its branch; None where it only looks at a commit.
-        base: What the branch began on.
-        at: Now (UTC, ISO 8601).
-        setup: What prepares the worktree; None for nothing.
-        port_base: The first of its ports.
+        name: The name of the session's directory.
+        session_id: The session's uuid; a copy gets a new one.
+        host: The name of the machine that the session was exported from.
+        worktree: The top-level directory of the session's worktree.
+        branch: The short name of the session's branch; None if the session only reviews a commit.
+        base: The base of the branch.
+        at: The current time (UTC, ISO 8601).
+        setup: The setup of the worktree; None if it needs none.
+        port_base: The first port that is reserved for the session.
         require_approval: Whether the user has to approve the result.
-        commit: Whether the result is to be committed.
-        agents: The names in the agent registry: other agents of the session are forgotten.
+        commit: Whether the result will be committed.
+        agents: The names in this machine's agent registry. Agents of the session that are not among
+            them are dropped.
     """
 
     name: str
@@ -61,7 +65,7 @@ class Landing:
 
 
 def unfit(state: SessionState) -> str:
-    """Return why a session with this state cannot go on elsewhere; empty if it can."""
+    """Return why a session with this state cannot be exported; empty if it can."""
     return next(_unfit(state), "")
 
 
@@ -81,12 +85,15 @@ def _unfit(state: SessionState) -> Iterator[str]:
 
 
 def too_many(checkpoints: int) -> str:
-    """Return why a session with so many work-tree checkpoints cannot be moved."""
+    """Return the message that a session has too many work-tree checkpoints to be moved."""
     return f"it has {checkpoints} work-tree checkpoints, and at most {CHECKPOINTS_MAX} can be moved"
 
 
 def find_state_fault(state: SessionState) -> str:
-    """Return what is wrong in a state that came from a file; empty for nothing."""
+    """Return what is wrong with a state from an exported file, in words; empty if it is valid.
+
+    The file may be hostile: names, paths, commit ids and numbers are checked.
+    """
     return next(_find_state_faults(state), "")
 
 
@@ -111,11 +118,13 @@ def _find_state_faults(state: SessionState) -> Iterator[str]:
 
 
 def land_session(state: SessionState, landing: Landing) -> SessionState:
-    """Return the state of the session where it arrives.
+    """Return the state of an imported session on this machine.
+
+    The session is stopped and has no seats; no earlier conversation comes back.
 
     Args:
-        state: Where it was, with the pipeline of this machine.
-        landing: What it gets here.
+        state: The exported state, already with the pipeline of this machine.
+        landing: The values that the session gets on this machine.
     """
     was = state.branch
     saved = tuple(
@@ -170,12 +179,15 @@ def land_session(state: SessionState, landing: Landing) -> SessionState:
 
 
 def forgotten_agents(state: SessionState, agents: frozenset[str]) -> tuple[str, ...]:
-    """Return the agents of the session that this machine's registry does not have."""
+    """Return the session's agents that are not in this machine's registry, sorted.
+
+    ``agents`` has the names in the registry.
+    """
     return tuple(sorted({*state.options.agents.values()} - agents))
 
 
 def _base(base: BaseChecks | None) -> BaseChecks | None:
-    """Return what the commands have shown on the base; None if that has to be found out here."""
+    """Return the finished results on the base; None if the commands have to run on it here."""
     if base is None or not base.finished:
         return None
     return replace(base, path="", steps=(), made=False, done=0)

@@ -1,4 +1,4 @@
-"""What an agent is told of the work that another one began on another machine."""
+"""The files that tell an agent about the work that was begun on another machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agentmux.core.names import layout
 from agentmux.core.terminal.text.captured_screen import SNAPSHOT_MAX, plain, snapshot_screen
 
 DIFF: Final = f"{layout.HANDOVER}/diff.patch"
-"""The difference between the commit on which the session began and the files as they arrived."""
+"""The diff between the session's base commit and its files at the import."""
 DIFF_MAX: Final = 1 << 20
 
 _SIDE_MAX: Final = 1000
@@ -18,12 +18,12 @@ __all__ = ["DIFF", "DIFF_MAX", "SNAPSHOT_MAX", "screen_file", "screen_text"]
 
 
 def screen_file(seat: str) -> str:
-    """Return the path of the file with the last screen of a seat's agent, as text."""
+    """Return the path, relative to the session, of the text file with a seat's last screen."""
     return f"{layout.HANDOVER}/screen-{seat}.txt"
 
 
 def screen_text(snapshot: bytes) -> str:
-    """Return a snapshot as plain text, without control characters; empty if it is damaged."""
+    """Return a snapshot as plain text, without control characters; empty if blank or damaged."""
     try:
         fields: Any = json.loads(snapshot)
     except (ValueError, RecursionError):

@@ -1,6 +1,6 @@
-"""The manifest of an exported session: what its file says first, and what must be in it.
+"""The manifest of an exported session: the first member of its file, which lists all others.
 
-The content of a file is hostile until it is checked: somebody else may have made it.
+The content of a file is not trusted before it is checked, because anybody may have made it.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from agentmux.core.names import layout
 from agentmux.errors import DataError
 
 SCHEMA: Final = 1
-"""The version of the form of the file."""
+"""The version of the file format."""
 
 MANIFEST: Final = "manifest.json"
 BUNDLE: Final = "repository.bundle"
 INSIDE: Final = "session/"
-"""Where the files of the session are in the file."""
+"""The folder in the exported file that contains the session's files."""
 
 MANIFEST_MAX: Final = 8 << 20
 FILE_MAX: Final = 64 << 20
-"""The most bytes of a file of the session; a larger one stays behind."""
+"""The maximum size of a session's file, in bytes; larger files are not exported."""
 MEMBERS_MAX: Final = 20_000
 INSIDE_MAX: Final = 1000
-"""The most characters of the place of a project in its repository."""
+"""The maximum length, in characters, of a project's path in its repository."""
 
 HEAD_REF: Final = "refs/agentmux/head"
-"""In the bundle: the commit on which the session works."""
+"""The ref in the bundle for the commit on which the session works."""
 BASE_REF: Final = "refs/agentmux/base"
 REVIEWED_REF: Final = "refs/agentmux/reviewed"
-"""In the bundle: the commit with which a session that only reviews compares."""
+"""The ref in the bundle for the commit that a session which only reviews compares with."""
 CHECKPOINT_REFS: Final = "refs/agentmux/checkpoints/"
-"""In the bundle: the work-tree checkpoints, by number."""
+"""The prefix of the refs in the bundle for the work-tree checkpoints; the number follows."""
 
 _PART: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._@+-]{0,127}")
 _PARTS_MAX: Final = 8
@@ -46,17 +46,26 @@ _HOST: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,99}")
 
 FILES: Final = (layout.JOURNAL, layout.REQUIREMENTS)
-"""The files directly in a session's directory that come along."""
+"""The files directly in a session's directory that are exported."""
 
 STAYS: Final = frozenset(
     {layout.LAUNCHES, layout.CHECKPOINTS, layout.WORK_TREE, layout.PIPELINE, layout.HANDOVER}
 )
-"""The folders of a session that stay: of one machine, of its agents, or made again."""
+"""The folders of a session that are not exported.
+
+They belong to one machine or to its agents, or are created again.
+"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
-    """One file in an exported session; ``path`` is relative to the session's directory."""
+    """A file of the session in an exported file.
+
+    Attributes:
+        path: Its path, relative to the session's directory.
+        size: Its size, in bytes.
+        sha256: The SHA-256 of its content, in hex.
+    """
 
     path: str
     size: int
@@ -65,25 +74,27 @@ class Member:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
-    """What the file of an exported session is about.
+    """The manifest of an exported session: its identity, its commits, and its files.
 
     Attributes:
         session: The uuid of the session in the file.
-        source: Its uuid where it was exported; another one only for a copy.
-        name: The name of its directory there.
-        host: The name of that machine.
-        made_at: When it was exported (UTC, ISO 8601).
-        agentmux: The version of AgentMux that wrote it.
-        revision: The revision of the state that was exported.
-        base: The commit on which the session began.
-        head: The commit on which it works.
-        checkpoint: The work-tree checkpoint with its files; None if it has none yet.
-        branch: Short name of its branch; None where none is checked out.
-        bundle: The SHA-256 of the bundle; empty if there is none, as all is at the remote.
-        bundle_size: In bytes.
-        inside: Where its project is in the repository; ``.`` is the top. It is only shown.
+        source: The uuid of the session that was exported; differs from ``session`` for a copy.
+        name: The name of the session's directory on the exporting machine.
+        host: The name of the exporting machine.
+        made_at: When the session was exported (UTC, ISO 8601).
+        agentmux: The version of AgentMux that wrote the file.
+        revision: The revision of the exported state.
+        base: The base commit of the session.
+        head: The commit on which the session works.
+        checkpoint: The commit of the work-tree checkpoint with the session's files; None if there
+            is none yet.
+        branch: The short name of the session's branch; None if no branch is checked out.
+        bundle: The SHA-256 of the git bundle; empty if there is no bundle because the remote has
+            all commits.
+        bundle_size: The size of the bundle, in bytes.
+        inside: The path of the project in its repository, ``.`` for the top; only for display.
         members: The session's files.
-        schema: The version of this form.
+        schema: The version of the file format.
     """
 
     session: str
@@ -105,13 +116,13 @@ class Manifest:
 
     @property
     def is_copy(self) -> bool:
-        """Whether the session was left resumable where it was exported."""
+        """Whether the file is a copy, so that the exported session can still be resumed."""
         return self.session != self.source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plain:
-    """The fields of a manifest whose types have a decoder."""
+    """The fields of a manifest except ``members``, which needs its own decoder."""
 
     session: str
     source: str
@@ -140,7 +151,7 @@ def decode(fields: Json) -> Manifest:
     """Return the manifest that the content of a ``manifest.json`` describes.
 
     Raises:
-        DataError: A newer version wrote it, or it is wrong.
+        DataError: A newer version wrote the manifest, or it is not valid.
     """
     schema = fields.get("schema")
     if type(schema) is int and schema > SCHEMA:
@@ -169,7 +180,7 @@ def _as_short_text(value: object) -> str:
 
 
 def _wrong(found: Manifest) -> Iterator[str]:
-    """Yield what is wrong in a manifest whose fields have the right types."""
+    """Yield what is wrong with a manifest whose fields have the right types."""
     for name, form in _FORMS.items():
         value = getattr(found, name)
         if value is not None and not form.fullmatch(value):
@@ -186,7 +197,7 @@ def _wrong(found: Manifest) -> Iterator[str]:
 
 
 def _in_the_way(paths: list[str]) -> Iterator[str]:
-    """Yield which of the files cannot stand beside the others; capitals make no difference."""
+    """Yield which files conflict with others on disk; the case of letters is ignored."""
     names = {each.casefold() for each in paths}
     if len(names) != len(paths):
         yield "a file is listed twice"
@@ -196,7 +207,7 @@ def _in_the_way(paths: list[str]) -> Iterator[str]:
 
 
 def _folders(path: str) -> Iterator[str]:
-    """Yield the folders on the way to a file, the nearest first."""
+    """Yield the folders that contain the file at ``path``, the innermost first."""
     while "/" in path:
         path = path.rpartition("/")[0]
         yield path
@@ -217,12 +228,16 @@ _FORMS: Final = {
 
 
 def is_commit(text: str) -> bool:
-    """Whether ``text`` has the form of the id of a commit."""
+    """Whether ``text`` has the form of a full commit hash: 40 or 64 hex digits."""
     return _COMMIT.fullmatch(text) is not None
 
 
 def may_come(path: str) -> bool:
-    """Whether a file of a session, by its path in the directory, may be in its exported file."""
+    """Whether a file of a session may be exported and imported.
+
+    Args:
+        path: The file's path, relative to the session's directory.
+    """
     parts = path.split("/")
     plain = all(_PART.fullmatch(each) for each in parts) and len(parts) <= _PARTS_MAX
     if not plain:

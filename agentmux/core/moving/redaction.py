@@ -1,7 +1,7 @@
-"""The journal as it leaves the machine: without command lines, environments and conversations.
+"""Removes command lines, environments and conversations from the events of an exported journal.
 
-Resume records name the config homes of agents, and may hold what a user put into a command line or
-an environment. Keys that a user had pressed in a pane may be a password.
+Resume records name the config homes of agents, and may contain secrets that a user put into a
+command line or an environment. Keys that a user had AgentMux press in a pane may be a password.
 """
 
 from __future__ import annotations
@@ -32,20 +32,20 @@ _KEPT: Final = (
     *("agent", "model", "host", "launch", "reached", "captured_at"),
     *("epoch", "place", "handed_in"),
 )
-"""The fields of a resume record that say what the seat has done, and nothing of how."""
+"""The fields of a resume record that are exported: they say nothing about command lines."""
 
 _OWN: Final = ("tmux_socket", "parked", "inputs", "moved", "arrived", "seats")
-"""The fields of a state that mean nothing on another machine."""
+"""The fields of a state that have no meaning on another machine."""
 
 
 def without_conversation(record: Json) -> dict[str, Any]:
-    """Return a resume record by which no conversation can be found."""
+    """Return a resume record without the fields that lead to a conversation."""
     kept = {name: record[name] for name in _KEPT if name in record}
     return {**kept, "strategy": StrategyKind.NONE.value}
 
 
 def without_secrets(event: Event) -> Event:
-    """Return the event as a file for another machine has it."""
+    """Return the event for an exported journal, without secrets and this machine's paths."""
     return replace(event, fact=_redact_fact(event.fact))
 
 
@@ -65,7 +65,7 @@ _BLANKED: Final[Mapping[type[Fact], Mapping[str, Any]]] = {
     AgentParked: {"home": ""},
     SessionMoved: {"to": "", "digest": ""},
 }
-"""What is not told elsewhere, by the kind of an event."""
+"""The fields that are blanked before the export, by the kind of event, with their blank values."""
 
 
 def _state(fields: Json) -> dict[str, Any]:
