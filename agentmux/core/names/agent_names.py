@@ -1,15 +1,15 @@
-"""The names of the built-in agents that are not like all others."""
+"""The names of the built-in agents that AgentMux treats specially."""
 
 from __future__ import annotations
 
 from typing import Final
 
 SHELL: Final = "shell"
-"""The agent of a role that a person plays."""
+"""The agent that stands for a shell, in which the user plays the role."""
 OFFLINE: Final = "demo"
-"""The offline agent, to try AgentMux without a model."""
+"""The offline agent, with which users can try AgentMux without a model."""
 
 
 def is_for_tests(name: str) -> bool:
-    """Return whether an agent is a variant of the offline agent, which only tests use."""
+    """Whether an agent is a variant of the offline agent that only tests use."""
     return name.startswith(f"{OFFLINE}-")

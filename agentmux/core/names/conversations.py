@@ -1,4 +1,4 @@
-"""Whether a seat's conversation comes back, in words for people; programs read the mode."""
+"""Words that tell users whether a seat's conversation comes back. Programs read the mode itself."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Final, NamedTuple
 from agentmux.core.names.status_labels import NATIVE_MARK
 
 NO_EARLIER: Final = "it has no earlier conversation"
-"""The reason why a seat begins a new conversation at its first start."""
+"""The reason for a new conversation at the first start of a seat."""
 
 _NATIVE: Final = "native"
 _FRESH: Final = "fresh"
 
 
 class _ModeWords(NamedTuple):
-    """The words for a way in which a seat's pane comes up.
+    """The words for a mode in which a seat's pane is started.
 
     Attributes:
-        short: For a column or a mark in a list.
-        will: Of a seat that is to be resumed.
-        did: Of a seat that is at work.
+        short: The words for a column or a mark in a list.
+        will: The words for a seat that will be resumed.
+        did: The words for a seat that is at work.
     """
 
     short: str
@@ -39,46 +39,46 @@ _MODES: Final[Mapping[str, _ModeWords]] = {
 
 
 def conversation(mode: str) -> str:
-    """Return in a word or two whether a seat's agent goes on with a conversation of before.
+    """Return in one or two words whether a seat's agent continues its earlier conversation.
 
-    A mode that is not known is returned as it is, here and in the other functions.
+    Like the other functions here, it returns an unknown mode unchanged.
     """
     return _MODES[mode].short if mode in _MODES else mode
 
 
 def which_conversation(mode: str) -> str:
-    """Return the words of `conversation` for a place without a heading: ``new conversation``."""
+    """Return the words of `conversation` for use without a heading: ``new conversation``."""
     return f"{conversation(mode)} conversation" if mode == _FRESH else conversation(mode)
 
 
 def pane_label(seat: str, agent: str, mode: str) -> str:
-    """Return the text in the border of a seat's pane."""
+    """Return the text for the border of a seat's pane."""
     return f"{seat} · {agent} · {which_conversation(mode)}"
 
 
 def how_it_comes_back(mode: str, reason: str) -> str:
-    """Return in words how a resume starts a seat: ``begins a new conversation: …``.
+    """Return in words how a resume starts a seat, such as ``begins a new conversation: …``.
 
-    That a conversation comes back needs no reason; the evidence is in ``--explain`` and in JSON.
+    ``reason`` is left out if the conversation comes back; ``--explain`` and JSON show the evidence.
     """
     words = _MODES[mode].will if mode in _MODES else mode
     return words if mode == _NATIVE or not reason else f"{words}: {reason}"
 
 
 def how_it_began(mode: str, reason: str) -> str:
-    """Return in words how a seat at work was started: ``began a new conversation: …``."""
+    """Return in words how a seat at work was started, such as ``began a new conversation: …``."""
     words = _MODES[mode].did if mode in _MODES else mode
     return words if mode == _NATIVE or not reason else f"{words}: {reason}"
 
 
 def needs_reason(mode: str, reason: str) -> bool:
-    """Return whether to say why a seat at work does not go on with a conversation of before.
+    """Whether to show the reason why a seat at work does not continue an earlier conversation.
 
-    At its first start there was none (`NO_EARLIER`).
+    At a seat's first start there was none (`NO_EARLIER`), so no reason is shown.
     """
     return mode != _NATIVE and reason not in {"", NO_EARLIER}
 
 
 def started_again(attempt: int) -> str:
-    """Return how often a seat was started for the same work; empty for once."""
+    """Return in words how often a seat was started for the same work; empty if only once."""
     return f"started {attempt} times" if attempt > 1 else ""

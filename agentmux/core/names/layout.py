@@ -1,7 +1,7 @@
-"""Names of sessions, and the paths of AgentMux's files in a project. Opens no file.
+"""The names of sessions, and the paths of AgentMux's files in a project. Opens no file.
 
 The paths in `STATE` and the constants below it, and those that functions return, are relative to a
-session's folder.
+session's directory.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ PROJECT_FOLDER: Final = ".agentmux"
 PROJECT_CONFIG: Final = f"{PROJECT_FOLDER}/config.yaml"
 SESSIONS_DIR: Final = f"{PROJECT_FOLDER}/.sessions"
 MAKING: Final = ".making-"
-"""How the name of a folder among the sessions begins until it is whole."""
+"""The prefix of a new session directory's name until the directory is complete."""
 
 SCHEMA_VERSION: Final = 3
-"""The version of the form of ``state.json``; a higher one comes from a newer AgentMux."""
+"""The version of the format of ``state.json``; a newer AgentMux writes a higher one."""
 
 STATE: Final = "state.json"
 STATE_BACKUP: Final = "state.json.bak"
@@ -32,12 +32,12 @@ RUNTIME: Final = "runtime_state.json"
 LOCK: Final = "session.lock"
 LOCK_HOLDER: Final = "session.lock.json"
 COPIED: Final = "worktreeinclude"
-"""The patterns of the ignored files that the session's worktree gets copies of."""
+"""The file with the patterns of ignored files that are copied into the session's worktree."""
 
 TREE_LOCK: Final = "agentmux.lock"
 TREE_LOCK_HOLDER: Final = "agentmux.lock.json"
 NOTIFIED: Final = "notified.json"
-"""The notices that a person was notified of and that still hold."""
+"""The file with the notices that the user was notified of and that still apply."""
 
 WAKE: Final = "wake.fifo"
 LOG: Final = "orchestrator.log"
@@ -50,7 +50,7 @@ CHECKPOINTS: Final = "checkpoints"
 WORK_TREE: Final = "work-tree"
 PIPELINE: Final = "pipeline"
 HANDOVER: Final = "handover"
-"""The folder of what an imported session tells its agents: diff and last screens."""
+"""The folder with the files that an import left for the agents: a diff and the last screens."""
 
 PRODUCT_MANAGEMENT: Final = "01_product_management"
 ARCHITECTING: Final = "02_architecting"
@@ -70,15 +70,15 @@ _TOPIC = re.compile(r"[a-z0-9][a-z0-9-]{0,47}")
 
 
 def is_ours(path: str) -> bool:
-    """Whether a path of a repository is a ``.agentmux`` folder, or in one."""
+    """Whether ``path`` is, or is inside, a folder named ``.agentmux``."""
     return PROJECT_FOLDER in path.split("/")
 
 
 def slug(text: str) -> str:
     """Return a short name for ``text``: its first words, in 1 to 48 characters of ``[a-z0-9-]``.
 
-    A text in another script has none of these characters: it gets a name that follows from it, such
-    as ``feature-8b1cb0d7``, so that two of them have two names.
+    If the text has none of these characters, as in some scripts, the name contains a checksum of
+    the text, such as ``feature-8b1cb0d7``. An empty text gives `FALLBACK_SLUG`.
     """
     ascii_text = unicodedata.normalize("NFKD", text[:4096]).encode("ascii", "ignore").decode()
     words = re.findall(r"[a-z0-9]+", ascii_text.lower())
@@ -95,14 +95,17 @@ def slug(text: str) -> str:
 
 
 def is_topic(text: str) -> bool:
-    """Whether ``text`` is a valid research topic (it is used as a folder's and a seat's name)."""
+    """Whether ``text`` is a valid research topic: safe in the name of a folder and of a seat."""
     return _TOPIC.fullmatch(text) is not None
 
 
 def session_name(now: datetime, slug_text: str, taken: Container[str]) -> str:
     """Return the name for a new session: ``<stamp>-<slug>``, with ``-2``, ``-3``, … if it is taken.
 
-    ``now`` is the local time that the stamp shows; ``taken`` holds the names of other sessions.
+    Args:
+        now: The local time, from which the stamp is made.
+        slug_text: The slug of the feature.
+        taken: The names of all other sessions.
     """
     base = f"{now:%Y%m%d-%H%M%S}-{slug_text}"
     name, count = base, 1
@@ -119,9 +122,9 @@ def slug_of(name: str) -> str:
 
 
 def stamp_of(name: str) -> datetime | None:
-    """Return the time in the name of a session's directory; None if the name has no stamp.
+    """Return the time in the name of a session's directory; None if the name has no valid stamp.
 
-    It is a local time, without a zone.
+    It is a local time, without a time zone.
     """
     match = _SESSION_NAME.fullmatch(name)
     if match is None:
@@ -135,20 +138,20 @@ def stamp_of(name: str) -> datetime | None:
 
 
 def tmux_name(name: str) -> str:
-    """Return the name of the tmux session of the session whose directory is ``name``.
+    """Return the name of the tmux session for the session whose directory is ``name``.
 
-    tmux allows no ``:`` and no ``.`` there: both become ``_``.
+    tmux allows neither ``:`` nor ``.`` in such a name; both are replaced with ``_``.
     """
     return "agentmux-" + re.sub(r"[:.]", "_", name)
 
 
 def snapshot(seat: str) -> str:
-    """Return the path of the file with the snapshot of a seat's pane."""
+    """Return the path of the file with the last snapshot of a seat's pane."""
     return f"{SNAPSHOTS}/{seat}.json"
 
 
 def new_launch(uuid: str) -> str:
-    """Return the id of a new launch, made of a new uuid."""
+    """Return an id for a new launch, made from ``uuid``, which must be new."""
     return uuid.replace("-", "")[:12]
 
 
@@ -168,17 +171,21 @@ def turn(launch_id: str) -> str:
 
 
 def checkpoint(seat: str) -> str:
-    """Return the path of the folder in which the agent of a seat saves its checkpoints."""
+    """Return the path of the folder in which a seat's agent saves its checkpoints."""
     return f"{CHECKPOINTS}/{seat}"
 
 
 def frozen(digest: str) -> str:
-    """Return the path of the file with a frozen content; ``digest`` is its SHA-256 in hex."""
+    """Return the path of the stored copy of a pipeline's file.
+
+    Args:
+        digest: The SHA-256 of the file's content, in hex.
+    """
     return f"{PIPELINE}/{digest}"
 
 
 def history(cycle: int, iteration: int) -> str:
-    """Return the path of the folder to which the artifacts of an iteration are archived."""
+    """Return the path of the folder into which the artifacts of an iteration are archived."""
     return f"{HISTORY}/{cycle}.{iteration}"
 
 

@@ -1,4 +1,4 @@
-"""The occasions on which a session calls for a person, as in the setting ``notify``."""
+"""The occasions on which the user is notified, as in the setting ``notify``."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from enum import StrEnum
 
 
 class Occasion(StrEnum):
-    """Why a person is notified.
+    """An occasion on which the user is notified.
 
-    ``decision``: the user has to approve the result or to request changes.
-    ``question``: an agent asks something, or left without handing in its work.
-    ``stalled``: an agent stays quiet, or a problem stops the session.
-    ``failed``: the session gave up.
+    ``decision``: the user has to approve the result or request changes.
+    ``question``: an agent asks something, or ended without handing in its work.
+    ``stalled``: an agent stays idle, or a problem stops the session.
+    ``failed``: the session has failed.
     ``parked``: an agent waits for the end of a usage limit.
     ``done``: the session is done.
     """

@@ -1,4 +1,4 @@
-"""The names of the phases and roles; what belongs to each phase is in ``pipeline``."""
+"""The names of the phases and roles. `pipeline` says what each phase does."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Final
 
 
 class Phase(StrEnum):
-    """The name of a phase of the pipeline, or of an end: ``done``, ``failed``.
+    """The name of a phase of the built-in pipeline, or of an end: ``done``, ``failed``.
 
-    State and journal contain the values. The order of the phases is in `pipeline.registry`.
+    The state and the journal contain the values. `pipeline.registry` has the order of the phases.
     """
 
     PRODUCT_MANAGEMENT = "product_management"
@@ -25,7 +25,7 @@ class Phase(StrEnum):
 
 
 ENDS: Final = frozenset[str]({Phase.DONE, Phase.FAILED})
-"""What a session can be in beside the phases of its pipeline."""
+"""The values of a state's ``phase`` that are not phases of the pipeline."""
 
 
 class ResearchKind(StrEnum):
@@ -52,16 +52,16 @@ def researcher(kind: ResearchKind) -> str:
 
 
 SETUP: Final = "setup"
-"""The seat of the commands that run in a new worktree before the first agent; no agent plays it."""
+"""The seat and role of the setup steps that run in a new worktree before the first agent starts."""
 
 CHECK: Final = "check"
-"""The role of the commands that check the result; no agent plays it."""
+"""The role of the commands that check the result."""
 
 BASE: Final = "base"
-"""The role of the commands that run on the base of a session; its seat is that of their setup."""
+"""The role of the commands that run on a session's base, and the seat of their setup steps."""
 
 COMMANDS: Final = frozenset({SETUP, CHECK, BASE})
-"""The roles that no agent plays: each of their launches runs a command."""
+"""The roles that no agent plays: a launch for one of them runs a command."""
 
 RESEARCHERS: Final = tuple(researcher(kind) for kind in ResearchKind)
 ROLES: Final = (

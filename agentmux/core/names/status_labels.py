@@ -1,4 +1,4 @@
-"""The label and colour of each status, for people; programs read the status itself."""
+"""The label and colour in which users see each status. Programs read the status itself."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from agentmux.core.names.occasion import Occasion
 from agentmux.core.names.words.counts import format_count, some
 
 NATIVE_MARK: Final = "↻"
-"""The sign for a conversation that comes back, and for an agent that can resume conversations."""
+"""The sign for a resumed conversation, and for an agent that can resume conversations."""
 
 
 class SessionStatus(StrEnum):
-    """The status of a session, which people see beside its phase.
+    """The status of a session, which users see beside its phase.
 
-    ``starting``: the command ``start`` or ``resume`` is at work, and there is no orchestrator yet.
+    ``starting``: ``start`` or ``resume`` is running, and there is no orchestrator yet.
     ``waiting_for_user``: an agent, or a pane, asks the user something. ``decision``: the user has
-    to approve, or to request changes. ``usage_limit``: an agent is at its limit, and nobody knows
-    when that ends; ``parked``: it is known. ``interrupted``: the orchestrator, the tmux session or
-    the machine ended, but the user did not ask for it. ``moved``: it was exported, and goes on
-    where its file is imported. ``unknown``: the session's tmux server does not answer.
+    to approve or request changes. ``usage_limit``: an agent has reached its limit, and the end of
+    the limit is unknown. ``parked``: the same, with a known end. ``interrupted``: the orchestrator,
+    the tmux session or the machine ended without the user asking for it. ``moved``: the session was
+    exported, and continues where its file is imported. ``unknown``: the session's tmux server does
+    not answer.
     """
 
     STARTING = statuses.STARTING
@@ -44,7 +45,7 @@ class SessionStatus(StrEnum):
 
 
 class StatusGroup(StrEnum):
-    """The heading below which faces list a session, in the order of urgency."""
+    """The heading under which a user interface lists a session; the most urgent comes first."""
 
     NEEDS_YOU = "needs you"
     RUNNING = "running"
@@ -54,10 +55,10 @@ class StatusGroup(StrEnum):
 
 
 class Safety(StrEnum):
-    """What a person should know before a resume; the value is shown.
+    """Whether a session can be resumed without loss; users see the value.
 
-    ``choice``: some seat would begin a new conversation although it had one. ``unsafe``: the
-    session cannot be resumed now, for a reason that is said with it.
+    ``choice``: a seat that had a conversation would begin a new one. ``unsafe``: the session cannot
+    be resumed now; the reason is shown beside it.
     """
 
     SAFE = "safe to resume"
@@ -66,7 +67,11 @@ class Safety(StrEnum):
 
 
 class Colour(StrEnum):
-    """The meaning of a status as a colour: done, yours, broken, at rest. Never shown alone."""
+    """The colour of a status; always shown together with its label.
+
+    Green means done, yellow that the user may act, red that something is wrong, dim that the
+    session rests.
+    """
 
     NONE = ""
     GREEN = "green"
@@ -76,13 +81,15 @@ class Colour(StrEnum):
 
 
 class StatusRow(NamedTuple):
-    """What faces show of a status of a session, and what it notifies as.
+    """How a user interface shows a status of a session, and how the user is notified of it.
 
     Attributes:
-        label: The words for people.
-        occasion: What the user is notified of; None where nobody is notified.
-        mark: One word instead of the label, for a narrow list of live sessions that need their
-            user; empty for all others.
+        label: The words that users see.
+        group: The heading under which the session is listed.
+        colour: The colour of the label.
+        occasion: The occasion of the notification; None if the user is not notified.
+        mark: One word instead of the label, for narrow lists of live sessions that need the user;
+            empty for statuses that are not shown there.
     """
 
     label: str
@@ -115,7 +122,7 @@ STATUS_TABLE: Final[Mapping[str, StatusRow]] = {
     statuses.UNKNOWN: StatusRow("unknown", StatusGroup.NEEDS_YOU, Colour.RED),
     statuses.UNREADABLE: StatusRow("unreadable", StatusGroup.NEEDS_YOU, Colour.RED),
 }
-"""Each status of a session, once for all faces."""
+"""How each status of a session is shown, by status; every user interface uses this table."""
 
 _URGENT: Final = (
     SessionStatus.DECISION,
@@ -139,19 +146,27 @@ _SEAT_COLOURS: Final[Mapping[str, Colour]] = {
 
 
 def left_out_label(path: str) -> str:
-    """Return the warning that the commit leaves out ``path``, a git repository of its own."""
+    """Return the warning that the commit leaves out ``path``, which is a git repository itself."""
     return f"`{path}` is a git repository of its own: the commit leaves it out"
 
 
 def left_behind_label(subjects: Sequence[str]) -> str:
-    """Return the warning that the result has not what was committed in the worktree elsewhere."""
+    """Return the warning that the result lacks commits made in the worktree on other branches.
+
+    ``subjects`` has the subject of each such commit.
+    """
     commits = format_count(len(subjects), "commit that was", "commits that were")
     named = some(subjects)
     return f"without {commits} made in the worktree, on another branch or none: {named}"
 
 
 def brought_back_label(subjects: Sequence[str], base: str) -> str:
-    """Return the warning that a merge brings commits into the base that it has no more."""
+    """Return the warning that a merge brings back commits that were removed from the base.
+
+    Args:
+        subjects: The subject of each such commit.
+        base: The name of the base branch.
+    """
     commits = format_count(len(subjects), "commit")
     return (
         f"the merge brings back {commits} that {base} had when the session began, and has no more:"
@@ -160,10 +175,10 @@ def brought_back_label(subjects: Sequence[str], base: str) -> str:
 
 
 def mend_setup(session: str, *, stop: bool = True) -> str:
-    """Return what to do, in words, if a step of the setup fails as it is configured.
+    """Return the advice for a setup step that fails because of its configuration.
 
     Args:
-        session: A name of the session for the commands.
+        session: The session's name in the commands.
         stop: Whether the session is live, and has to be stopped first.
     """
     first = f"agentmux stop {session}, then " if stop else ""
@@ -177,9 +192,9 @@ _MONTHS: Final = (
 
 
 def clock_label(at: datetime, now: datetime) -> str:
-    """Return a time as people read it, such as ``10:27``, with its day if that is not today.
+    """Return a time such as ``10:27``, or ``Nov 3, 10:27`` if it is not on the day of ``now``.
 
-    It is shown in the zone of ``now``.
+    It is shown in the time zone of ``now``.
     """
     there = at.astimezone(now.tzinfo)
     day = "" if there.date() == now.date() else f"{_MONTHS[there.month - 1]} {there.day}, "
@@ -187,25 +202,25 @@ def clock_label(at: datetime, now: datetime) -> str:
 
 
 def parked_label(until: datetime, now: datetime) -> str:
-    """Return the words for an agent that is left alone until its usage limit ends.
+    """Return the label of an agent that waits for the end of its usage limit, at ``until``.
 
-    ``until`` is shown as by `clock_label`.
+    `clock_label` formats the time.
     """
     return f"parked until {clock_label(until, now)}"
 
 
 def most_urgent(seen: Collection[str]) -> SessionStatus:
-    """Return the status of a session with an orchestrator, of all that holds in it now.
+    """Return the most urgent of the current statuses in a session with an orchestrator.
 
     Args:
-        seen: Statuses of the session and of its seats. Those that do not decide it are ignored; if
-            none decides it, the session is running.
+        seen: The statuses of the session and of its seats. If none of them is urgent, the result is
+            ``running``.
     """
     return next((status for status in _URGENT if status in seen), SessionStatus.RUNNING)
 
 
 def status_label(status: str) -> str:
-    """Return the words that people see for a status of a session or a seat."""
+    """Return the words that users see for a status of a session or a seat."""
     row = STATUS_TABLE.get(status)
     if row is not None:
         return row.label
@@ -213,7 +228,7 @@ def status_label(status: str) -> str:
 
 
 def status_mark(status: str) -> str:
-    """Return the mark of a session's status (`StatusRow`); empty for one without."""
+    """Return the mark (see `StatusRow`) of a session's status; empty if it has none."""
     row = STATUS_TABLE.get(status)
     return row.mark if row is not None else ""
 
@@ -225,7 +240,7 @@ def status_colour(status: str) -> Colour:
 
 
 def status_group(status: str) -> StatusGroup:
-    """Return the heading for a session; a status that is not in the table needs its user."""
+    """Return the heading for a session's status; an unknown status counts as needing the user."""
     row = STATUS_TABLE.get(status)
     return row.group if row is not None else StatusGroup.NEEDS_YOU
 
@@ -234,11 +249,11 @@ _UNITS: Final = ((86_400, "d"), (3_600, "h"), (60, "m"))
 
 
 def age(seconds: float | None, *, least: str = "s") -> str:
-    """Return a duration in its largest unit: ``42s``, ``5m``, ``3h``, ``2d``; ``-`` for None.
+    """Return a duration in its largest unit, rounded down: ``42s``, ``5m``, ``3h``, ``2d``.
 
     Args:
-        seconds: The duration; less than 0 counts as 0.
-        least: The smallest unit to show, ``s`` or ``m``; less than a minute is then ``<1m``.
+        seconds: The duration; less than 0 counts as 0. None, for unknown, returns ``-``.
+        least: The smallest unit to show: ``s``, or ``m`` to show ``<1m`` for less than a minute.
     """
     if seconds is None:
         return "-"

@@ -1,21 +1,21 @@
-"""The statuses of sessions, seats, research, reviews and commits, as in files and JSON."""
+"""The statuses of sessions, seats, research, reviews and commits, as files and JSON have them."""
 
 from __future__ import annotations
 
 from typing import Final
 
-# Of research, a review or a commit.
+# Statuses of research, a review, a check or a commit.
 DISPATCHED: Final = "dispatched"
 RESEARCHED: Final = "done"
 CAPPED: Final = "capped"
 PASSED: Final = "passed"
 BROKEN: Final = "broken"
-"""The outcome of a command of a check that could not run, and so says nothing of the code."""
+"""The outcome of a check's command that could not run, and so says nothing about the code."""
 COMMITTING: Final = "committing"
 DELAYED: Final = "delayed"
-"""The status of a commit that an obstacle prevents; it is tried again when the obstacle is gone."""
+"""The status of a commit that waits until an obstacle is gone, and is then tried again."""
 
-# Where an approved result goes.
+# The ways to deliver an approved result.
 KEEP: Final = "keep"
 MERGE: Final = "merge"
 PUSH: Final = "push"
@@ -23,9 +23,9 @@ PR: Final = "pr"
 WAYS: Final = (KEEP, MERGE, PUSH, PR)
 
 REQUEST: Final = "request"
-"""The last step of the way `PR`."""
+"""The last step of a delivery by `PR`: opening the pull request."""
 
-# Of a seat, in the state.
+# Statuses of a seat, in the state.
 LAUNCHED: Final = "launched"
 STOPPED: Final = "stopped"
 CRASHED: Final = "crashed"
@@ -34,12 +34,12 @@ CLAIM_TAKEN: Final = "claim_taken"
 FINISHED: Final = "finished"
 ENDED_BY_USER: Final = "ended_by_user"
 LEFT: Final = frozenset({FINISHED, ENDED_BY_USER})
-"""The statuses of seats whose agents have left; such an agent comes back if the user asks."""
+"""The statuses of seats whose agents have ended; they start again only if the user asks."""
 
 TIMED_OUT: Final = "timed_out"
-"""The status of a seat whose command was ended because it took longer than it may."""
+"""The status of a seat whose command was ended because it exceeded its time limit."""
 
-# Of a seat, by what its screen and its hooks show.
+# Statuses of a seat, read from its screen and its hooks.
 STARTING: Final = "starting"
 SETTING_UP: Final = "setting_up"
 CHECKING: Final = "checking"
@@ -50,22 +50,22 @@ LIMIT: Final = "usage_limit"
 STALLED: Final = "stalled"
 UNKNOWN: Final = "unknown"
 
-# Of a seat without an agent, by the mode of its launch, which has the same name.
+# Statuses of a seat without an agent, which are the modes of its launch.
 SHELL: Final = "shell"
 SCREEN: Final = "screen"
 PERSON_MODES: Final = frozenset({SHELL, SCREEN})
-"""The modes of launches that leave a role to a person: with a shell, or with the last screen."""
+"""The modes of launches that start no agent: the user plays the role, or sees the last screen."""
 
 PARKED: Final = "parked"
-"""The status of a seat that is left alone until its usage limit ends."""
+"""The status of a seat that waits for the end of its usage limit."""
 
-# Of a session, where none of its seats decides it.
+# Statuses of a session that do not come from its seats.
 DECISION: Final = "decision"
-"""The status of a session whose user has to approve or to request changes."""
+"""The status of a session whose user has to approve or request changes."""
 RUNNING: Final = "running"
 INTERRUPTED: Final = "interrupted"
 FAILED: Final = "failed"
 DONE: Final = "done"
 MOVED: Final = "moved"
-"""The status of a session that was exported: it goes on where its file is imported."""
+"""The status of a session that was exported, and continues where its file is imported."""
 UNREADABLE: Final = "unreadable"

@@ -1,4 +1,4 @@
-"""The names of the states of an agent's turn: unknown, under way, ended."""
+"""The states of an agent's turn, the work that it does after one message."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Turn(StrEnum):
-    """The state of an agent's current or last turn, by its hooks and its screen."""
+    """The state of an agent's current or last turn, read from its hooks and its screen."""
 
     UNKNOWN = "unknown"
     BEGUN = "begun"
@@ -14,8 +14,8 @@ class Turn(StrEnum):
     OF_USER = "of_user"
     """The user began the turn by typing.
 
-    The end of the turn does not change this value, since the user may go on talking with the agent:
-    an early reminder, as after `ENDED`, would disturb that.
+    The end of the turn does not change this value, because the user may continue talking with the
+    agent, and an early reminder, as after `ENDED`, would disturb that.
     """
     LOOKS_ENDED = "looks_ended"
-    """The turn seems over: the screen showed work before, and now the agent waits for input."""
+    """The turn seems to be over: the screen showed work before, and now shows an idle agent."""

@@ -3,7 +3,7 @@
 from typing import Final
 
 VERSION: Final = "0.2.0"
-"""By PEP 440. The build reads it from here; the metadata of the installed package has the same."""
+"""The version, in the form of PEP 440; the build copies it into the package's metadata."""
 
 DISTRIBUTION: Final = "agentmux-cli"
-"""What installers call it, by PEP 503; ``agentmux`` on PyPI is another project."""
+"""The package's name on PyPI, in the form of PEP 503; ``agentmux`` there is another project."""

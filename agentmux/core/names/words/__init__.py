@@ -1,1 +1,1 @@
-"""Words and commands in sentences for people."""
+"""Formats counts, lists, suggestions and commands in messages to users."""

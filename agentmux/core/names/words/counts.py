@@ -1,4 +1,4 @@
-"""A number of things in words."""
+"""Formats a number of things in words."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ _NAMED: Final = 5
 
 
 def format_count(count: int, one: str, many: str = "") -> str:
-    """Return a count with its noun: ``1 file``, ``4 files``.
+    """Return a count with its noun, such as ``1 file`` or ``4 files``.
 
     Args:
         count: How many there are.
-        one: The words for one of them.
-        many: The words for several; empty: ``one`` with an s.
+        one: The singular of the noun.
+        many: The plural; empty means ``one`` with an s.
     """
     return f"1 {one}" if count == 1 else f"{count} {many or f'{one}s'}"
 
 
 def some(names: Sequence[str]) -> str:
-    """Return the first five of the names, and how many more there are."""
+    """Return the first five of the names, separated by commas, and how many more there are."""
     more = f", and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
     return ", ".join(names[:_NAMED]) + more

@@ -1,6 +1,6 @@
-"""The commands of git that our messages tell a person to type, and that may write files.
+"""The git commands that our messages tell users to run, and that may write files.
 
-Git's own default is to overwrite a file that it ignores. Each command here refuses instead.
+By default, git overwrites files that it ignores. The commands here refuse to do so.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from typing import Final
 FOR_MERGE: Final = "put aside for a merge"
 FOR_REVIEW: Final = "put aside for a review"
 FOR_TRIAL: Final = "put aside for a trial"
-"""The messages of stashes that our hints make."""
+"""The messages of stashes that users create by following our hints."""
 
 
 def put_aside(paths: Collection[str], *, top: str, why: str) -> str:
-    """Return the command that puts files aside, also new ones and those that git ignores.
+    """Return the command that stashes files, including new ones and those that git ignores.
 
     Args:
         paths: The files, relative to ``top``.
-        top: The work tree.
+        top: The top-level directory of the work tree.
         why: The message of the stash.
     """
     literal = " --literal-pathspecs" if any(set(path) & set("*?[\\:") for path in paths) else ""
@@ -30,38 +30,44 @@ def put_aside(paths: Collection[str], *, top: str, why: str) -> str:
 
 
 def switch(to: str, *, git: str = "git", option: str = "") -> str:
-    """Return the command that checks a branch or a commit out.
+    """Return the command that checks out a branch or a commit.
 
     Args:
-        to: The branch, or what the option takes.
-        git: How a git command for that work tree begins.
-        option: ``--detach`` for a commit, ``-c`` for a new branch.
+        to: The branch; a commit or a new branch with the right ``option``.
+        git: The words with which a git command for the work tree begins, such as ``git -C PATH``.
+        option: ``--detach`` for a commit, ``-c`` for a new branch; empty for an existing branch.
     """
     words = f"{option} {shlex.quote(to)}".lstrip()
     return f"{git} switch --no-overwrite-ignore {words}"
 
 
 def merge(what: str, *, git: str = "git", is_related: bool = True) -> str:
-    """Return the commands that merge a branch or a commit into what is checked out.
+    """Return the commands that merge a branch or a commit into the checked-out branch.
 
-    `git merge --no-overwrite-ignore` protects ignored files from a fast-forward alone. A look at
-    ``what``, which has every file that the merge can bring, refuses where one is in the way.
+    The commands check out ``what`` first and then go back, because that fails if an ignored file is
+    in the way; ``git merge --no-overwrite-ignore`` protects ignored files only in a fast-forward.
 
     Args:
         what: The branch or the commit.
-        git: How a git command for that work tree begins.
-        is_related: Whether both have a common ancestor.
+        git: As in `switch`.
+        is_related: Whether ``what`` and the checked-out branch have a common ancestor.
     """
     other = "" if is_related else "--allow-unrelated-histories "
     return f"{_look(what, git)} && {git} merge --no-edit {other}{shlex.quote(what)}"
 
 
 def rebase(onto: str, *, since: str, git: str = "git") -> str:
-    """Return the commands that put the commits after ``since`` on those of a branch instead."""
+    """Return the commands that rebase the commits after ``since`` onto a branch.
+
+    Args:
+        onto: The branch to rebase onto.
+        since: The commit after which the commits to rebase begin.
+        git: As in `switch`.
+    """
     return f"{_look(onto, git)} && {git} rebase --onto {shlex.quote(onto)} {since}"
 
 
 def _look(at: str, git: str) -> str:
-    """Return the commands that refuse if a file of a branch or commit is ignored and there."""
+    """Return the commands that fail if ``at`` contains a file that exists here and is ignored."""
     # `git switch -` does not go back to a HEAD that was detached.
     return f"{switch(at, git=git, option='--detach')} && {git} checkout --no-overwrite-ignore -"

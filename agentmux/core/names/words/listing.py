@@ -1,4 +1,4 @@
-"""Several names in one sentence."""
+"""Lists several names in a sentence."""
 
 from __future__ import annotations
 
@@ -6,6 +6,6 @@ from collections.abc import Sequence
 
 
 def join_names(names: Sequence[str]) -> str:
-    """Return names as people list them: ``a, b and c``; empty for none."""
+    """Return the names as a list in a sentence, such as ``a, b and c``; empty without names."""
     *others, last = names or ("",)
     return f"{', '.join(others)} and {last}" if others else last

@@ -1,7 +1,8 @@
-"""Commands in our messages, for who reads them in another directory than that of the project.
+"""Completes commands in our messages so that they work outside of the project's directory.
 
-A message names `agentmux resume X`; who has typed `agentmux --project P …` elsewhere must type
-`agentmux --project P resume X`, and `git -C P …` where it names a command of git.
+If a user in another directory runs ``agentmux --project P …``, a message that names
+``agentmux resume X`` must name ``agentmux --project P resume X`` instead, and ``git -C P …`` for a
+git command.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Final
 _BEFORE: Final = (
     r"(?m)(^\s*|[:;,(`>…]\s*|\b(?:and|or|then|with|by|is|as)\s+|&&\s+|\b[A-Z]+=(?:'[^']*'|\S)+\s+)"
 )
-"""What stands before a command in a message: a name with the word, or a sentence, stays."""
+"""Matches what precedes a command in a message, so that other uses of the word stay unchanged."""
 
 _GIT: Final = (
     "add|am|apply|branch|checkout|cherry-pick|clean|commit|config|diff|fetch|gc|init|log|merge|mv"
@@ -26,20 +27,20 @@ _GIT_COMMAND: Final = re.compile(rf"{_BEFORE}git (?={_GIT}\b)")
 _OUR_COMMAND: Final = re.compile(rf"{_BEFORE}agentmux (?=([a-z][a-z-]*)\b)")
 
 ANYWHERE: Final = frozenset({"completion", "demo", "fleet", "help", "version"})
-"""Our commands that are about no project, or have an option of their own for it."""
+"""Our commands that do not need a project, or have an option of their own for it."""
 
 
 _MESSAGES: Final = frozenset({"hints", "mend", "message", "next", "problems", "reason", "warnings"})
-"""The fields of our answers that hold messages: other texts may be anybody's."""
+"""The fields of our JSON answers that contain our messages; other texts may be from anybody."""
 
 
 def locate_messages(answer: object, locate: Callable[[str], str], *, of: str = "") -> object:
-    """Return a JSON answer with ``locate`` applied to its messages.
+    """Return a JSON answer with ``locate`` applied to each of its messages.
 
     Args:
-        answer: The answer, or what one of its fields holds.
-        locate: Completes the commands of a message.
-        of: The name of the field.
+        answer: The answer, or the value of one of its fields.
+        locate: Completes the commands in a message.
+        of: The name of the field that ``answer`` is the value of; empty for a whole answer.
     """
     if isinstance(answer, Mapping):
         return {name: locate_messages(each, locate, of=name) for name, each in answer.items()}
@@ -49,11 +50,11 @@ def locate_messages(answer: object, locate: Callable[[str], str], *, of: str = "
 
 
 def at_project(text: str, project: Path, commands: Collection[str]) -> str:
-    """Return a message whose commands do in any directory what they do in that of the project.
+    """Return a message with its commands completed so that they work in any directory.
 
     Args:
-        text: The message. Commands that name their place already stay as they are.
-        project: The project's directory.
+        text: The message. Commands that already name a directory stay unchanged.
+        project: The directory of the project that the commands are for.
         commands: The names of our commands.
     """
     place = shlex.quote(str(project))

@@ -1,4 +1,4 @@
-"""Which known name a mistyped name probably means: of a command, agent, role, session or key."""
+"""Suggestions for a mistyped name of a command, agent, role, session or key."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 _MISTYPED: Final = 0.85
-"""`coderr` and `reviewer_logik` are above this; `reviewer_security` and `writer` are not."""
+"""The similarity (`difflib`) from which a word counts as mistyped.
+
+``coderr`` and ``reviewer_logik`` are above it; ``reviewer_security`` and ``writer`` are below.
+"""
 
 
 def nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Return those of the ``known`` names that ``word`` probably means.
+    """Return the ``known`` names that ``word`` probably means; empty if no name is close.
 
     These are all names that continue the word after ``_`` or ``-``, as ``reviewer_logic`` and
-    ``reviewer_quality`` do for ``reviewer``; else the most similar name, if one is close enough.
+    ``reviewer_quality`` continue ``reviewer``. If there are none, it is the most similar name.
     """
     names = tuple(known)
     begun = tuple(each for each in names if each.startswith((f"{word}_", f"{word}-")))
@@ -26,14 +29,14 @@ def nearest(word: str, known: Iterable[str]) -> tuple[str, ...]:
 
 
 def is_mistyped(word: str, known: Iterable[str]) -> bool:
-    """Whether a word is so similar to a known name that it was probably meant to be that one."""
+    """Whether a word is so similar to a known name that the user probably meant that name."""
     from difflib import get_close_matches
 
     return bool(get_close_matches(word.casefold(), known, n=1, cutoff=_MISTYPED))
 
 
 def suggest_name(word: str, known: Iterable[str]) -> tuple[str, ...]:
-    """Return the hint ``did you mean …?`` as the one item of a tuple; empty if no name is close."""
+    """Return the hint ``did you mean …?`` in a tuple; an empty tuple if no known name is close."""
     close = [f"`{each}`" for each in nearest(word, known)]
     if not close:
         return ()
@@ -48,9 +51,11 @@ def suggestion(word: str, known: Iterable[str]) -> str:
 
 
 def nearest_of(word: str, spellings: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
-    """Return the names that ``word`` probably means.
+    """Return the names that ``word`` probably means, where a name can be written in several ways.
 
-    ``spellings`` maps each name to all ways to write it.
+    Args:
+        word: The word that the user typed.
+        spellings: Maps each name to all its spellings.
     """
     every = {each for own in spellings.values() for each in own}
     close = frozenset(nearest(word, sorted(every)))
