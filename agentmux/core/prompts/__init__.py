@@ -1,1 +1,1 @@
-"""What agents are told, as text. The templates are in `agentmux/prompts`."""
+"""Renders the prompts of agents. The templates are in `agentmux/prompts`."""

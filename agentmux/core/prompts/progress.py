@@ -1,4 +1,4 @@
-"""What was handed in so far in a session, as lines for the prompt of an agent that continues."""
+"""Lists the work that was handed in so far, for the prompt of an agent that continues."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from agentmux.core.pipeline.results import all_verdicts
 
 
 def handed_in(state: SessionState) -> tuple[str, ...]:
-    """Return what was handed in and accepted in this cycle, one line each.
+    """Return one line for each piece of work that was handed in and accepted in this cycle.
 
     The order is: phases, sub-plans, reviews, research.
     """

@@ -1,4 +1,4 @@
-"""What a prompt is made from: its template, and the files that the agent has to read first."""
+"""Chooses the template of a prompt, and the files that the agent has to read first."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ _UNREAD: Final[Mapping[Kind, str]] = {
     Kind.FIX: PmDone.kind,
     Kind.COMPLETE: DesignDone.kind,
 }
-"""The document that a kind of work does not need where a plan says it in detail, by its signal."""
+"""For each kind of phase, the document that it need not read if there is a plan, by its signal."""
 
 
 def reading(state: SessionState, work: Work, artifacts: Artifacts) -> tuple[str, ...]:
     """Return the files to read for ``work``, in reading order, as paths relative to the session.
 
-    Without the files that every agent reads: ``context.md`` and ``requirements.md``. A question is
-    left out where it was not kept in a file.
+    ``context.md`` and ``requirements.md``, which every agent reads, are not included. Files of
+    earlier phases, and a researcher's request, are included only if they have content.
     """
     return tuple(dict.fromkeys(_reading(state, work, artifacts)))
 
 
 def template_name(state: SessionState, work: Work) -> str:
-    """Return the name of the template for ``work``; a researcher's does not depend on the phase."""
+    """Return the name of the template for ``work``, which depends on its role and the phase."""
     pipeline = pipeline_of(state)
     prompts = pipeline[state.phase].prompt if state.phase in pipeline else {}
     template = prompts.get(work.role, work.role)
@@ -68,9 +68,9 @@ def _reading(state: SessionState, work: Work, artifacts: Artifacts) -> Iterator[
 
 
 def _before(state: SessionState) -> Iterator[str]:
-    """Yield what earlier phases may have left.
+    """Yield the files that earlier phases may have left, in order.
 
-    A fix begins with its request. The last phase also has what the reviews said.
+    For a fix, the fix request comes first. For the last phase, the reviews are included.
     """
     pipeline = pipeline_of(state)
     kind = pipeline[state.phase].kind
@@ -84,10 +84,10 @@ def _before(state: SessionState) -> Iterator[str]:
 
 
 def _of_last_review(state: SessionState, artifacts: Artifacts) -> Iterator[str]:
-    if artifacts.has_content(kept_review(state)):  # there is none where the cycle began in fixing
+    if artifacts.has_content(kept_review(state)):  # missing if the cycle began with a fix
         yield kept_review(state)
     yield fix_request(state)
-    # The last fix may have mended what a check found, after the one that this review asked for.
+    # The last fix may have been for a check, and came after the fix that this review asked for.
     if fixes(state, state.phase) > 0:
         yield f"{pipeline_of(state)[state.phase].folder}/fix_request.md"
 

@@ -1,4 +1,4 @@
-"""The variables that a prompt of one's own may contain, as ``{{name}}``."""
+"""The variables that a user's own prompt may contain, as ``{{name}}``."""
 
 from __future__ import annotations
 
@@ -18,4 +18,4 @@ VARIABLES: Final[Mapping[str, str]] = {
     "subplan": "in a phase of the kind `work`: the number of the sub-plan",
     "subplan_title": "its title",
 }
-"""Maps each name to what replaces it. `prompt.NAMES` has more, for the built-in prompts."""
+"""Maps each name to a description of its value. Built-in prompts use more: `prompt.NAMES`."""
