@@ -1,4 +1,4 @@
-"""tmux servers that are asked once, for those who look at the sessions of several projects."""
+"""Caches the listings of tmux servers, for commands that look at several projects."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ S = TypeVar("S", bound="Site")
 
 
 class CachedListings:
-    """Lets several sites ask each tmux server only once."""
+    """Lists the sessions of each tmux server only once, for several sites together."""
 
     def __init__(self) -> None:
         self._at: dict[str, _Listed] = {}
 
     def by(self, site: S) -> S:
-        """Return the site, which asks through this object."""
+        """Return a copy of the site whose terminals take their listings from this cache."""
 
         def terminal(socket: str | None) -> Terminal:
             site_terminal = site.terminal(socket)
@@ -32,7 +32,7 @@ class CachedListings:
 
 
 class _Listed:
-    """A tmux server whose sessions are listed once; the listing, or its error, is kept."""
+    """A tmux server whose sessions are listed only once; the listing, or its error, is kept."""
 
     def __init__(self, terminal: Terminal) -> None:
         self._terminal = terminal

@@ -1,4 +1,4 @@
-"""Programs that are looked up once, for those who examine many sessions together."""
+"""Caches the search for programs, for commands that examine many sessions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class CachedPrograms:
-    """`Programs` that look each program up only once, however many sessions ask."""
+    """`Programs` that search for each program only once, however many sessions ask for it."""
 
     def __init__(self, programs: Programs) -> None:
         self.path, self.shell = programs.path, programs.shell

@@ -1,4 +1,4 @@
-"""What a person wants to know about a session before resuming it; reads only."""
+"""What a resume of a session would do, for a person who is about to decide on it; reads only."""
 
 from __future__ import annotations
 
@@ -24,11 +24,15 @@ _MISSING: Final = "missing"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeatOutlook:
-    """How one seat would be resumed; in a live session, what its agent does now.
+    """How a resume would start one seat; in a live session, what the seat's agent does now.
 
     Attributes:
-        mode: ``native``, ``fresh``, ``shell`` (a shell for a person) or ``screen`` (just its last
-            screen); in a live session the agent's status.
+        seat: The seat.
+        agent: The name of the seat's agent.
+        mode: ``native`` (its conversation comes back), ``fresh`` (a new conversation), ``shell``
+            (a shell for a person) or ``screen`` (only its last screen). In a live session: the
+            status of the agent, as shown to people.
+        reason: Why this mode was chosen; empty in a live session.
     """
 
     seat: str
@@ -47,15 +51,19 @@ class Outlook:
     """What a resume of one session would do; a live session can be attached to instead.
 
     Attributes:
-        phase: The phase in which work would go on; in a live session, the present one; None where
-            unknown.
-        refused: Why the session can neither be resumed nor attached to now; empty when it can.
+        name: The name of the session's directory.
+        phase: The phase in which the session would resume; in a live session, its current phase;
+            None if unknown.
+        because: Why it would resume in this phase; in a live session, the words for its status.
+        refused: Why the session can be neither resumed nor attached to now; empty if it can.
         kind: What prevents a resume, as one word: ``live``, ``locked``, ``unknown``, ``copy``,
             ``unreadable``, ``missing`` (a program), or another reason of a `BlockedError`; empty
-            where nothing does.
-        hints: What to do about the refusal.
-        screens: Screens of the seats that would be resumed, then of earlier seats.
-        left_alone: Whether the session is live, but has lost its orchestrator.
+            if nothing prevents it.
+        hints: What the user can do about the refusal.
+        seats: The seats that a resume would start; in a live session, all its seats.
+        screens: The last screens of these seats, followed by those of earlier seats.
+        warnings: What the user should know before a resume, one sentence each.
+        left_alone: Whether the session still has panes, but its orchestrator is gone.
     """
 
     name: str
@@ -71,12 +79,12 @@ class Outlook:
 
     @property
     def is_live(self) -> bool:
-        """Whether the session is live, and can be attached to."""
+        """Whether the session is live and can be attached to."""
         return self.kind == LIVE and not self.refused
 
     @property
     def safety(self) -> Safety:
-        """Whether the session can be resumed, and whether all conversations would come back."""
+        """Whether the session can be resumed, and if so, whether all conversations come back."""
         if (self.kind or self.refused) and self.kind != _MISSING:
             return Safety.UNSAFE  # a missing program can be installed, or another agent chosen
         anew = any(needs_reason(each.mode, each.reason) for each in self.seats)
@@ -84,7 +92,7 @@ class Outlook:
 
     @property
     def warning(self) -> str:
-        """The reason for `safety`, in words; empty for a safe resume."""
+        """The reason for `safety` in words; empty if the resume is safe."""
         seats = (each for each in self.seats if needs_reason(each.mode, each.reason))
         anew = (f"{each.seat}: {how_it_comes_back(each.mode, each.reason)}" for each in seats)
         return self.refused or next(anew, "")
@@ -101,9 +109,17 @@ def outlook(
     *,
     is_attended: bool = True,
 ) -> Outlook:
-    """Return what a resume of the session would do; never raises for a broken session.
+    """Return what a resume of the session would do.
 
-    Without a person who attends it, it is refused if the program of an agent is not found.
+    A session that cannot be read or resumed raises no error: the result says why.
+
+    Args:
+        world: The outside world.
+        entry: The session.
+        liveness: Whether its tmux session and its orchestrator run.
+        read: Reads a snapshot.
+        is_attended: Whether a person attends the resume. If not, it is refused if the program of
+            an agent is not found.
     """
     if entry.problem is not None:
         problem = entry.problem
@@ -137,7 +153,7 @@ def outlook(
 
 
 def _is_own(entry: SessionEntry, liveness: Liveness) -> bool:
-    """Return whether the tmux session belongs to the session, rather than only having its name."""
+    """Return whether the tmux session found is the session's own, and not one of the same name."""
     tmux_session = liveness.tmux
     return tmux_session is not None and tmux_session.uuid in {"", entry.text("session_id")}
 
@@ -192,5 +208,5 @@ def _seats(plan: ResumePlan) -> tuple[SeatOutlook, ...]:
 
 
 def _short(error: AgentmuxError) -> str:
-    """Return why a resume is refused, in one row."""
+    """Return why a resume is refused, as one short row."""
     return error.brief if isinstance(error, LackingProgramError) else error.message

@@ -1,4 +1,4 @@
-"""Reading fields of ``state.json`` as they are: a value of the wrong type counts as missing."""
+"""Reads fields of ``state.json`` undecoded: a value of the wrong type counts as missing."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ NOTHING: Final[Mapping[str, Any]] = {}
 
 
 def mapping(fields: Json, name: str) -> Mapping[str, Any]:
-    """Return the mapping at ``name``; an empty one where there is none."""
+    """Return the mapping in the field ``name``; an empty mapping if there is none."""
     value = fields.get(name)
     return value if isinstance(value, dict) else NOTHING
 
 
 def text(fields: Json, name: str) -> str:
-    """Return the text at ``name``; empty where there is none."""
+    """Return the text in the field ``name``; empty if there is none."""
     value = fields.get(name)
     return value if isinstance(value, str) else ""
 
 
 def number(fields: Json, name: str, default: int) -> int:
-    """Return the whole number at ``name``, else ``default``."""
+    """Return the whole number in the field ``name``; ``default`` if there is none."""
     value = fields.get(name)
     return value if type(value) is int else default
 
 
 def age(since: datetime, now: datetime) -> float:
-    """Return the seconds from ``since`` to ``now``; 0 for a time to come."""
+    """Return the seconds from ``since`` to ``now``; 0 if ``since`` is in the future."""
     return max(0.0, round((now - since).total_seconds(), 3))
 
 
 def age_of(since: str, now: datetime) -> float | None:
-    """Return the seconds from a time in ISO 8601 to ``now``; None if it is no time."""
+    """Return the seconds from the ISO 8601 time ``since`` to ``now``; None if it is not a time."""
     moment = time_of(since)
     return None if moment is None else age(moment, now)
 
 
 def stamp(moment: datetime) -> str:
-    """Return a time as it is written: UTC, ISO 8601, with milliseconds."""
+    """Return a time as AgentMux writes it: UTC, ISO 8601, with milliseconds and ``Z``."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""Where a project stands: its unfinished sessions by what they need, and how many are done."""
+"""The summary of a project: its unfinished sessions by what they need, and how many are done."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectSummary:
-    """Where a project stands.
+    """The unfinished sessions of a project, grouped by what they need.
 
     Attributes:
         sessions: The unfinished sessions by group, newest first; groups without sessions are
             missing.
-        names: The shortest name of each session that commands take.
+        names: For each session of the project, the shortest name that commands accept for it.
         done: How many sessions are done.
-        problems: What could not be read or asked.
-        exit_code: Of the worst problem.
+        problems: What could not be read, and which tmux servers or locks could not be asked.
+        exit_code: The exit code for the worst problem; OK if there are none.
     """
 
     sessions: Mapping[StatusGroup, tuple[SessionView, ...]]
@@ -38,7 +38,7 @@ class ProjectSummary:
 
 
 def standing(site: Site) -> ProjectSummary:
-    """Return where the project stands; looks only at sessions that are not done."""
+    """Return the summary of the project; looks more closely only at sessions that are not done."""
     entries = list_sessions(site)
     open_ = tuple(entry for entry in entries if not entry.is_done)
     result = look(site, open_)

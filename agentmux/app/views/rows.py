@@ -1,4 +1,4 @@
-"""The row of a session, and the words by which it is found; every list shows these."""
+"""The row that lists show for a session, and the text that a search for sessions looks in."""
 
 from __future__ import annotations
 
@@ -15,18 +15,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionRow:
-    """What a list shows of a session.
+    """What every list shows of a session.
 
     Attributes:
-        short: The shortest name that commands take; its whole name where that is not known.
-        group: What it needs; the heading below which it stands.
-        phase: Its phase, with cycle and iteration after the first ones; ``-`` where unknown.
-        label: Its status in words; for a decision also what did not pass.
-        doubt: What did not pass of what is to be decided on: ``check``, ``review``, else empty.
-        ago: How long ago it changed, in words.
-        branch: The branch that its result goes on; empty for none.
-        is_apart: Whether it works in a worktree of its own, not in the project's checkout.
-        title: The first line of its feature.
+        session: The session's name.
+        short: The shortest name that commands accept; the whole name if that is not known.
+        group: What the session needs: the heading under which lists show it.
+        phase: The phase, with cycle and iteration unless they are the first; ``-`` if unknown.
+        status: The session's status.
+        label: The status in words; if a decision is needed, it names what did not pass.
+        ago: How long ago the session changed, in words.
+        branch: The branch that gets the session's result; empty if there is none.
+        is_apart: Whether the session works in a worktree of its own, not in the project's checkout.
+        title: The first line of the feature request.
+        doubt: What did not pass, if the user has to decide now: ``check`` or ``review``; else
+            empty.
     """
 
     session: str
@@ -43,16 +46,16 @@ class SessionRow:
 
     @property
     def mark(self) -> str:
-        """One word or two instead of the label, for a narrow list; empty where none is needed."""
+        """One or two words that replace the label in narrow lists; empty if none are needed."""
         return f"\u2717 {self.doubt}" if self.doubt else status_mark(self.status)
 
 
 def session_row(view: SessionView, short: str = "") -> SessionRow:
-    """Return the row of a session.
+    """Return the row for a session.
 
     Args:
         view: The session.
-        short: The shortest name that commands take; empty where that is not known.
+        short: The shortest name that commands accept; empty if that is not known.
     """
     return SessionRow(
         session=view.session,
@@ -70,8 +73,8 @@ def session_row(view: SessionView, short: str = "") -> SessionRow:
 
 
 def search_words(entry: SessionEntry, project: str) -> str:
-    """Return the text in which a search for a session looks, besides its status.
+    """Return the text that a search for the session looks in: slug, title, project and phase.
 
-    That are its slug, its title, its project and its phase; not the time in its name.
+    Not the status, and not the time in the session's name.
     """
     return f"{entry.slug} {entry.title} {project} {entry.phase or SessionStatus.UNREADABLE}"

@@ -1,4 +1,4 @@
-"""Waits until a session reaches a phase; reads it when its files change and each half second."""
+"""Waits until a session reaches a phase: reads it when its files change, and each half second."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ _LONG_S: Final = 3600.0
 class Goal:
     """What to wait for: a phase (or a later one), ``done``, ``failed``, or ``decision``.
 
-    ``decision`` is the moment when the user has to approve or to request changes. A later
-    phase does not meet a fix, such as ``fixing``, since most sessions are never in that phase.
+    ``decision`` is the moment when the user has to approve or to request changes. A fix phase, such
+    as ``fixing``, is reached only while the session is in it: a later phase does not count, because
+    most sessions never need a fix.
 
     Args:
         name: What to wait for.
-        fields: The content of the session's ``state.json``, which has its pipeline.
+        fields: The fields of the session's ``state.json``; they include its pipeline.
 
     Raises:
         UsageError: The name is none of these.
@@ -56,7 +57,11 @@ class Goal:
         return phase in order and order.index(phase) >= order.index(self.name)
 
     def require_possible(self, entry: SessionEntry) -> None:
-        """Raise `AgentmuxError` where the session has ended without reaching the goal."""
+        """Check that the session can still reach the goal.
+
+        Raises:
+            AgentmuxError: The session has ended, or was moved, without reaching the goal.
+        """
         if entry.is_moved:
             raise AgentmuxError(
                 f"session {entry.name} was moved, and does not go on here",
@@ -91,13 +96,17 @@ def wait_for(
     timeout_s: float | None,
     monotonic: Callable[[], float],
 ) -> SessionEntry:
-    """Return the session once it has reached ``goal``.
+    """Wait until the session has reached ``goal``, and return it.
 
     Args:
-        timeout_s: None waits for ever; 0 looks once.
+        site: The project.
+        entry: The session.
+        goal: What to wait for.
+        timeout_s: How long to wait; None waits for ever, 0 looks once.
+        monotonic: Returns the seconds of a clock that never goes back.
 
     Raises:
-        TimedOutError: The session did not reach it in time.
+        TimedOutError: The session did not reach the goal in time.
         AgentmuxError: The session ended without reaching it.
         NotFoundError: The session was removed.
         DataError: The session cannot be read.

@@ -1,1 +1,1 @@
-"""What faces show of one session."""
+"""What cli, monitor, desk and web show of one session, as data."""

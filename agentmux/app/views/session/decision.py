@@ -1,4 +1,4 @@
-"""The decision that a session waits for, with the digest of what the user would decide on."""
+"""Adds to a session's view the digest of the result that its user has to decide on."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 
 def with_digest(world: Callable[[], World], path: Path, view: SessionView) -> SessionView:
-    """Return the view of a session with the digest of what it shows for a decision.
+    """Return the view with the digest of the result that the user has to decide on.
 
-    The view stays as it is if the session waits for no decision, or if git cannot say now what
-    would be delivered.
+    The view is returned unchanged if the session waits for no decision, or if git cannot tell now
+    what would be delivered.
 
     Args:
         world: Returns the world of the session's project.

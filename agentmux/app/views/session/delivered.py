@@ -1,4 +1,4 @@
-"""How the delivery of an approved result goes: as data, and waiting for its end."""
+"""The progress of the delivery of an approved result: as data, and waiting for its end."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ if TYPE_CHECKING:
 
 
 class DeliveryFailedError(AgentmuxError):
-    """A step of the delivery failed; the session waits for another decision."""
+    """A step of the delivery failed; the session waits for another decision of the user."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far the delivery of one approval is.
+    """How far the delivery of one approved result has come.
 
     Attributes:
-        state: The state of the session, with all of its journal.
-        delivered: Whether its last step is done.
+        state: The state of the session, with every event of the journal applied.
+        delivered: Whether the last step of the delivery is done.
         failed: Why a step failed; empty if none did.
-        is_saved: Whether ``state.json`` has it, too, and not only the journal.
+        is_saved: Whether ``state.json`` contains this state, too, and not only the journal.
     """
 
     state: SessionState
@@ -39,11 +39,11 @@ class Progress:
 
 
 def progress(site: Site, entry: SessionEntry, approval: str) -> Progress:
-    """Return how far the delivery is that the approval with this id has opened.
+    """Return how far the delivery has come that the approval with the id ``approval`` started.
 
     Raises:
         NotFoundError: The session was removed.
-        DataError: It cannot be read.
+        DataError: The session cannot be read.
     """
     if entry.name not in site.folders.names(entry.path.parent):
         raise NotFoundError(f"session {entry.name} was removed", hints=("agentmux list",))
@@ -67,21 +67,21 @@ def wait_delivered(
     monotonic: Callable[[], float],
     say: Callable[[str], object],
 ) -> SessionState:
-    """Return the state of the session once the result is delivered, and its files say so.
+    """Wait until the result is delivered and ``state.json`` says so; return the session's state.
 
     Args:
         site: The project.
         entry: The session.
         approval: The id of the approval.
-        timeout_s: 0 looks once.
+        timeout_s: How long to wait; 0 looks once.
         monotonic: Returns the seconds of a clock that never goes back.
-        say: Is called with what the delivery waits for, in words, whenever that is another thing.
+        say: Called with the obstacle that holds up the delivery, in words, each time it changes.
 
     Raises:
         DeliveryFailedError: A step failed.
-        TimedOutError: It is still at work; or its orchestrator has ended.
+        TimedOutError: The time is over, or the orchestrator has ended, before the delivery has.
         NotFoundError: The session was removed.
-        DataError: It cannot be read.
+        DataError: The session cannot be read.
     """
     deadline = monotonic() + timeout_s
     seen = progress(site, entry, approval)
@@ -119,7 +119,7 @@ def _check_progress(found: Progress) -> SessionState | None:
 
 
 def _explain_unfinished(entry: SessionEntry, seen: Progress) -> AgentmuxError:
-    """Return the error for an orchestrator that ended before the delivery did."""
+    """Return the error for a delivery whose orchestrator ended before the delivery did."""
     if seen.failed:
         return DeliveryFailedError(seen.failed)
     return TimedOutError(
@@ -129,7 +129,7 @@ def _explain_unfinished(entry: SessionEntry, seen: Progress) -> AgentmuxError:
 
 
 def _obstacle(site: Site, entry: SessionEntry, state: SessionState) -> str:
-    """Return what a delivery waits for, for people; empty for nothing."""
+    """Return, in words, what holds up the delivery; empty if nothing does."""
     if state.commit is not None and state.commit.status == DELAYED:
         return f"the commit waits: {state.commit.reason}"
     noted, holder = site.folders.runtime(entry.path), site.locks.session(entry.path).holder() or {}
@@ -139,5 +139,5 @@ def _obstacle(site: Site, entry: SessionEntry, state: SessionState) -> str:
 
 
 _DOING: Mapping[str, str] = {"commit": "it commits", "merge": "it merges", "push": "it pushes"}
-"""What a delivery does at each step, for people."""
+"""What the delivery does in each step, in words."""
 _DELIVERS: Final = "it delivers the result"

@@ -1,4 +1,4 @@
-"""Which documents a session has, for people who read them."""
+"""Lists the documents of a session that people may want to read."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _KINDS: Final = frozenset({".md", ".yaml", ".yml", ".txt"})
 
 
 def documents(home: Path) -> Iterator[str]:
-    """Yield the documents of a session, as paths relative to its directory ``home``.
+    """Yield the documents of a session, as paths relative to the session's directory ``home``.
 
-    The folder that was written last comes first, what the session began with comes last. Links are
-    left out, also those to folders.
+    The folder that was written to last comes first; the request and the context come last.
+    Symbolic links to files and folders are left out.
 
     Raises:
         OSError: The directory cannot be read.
@@ -37,7 +37,7 @@ def documents(home: Path) -> Iterator[str]:
 
 
 def _find_last_write(files: tuple[Path, ...]) -> int:
-    """Return when the last of these files was written, in nanoseconds; 0 for none."""
+    """Return when one of these files was last written, in nanoseconds; 0 if there are no files."""
     times = [0]
     for each in files:
         with suppress(OSError):  # it is gone by now

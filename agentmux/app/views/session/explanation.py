@@ -1,4 +1,4 @@
-"""Why a session is where it is, and what a resume would do with it, as text."""
+"""Explains, as text, the status of a session and what a resume would do with it."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 
 def explanation(world: World, site: Site, entry: SessionEntry, *, explain: bool) -> list[str]:
-    """Return whether a session is live and why, and what a resume would do with it.
+    """Return lines that say whether a session is live and why, and what a resume would do with it.
 
-    That is a resume by a face that types it without a person, such as the desk or the page.
+    They describe a resume that no person attends, such as one from the desk or the web page.
 
     Args:
-        world: The world of its project.
-        site: What looks at that project.
+        world: The world of the session's project.
+        site: The session's project, for looking at sessions.
         entry: The session.
         explain: Add the evidence, as ``resume --explain`` does.
 
     Raises:
-        AgentmuxError: Nobody can tell.
+        AgentmuxError: The session cannot be read, or its tmux server or lock cannot be asked.
     """
     report = live(site, (entry,))[entry.path]
     plan = plan_resume(world, world.files(entry.path))

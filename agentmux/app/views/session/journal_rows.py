@@ -1,4 +1,4 @@
-"""The events of a session as rows: every list of events shows these."""
+"""The rows that lists show for the events of a session."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ _LONGEST: Final = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventRow:
-    """What a list shows of an event; none of it has control characters.
+    """What every list shows of an event; no text in it has control characters.
 
     Attributes:
-        when: Its time, in the time zone of the user; ``-`` where it has none.
+        when: The time of the event, in the user's time zone; ``-`` if it has none.
+        seat: The seat that the event is about or comes from.
         what: What happened, in words.
-        values: Its values that are a text or a number, and not empty.
+        values: The fields of the event that are non-empty texts or numbers, by name.
     """
 
     when: str
@@ -36,17 +37,17 @@ class EventRow:
 
     @property
     def short(self) -> str:
-        """The values that are not long, with their names."""
+        """The short values, with their names."""
         return _join_values({n: each for n, each in self.values.items() if len(each) <= _LONGEST})
 
     @property
     def whole(self) -> str:
-        """All values with their names."""
+        """All values, with their names."""
         return _join_values(self.values)
 
 
 def journal_rows(events: Sequence[Event], now: datetime) -> Iterator[EventRow]:
-    """Yield the row of each event, the newest first."""
+    """Yield the row of each event, newest first; ``events`` are oldest first."""
     here = now.astimezone()
     for each in reversed(events):
         at = time_of(each.at)

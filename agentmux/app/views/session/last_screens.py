@@ -26,17 +26,21 @@ if TYPE_CHECKING:
     from agentmux.ports.tmux.terminal import Screen
 
 ReadFile = Callable[[Path, int], bytes | None]
-"""Returns the content of a regular file of at most so many bytes, else None."""
+"""Returns the content of a regular file if it has at most so many bytes, else None."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastScreen:
-    """What a seat's pane showed last.
+    """The last screen of a seat's pane.
 
     Attributes:
-        ansi: Rows joined by newlines, with SGR sequences.
-        captured_at: UTC, ISO 8601; empty where unknown.
-        exit_status: Exit status of the agent, if it had ended by itself; else None.
+        seat: The seat.
+        agent: The name of the seat's agent; empty if unknown.
+        ansi: The rows joined by newlines, with SGR sequences.
+        cols: The width of the screen, in columns.
+        rows: The height of the screen, in rows.
+        captured_at: When it was captured: UTC, ISO 8601; empty if unknown.
+        exit_status: The exit status of the agent if it had ended by itself, else None.
     """
 
     seat: str
@@ -49,11 +53,14 @@ class LastScreen:
 
     @property
     def digest(self) -> str:
-        """The digest by which `answer` recognises this screen."""
+        """The digest by which ``agentmux answer`` recognises this screen."""
         return screen_digest(self.ansi)
 
     def now(self, screen: Screen, at: str) -> LastScreen:
-        """Return the screen as it is now; ``at`` is UTC, ISO 8601."""
+        """Return this screen with the current content ``screen``, captured at the time ``at``.
+
+        ``at`` is UTC, ISO 8601.
+        """
         return replace(
             self,
             ansi=screen.ansi,
@@ -64,10 +71,10 @@ class LastScreen:
         )
 
     def paint_rows(self, cols: int | None = None, *, cells: Cells = cell_width) -> tuple[str, ...]:
-        """Return the rows with colours, without empty ones at the end.
+        """Return the rows with colours, without the empty rows at the end.
 
         Args:
-            cols: Rows are cut after so many columns; None keeps them whole.
+            cols: The column after which rows are cut; None keeps them whole.
             cells: Returns the width of a character.
         """
         rows = len(self.text(cols, cells=cells))
@@ -75,10 +82,10 @@ class LastScreen:
         return paint(self.ansi, width, self.rows, dim=False, cells=cells)[:rows]
 
     def text(self, cols: int | None = None, *, cells: Cells = cell_width) -> tuple[str, ...]:
-        """Return the rows as plain text, without empty ones at the end.
+        """Return the rows as plain text, without the empty rows at the end.
 
         Args:
-            cols: Rows are cut after so many columns; None keeps them whole.
+            cols: The column after which rows are cut; None keeps them whole.
             cells: Returns the width of a character.
         """
         rows = list(plain(self.ansi, min(cols or self.cols, self.cols), self.rows, cells=cells))
@@ -103,22 +110,22 @@ class LastScreen:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LastScreens:
-    """The screens that can be read, and a warning for each that cannot."""
+    """The last screens that can be read, and a warning for each that cannot."""
 
     screens: tuple[LastScreen, ...]
     warnings: tuple[str, ...]
 
 
 def last_screens(entry: SessionEntry, read: ReadFile, *, seat: str | None = None) -> LastScreens:
-    """Return the last screens of a session, its seats in the order of the pipeline.
+    """Return the last screens of a session, with its seats in the order of the pipeline.
 
     Args:
         entry: The session.
         read: Reads a snapshot.
-        seat: The only seat to return; None for all.
+        seat: The only seat to return; None returns all seats.
 
     Raises:
-        NotFoundError: The session has no snapshot, or no such seat.
+        NotFoundError: The session has no snapshot, or has no such seat.
     """
     held = entry.fields.get("agents")
     seats = sorted(held, key=_place) if isinstance(held, Mapping) else []
@@ -138,7 +145,7 @@ def last_screens(entry: SessionEntry, read: ReadFile, *, seat: str | None = None
 
 
 def heading(screen: LastScreen, now: datetime) -> str:
-    """Return the line above a screen: its seat, its agent, and how old it is."""
+    """Return the line to print above a screen: its seat, its agent, and how old it is."""
     parts = [screen.seat, screen.agent or "-", f"{age(_age_s(screen, now))} ago"]
     parts += [f"exit {screen.exit_status}"] if screen.exit_status is not None else []
     return f"== {' · '.join(parts)} =="
@@ -162,7 +169,7 @@ def readable_screens(path: Path, seats: Iterable[str], read: ReadFile) -> tuple[
 
 
 def _place(seat: str) -> tuple[int, int, str]:
-    """Return the sort key of a seat: by its role, then by its number or topic."""
+    """Return the sort key of a seat: its role in the order of roles, then its number or topic."""
     roles = [each for each in ROLES if f"{seat}-".startswith(f"{each}-")]
     number = seat.rpartition("-")[2]
     place = ROLES.index(roles[0]) if roles else len(ROLES)
@@ -170,7 +177,7 @@ def _place(seat: str) -> tuple[int, int, str]:
 
 
 def no_screen(seat: str, agent: str = "") -> LastScreen:
-    """Return the screen of a seat of which none was kept: it is empty."""
+    """Return an empty screen, for a seat of which no screen was kept."""
     return LastScreen(
         seat=seat, agent=agent, ansi="", cols=1, rows=1, captured_at="", exit_status=None
     )

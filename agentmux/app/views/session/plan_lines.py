@@ -1,4 +1,4 @@
-"""What a resume would do with one session, as lines for people."""
+"""The plan of a resume, as lines for people."""
 
 from __future__ import annotations
 
@@ -54,11 +54,11 @@ def resume_plan(fields: Mapping[str, Any], *, explain: bool, readable: bool = Tr
 
 
 def _prompt(sent: int, fresh: int) -> str:
-    """Return the size of a prompt; if a fresh start would have sent another size, return both.
+    """Return the size of a prompt; if a fresh start would send another size, return both.
 
     Args:
-        sent: Bytes of the prompt that was sent; 0 if none was, as for a setup.
-        fresh: Bytes of the prompt that a fresh start sends.
+        sent: The bytes of the prompt that is sent; 0 if none is, as for a setup.
+        fresh: The bytes of the prompt that a fresh start would send.
     """
     if sent == fresh:
         return _size(sent) if sent else "-"

@@ -1,4 +1,4 @@
-"""The screens of a session's seats in its view: their digests, and who asks a question."""
+"""Adds screen digests to a session's view, and tells which agents ask a question."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def with_screens(entry: SessionEntry, view: SessionView, read: ReadFile) -> SessionView:
-    """Return the view of a session with the digest of each seat's last screen.
+    """Return the view with the digest of each seat's last screen.
 
     Args:
         entry: The session.
@@ -32,9 +32,9 @@ def with_screens(entry: SessionEntry, view: SessionView, read: ReadFile) -> Sess
 
 
 def asking_seats(site: Site, entry: SessionEntry) -> frozenset[str]:
-    """Return the seats whose agents ask a question, as the orchestrator has seen them last.
+    """Return the seats whose agents ask a question, according to the orchestrator's last note.
 
-    None of them does if no orchestrator runs.
+    Empty if no orchestrator runs.
     """
     if not site.locks.session(entry.path).is_held():
         return frozenset()

@@ -1,4 +1,4 @@
-"""What faces show of the seats of one session."""
+"""Builds the views of the seats of one session."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 def seat_views(
     entry: SessionEntry, liveness: Liveness, noted: Json, now: datetime
 ) -> Iterator[SeatView]:
-    """Yield a view of each seat, then of those that get an agent when their usage limits are over.
+    """Yield a view of each seat, then of seats that get an agent once their usage limits end.
 
     Args:
         entry: The session.
-        liveness: Whether its tmux session and its orchestrator run.
-        noted: The runtime note of the orchestrator; empty where none runs.
+        liveness: Whether the session's tmux session and orchestrator run.
+        noted: The runtime note of the orchestrator; empty if none runs.
         now: The current time.
     """
     records, statuses = mapping(entry.fields, "agents"), mapping(noted, "statuses")
@@ -79,11 +79,11 @@ def seat_views(
 
 
 _AT_LIMIT: Final = frozenset({LIMIT, LAUNCHED, IDLE, UNKNOWN, CRASHED})
-"""The statuses that say nothing else of an agent that is parked."""
+"""The statuses that `PARKED` replaces in the view of a parked seat."""
 
 
 def _parked_until(entry: SessionEntry, name: str) -> datetime | None:
-    """Return when a parked seat is to be woken; None if it is not parked."""
+    """Return when a parked seat will be woken; None if the seat is not parked."""
     parked = mapping(mapping(entry.fields, "parked"), name)
     return None if text(parked, "woken") else time_of(text(parked, "until"))
 
@@ -114,7 +114,7 @@ def _seat_label(status: str, until: datetime | None, now: datetime) -> str:
 
 
 def session_label(status: SessionStatus, seats: Iterable[SeatView]) -> str:
-    """Return the words for a session's status; of several parked agents the first one counts."""
+    """Return the words for a session's status; a parked session names its first wake-up time."""
     parked = [seat for seat in seats if seat.parked_until and seat.status == PARKED]
     if status is not SessionStatus.PARKED or not parked:
         return status_label(status)
@@ -124,16 +124,16 @@ def session_label(status: SessionStatus, seats: Iterable[SeatView]) -> str:
 def _doing(
     seat: Mapping[str, Any], seen: Mapping[str, Any], *, runs: bool, watched: bool
 ) -> tuple[str, str, str]:
-    """Return `SeatView.status` and `SeatView.source` of a seat, and the time the status began.
+    """Return the `SeatView.status` and `SeatView.source` of a seat, and when the status began.
 
-    The time is empty where unknown.
+    The time is empty if unknown.
 
     Args:
         seat: The seat's fields in the state.
-        seen: What the orchestrator noted about it; may be empty. It counts only in a live session,
-            and only while the state says that the seat is launched.
+        seen: What the orchestrator noted about the seat; may be empty. It counts only in a live
+            session, and only while the state says that the seat is launched.
         runs: Whether the session is live.
-        watched: Whether an orchestrator may look at its screen.
+        watched: Whether an orchestrator may be watching the seat's screen.
     """
     recorded = text(seat, "status")
     if recorded != LAUNCHED:

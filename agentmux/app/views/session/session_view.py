@@ -1,4 +1,4 @@
-"""What faces show of a session and of its seats, as data."""
+"""The views of a session and of its seats: what commands and user interfaces show of them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from agentmux.core.codec.records import Json
 
 FEATURE_NAME: Final = "feature"
-"""The pipeline of a session that holds none."""
+"""The name of the default pipeline: assumed for a session whose state records none."""
 
 ORCHESTRATOR_GONE: Final = "its orchestrator is gone"
 
@@ -24,25 +24,30 @@ class SeatView:
     """What ``status`` shows of one seat.
 
     Attributes:
+        seat: The seat.
+        role: The seat's role; empty if it waits for its first launch.
+        agent: The name of the seat's agent.
         mode: How it was launched: ``native``, ``fresh``, ``shell`` (a shell for a person) or
-            ``screen`` (just its last screen).
+            ``screen`` (only its last screen).
         reason: Why it was launched in this mode.
-        status: What its agent does, or why it is gone.
+        status: What the seat's agent does, or why it is gone.
         source: Where the status comes from: ``screen``, ``journal`` or ``exit record``.
-        age_s: How long it has had this status; None where unknown.
+        age_s: How long the seat has had this status; None if unknown.
         attempt: 1, then +1 for each relaunch of the same work.
-        prompt_bytes: Size of the prompt that was sent.
-        fresh_prompt_bytes: Size of the prompt that a fresh start would have sent.
-        resets: When its usage limit ends, in the agent's words; None without a limit, or unknown.
-        trouble: The agent's last message about its service, such as an error; None for none.
-        unsent: Why its prompt, which is to be typed, has not arrived; None if it has; not in
-            JSON, where ``problems`` says it.
-        parked_until: When it is to be woken, if it waits for the end of its usage limit (UTC, ISO
-            8601); None for all others.
-        screen: ``digest`` and ``captured_at`` of its last screen; None where nobody has looked for
-            it, or there is none.
-        label: What it does, in words; not in JSON.
-        model: The model of its agent; empty where unknown; not in JSON.
+        prompt_bytes: The size of the prompt that was sent.
+        fresh_prompt_bytes: The size of the prompt that a fresh start would have sent.
+        resets: When the agent's usage limit ends, in the agent's words; None if there is no limit,
+            or its end is unknown.
+        trouble: The agent's last message about its service, such as an error; None if there is
+            none.
+        unsent: Why the prompt that has to be typed has not reached the agent; None if it has. Not
+            in JSON, where ``problems`` says it.
+        parked_until: When the seat will be woken if it waits for the end of its usage limit (UTC,
+            ISO 8601); else None.
+        screen: The ``digest`` and ``captured_at`` of its last screen; None if there is no screen,
+            or if it was not looked up (see `with_screens`).
+        label: What the seat does, in words; not in JSON.
+        model: The model of the seat's agent; empty if unknown; not in JSON.
     """
 
     seat: str
@@ -66,15 +71,15 @@ class SeatView:
 
     @property
     def has_gone(self) -> bool:
-        """Whether its agent ended without handing in its work, and will not be launched again."""
+        """Whether the seat's agent ended without handing in its work and will not be relaunched."""
         return self.status in LEFT
 
     @property
     def holds_up(self) -> bool:
-        """Whether the phase waits for this seat although its agent has left.
+        """Whether the phase waits for this seat until the user acts.
 
-        Also whether it waits for the user because a command of a check could not run. False for
-        researchers: no phase waits for them.
+        True if the agent left without handing in its work, or if a command of a check could not
+        run. An agent of a researcher that left does not count: no phase waits for researchers.
         """
         return self.status == BROKEN or (self.has_gone and self.role not in RESEARCHERS)
 
@@ -84,36 +89,56 @@ class SessionView:
     """What ``status`` and ``list`` show of one session.
 
     Attributes:
-        path: Relative to the project where it is inside, else absolute.
-        phase: None where the state cannot be read.
-        pipeline: The name of its pipeline.
-        live: None where its tmux server does not answer.
-        copy_of: The directory of the live session that this one is a copy of.
-        orchestrator: Pid of its orchestrator; None where none runs, or its pid is unknown.
-        branch: The branch that its result goes on; None where HEAD is detached, or outside of git.
-        worktree: The top of its own worktree; None where it works in the project's checkout.
-        base: ``branch`` and ``commit`` that its worktree began on; None without one.
-        issue: ``url``, ``number`` and ``title`` of the issue that it is about; None for none.
-        request: ``url`` and ``number`` of the request for its result; None for none.
-        decision: The session waits for the user to approve or to request changes. In JSON it is
-            ``phase``, ``cycle`` and ``digest`` of what is decided on; null if it does not wait.
-        digest: The digest of what is decided on; empty where nobody has asked git for it.
-        commit: The commit of the approval; None before, and where nothing was to be committed.
-        delivery: Where the approved result goes: ``id``, ``then``, ``steps``; None without one.
-        interruption: ``cause``, ``seat``, ``phase``, ``at``; None where nothing interrupted it.
-        moved: ``to``, ``digest`` and ``at`` of its export; None where it goes on here.
-        arrived: ``host``, ``session`` and ``at``: where it comes from; None where it began here.
+        session: The name of the session's directory.
+        path: That directory: relative to the project if it is inside, else absolute.
+        feature: The feature request on one line, cut to its beginning.
+        phase: The current phase; None if the state cannot be read.
+        state_source: Where the state was read: ``state.json``, ``backup``, ``journal`` or ``none``.
+        status: The session's status.
+        cycle: The cycle, from 1.
+        review_iteration: How many fixes this cycle has had, including one in progress.
+        review_outcome: What the checks and reviews have found together; None while that is open.
+        live: Whether the session's tmux session exists; None if its tmux server does not answer.
+        because: The reason for ``live``, in words.
+        copy_of: The directory of the live session of which this directory is a copy; else None.
+        orchestrator: The pid of the session's orchestrator; None if none runs, or its pid is
+            unknown.
+        tmux_session: The name of its tmux session.
+        tmux_socket: The path of its tmux server's socket; empty if the state records none.
+        branch: The branch that gets the session's result; None if HEAD is detached, or outside of
+            git.
+        worktree: The top of the session's own worktree; None if it works in the project's checkout.
+        base: The ``branch`` and ``commit`` from which its worktree was created; None without one.
+        issue: The ``url``, ``number`` and ``title`` of the issue that it is about; None if there is
+            none.
+        request: The ``url`` and ``number`` of the pull or merge request for its result; None if
+            there is none.
+        decision: Whether the session waits for the user to approve or to request changes. In JSON:
+            the ``phase``, ``cycle`` and ``digest`` of what is to be decided; null if it does not
+            wait.
+        commit: The commit made by the approval; None before it, and if nothing had to be committed.
+        seats: The session's seats.
+        interruption: The ``cause``, ``seat``, ``phase`` and ``at`` of what interrupted the session;
+            None if nothing did.
+        updated_at: When the session last changed: UTC, ISO 8601.
+        age_s: The seconds since then.
+        problems: What is wrong, for people, one sentence each.
+        warnings: What the user should know before deciding, one sentence each.
+        moved: The ``to``, ``digest`` and ``at`` of its export; None if it was not exported.
+        arrived: The ``host``, ``session`` and ``at`` of its import; None if it began here.
+        delivery: How the approved result is delivered: ``id``, ``then``, ``steps``; None before the
+            approval.
         checks: What the commands that check the result have shown, by phase; see
             docs/reference/checks.md.
-        problems: For people, one sentence each.
-        warnings: What the user should know before deciding; one sentence each.
-        branch_gone: It is done, and its branch does not exist any more, as `with_branch` has found;
-            not in JSON.
-        outdated: Its orchestrator is of another version of AgentMux; not in JSON.
-        away: Its worktree is not at its place; not in JSON, where ``problems`` says it.
-        label: Its status in words; not in JSON.
+        digest: The digest of what is to be decided; empty if it was not looked up (`with_digest`).
+        pipeline: The name of its pipeline.
+        outdated: Whether its orchestrator runs another version of AgentMux; not in JSON.
+        branch_gone: Whether the session is done and its branch no longer exists; set by
+            `with_branch`; not in JSON.
+        away: Whether its worktree is missing; not in JSON, where ``problems`` says it.
+        label: The status in words; not in JSON.
         summary: The path of the summary of its work, relative to its directory; not in JSON.
-        title: The first line of its feature; not in JSON.
+        title: The first line of the feature request; not in JSON.
     """
 
     session: str
@@ -159,17 +184,17 @@ class SessionView:
 
     @property
     def group(self) -> StatusGroup:
-        """What it needs; a session with a decision to make needs its user, also at rest."""
+        """What the session needs: its user, if it waits for a decision, even when it is at rest."""
         return StatusGroup.NEEDS_YOU if self.decision else status_group(self.status)
 
     @property
     def is_other_pipeline(self) -> bool:
-        """Whether the session goes through another pipeline than `feature`."""
+        """Whether the session runs another pipeline than `feature`."""
         return self.pipeline != FEATURE_NAME
 
     @property
     def has_lost_orchestrator(self) -> bool:
-        """Whether the session's panes are there, but no orchestrator drives them."""
+        """Whether the session still has panes, but its orchestrator is gone."""
         return ORCHESTRATOR_GONE in self.problems
 
     def _decision(self) -> dict[str, object]:
@@ -203,9 +228,9 @@ def _shown_fields(view: SeatView | SessionView) -> dict[str, object]:
 
 
 def flat(delivery: Json | None) -> dict[str, object] | None:
-    """Return a delivery, as ``state.json`` has it, for a JSON answer; None without one.
+    """Return a delivery, as ``state.json`` has it, for a JSON answer; None if there is none.
 
-    What was recorded of each step stands beside its status.
+    What was recorded of each step becomes part of the step's own fields.
     """
     if delivery is None:
         return None

@@ -1,4 +1,4 @@
-"""The phases of a session as every face shows them: their marks, and what each has come to."""
+"""The phases of a session as lines: the mark, the result so far, and the time spent in each."""
 
 from __future__ import annotations
 
@@ -32,10 +32,12 @@ class PhaseLine:
     """A phase of a session, or its end.
 
     Attributes:
-        says: What it has come to so far; empty for nothing.
-        spent_s: The seconds that the session has spent in it; 0 of a phase that is still to come:
-            an earlier cycle had the time.
-        is_here: Whether the session is in it, or failed in it.
+        phase: The phase; at the end ``done`` or ``failed``.
+        mark: `DONE`, `CURRENT`, `LATER` or `FAILED`.
+        is_here: Whether the session is in this phase, or failed in it.
+        says: What the phase has produced so far, in words; empty if nothing.
+        spent_s: The seconds that the session has spent in the phase. 0 for a phase that is still to
+            come in this cycle, even if an earlier cycle spent time in it.
     """
 
     phase: str
@@ -53,12 +55,13 @@ class PhaseLine:
 def phase_lines(
     state: SessionState, spent_s: Mapping[str, float], *, runs: bool = True
 ) -> Iterator[PhaseLine]:
-    """Yield the phases of a session in order, and its end.
+    """Yield the phases of a session in order, then its end if it has ended.
 
     Args:
-        state: The session's.
-        spent_s: The seconds in each phase so far.
-        runs: Whether an orchestrator drives it; if not, nothing is being delivered.
+        state: The state of the session.
+        spent_s: The seconds spent in each phase so far, by phase.
+        runs: Whether an orchestrator runs; without one, an unfinished delivery is shown as
+            interrupted.
     """
     here = working_phase(state)
     for phase in shown_phases(state, here):
@@ -75,12 +78,12 @@ def phase_lines(
 def phase_seconds(
     files: SessionFiles, state: SessionState, *, runs: bool, now: datetime
 ) -> Mapping[str, float]:
-    """Return the seconds in each phase so far, as the journal tells them.
+    """Return the seconds spent in each phase so far, according to the journal.
 
     Args:
         files: The session's directory.
-        state: Its state.
-        runs: Whether an orchestrator drives it; if not, time counts until the last event.
+        state: The state of the session.
+        runs: Whether an orchestrator runs; without one, time counts only until the last event.
         now: The current time.
 
     Raises:
@@ -91,15 +94,20 @@ def phase_seconds(
 
 
 def shown_phases(state: SessionState, here: str) -> tuple[str, ...]:
-    """Return the phases that a session in ``here`` goes through, in order."""
+    """Return the phases that the session goes through, in order, including its phase ``here``."""
     phases = pipeline_of(state).phases
     return tuple(each.phase for each in phases if each.takes_part(state) or each.phase == here)
 
 
 def phase_mark(state: SessionState, phase: str, here: str) -> str:
-    """Return the mark of a phase; ``here`` is the phase in which the session is, or failed.
+    """Return the mark of a phase.
 
-    A check or a review that did not pass is marked as failed, although the session went on.
+    A check or a review that did not pass is marked as failed, even if the session went on.
+
+    Args:
+        state: The state of the session.
+        phase: The phase to mark.
+        here: The phase in which the session is, or failed.
     """
     if phase == here:
         return FAILED if state.phase == Phase.FAILED else CURRENT
@@ -112,7 +120,7 @@ def phase_mark(state: SessionState, phase: str, here: str) -> str:
 
 
 def phase_detail(state: SessionState, phase: str) -> str:
-    """Return what a phase has come to so far, such as ``2/3 sub-plans``; empty for nothing."""
+    """Return what a phase has produced so far, such as ``2/3 sub-plans``; empty if nothing."""
     detail = _DETAIL.get(pipeline_of(state)[phase].kind)
     return detail(state, phase) if detail is not None else ""
 
@@ -133,7 +141,7 @@ def _verdicts(state: SessionState, phase: str) -> str:
 
 
 def _outcome(state: SessionState, phase: str) -> str:
-    """Return how many commands of a check have ended; once it is decided, its outcome."""
+    """Return how many commands of a check have ended, or its outcome once there is one."""
     result = result_of(state, phase)
     if state.phase != phase or result.outcome:
         return "did not pass" if result.outcome == CAPPED else result.outcome
@@ -143,7 +151,7 @@ def _outcome(state: SessionState, phase: str) -> str:
 
 
 def _iteration(state: SessionState, phase: str) -> str:
-    """Return how many fixes were made; where several phases ask for them, for the last of these."""
+    """Return how many fixes were made; if several phases ask for them, for the last that asked."""
     asking = [each for each in pipeline_of(state).phases if each.on_fail == phase]
     if state.fix is not None and state.fix.sender and len(asking) > 1:
         sent = fixes(state, state.fix.sender)
