@@ -1,1 +1,1 @@
-"""Find a session, write its journal, save its last screens. `commands` and `loop` act on it."""
+"""Find a session, write its journal, save its last screens. `commands` and `loop` build on it."""

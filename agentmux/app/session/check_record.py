@@ -1,4 +1,4 @@
-"""What a command of a check has shown, from what its launch has left."""
+"""Builds the facts that record how commands of checks ended, from the files their launches left."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     from agentmux.ports.session.session_files import SessionFiles
 
 UNKNOWN_TREE: Final = "unknown-"
-"""How the id of files begins that git cannot give one; no two such ids are the same."""
+"""The prefix of an id for a work tree that git could not hash; no two such ids are the same."""
 
 CHANGED: Final = "the files have changed since the checks ran"
 
 TREE_S: Final = 60.0
-"""How long the id of the files may take."""
+"""How long git may take to compute the id of the work tree's files, in seconds."""
 
 
 def check_fact(
     state: SessionState, files: SessionFiles, action: RecordCheck, now: str = ""
 ) -> CheckDone:
-    """Return the fact that records the end of a command of the check in which the session is.
+    """Return the fact that records how a command of the session's current check ended.
 
     Args:
-        state: The session's.
+        state: The state of the session.
         files: The session's directory.
-        action: How the command has ended.
-        now: The id of the files after it; empty if unknown.
+        action: How the command ended.
+        now: The id of the work tree's files after the command; empty if unknown.
     """
     phase, command = working_phase(state), command_of(state, action.name)
     result = state.results.get(phase)
@@ -60,9 +60,9 @@ def check_fact(
 
 
 def adopt_checks(world: World, session: Session) -> None:
-    """Record commands that have ended since the last orchestrator was killed; or they run again.
+    """Record each command that ended after the last orchestrator was killed, so it is not rerun.
 
-    The session's events have to be applied before.
+    The session's events must have been applied before.
     """
     for seat, launch, fact in adoptable(world, session.state, session.files):
         session.record(fact, seat=seat, launch=launch)
@@ -71,10 +71,11 @@ def adopt_checks(world: World, session: Session) -> None:
 def adoptable(
     world: World, state: SessionState, files: SessionFiles
 ) -> tuple[tuple[str, str, CheckDone | BaseChecked], ...]:
-    """Return seat, launch and fact of each command that has ended, and whose end is not recorded.
+    """Return seat, launch and fact of each command that ended without a record in the journal.
 
-    One of a check counts only if it ran on the files as they are now; on the base they are always
-    the same. Git is asked only if there is such a command; nothing is changed.
+    A command of a check counts only if the work tree's files are still those that it ran on; a
+    command on the base always counts, because the base never changes. Git is asked only if such a
+    command of a check exists. Changes nothing.
     """
     facts: list[tuple[str, str, CheckDone | BaseChecked]] = []
     for ended in _find_ended_checks(state, files):
@@ -88,9 +89,9 @@ def adoptable(
 
 
 def has_changed_since_checks(world: World, state: SessionState, files: SessionFiles) -> bool:
-    """Whether the files are others than those on which the last check ran.
+    """Whether the work tree's files have changed since the last check ran on them.
 
-    Git is asked only if there was such a check; where it cannot tell, the answer is no.
+    Git is asked only if there was such a check. False if git cannot tell.
     """
     checked = checked_trees(state)
     if not checked or any(each.startswith(UNKNOWN_TREE) for each in checked):
@@ -99,7 +100,7 @@ def has_changed_since_checks(world: World, state: SessionState, files: SessionFi
 
 
 def base_fact(action: RecordBase) -> BaseChecked:
-    """Return the fact that records the end of a command on the base."""
+    """Return the fact that records how a command on the base ended."""
     return BaseChecked(
         name=action.name,
         outcome=action.outcome,

@@ -1,4 +1,4 @@
-"""Snapshots: the last screen of a seat, kept for those who look at a stopped session."""
+"""Snapshots: the last screen of each seat, kept so that it can be shown once the pane is gone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STANDING_STILL: Final = frozenset({STOPPED, "screen"})
 def snapshot(session: Session, pane: Pane, screen: Screen) -> str | None:
     """Return the snapshot of a pane's screen, as JSON text.
 
-    None if the pane is of no seat, or only shows an older screen.
+    None if the pane belongs to no seat, or only shows an older screen itself.
     """
     state = session.state
     seat = state.seats.get(pane.seat)

@@ -1,4 +1,4 @@
-"""The one writer of a session: it records a fact, applies it to the state, and saves that."""
+"""The only writer of a session: records facts, applies them to the state, and saves the state."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _no_texts(_state: SessionState) -> Mapping[str, str]:
 
 
 def _ignore_event(_event: Event) -> None:
-    """Do nothing: nobody listens yet."""
+    """Do nothing; the default until somebody listens."""
 
 
 def _log_warning(warning: str) -> None:
@@ -52,14 +52,16 @@ def _log_warning(warning: str) -> None:
 
 
 class Session:
-    """The state of a session and the files it comes from.
+    """The state of a session, and the files that it is read from and saved to.
 
     Attributes:
         files: The session's directory.
-        state: The last committed state.
+        now: Returns the current time, aware UTC.
+        new_id: Returns a new uuid, as text.
+        state: The last saved state.
         warnings: What was wrong with the files when they were first read, one sentence each.
-        tell: Called with every later warning of that kind; until it is set, the log gets them.
-        notice: Called with every signal that counts, after it was applied to ``state``.
+        tell: Called with each later warning about the files; logs it unless replaced.
+        notice: Called with each signal that counts, after it was applied to ``state``.
     """
 
     def __init__(
@@ -78,7 +80,7 @@ class Session:
 
     @property
     def work_label(self) -> str:
-        """The label of the programs that are run for the session; see `WorkGroup`."""
+        """The label that marks the programs run for this session; see `WorkGroup`."""
         return work_label(self.state.session_id, self.files.path.resolve())
 
     @property
@@ -93,12 +95,16 @@ class Session:
         session_name: str = "",
         texts: Callable[[SessionState], Mapping[str, str]] = _no_texts,
     ) -> None:
-        """Prepare to drive the session: apply pending events, save the state; launches nothing.
+        """Prepare to drive the session: apply pending events and save the state; launches nothing.
 
-        The caller holds the session's lock; files that killed writers left half-written are
-        removed. Older sessions are brought into the present form here, and only here; one that has
-        no journal of ours gets ``session_id``, ``session_name`` and each file of ``texts`` where it
-        has none.
+        The caller holds the session's lock. Files that killed writers left half-written are
+        removed. Only this method converts a session of an older version to the current format.
+        The arguments are for an older session without a journal of AgentMux.
+
+        Args:
+            session_id: The uuid that the session gets if it has none; empty makes a new one.
+            session_name: The name that its tmux session gets if it has none.
+            texts: Returns the files that it gets unless they exist: content by path.
         """
         self.files.sweep()
         if self._loaded.source != "state.json":
@@ -148,9 +154,9 @@ class Session:
         self.state = self.files.import_session(taken, events)
 
     def _write_in_form(self) -> None:
-        """Write a state that recorded no pipeline in the present form, all pending events applied.
+        """Save a state that recorded no pipeline in the current format, with all events applied.
 
-        It is one rename: before it, the files are those of the older version.
+        It takes one rename; until then, the files are those of the older version.
         """
         is_there = self._loaded.source == "state.json"
         revision = self.state.revision if is_there else None
@@ -166,18 +172,18 @@ class Session:
                 self.notice(event)
 
     def record(self, fact: Fact, *, seat: str = ORCHESTRATOR, launch: str = "") -> None:
-        """Append a fact to the journal; apply all pending events to the state, this one last.
+        """Append a fact to the journal, then apply all pending events to the state, this one last.
 
-        Words about a failure are cut if they are too long for people to read.
+        The description of a failure is shortened if it is too long for people to read.
         """
         self.files.append(self._event(shorten_failure(fact), seat=seat, launch=launch))
         self.catch_up()
 
     def record_next(self, fact: Fact) -> bool:
-        """Append a fact that is true only for the current state; return whether it was appended.
+        """Append a fact that holds only for the current state; return whether it was appended.
 
-        If others have appended events meanwhile, those are applied instead, and the caller has to
-        decide again.
+        If other processes have appended events meanwhile, these are applied instead, and the caller
+        has to decide again.
         """
         with self.files.transact() as held:
             quicker = len(held.loaded_session.tail)
@@ -188,10 +194,10 @@ class Session:
         return not quicker
 
     def catch_up(self) -> tuple[Event, ...]:
-        """Apply and return all events that others appended; save the state after each that counts.
+        """Apply and return all events that other processes appended; save after each that counts.
 
-        A signal that does not count, such as one that an agent repeats, changes nothing but the
-        position up to which the journal is applied. It is saved with the next event that counts,
+        A signal that does not count, such as one that an agent repeats, only advances the position
+        up to which the journal is applied. That position is saved with the next event that counts,
         or at the end.
         """
         tail = self.files.tail(self.state.applied_offset)
@@ -211,7 +217,7 @@ class Session:
         return tuple(event for event, _ in tail)
 
     def artifacts(self) -> Artifacts:
-        """Return the artifacts that count now."""
+        """Return the artifacts that count in the current state."""
         return self.files.artifacts(self.state)
 
     def _add_implied(self, before: SessionState, event: Event, after: SessionState) -> None:
@@ -220,10 +226,10 @@ class Session:
             self.files.add(each)
 
     def _commit(self, after: SessionState) -> None:
-        """Save the state ``after``, and adopt it.
+        """Save the state ``after`` and make it the current one.
 
-        It is also adopted if ``state.json`` was written and only a later step failed. Otherwise,
-        after a moment with a full disk, our own state would look like that of another process.
+        If ``state.json`` was written and only a later step failed, the state becomes current, too:
+        else, after a moment with a full disk, our own state would look like another process's.
 
         Raises:
             DataError: A step failed.
@@ -249,7 +255,7 @@ class Session:
 
 
 def resumed_values(state: SessionState, artifacts: Artifacts, phase: str) -> dict[str, object]:
-    """Return the values of a ``resumed`` event: the state's fields as the artifacts show them.
+    """Return the values of a ``resumed`` event: the state's fields according to the artifacts.
 
     ``phase`` is the phase in which the session resumes.
     """

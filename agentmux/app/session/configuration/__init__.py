@@ -1,1 +1,1 @@
-"""What a session keeps of the configuration under which it began."""
+"""Choose, freeze and renew what a session keeps of the configuration under which it began."""

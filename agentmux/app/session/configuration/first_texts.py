@@ -1,4 +1,4 @@
-"""The texts that every session has: the request, and the rules that every agent reads."""
+"""The two files that every agent reads first: the feature request, and the common rules."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNKNOWN: Final = (
 
 
 def first_texts(world: World, path: Path, state: SessionState) -> Mapping[str, str]:
-    """Return the texts that every agent reads first, by path relative to the session."""
+    """Return the files that every agent reads first: content by path in the session's directory."""
     inputs = PromptInputs(
         session_dir=str(path),
         project_dir=str(world.tree),

@@ -1,4 +1,4 @@
-"""Which repository on a forge a project belongs to."""
+"""Finds the repository on a forge (GitHub, …) that a project belongs to."""
 
 from __future__ import annotations
 
@@ -13,15 +13,20 @@ if TYPE_CHECKING:
 
 
 def forge_places(world: World, environ: Mapping[str, str]) -> tuple[RemotePlace, ...]:
-    """Return those of the project's remotes that are on a forge that is known."""
+    """Return those of the project's remotes that are on a known forge.
+
+    ``environ`` is the environment for programs.
+    """
     return places(world.forge(environ).specs, world.git.remote_branches.all())
 
 
 def target(world: World, environ: Mapping[str, str]) -> RemotePlace:
-    """Return the repository that has the project's issues and takes its requests.
+    """Return the remote repository that has the project's issues and gets its pull requests.
+
+    ``environ`` is the environment for programs.
 
     Raises:
-        UsageError: No remote is on a forge that is known, or several are.
+        UsageError: No remote is on a known forge, or it is not clear which one of several to use.
     """
     candidates = forge_places(world, environ)
     chosen = main_place(candidates)

@@ -1,4 +1,4 @@
-"""The prompts and schemas of a session's pipeline, as they were when the session began."""
+"""Reads the prompts and schemas of a session's pipeline as they were when the session began."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ if TYPE_CHECKING:
 
 
 def frozen_text(files: SignalFiles, state: SessionState, name: str) -> str:
-    """Return a prompt or schema of the session's pipeline, by its name in the definition.
+    """Return a frozen prompt or schema of the session, by its name in the pipeline definition.
 
     ``name`` must be in ``state.pipeline_files``.
 
     Raises:
-        DataError: The file is gone, or differs from what the session froze.
+        DataError: The file is missing, or differs from what was frozen.
     """
     return files.frozen(state.pipeline_files[name], name)
 
 
 def require_frozen(files: SignalFiles, state: SessionState) -> None:
-    """Check that every frozen file of the session is there and is what the session froze.
+    """Check that every frozen file of the session exists and is unchanged.
 
     Raises:
         DataError: As in `frozen_text`.

@@ -1,8 +1,7 @@
-"""What a session keeps of the configuration under which it began, and how it takes a newer one.
+"""The configuration that a session keeps from its start, and how the session takes a newer one.
 
-These are its pipeline with prompts, schemas and commands of checks, and the setup and the patterns
-of copied files of its worktree. An agent that edits the configuration so changes nothing of its own
-session.
+It keeps its pipeline (with prompts, schemas and commands of checks), and the setup and the copy
+patterns of its worktree. So an agent that edits the configuration does not change its own session.
 """
 
 from __future__ import annotations
@@ -36,11 +35,11 @@ _PATTERNS_MAX: Final = 1 << 20
 
 
 def changed_settings(world: World, state: SessionState, files: SessionFiles) -> tuple[str, ...]:
-    """Return the settings that differ from those that the session keeps, as their names.
+    """Return the names of the settings that differ from what the session keeps.
 
-    ``verify``, the pipeline, and for a session with a worktree of its own ``git.setup`` and the
-    file of patterns (`GitSettings.copy`). A part of the project's files that is not trusted counts,
-    too.
+    They are ``verify``, the pipeline and, if the session has a worktree of its own, ``git.setup``
+    and the file of copy patterns (`GitSettings.copy`). Parts of the project's files that are not
+    trusted count, too.
     """
     now = world.consent.preview()
     return (*_changed_place(now, state, files), *_changed_pipeline(now, state, files))
@@ -89,12 +88,13 @@ def _own(files: Mapping[str, str]) -> Mapping[str, str]:
 def pipeline_repin(
     world: World, state: SessionState, files: SessionFiles
 ) -> tuple[Repinned, Mapping[str, str]] | None:
-    """Return the fact that the session takes its pipeline as it is now, and the files for it.
+    """Return a `Repinned` fact for the current version of the session's pipeline, and its files.
 
-    The fact has the setup that the session has, and is None if the pipeline has not changed.
+    The files are content by path in the session. The fact leaves the session's setup unchanged.
+    Returns None if the pipeline has not changed. Writes nothing.
 
     Raises:
-        AgentmuxError: The pipeline is gone, or cannot be used.
+        AgentmuxError: The pipeline no longer exists, or cannot be used.
     """
     if not _changed_pipeline(world, state, files):
         return None
@@ -114,16 +114,17 @@ def _patterns(files: SessionFiles) -> str:
 
 
 def repin(world: World, session: Session) -> tuple[str, ...]:
-    """Have a stopped session take the present settings, as far as they are trusted.
+    """Make a stopped session use the current settings, as far as they are trusted.
 
-    Files that new patterns name are copied, and prompts and schemas written, before the fact is
-    recorded: if this is killed, the settings still differ, and it may be called again.
+    Files that new copy patterns name are copied, and prompts and schemas are written, before the
+    fact is recorded. If this is killed before that, the settings still differ, and a second call
+    completes it.
 
     Returns:
         A warning for each file that was not copied.
 
     Raises:
-        AgentmuxError: The pipeline is gone or cannot be used, or git refuses.
+        AgentmuxError: The pipeline no longer exists or cannot be used, or git refuses.
     """
     adopt_step(session)  # the seat that the step has is gone after that
     state = session.state
@@ -150,14 +151,14 @@ def repin(world: World, session: Session) -> tuple[str, ...]:
 def steps_ahead(
     world: World, state: SessionState, files: SessionFiles, *, takes: bool, anew: bool
 ) -> tuple[str, ...]:
-    """Return the names of the setup's steps that a resume runs before the agents.
+    """Return the names of the setup steps that a resume would run before the agents.
 
     Args:
         world: The outside world.
-        state: The session's.
+        state: The state of the session.
         files: The session's directory.
-        takes: Whether the session takes the present settings first.
-        anew: Whether its worktree is made again.
+        takes: Whether the session takes the current settings first (`repin`).
+        anew: Whether the session's worktree is made again.
     """
     setup = state.setup
     if setup is not None and succeeded_step(state, files) is not None:
@@ -168,7 +169,10 @@ def steps_ahead(
 
 
 def repinned_by(world: World, state: SessionState) -> object:
-    """Return what a repin of the session would take in ``world``; for questions of trust."""
+    """Return a value that tells which settings a repin would take in ``world``.
+
+    Two worlds with equal values would repin the session equally; only for questions of trust.
+    """
     source = world.texts.pipelines.source(state.pipeline.name)
     content = None if source is None else (source.text, source.prompts, source.schemas)
     place = (

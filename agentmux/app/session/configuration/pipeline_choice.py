@@ -1,4 +1,4 @@
-"""The pipeline of a session that is about to begin: found, checked, and ready to be frozen."""
+"""Finds the pipeline for a new session, checks it, and prepares it to be frozen."""
 
 from __future__ import annotations
 
@@ -43,13 +43,17 @@ class PipelineError(ConfigError):
     """A pipeline cannot be used.
 
     Attributes:
-        problems: Each with its line in the file at ``path``.
+        path: The file of its definition.
+        problems: What is wrong, each with its line in that file.
     """
 
     def __init__(
         self, name: str, path: str, problems: tuple[Problem, ...], *, is_shown: bool = False
     ) -> None:
-        """Take what is wrong; ``is_shown``: no hint is needed, since the user looks at it now."""
+        """Take the problems of the pipeline ``name``.
+
+        ``is_shown`` leaves out the hint that shows the pipeline, because the user is looking at it.
+        """
         self.path, self.problems = path, problems
         lines = [f"{path}:{each.line}: {each.what}" for each in problems]
         count = f"pipeline `{name}` has {len(lines)} problems:\n  "
@@ -61,14 +65,14 @@ class PipelineError(ConfigError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenPipeline:
-    """A pipeline that a session can go through.
+    """A pipeline that a session can run.
 
     Attributes:
-        origin: Who wrote it.
-        definition: The pipeline as the session goes through it.
-        files: The SHA-256 of each prompt and schema that came from a file, by its name.
-        texts: The same files: their content by their path in the session.
-        verify: The commands of its checks, as a state has them; empty if it has no check.
+        origin: Where it comes from: built in, or from the user's or the project's files.
+        definition: The pipeline as the session runs it.
+        files: The SHA-256 of each file to freeze, by its name in the definition.
+        texts: The content of the same files, by their path in the session.
+        verify: The commands of its checks, in the form of the state; empty if it has no check.
     """
 
     origin: Origin
@@ -79,11 +83,11 @@ class ChosenPipeline:
 
 
 def choose_pipeline(world: World, name: str) -> ChosenPipeline:
-    """Find a pipeline, check it, and return it as a new session goes through it.
+    """Find a pipeline, check it, and return it in the form that a new session runs.
 
     Args:
-        world: The project, with the settings that are allowed.
-        name: As the user or the configuration has it.
+        world: The project, with the settings that are trusted.
+        name: The name that the user or the configuration gives.
 
     Raises:
         UsageError: There is no such pipeline.
@@ -108,7 +112,7 @@ def choose_pipeline(world: World, name: str) -> ChosenPipeline:
 
 
 def _with_files(world: World, source: Source, chosen: ChosenPipeline) -> ChosenPipeline:
-    """Return the pipeline with the files that a session of it has: its own ones, and the whole."""
+    """Return the pipeline with the files to freeze: its own ones, and one of the whole pipeline."""
     beside = {**source.prompts, **source.schemas}
     own = {each: beside[each] for each in sorted(source.own)}
     whole = {
@@ -130,9 +134,9 @@ def _digest(text: str) -> str:
 
 
 def pipeline_roles(world: World, name: str) -> tuple[str, ...]:
-    """Return the roles of a pipeline, as far as it can be read; those of `ROLES` first.
+    """Return the roles of a pipeline, as far as its definition can be read; built-in ones first.
 
-    A role that may ask for research brings the researchers along.
+    If one of the roles may ask for research, the researchers are included.
     """
     source = world.texts.pipelines.source(name) if is_name(name) else None
     named = role_names(source.item) if source is not None else ()
@@ -140,14 +144,17 @@ def pipeline_roles(world: World, name: str) -> tuple[str, ...]:
 
 
 def session_roles(state: SessionState) -> tuple[str, ...]:
-    """Return the roles that may take part in a session."""
+    """Return the roles that may take part in the session."""
     phases = pipeline_of(state).phases
     there = (each for each in phases if each.when is not When.REQUESTED or state.product_manager)
     return with_researchers(role for each in there for role in each.roles)
 
 
 def with_researchers(roles: Iterable[str]) -> tuple[str, ...]:
-    """Return the roles that take part in a pipeline whose phases have ``roles``, in order."""
+    """Return ``roles``, built-in ones first, and the researchers if a role may ask for some.
+
+    Each role is returned once.
+    """
     named = tuple(dict.fromkeys(roles))
     members = {*named, *(RESEARCHERS if set(MAY_ASK) & set(named) else ())}
     return (*(role for role in ROLES if role in members), *(r for r in named if r not in ROLES))
@@ -161,7 +168,10 @@ def no_pipeline(world: World, name: str) -> UsageError:
 
 
 def check_pipeline(source: Source, settings: Settings) -> CheckedDefinition:
-    """Return the pipeline of a definition, or all problems; one is that we cannot run it yet."""
+    """Return the checked pipeline of a definition, or all its problems.
+
+    A pipeline that this version cannot run yet counts as a problem, too.
+    """
     around = Surroundings(
         roles=frozenset((*ROLES, *settings.own_roles)),
         commands=commands_of(settings),
@@ -178,5 +188,5 @@ def check_pipeline(source: Source, settings: Settings) -> CheckedDefinition:
 
 
 def commands_of(settings: Settings) -> tuple[str, ...]:
-    """Return the names of the commands of ``verify``."""
+    """Return the names of the commands in the setting ``verify``."""
     return tuple(each.name for each in settings.verify)

@@ -1,4 +1,4 @@
-"""A session that came with a repository: what it runs was written by somebody else."""
+"""Refuses a session that came with a repository: somebody else wrote what it runs."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ if TYPE_CHECKING:
     from agentmux.core.journal.state import SessionState
 
 _DECISIVE: Final = (layout.STATE, layout.JOURNAL, layout.PIPELINE)
-"""What says which commands and prompts a session has, relative to its directory."""
+"""The files that decide which commands and prompts a session has, relative to its directory."""
 
 
 def require_own(world: World, state: SessionState, path: Path) -> None:
-    """Check that the commands and prompts that a session has frozen did not come from elsewhere.
+    """Check that the commands and prompts frozen in a session did not come with the repository.
 
-    They were trusted when it began, but only by the user who began it. One whose files git tracks
-    came with a clone, or goes out with the next push.
+    They were trusted when the session began, but only by the user who began it. If git tracks the
+    session's files, they came with a clone, or leave with the next push.
 
     Args:
         world: The session's project; not yet `with_workplace`.
-        state: The session's.
-        path: Its directory.
+        state: The state of the session.
+        path: The session's directory.
 
     Raises:
-        ConfigError: Git tracks its files.
+        ConfigError: Git tracks the session's files.
         GitError: Git refuses to work here.
     """
     if not _brings_commands(state):

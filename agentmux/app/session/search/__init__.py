@@ -1,1 +1,1 @@
-"""Finds sessions, also those that were moved, lost or are of another project."""
+"""Find sessions, also moved, lost and other projects' ones, and tell whether they are live."""

@@ -1,6 +1,6 @@
-"""Finds the sessions of projects further up: in an ``.agentmux/`` above the project's directory.
+"""Finds the sessions of projects in parent directories: in an ``.agentmux/`` further up.
 
-Such a directory does not count for a project below it, but its sessions should be found.
+Commands do not use such an ``.agentmux/`` for a project below it, but they hint at its sessions.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def sessions_further_up(site: Site) -> Iterator[tuple[Path, tuple[str, ...]]]:
-    """Yield each project above that has sessions, the nearest first, and their names."""
+    """Yield each parent directory that has sessions, nearest first, with their names."""
     for project in site.project.parents:
         with suppress(DataError):  # others may own it
             names = site.folders.names(project / layout.SESSIONS_DIR)
@@ -29,7 +29,7 @@ def sessions_further_up(site: Site) -> Iterator[tuple[Path, tuple[str, ...]]]:
 
 
 def listed_further_up(site: Site) -> Iterator[str]:
-    """Yield a line for each project above that has sessions: how many, and what lists them."""
+    """Yield a line for each parent project with sessions: their number, and how to list them."""
     for project, names in sessions_further_up(site):
         yield f"{format_count(len(names), 'session')} in {project}: {_command(project, 'list')}"
 
@@ -37,12 +37,12 @@ def listed_further_up(site: Site) -> Iterator[str]:
 def hints_further_up(
     site: Site, command: str, has: Callable[[Path, tuple[str, ...]], bool]
 ) -> Iterator[str]:
-    """Yield ``command`` for each project above of which ``has`` returns True.
+    """Yield a hint to run ``command`` in each parent project for which ``has`` returns True.
 
     Args:
         site: The project.
-        command: What is typed after ``agentmux``.
-        has: Is called with the path of the directory of the sessions, and their names.
+        command: What to type after ``agentmux``.
+        has: Called with a project's directory of sessions, and the names of these sessions.
     """
     for project, names in sessions_further_up(site):
         if has(project / layout.SESSIONS_DIR, names):

@@ -1,4 +1,4 @@
-"""Find the sessions of a project, all or by name, and tell which ones are live.
+"""Finds the sessions of a project, all or by name, and tells which ones are live.
 
 Listing reads one file per session and asks each tmux server once, however many sessions there are.
 """
@@ -55,15 +55,16 @@ _BEGINNING: Final = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEntry:
-    """One session directory, as far as it can be read.
+    """A session directory, as far as it can be read.
 
     Attributes:
-        name: Of the directory.
-        path: Absolute.
-        fields: The fields of the last committed state; empty where none can be read.
-        source: ``state.json``, ``backup``, ``journal`` or ``none``.
-        updated: ``updated_at`` of the state, else the files' time, else the stamp in the name.
-        problem: Why the session cannot be read; None when it can.
+        name: The name of the directory.
+        path: The absolute path of the directory.
+        fields: The fields of the last saved state; empty if none can be read.
+        source: Where they were read: ``state.json``, ``backup``, ``journal`` or ``none``.
+        updated: When the session last changed: by its state, else by the files' times, else by the
+            time in its name.
+        problem: Why the session cannot be read; None if it can.
         warnings: What was wrong with the files, one sentence each.
     """
 
@@ -82,33 +83,33 @@ class SessionEntry:
 
     @property
     def phase(self) -> str | None:
-        """The phase of the committed state; None where none can be read."""
+        """The phase of the saved state; None if no state can be read."""
         return self.text("phase") or None
 
     @property
     def title(self) -> str:
-        """The first line of the feature, as the user typed it; empty where none can be read."""
+        """The first line of the request, as the user typed it; empty if no state can be read."""
         return " ".join(self.text("feature").strip().partition("\n")[0].split())
 
     @property
     def is_done(self) -> bool:
-        """Whether the session is done or goes on elsewhere, so that nothing is left to resume."""
+        """Whether nothing is left to resume here: the session is done, or was moved elsewhere."""
         return self.phase == DONE or self.is_moved
 
     @property
     def is_moved(self) -> bool:
-        """Whether the session was exported, and goes on where its file is imported."""
+        """Whether the session was exported, and continues where that file is imported."""
         return isinstance(self.fields.get("moved"), dict)
 
     def text(self, name: str) -> str:
-        """Return the field ``name`` of the state; empty if it is missing or no text."""
+        """Return the field ``name`` of the state; empty if it is missing or is not text."""
         value = self.fields.get(name)
         return value if isinstance(value, str) else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Liveness:
-    """Whether anything of a session runs.
+    """Whether a session's tmux session and its orchestrator run.
 
     Attributes:
         live: Whether the session's tmux session exists; None if its server does not answer.
@@ -116,18 +117,19 @@ class Liveness:
         tmux: The tmux session that has the session's uuid, else the one that has its name, else
             None.
         target: The tmux session that has the session's uuid; None if there is none.
-        socket: The socket of the server that was asked.
-        copy_of: The directory of the live session that this directory is a copy of.
-        moved_from: Where the directory was when the tmux session was created.
-        way_back: The commands that restore a missing socket.
-        locked: Whether an orchestrator holds the lock.
+        socket: The socket of the tmux server that was asked.
+        copy_of: The directory of the live session of which this directory is a copy; else None.
+        moved_from: The directory of the session when its tmux session was created, if it was
+            another one; else None.
+        way_back: The commands that restore the server's socket if it is missing.
+        locked: Whether an orchestrator holds the session's lock.
         orchestrator: The pid of that orchestrator; None if nobody holds the lock, or if the pid is
             unknown.
-        other_version: The version of that orchestrator if it is not ours, as `other_version`
-            returns it.
+        other_version: The version of that orchestrator if it differs from this program's; see the
+            function `other_version`.
         starter: The pid of the command that starts or resumes the session and waits for its
-            orchestrator; None if there is none, or if the orchestrator is running already.
-        error: Why the server or the lock could not be asked.
+            orchestrator; None if there is none, or if the orchestrator already runs.
+        error: Why the server or the lock could not be asked; None if both could.
     """
 
     live: bool | None
@@ -146,12 +148,12 @@ class Liveness:
 
     @property
     def is_driven(self) -> bool:
-        """Whether an orchestrator drives the session, or is being started."""
+        """Whether an orchestrator runs the session, or is being started."""
         return self.locked or self.starter is not None
 
     @property
     def is_left_alone(self) -> bool:
-        """Whether the session has panes, but nothing drives it."""
+        """Whether the session still has panes, but no orchestrator."""
         return self.target is not None and not self.is_driven
 
 
@@ -167,9 +169,9 @@ def list_sessions(site: Site) -> tuple[SessionEntry, ...]:
 
 
 def newest_sessions(site: Site, most: int) -> tuple[tuple[SessionEntry, ...], int]:
-    """Return the ``most`` newest sessions, as `list_sessions` does, and how many there are in all.
+    """Return the ``most`` newest sessions, newest first, and the number of all sessions.
 
-    Only the returned ones are held in memory: to hold a thousand takes as long as to read them.
+    Only the returned ones are held in memory: holding a thousand takes as long as reading them.
     """
     names = _names(site)
     return tuple(nlargest(most, _entries(site, names), key=_newest)), len(names)
@@ -194,7 +196,7 @@ def list_resumable_sessions(site: Site) -> tuple[SessionEntry, ...]:
 
 
 def entry_at(site: Site, path: Path) -> SessionEntry:
-    """Return the entry of one session directory; never raises for what is in it."""
+    """Return the entry of a session directory; whatever is in it, this raises nothing."""
     fields = site.folders.glance(path)
     if fields is not None:
         return _entry(site, path, fields, "state.json")
@@ -252,6 +254,8 @@ def resolve(site: Site, name: str, *, command: str = STATUS) -> SessionEntry:
     of the request, or its beginning.
 
     Args:
+        site: The project.
+        name: What the user typed.
         command: The command that hints show, with ``SESSION`` where the name goes.
 
     Raises:
@@ -287,7 +291,7 @@ def _matching(name: str, names: Sequence[str]) -> list[str]:
 
 
 def _about(text: str, entries: Iterable[SessionEntry]) -> list[SessionEntry]:
-    """Return the sessions that were asked for ``text``, else those whose title begins with it."""
+    """Return the sessions whose title is the first line of ``text``, else those it begins."""
     words = _comparable(text.strip().partition("\n")[0])
     titles = [(_comparable(each.title), each) for each in entries if words]
     same = [each for title, each in titles if title == words]
@@ -311,7 +315,7 @@ def short_name(site: Site, path: Path) -> str:
 def short_names(names: Sequence[str]) -> Mapping[str, str]:
     """Return the shortest name of each session, as `short_name` does.
 
-    ``names`` are those of all sessions of a project.
+    ``names`` must be the names of all sessions of a project.
     """
     slugs = sorted(map(layout.slug_of, names))
     twice = {one for one, other in pairwise(slugs) if one == other}
@@ -371,21 +375,21 @@ def home_of(site: Site, entry: SessionEntry) -> Path:
 
 
 def project_around(session: Path) -> Path | None:
-    """Return the project in whose sessions directory ``session`` is; None if it is in none."""
+    """Return the project whose sessions directory contains ``session``; None if there is none."""
     folder = session.parent
     project = Path(*folder.parts[:-2])
     return project if sessions_dir(project) == folder else None
 
 
 def select_session(entries: Sequence[SessionEntry], *, command: str = STATUS) -> SessionEntry:
-    """Return the only session of ``entries``.
+    """Return the only session in ``entries``.
 
     Args:
         entries: The sessions to choose from.
         command: The command that hints show, with ``SESSION`` where the name goes.
 
     Raises:
-        NotFoundError: There is none, or there are several.
+        NotFoundError: There are no sessions, or several.
     """
     if len(entries) == 1:
         return entries[0]
@@ -417,7 +421,7 @@ def _describe_command(entry: SessionEntry, command: str) -> str:
 
 
 def live(site: Site, entries: Iterable[SessionEntry]) -> Mapping[Path, Liveness]:
-    """Return for each session, by path, whether anything of it runs; changes nothing.
+    """Return the liveness of each session, by path; changes nothing.
 
     Each tmux server is asked once. If one does not answer, the ``live`` of its sessions is None;
     never treat that as "not live".
@@ -427,13 +431,13 @@ def live(site: Site, entries: Iterable[SessionEntry]) -> Mapping[Path, Liveness]
 
 
 def own_tmux(entry: SessionEntry, liveness: Liveness) -> Target | None:
-    """Return the session's own tmux session, to attach to it, take it over or kill it.
+    """Return the tmux session that has the session's uuid, to attach to, take over or kill.
 
     None if there is no tmux session.
 
     Raises:
-        BlockedError: The directory is a copy of a live session; or the tmux session only has the
-            same name.
+        BlockedError: The directory is a copy of a live session; or a tmux session has the same
+            name, but belongs to something else.
     """
     if liveness.copy_of is not None:
         raise copy_blocked(entry, liveness.copy_of)
@@ -448,9 +452,9 @@ def own_tmux(entry: SessionEntry, liveness: Liveness) -> Target | None:
 
 
 def stranger_hints(liveness: Liveness) -> tuple[str, ...]:
-    """Return hints: how to rename or kill a tmux session that has our name, but is not ours.
+    """Return hints to rename or kill a tmux session that has the session's name but is not its own.
 
-    Only the user may do so.
+    AgentMux itself must not touch such a tmux session.
     """
     name = liveness.tmux.name if liveness.tmux is not None else ""
     client = ("tmux", "-S", liveness.socket)
@@ -482,7 +486,7 @@ def require_no_copy(site: Site, entry: SessionEntry) -> None:
     tmux is asked only if the runtime note names another directory.
 
     Raises:
-        BlockedError: It is a copy.
+        BlockedError: The directory is a copy.
     """
     noted = site.folders.runtime(entry.path).get("path")
     if noted is None or noted == str(entry.path.resolve()):
@@ -495,8 +499,8 @@ def require_no_copy(site: Site, entry: SessionEntry) -> None:
 def tmux_name(site: Site, entry: SessionEntry) -> str:
     """Return the name of the session's tmux session.
 
-    Where the state has none (an older format), it is the configured name; where no state can be
-    read, it is made from the session's name.
+    If the state records no name (an older format), it is the configured name; if no state can be
+    read, it is derived from the session's name.
     """
     if not entry.fields:
         return layout.tmux_name(entry.name)
@@ -504,7 +508,7 @@ def tmux_name(site: Site, entry: SessionEntry) -> str:
 
 
 class _Servers:
-    """What each tmux server answers, asked at most once, and which processes are alive."""
+    """The listing of each tmux server, asked at most once, and which processes are alive."""
 
     def __init__(self, site: Site) -> None:
         self._site = site
@@ -515,7 +519,7 @@ class _Servers:
     def listing(self, socket: str) -> tuple[str, ServerListing | AgentmuxError]:
         """Return the path of a tmux server's socket, and the server's listing or its error.
 
-        An empty ``socket`` is the configured one.
+        An empty ``socket`` stands for the configured socket.
         """
         if socket not in self._at:
             self._at[socket] = self._site.terminal(socket or None)
@@ -562,14 +566,14 @@ def _match(site: Site, entry: SessionEntry, sessions: Iterable[TmuxSession]) -> 
 def _judge_match(
     site: Site, entry: SessionEntry, known: Liveness, server: Server, match: TmuxSession
 ) -> Liveness:
-    """Return what runs, given the tmux session ``match``; without our uuid it is no ``target``.
+    """Return the liveness, given that the tmux session ``match`` was found.
 
     Args:
-        site: How to look.
+        site: The project.
         entry: The session.
         known: What is known so far.
         server: The tmux server of ``match``.
-        match: As from `_match`.
+        match: The result of `_match`; it becomes the ``target`` only if it has the session's uuid.
     """
     uuid = entry.text("session_id")
     liveness = replace(
@@ -587,9 +591,9 @@ def _judge_match(
 def _judge_absence(
     site: Site, servers: _Servers, entry: SessionEntry, known: Liveness, answering: Server
 ) -> Liveness:
-    """Return what runs, if the server that answers has no tmux session with our uuid or name.
+    """Return the liveness, given that the answering server has no matching tmux session.
 
-    The server in the runtime note may still run, although its socket was removed or replaced.
+    The server in the runtime note may still run although its socket was removed or replaced.
     """
     noted = site.folders.runtime(entry.path)
     pid, started = noted.get("server_pid"), noted.get("server_started")
@@ -609,7 +613,7 @@ def _judge_absence(
 
 
 def _elsewhere(entry: SessionEntry, noted: object) -> Path | None:
-    """Return the directory ``noted`` if it is a path and not the session's own, else None."""
+    """Return ``noted`` if it is the path of another directory than the session's own, else None."""
     if not isinstance(noted, str) or not noted or noted == str(entry.path.resolve()):
         return None
     with suppress(OSError):
@@ -629,7 +633,7 @@ def _is_session(site: Site, path: Path, uuid: str) -> bool:
 
 
 def _starter(site: Site, servers: _Servers, entry: SessionEntry) -> int | None:
-    """Return the pid of the command that waits for the session's orchestrator; None for none."""
+    """Return the pid of the command that waits for the session's orchestrator; None if none."""
     begun = site.folders.starters(entry.path)
     return next((pid for pid, started in begun if servers.is_alive(pid, started)), None)
 
@@ -637,7 +641,7 @@ def _starter(site: Site, servers: _Servers, entry: SessionEntry) -> int | None:
 def _orchestrator(
     site: Site, entry: SessionEntry
 ) -> tuple[bool, Mapping[str, object], AgentmuxError | None]:
-    """Return whether the lock is held, its holder's note, and the error if nobody can tell."""
+    """Return whether the lock is held, the holder's note, and the error if that cannot be told."""
     lock = site.locks.session(entry.path)
     try:
         if not lock.is_held():

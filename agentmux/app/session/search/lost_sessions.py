@@ -1,7 +1,7 @@
-"""The sessions of a project whose directories somebody deleted, and what is left of them.
+"""Finds sessions whose directories were deleted, and describes what is left of them.
 
-A directory may be gone with all of its project: with a worktree that somebody removed, or a folder.
-Then what is left is told in what remains of the repository.
+If the whole project is gone, too (a removed worktree or folder), its sessions are reported in the
+other projects of the same repository.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class LostSessionError(NotFoundError):
     """The directory of the session was deleted.
 
     Attributes:
-        trace: What is known of it.
+        trace: The record of the session that is kept outside of its directory.
     """
 
     def __init__(self, trace: SessionTrace) -> None:
@@ -35,7 +35,7 @@ class LostSessionError(NotFoundError):
 def lost_sessions(site: Site) -> tuple[SessionTrace, ...]:
     """Return the unfinished sessions of the project whose directories were deleted.
 
-    With them come those of projects in the same repository that are gone as a whole.
+    Includes those of other projects in the same repository that were deleted as a whole.
     """
     folder, missing = site.project / layout.SESSIONS_DIR, site.traces.missing()
     away = [each for each in missing if each.repository and _is_gone(_project(each))]
@@ -44,9 +44,9 @@ def lost_sessions(site: Site) -> tuple[SessionTrace, ...]:
 
 
 def homeless_sessions(site: Site) -> tuple[SessionTrace, ...]:
-    """Return the unfinished sessions of projects that are gone together with their repositories.
+    """Return the unfinished sessions of projects that were deleted together with their repository.
 
-    Nothing is left of these projects in which the sessions could be told of.
+    No project is left that could report these sessions.
     """
     return tuple(
         each
@@ -56,7 +56,7 @@ def homeless_sessions(site: Site) -> tuple[SessionTrace, ...]:
 
 
 def _beside(site: Site, away: Sequence[SessionTrace]) -> tuple[SessionTrace, ...]:
-    """Return those that were in the repository of the project, or in a submodule of it."""
+    """Return those sessions that were in the project's repository, or in a submodule of it."""
     shared = site.repositories.around(site.project)
     if shared is None:
         return ()
@@ -68,7 +68,7 @@ def _beside(site: Site, away: Sequence[SessionTrace]) -> tuple[SessionTrace, ...
 
 
 def _is_elsewhere(site: Site, trace: SessionTrace) -> bool:
-    """Whether the directory of a session was moved with its worktree."""
+    """Whether the session's directory still exists because it was moved with its worktree."""
     parts = Path(trace.path).parts
     return any(
         top.joinpath(*parts[start:]).is_dir()
@@ -78,12 +78,12 @@ def _is_elsewhere(site: Site, trace: SessionTrace) -> bool:
 
 
 def _project(trace: SessionTrace) -> Path:
-    """Return the directory of the project that a session was in."""
+    """Return the directory of the project that the session was in."""
     return Path(trace.path.removesuffix(f"/{layout.SESSIONS_DIR}/{Path(trace.path).name}"))
 
 
 def _is_gone(project: Path) -> bool:
-    """Whether a directory does not exist, or is empty, as that of a submodule which is left out."""
+    """Whether a directory does not exist or is empty, as that of a submodule not checked out."""
     try:
         return not os.listdir(project)
     except OSError as error:
@@ -91,10 +91,11 @@ def _is_gone(project: Path) -> bool:
 
 
 def require_not_lost(site: Site, name: str) -> None:
-    """Check that ``name`` is not that of a session whose directory was deleted.
+    """Check that ``name`` does not stand for a session whose directory was deleted.
 
     Raises:
-        LostSessionError: It is its name, its slug, its path, or the beginning of a name or slug.
+        LostSessionError: It is the name, slug or path of such a session, or the beginning of its
+            name or slug.
     """
     for trace in site.traces.missing() if name.startswith("/") else ():
         if name == trace.path:
@@ -106,24 +107,24 @@ def require_not_lost(site: Site, name: str) -> None:
 
 
 def require_none_lost(site: Site) -> None:
-    """Check that the directory of no session of the project was deleted.
+    """Check that no session of the project has lost its directory.
 
     Raises:
-        LostSessionError: That of one was; it tells of the newest.
+        LostSessionError: A session has; the error is about the newest one.
     """
     for trace in reversed(lost_sessions(site)):
         raise LostSessionError(trace)
 
 
 def lost_lines(site: Site) -> Iterator[str]:
-    """Yield which sessions of the project were deleted, and what shows the rest."""
+    """Yield lines that name the project's deleted sessions, and commands that show what is left."""
     for trace in lost_sessions(site):
         yield what_ended(trace)
         yield f"what is left of it: agentmux status {Path(trace.path).name}"
 
 
 def what_ended(trace: SessionTrace) -> str:
-    """Return the sentence that says that the session is gone."""
+    """Return the sentence that the session ended because its directory is gone."""
     path, project = Path(trace.path), _project(trace)
     phase = f" in phase {trace.phase}" if trace.phase else ""
     why = f"is gone with {project}" if _is_gone(project) else "was deleted"
@@ -131,7 +132,7 @@ def what_ended(trace: SessionTrace) -> str:
 
 
 def what_is_left(trace: SessionTrace) -> Iterator[str]:
-    """Yield what is left of a session, each with a command, then how to go on."""
+    """Yield what is left of a session, each line with a command, then how to continue."""
     project = _project(trace)
     if trace.worktree and Path(trace.worktree).is_dir():
         branch = f", on branch {trace.branch}" if trace.branch else ""

@@ -1,4 +1,4 @@
-"""A session that was exported: it goes on where its file is imported, and not here."""
+"""Refuses sessions that were exported: they continue where the file is imported, not here."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ def require_here(state: SessionState, name: str) -> None:
     """Check that the session was not moved away.
 
     Args:
-        state: Its state, with every event of the journal.
-        name: The session's, for the message.
+        state: The session's state, with every event of the journal applied.
+        name: The session's name, for the message.
 
     Raises:
-        BlockedError: It was; the reason is ``moved``.
+        BlockedError: The session was moved; the error's reason is ``moved``.
     """
     moved = state.moved
     if moved is None:
@@ -30,12 +30,12 @@ def require_here(state: SessionState, name: str) -> None:
 
 
 def where_it_went(name: str, to: str, at: str) -> str:
-    """Say that a session was moved away: to the file ``to``, at the time ``at``."""
+    """Return the sentence that a session was moved to the file ``to`` at the time ``at``."""
     return f"session {name} was moved to {to} on {at[:10]}, and goes on where that file is imported"
 
 
 def how_to_go_on(name: str, to: str) -> tuple[str, ...]:
-    """Return what to do about a session that was moved to the file ``to``."""
+    """Return hints for a session that was moved to the file ``to``."""
     return (
         f"if it was imported nowhere, bring it back: agentmux import {shlex.quote(to)}",
         f"else remove what is left here: agentmux remove {name}",

@@ -1,8 +1,9 @@
-"""Live sessions whose orchestrator is of another version of AgentMux, as after an upgrade.
+"""Live sessions whose orchestrator runs another version of AgentMux, as after an upgrade.
 
-Such an orchestrator runs on with the program that it began with. It does not know what later
-versions added to decisions, and the files of its own version are gone from the disk. What agents
-hand in still counts. A person can look at such a session and stop it, but decides after a resume.
+Such an orchestrator keeps running the program with which it began. It does not know what later
+versions added to decisions, and the files of its own version are gone from the disk. Signals of
+agents still count. The user can look at such a session and stop it, but can decide only after a
+resume.
 """
 
 from __future__ import annotations
@@ -15,15 +16,17 @@ from agentmux.errors import BlockedError
 from agentmux.ports.processes import Lock
 
 UNNOTED: Final = "older"
-"""The version of an orchestrator that noted none, as those of 0.1.0."""
+"""The version that is assumed for an orchestrator that noted none, as in AgentMux 0.1.0."""
 
 
 def other_version(note: Mapping[str, object] | None) -> str | None:
-    """Return the version of the orchestrator that wrote ``note`` if it is not ours; else None.
+    """Return the version of the orchestrator that wrote ``note``, if it differs from ours.
+
+    Returns None if it is the same version, or if the note is not an orchestrator's.
 
     Args:
-        note: What the holder of a session's lock says of itself. It counts only if it is that of
-            an orchestrator.
+        note: The note that the holder of the session's lock wrote about itself; None if there is
+            none.
     """
     if note is None or "orchestrator_pid" not in note:
         return None
@@ -34,15 +37,15 @@ def other_version(note: Mapping[str, object] | None) -> str | None:
 
 
 def other_version_label(version: str) -> str:
-    """Return the sentence that an orchestrator is of the version that `other_version` returned."""
+    """Return the sentence that the orchestrator has the version that `other_version` returned."""
     return f"its orchestrator is of {_as_words(version)}; this is AgentMux {VERSION}"
 
 
 def require_own_version(lock: Lock, session: str) -> None:
-    """Check that no orchestrator of another version drives the session that has this lock.
+    """Check that the holder of the session's lock is no orchestrator of another version.
 
     Raises:
-        BlockedError: One does; the error's reason is ``version``.
+        BlockedError: It is one; the error's reason is ``version``.
     """
     version = other_version(lock.holder()) if lock.is_held() else None
     if version is None:

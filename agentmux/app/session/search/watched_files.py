@@ -1,4 +1,4 @@
-"""Where changes of sessions show, for who watches files and processes."""
+"""The files and folders to watch for changes of sessions."""
 
 from __future__ import annotations
 
@@ -9,21 +9,27 @@ from agentmux.app.session.search.lookup import sessions_dir
 from agentmux.core.names import layout
 
 NEWS: Final = frozenset({layout.STATE, layout.JOURNAL, layout.RUNTIME, layout.LOCK_HOLDER})
-"""The files of a session whose change may concern who looks at it."""
+"""The files of a session whose changes matter to a viewer of the session."""
 
 ENDED_S: Final = 0.05
-"""How long the lock of an orchestrator may be held after the end of its process."""
+"""How long the lock of an orchestrator may stay held after its process has ended, in seconds."""
 
 
 def home_of(project: Path) -> Path:
-    """Return the folder in which the sessions of a project come, or in which that folder comes."""
+    """Return the project's sessions folder; if it does not exist yet, the folder to watch for it.
+
+    That is the nearest existing folder in which it will be created.
+    """
     sessions = sessions_dir(project)
     places = (sessions, sessions.parent, project)
     return next((each for each in places if each.is_dir()), project)
 
 
 def changed_ns(path: Path) -> int:
-    """Return when something directly in a directory was made or replaced last; 0 if unknown."""
+    """Return when an entry of the directory was last created or replaced; 0 if unknown.
+
+    The time is in nanoseconds.
+    """
     try:
         return path.stat().st_mtime_ns
     except OSError:

@@ -1,1 +1,1 @@
-"""Where a session works, and what is changed there."""
+"""Where a session works (its checkout or worktree), and what has changed there."""

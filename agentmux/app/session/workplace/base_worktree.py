@@ -1,4 +1,4 @@
-"""The worktree in which the required commands of the checks run on a session's base."""
+"""The extra worktree in which the required commands of the checks run on a session's base."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 def base_spec(
     world: World, state: SessionState, home: Path, *, finished: bool = False
 ) -> WorktreeSpec | None:
-    """Return the worktree for the base of the session at ``home``; None where it has none.
+    """Return the worktree for the base of the session at ``home``; None if it has none.
 
-    With ``finished`` also one that was removed, of which files may have stayed.
+    ``finished`` includes a worktree that is no longer needed, of which files may be left.
     """
     base = state.base_checks
     if base is None or (base.finished and not finished) or not base.path:

@@ -1,4 +1,4 @@
-"""Whether another branch is checked out than the one on which a session works."""
+"""Whether another branch is checked out than the one that a session works on."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def branch_left(world: World, state: SessionState) -> str:
-    """Say that another branch is checked out, and what to do; empty where it is the session's.
+    """Return a sentence if another branch than the session's is checked out; else empty.
 
-    ``world`` is that of the session's workplace.
+    The sentence says what to do. ``world`` is that of the session's workplace.
 
     Raises:
         AgentmuxError: Git cannot be asked.
@@ -33,7 +33,7 @@ def branch_left(world: World, state: SessionState) -> str:
 
 
 def compare_head(world: World, state: SessionState, head: Head) -> LeftBranch:
-    """Return how HEAD is related to what the session works on.
+    """Return how HEAD is related to the session's branch, or to its base if the branch is gone.
 
     Raises:
         AgentmuxError: Git cannot be asked.
@@ -62,7 +62,7 @@ def compare_head(world: World, state: SessionState, head: Head) -> LeftBranch:
 
 
 def is_changed(world: World, state: SessionState) -> bool:
-    """Whether a session's worktree has changes of tracked files, and all of them are its own.
+    """Whether the session's worktree has changes of tracked files, all made since it began.
 
     Git may refuse to merge until they are committed.
     """
@@ -72,7 +72,10 @@ def is_changed(world: World, state: SessionState) -> bool:
 
 
 def keep_as(world: World, commit: str | None) -> str:
-    """Return the branch to make so that a commit is kept; empty where one of such a name has it."""
+    """Return the name of a branch to create so that ``commit`` is kept.
+
+    Empty if there is no commit, or if a branch of such a name already contains it.
+    """
     for name in branch_names(f"kept-{commit[:12]}") if commit is not None else ():
         base = world.git.worktrees.base(f"refs/heads/{name}")
         if base is None or world.repository.contains(commit or "", tip=base.commit):
@@ -81,7 +84,7 @@ def keep_as(world: World, commit: str | None) -> str:
 
 
 def command_to_keep(world: World, state: SessionState, commit: str = "HEAD") -> str:
-    """Return the git command that gives a session's commit on no branch one, as it would have."""
+    """Return the git command that creates a branch, named as for the session, at ``commit``."""
     slug = layout.slug_of(PurePath(state.feature_dir).name)
     names = branch_names(f"{world.settings.git.branch_prefix}{slug}")
     free = (each for each in names if world.git.worktrees.base(f"refs/heads/{each}") is None)

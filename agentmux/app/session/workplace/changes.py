@@ -1,4 +1,4 @@
-"""What a session has changed: between which two states of the code the difference is shown."""
+"""What a session has changed: the two states of the code to compare, and where to compare them."""
 
 from __future__ import annotations
 
@@ -25,10 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionChanges:
-    """What a session has changed, and where to look at it.
+    """What a session has changed, and the repository in which to look at it.
 
     Attributes:
-        note: What the user should know of it; empty for nothing.
+        repository: The repository that has both ends of ``range``.
+        range: The two states of the code to compare.
+        note: What the user should know about the comparison; empty if nothing.
     """
 
     repository: Repository
@@ -37,15 +39,16 @@ class SessionChanges:
 
 
 def result_base(repository: Repository, state: SessionState, head: str = "HEAD") -> str | None:
-    """Return the commit after which the changes are the session's own; None where it began on none.
+    """Return the commit after which all changes are the session's own.
 
-    It is the commit that the session began on or, after its branch has taken over later ones from
-    the base, the last of these.
+    That is the commit from which the session began or, if its branch has taken in later commits
+    of the base branch, the last of these. None if the session began without a commit.
 
     Args:
-        repository: Where the session works; for another ``head``, any of its work trees.
+        repository: The repository in which the session works; for another ``head``, any of its work
+            trees.
         state: The state of the session.
-        head: The end of its work.
+        head: The commit at which the session's work ends.
     """
     began = state.options.base
     if began is None or not state.worktree or state.base is None or not state.base.branch:
@@ -54,10 +57,11 @@ def result_base(repository: Repository, state: SessionState, head: str = "HEAD")
 
 
 def held_by_base(repository: Repository, state: SessionState, base: str | None) -> str:
-    """Return, for people, that the base has all commits of the worktree's branch; else empty.
+    """Return the sentence that the base branch has all commits of the session's branch; else empty.
 
-    Whose they are is not said: that the base was brought to the branch, or the branch to the base,
-    ends in the same history. ``base`` is what `result_base` returns for HEAD.
+    It does not say whose commits they are, because merging the base into the branch and merging
+    the branch into the base can end in the same history. ``base`` is the result of `result_base`
+    for HEAD.
     """
     if not state.worktree or state.base is None:
         return ""
@@ -68,7 +72,7 @@ def held_by_base(repository: Repository, state: SessionState, base: str | None) 
 
 
 def _base(state: SessionState) -> str:
-    """Return the base as it was before the result was merged into it, or else as it is now."""
+    """Return the base as it was before the result was merged into it; else as it is now."""
     merge = state.delivery.steps.get(MERGE) if state.delivery is not None else None
     old = merge.record.get("old") if merge is not None and merge.status == DONE else None
     return old or f"refs/heads/{state.base.branch if state.base is not None else ''}"
@@ -77,11 +81,14 @@ def _base(state: SessionState) -> str:
 def changes_of(
     world: World, state: SessionState, home: Path, *, since: str | None = None
 ) -> SessionChanges | None:
-    """Return what the session at ``home`` has changed; None where it began on no commit.
+    """Return what the session at ``home`` has changed; None if it began without a commit.
 
     Args:
-        since: Only what changed since this work-tree checkpoint: its number, or the phase at whose
-            end it was taken.
+        world: The outside world.
+        state: The state of the session.
+        home: The session's directory.
+        since: A work-tree checkpoint (its number, or the phase at whose end it was taken): return
+            only what changed since it. None returns all changes.
 
     Raises:
         NotFoundError: There is no such checkpoint.
@@ -111,7 +118,7 @@ def _until_now(world: World, state: SessionState, home: Path, whole: ChangeRange
 
 
 def _own(found: SessionChanges, state: SessionState) -> SessionChanges:
-    """Return the changes without those that came from the base meanwhile."""
+    """Return the changes without those that the session's branch took in from the base branch."""
     until, began = found.range.until, found.range.since
     base = result_base(found.repository, state, _head(state, until)) or began
     if state.phase == Phase.DONE and base == until:
@@ -123,7 +130,7 @@ def _own(found: SessionChanges, state: SessionState) -> SessionChanges:
 
 
 def _head(state: SessionState, until: str | None) -> str:
-    """Return the commit in whose history the changes up to ``until`` are."""
+    """Return the commit whose history contains the changes up to ``until``."""
     if until is None:
         return "HEAD"
     saved = last_checkpoint(state) if state.phase != Phase.DONE else None

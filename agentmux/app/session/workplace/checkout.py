@@ -1,4 +1,4 @@
-"""The rule that only one session at a time is live in a work tree."""
+"""Enforces that only one session at a time is live in a work tree."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TreeTakenError(BlockedError):
     """Another session is live in the work tree.
 
     Attributes:
-        session: Its name; empty where only its lock is known.
+        session: The name of that session; empty if only its lock is known.
     """
 
     def __init__(self, message: str, *, session: str, hints: tuple[str, ...] = ()) -> None:
@@ -39,7 +39,10 @@ class TreeTakenError(BlockedError):
 
 
 def trial_in_the_way(world: World) -> BlockedError | None:
-    """Return why nobody can work on what is checked out while it shows a session; else None."""
+    """Return the error for a checkout that shows a session for a trial; None if it shows none.
+
+    During a trial, nobody can work on what is checked out there.
+    """
     trial = world.git.trials.current()
     if trial is None:
         return None
@@ -54,8 +57,8 @@ def require_free(site: Site, entry: SessionEntry | None = None) -> None:
     """Check that no other session is live in the work tree of ``entry``, or in the checkout.
 
     Raises:
-        BlockedError: One is live; the reason is ``checkout_taken``.
-        MissingError: A tmux server does not answer, so that nobody can tell.
+        BlockedError: Another session is live there; the error's reason is ``checkout_taken``.
+        MissingError: A tmux server does not answer, so nobody can tell.
     """
     entries = list_resumable_sessions(site)
     lives = live(site, entries)
@@ -77,13 +80,20 @@ def find_tree_obstacle(
     busy: Iterable[SessionEntry],
     entry: SessionEntry | None = None,
 ) -> TreeTakenError | None:
-    """Return why ``entry``, or else a new session in the checkout, cannot start; None if it can.
+    """Return why the session ``entry`` cannot be started in its work tree; None if it can be.
 
-    The lock of the work tree is looked at, too: it is also held by sessions of other projects in
-    the same repository, whose directories are not in ``busy``.
+    Without ``entry``: why no new session can be started in the checkout. This also looks at the
+    lock of the work tree, because sessions of other projects in the same repository hold it, too,
+    and are not in ``busy``.
+
+    Args:
+        site: The project.
+        lives: The liveness of the project's sessions, by path.
+        busy: The sessions that are live, or may be.
+        entry: The session to start; None for a new one.
 
     Raises:
-        MissingError: A tmux server does not answer, so that nobody can tell.
+        MissingError: A tmux server does not answer, so nobody can tell.
     """
     worktree, but = "", None
     if entry is not None:
@@ -114,7 +124,7 @@ def works_in(site: Site, top: Path) -> TreeTakenError | None:
     """Return why nobody else may change the files at ``top``: a session works there; else None.
 
     Raises:
-        MissingError: A tmux server does not answer, so that nobody can tell.
+        MissingError: A tmux server does not answer, so nobody can tell.
     """
     lock = site.locks.tree(top)
     if lock.is_held():
@@ -124,9 +134,9 @@ def works_in(site: Site, top: Path) -> TreeTakenError | None:
 
 
 def merges_there(home: Path) -> Mapping[str, object]:
-    """Return the note for the lock of a work tree in which the session at ``home`` only merges.
+    """Return the note for the lock of a work tree into which the session at ``home`` only merges.
 
-    If that is killed, the note stays; the session still works elsewhere.
+    If the process is killed while it merges, the note stays, but the session works elsewhere.
     """
     return {"path": str(home.resolve()), _PURPOSE: _MERGE}
 
@@ -139,18 +149,19 @@ def _read_note(lock: TreeLock) -> tuple[Path | None, bool]:
 
 
 def _worker(lock: TreeLock) -> Path | None:
-    """Return the session that worked last in a work tree whose lock nobody holds; None if unknown.
+    """Return the session that last worked in a work tree whose lock is free; None if unknown.
 
-    A session that was killed while it merged there never worked there.
+    A session that was killed while it merged there does not count.
     """
     path, merges = _read_note(lock)
     return None if merges else path
 
 
 def undecided_in(site: Site, top: Path) -> SessionEntry | None:
-    """Return the newest session of the project that began in the checkout ``top`` and is not done.
+    """Return the newest unfinished session of the project that began in the checkout ``top``.
 
-    Its result can only be committed where it began, so that nobody else may move HEAD there.
+    Its result can only be committed where it began, so nobody else may move HEAD there. None if
+    there is no such session.
     """
     if site.locks.tree(site.project).top != top:
         return None
@@ -164,7 +175,7 @@ def _commits(entry: SessionEntry) -> bool:
 
 
 def _left_live(site: Site, lock: TreeLock, path: Path) -> TreeTakenError | None:
-    """Return why nobody can work here while the session that held the lock is still live."""
+    """Return why nobody can work here: the session that held the lock is still live; else None."""
     if path.name not in site.folders.names(path.parent):
         return None
     entry = entry_at(site, path)
@@ -206,7 +217,7 @@ def _refusal(entry: SessionEntry, found: Liveness) -> TreeTakenError:
 
 
 def _held(lock: TreeLock) -> TreeTakenError:
-    """Return the refusal for a lock that a process holds."""
+    """Return the error for a lock that a process holds."""
     path, merges = _read_note(lock)
     if path is None:
         return TreeTakenError(f"another process works in {lock.top}", session="")
@@ -220,7 +231,7 @@ def _held(lock: TreeLock) -> TreeTakenError:
 
 
 def _live_in(lock: TreeLock, path: Path) -> TreeTakenError:
-    """Return the refusal for a session that may be another project's."""
+    """Return the error for a session that may belong to another project."""
     where = shlex.quote(str(path))
     return TreeTakenError(
         f"session {path.name} is live in the same work tree, {lock.top}; only one session at a"

@@ -1,4 +1,4 @@
-"""Keeps ``git clean -fdx`` in a checkout from deleting the sessions of its project."""
+"""Protects the sessions of a project from ``git clean -fdx``."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 
 def protect_from_clean(world: World, session: Path) -> bool:
-    """Protect the folder that a session is in; return whether it is protected. Safe to repeat.
+    """Protect the sessions folder from ``git clean``; return whether it is protected.
 
-    A session that lies elsewhere is not: nobody has said that its folder is ours.
+    Does nothing for a session outside of the project's sessions folder: such a folder may not be
+    AgentMux's own. Safe to repeat.
     """
     if session.parent != sessions_dir(world.project):
         return False

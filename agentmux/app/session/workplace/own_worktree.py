@@ -1,4 +1,4 @@
-"""The worktree that a session has of its own: naming it, making it, working in it."""
+"""A session's own worktree: describing it, making it, finding it again, working in it."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ _NAMED: Final = 5
 def worktree_of(
     world: World, state: SessionState, home: Path, *, leaves_folder: bool = False
 ) -> WorktreeSpec | None:
-    """Return the worktree of the session at ``home``; None where it works in the checkout.
+    """Return the worktree of the session at ``home``; None if the session works in the checkout.
 
-    ``leaves_folder`` is as in `WorktreeSpec`.
-
-    If the repository was moved since the session last ran, it has the place where the worktree is.
+    If the repository was moved since the session last ran, the result has the worktree's present
+    place. For ``leaves_folder`` see `WorktreeSpec`.
     """
     if not state.worktree or state.base is None:
         return None
@@ -49,25 +48,25 @@ def worktree_of(
 
 
 def locate_worktree(world: World, state: SessionState, home: Path) -> SessionState:
-    """Return the state with the place where the worktree is now; it may have moved."""
+    """Return the state with the present place of the session's worktree, which may have moved."""
     spec = worktree_of(world, state, home)
     return state if spec is None else replace(state, worktree=str(spec.path))
 
 
 def relocation(before: SessionState, after: SessionState) -> WorktreeMoved | None:
-    """Return the fact to record if the worktree was found at another place; None if it was not."""
+    """Return the fact to record if the worktree was found at another place; else None."""
     if after.worktree is None or after.worktree == before.worktree:
         return None
     return WorktreeMoved(path=after.worktree)
 
 
 def last_checkpoint(state: SessionState) -> TreeCheckpoint | None:
-    """Return the newest work-tree checkpoint; None where there is none."""
+    """Return the newest work-tree checkpoint; None if there is none."""
     return state.tree_checkpoints[-1] if state.tree_checkpoints else None
 
 
 def with_workplace(world: World, state: SessionState) -> World:
-    """Return the same world, with the directory and the repository in which the session works."""
+    """Return a copy of the world for the directory and repository in which the session works."""
     if not state.worktree:
         return world
     tree = workplace(world, {"worktree": state.worktree})
@@ -77,20 +76,23 @@ def with_workplace(world: World, state: SessionState) -> World:
 def obstacle(
     world: World, state: SessionState, home: Path, *, leaves_folder: bool = False
 ) -> BlockedError | None:
-    """Return why the worktree of the session at ``home`` cannot be made again; only reads."""
+    """Return why the worktree of the session at ``home`` cannot be made again; None if it can be.
+
+    Writes nothing. For ``leaves_folder`` see `WorktreeSpec`.
+    """
     spec = worktree_of(world, state, home, leaves_folder=leaves_folder)
     return None if spec is None else world.git.worktrees.obstacle(spec, again=state.worktree_made)
 
 
 def has_lost_worktree(state: SessionState) -> bool:
-    """Whether the session's worktree was deleted; this only looks at one file, and never fails."""
+    """Whether the session's worktree was deleted; looks at one file only, and never fails."""
     return state.worktree is not None and state.worktree_made and is_away(Path(state.worktree))
 
 
 def lost_worktree(state: SessionState, name: str) -> BlockedError:
-    """Return what to do if the worktree of a live session was deleted.
+    """Return the error for a live session whose worktree was deleted; it says what to do.
 
-    ``name`` is the session's, for the commands.
+    ``name`` is the session's name, for the commands.
     """
     return BlockedError(  # the way out first: the monitor is narrow
         f"the worktree is gone: agentmux stop {name}, then agentmux resume {name} makes it again,"
@@ -100,11 +102,12 @@ def lost_worktree(state: SessionState, name: str) -> BlockedError:
 
 
 def require_worktree(world: World, state: SessionState, home: Path) -> None:
-    """Check that the session at ``home`` has its worktree, so that its files can be decided on.
+    """Check that the session at ``home`` has its worktree, so that its result can be decided on.
 
     Raises:
-        BlockedError: It was deleted, or the session was imported and not resumed since (the reason
-            is ``worktree_gone``); or its repository was moved (``worktree_unlinked``).
+        BlockedError: The worktree was deleted, or the session was imported and not resumed since
+            (the error's reason is ``worktree_gone``); or the repository was moved
+            (``worktree_unlinked``).
     """
     spec = worktree_of(world, state, home)
     if spec is None or world.git.worktrees.is_made(spec):
@@ -125,9 +128,9 @@ def require_worktree(world: World, state: SessionState, home: Path) -> None:
 
 
 def missing_worktree(world: World, spec: WorktreeSpec, home: Path) -> BlockedError:
-    """Return the error for a worktree that only a resume makes usable again: it `is_made` not.
+    """Return the error for a worktree that cannot be used until a resume makes or links it again.
 
-    It is gone, or the repository was moved, and git does not know it any more.
+    Either the worktree is gone, or the repository was moved and git no longer knows the worktree.
     """
     name = home.name
     if not world.git.worktrees.is_there(spec):
@@ -144,7 +147,10 @@ def missing_worktree(world: World, spec: WorktreeSpec, home: Path) -> BlockedErr
 
 
 def worktree_news(world: World, state: SessionState, home: Path) -> str:
-    """Say what a worktree that is gone will have, and what is lost; empty where it exists."""
+    """Return what a missing worktree will contain when it is made again, and what is lost.
+
+    Empty if the worktree exists.
+    """
     spec = worktree_of(world, state, home)
     if spec is None or not state.worktree_made or world.git.worktrees.is_there(spec):
         return ""
@@ -165,7 +171,7 @@ def worktree_news(world: World, state: SessionState, home: Path) -> str:
 
 
 def _say_kept(world: World, spec: WorktreeSpec) -> str:
-    """Say where what git keeps for a folder stays, which may only have been moved."""
+    """Return where git keeps the metadata of a folder that may only have been moved; or empty."""
     kept = world.git.worktrees.list_kept(spec)
     return f" (if you have moved it: it stays a work tree, by {kept[0]})" if kept else ""
 
@@ -176,21 +182,22 @@ def _some(names: tuple[str, ...]) -> str:
 
 
 def without_checkpoints(state: SessionState) -> SessionState:
-    """Return the state of a session whose worktree is made again from its branch alone."""
+    """Return the state so changed that the session's worktree is made from its branch alone."""
     return replace(state, tree_checkpoints=())
 
 
 def make_worktree(
     world: World, state: SessionState, home: Path, *, leaves_folder: bool = False
 ) -> tuple[WorktreeMade | None, tuple[str, ...]]:
-    """Make the worktree of the session at ``home``, if it has one and it is not there.
+    """Make the worktree of the session at ``home``, unless it exists or the session has none.
 
-    It may be called any number of times. Return the fact to record (the worktree was made, or the
-    journal does not know yet that it was), and warnings.
+    Safe to repeat. Returns the fact to record (None if the worktree existed and the journal
+    already knows it), and warnings.
 
     Raises:
         WorktreeTakenError: Something else is in its place.
-        FolderGoneError: It is not there, git keeps work for its folder, and no ``leaves_folder``.
+        FolderGoneError: It is missing, git keeps work for its folder, and ``leaves_folder`` is
+            False.
         GitError: Git refuses.
     """
     spec = worktree_of(world, state, home, leaves_folder=leaves_folder)

@@ -1,4 +1,4 @@
-"""A step of the setup that succeeded, but whose end the journal does not have."""
+"""Finds a step of the setup that succeeded although the journal does not record its end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 def succeeded_step(state: SessionState, files: SessionFiles) -> AgentExited | None:
-    """Return the end of the step that has succeeded since the last orchestrator was killed."""
+    """Return the end of a setup step that succeeded after the last orchestrator was killed.
+
+    None if there is no such step.
+    """
     seat = state.seats.get(SETUP)
     if seat is None or seat.status != LAUNCHED:
         return None
@@ -27,9 +30,9 @@ def succeeded_step(state: SessionState, files: SessionFiles) -> AgentExited | No
 
 
 def adopt_step(session: Session) -> None:
-    """Record a step that has succeeded since the last orchestrator was killed; or it ran again.
+    """Record a setup step that succeeded after the last orchestrator was killed; else it reruns.
 
-    The session's events have to be applied before.
+    The session's events must have been applied before.
     """
     state = session.state
     fact = succeeded_step(state, session.files)

@@ -1,4 +1,4 @@
-"""The second half of a rewind: its effects, which a resume repeats if it was interrupted."""
+"""The second half of a rewind: its effects, which a resume repeats after an interruption."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ _LIMIT_S: Final = 300.0
 
 
 def rewound_fact(begun: Rewind) -> Rewound:
-    """Return the fact that ends a rewind."""
+    """Return the fact that ends the rewind ``begun``."""
     values = {key: value for key, value in to_fields(begun).items() if key != "before"}
     return from_fields(Rewound, values, where="the rewind")
 
 
 def checkpoint_of(state: SessionState, number: int) -> TreeCheckpoint:
-    """Return the checkpoint with this number.
+    """Return the work-tree checkpoint with this number.
 
     Raises:
         DataError: There is none.
@@ -45,13 +45,19 @@ def save_tree(
     limit_s: float = _LIMIT_S,
     replaced_by: str | None = None,
 ) -> int:
-    """Save the work tree and record that; return the checkpoint's number.
+    """Save the work tree as a checkpoint, record that, and return the checkpoint's number.
 
-    It may take ``limit_s`` seconds. ``replaced_by`` is as for `TreeCheckpoints.take`.
+    Args:
+        session: The session.
+        store: Saves the work tree.
+        because: Why the checkpoint is taken.
+        limit_s: How long saving may take, in seconds.
+        replaced_by: See `TreeCheckpoints.take`.
 
     Raises:
         GitError: Git refuses.
         MissingError: Git is not installed, or takes too long.
+        DataError: The session does not work in a git repository.
     """
     state = session.state
     phase = working_phase(state)
@@ -75,17 +81,19 @@ def save_tree(
 
 
 def finish_rewind(world: World, session: Session, *, is_new: bool = False) -> tuple[str, ...]:
-    """Write the files of the checkpoint, then record that; it may be called any number of times.
+    """Write the files of the checkpoint to the work tree, then record that; safe to repeat.
+
+    Does nothing if no rewind has begun.
 
     Args:
-        world: That of the session's worktree (`own_worktree.with_workplace`).
+        world: The world of the session's worktree (`own_worktree.with_workplace`).
         session: The session.
-        is_new: Whether the rewind was begun just now, and not interrupted. After an interruption
-            the files are saved once more: the user may have changed them meanwhile.
+        is_new: Whether the rewind began just now. If instead it was interrupted, the work tree is
+            saved once more first, because the user may have changed files meanwhile.
 
     Returns:
-        The files that stay as they are, as one of the checkpoints does not have them, or as they
-        could not be written.
+        The files that were left unchanged, because one of the checkpoints lacks them or because
+        they could not be written.
 
     Raises:
         GitError: Git refuses, for example because a checkpoint is incomplete.
@@ -111,7 +119,7 @@ def finish_rewind(world: World, session: Session, *, is_new: bool = False) -> tu
 
 
 def archive_pending(session: Session) -> None:
-    """Move the artifacts that no longer count; the next orchestrator would do it, too."""
+    """Move the artifacts that no longer count to the archive; an orchestrator does so, too."""
     pending = session.state.pending_archive
     for each in pending:
         session.files.archive(each)

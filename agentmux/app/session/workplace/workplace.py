@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
 
 def has_repository(world: World) -> bool:
-    """Return whether the project is in a git repository, with a checkout or without one."""
+    """Return whether the project is in a git repository, with a checkout or bare."""
     return world.repository.top_level() is not None or world.repository.is_bare()
 
 
 def inner(site: Site) -> Path:
-    """Return where the project is in its repository, relative to the top; ``.`` is the top."""
+    """Return the path of the project relative to the top of its repository; ``.`` at the top."""
     top = site.locks.tree(site.project).top
     return site.project.relative_to(top)
 
 
 def where_inside(site: Site) -> str:
-    """Return `inner` as a text that is safe to show."""
+    """Return `inner` as text that is safe to show, cut to a maximal length."""
     return printable(str(inner(site)))[:INSIDE_MAX]
 
 
@@ -33,7 +33,8 @@ def workplace(site: Site, fields: Json) -> Path:
     """Return the directory in which the agents of a session work.
 
     Args:
-        fields: Those of the session's state.
+        site: The project.
+        fields: The fields of the session's state.
     """
     worktree = fields.get("worktree")
     if not isinstance(worktree, str) or not worktree:
@@ -42,7 +43,10 @@ def workplace(site: Site, fields: Json) -> Path:
 
 
 def is_away(worktree: Path) -> bool:
-    """Whether no worktree is at ``worktree``; this only looks at one file, and never fails."""
+    """Whether no worktree is at ``worktree``; looks at one file only, and never fails.
+
+    False if the file system does not tell.
+    """
     try:
         (worktree / ".git").stat()
     except (FileNotFoundError, NotADirectoryError):
