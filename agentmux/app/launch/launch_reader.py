@@ -1,4 +1,4 @@
-"""Gathers the facts of a launch: what settings, programs, claims and files say now."""
+"""Gathers the facts for a launch from settings, installed programs, claims and session files."""
 
 from __future__ import annotations
 
@@ -50,10 +50,11 @@ _KEPT_MAX: Final = 1 << 20
 
 
 class LaunchReader:
-    """Gathers the facts of launches in one state of a session; writes nothing.
+    """Gathers the facts for launches in one state of a session; writes nothing.
 
     Attributes:
-        histories: What the earlier launches of each seat left; none for a seat without one.
+        histories: What the earlier launches of each seat left, by seat; a seat that was never
+            launched is missing.
     """
 
     def __init__(
@@ -64,7 +65,7 @@ class LaunchReader:
         fresh: frozenset[str],
         ahead: Mapping[str, str],
     ) -> None:
-        """Take the session and its state; ``fresh`` and ``ahead`` are as for `Launcher`."""
+        """Take the session and its state; for ``fresh`` and ``ahead`` see `Launcher`."""
         self._world = world
         self._files = files
         self._state = state
@@ -87,10 +88,10 @@ class LaunchReader:
         self.histories = histories_of(state)
 
     def facts(self, work: Work, artifacts: Artifacts) -> LaunchFacts:
-        """Return what is true now for a launch of ``work``.
+        """Return the facts that hold now for a launch of ``work``.
 
         Raises:
-            DataError: A prompt of one's own is gone, or was changed.
+            DataError: A prompt file that the session froze is missing or was changed.
         """
         world, state = self._world, self._state
         artifacts = self._with_topic(work, artifacts)
@@ -126,7 +127,7 @@ class LaunchReader:
         return self.histories.get(work.seat, SeatHistory())
 
     def _epoch(self, work: Work, paths: Iterable[str]) -> Json:
-        """Return what a conversation about ``work`` depends on: see `ResumeRecord.epoch`."""
+        """Return what a conversation about ``work`` depends on; see `ResumeRecord.epoch`."""
         state, named = self._state, (layout.CONTEXT, layout.REQUIREMENTS, *paths)
         return {
             "phase": state.phase,
@@ -139,7 +140,7 @@ class LaunchReader:
     # -- who plays ---------------------------------------------------------------------------
 
     def player(self, work: Work) -> SeatPlayer:
-        """Return the agent for ``work``, by the flags of the start, else the configuration."""
+        """Return the agent for ``work``: the start's flags choose it, else the configuration."""
         world, options = self._world, self._state.options
         played = world.settings.choose_player(work.role, options.agents, options.models)
         spec = world.agents.spec(played.agent)
@@ -206,7 +207,7 @@ class LaunchReader:
         )
 
     def _is_ambiguous(self, work: Work, player: SeatPlayer, standing: ResumeRecord) -> bool:
-        """Whether the agent's "latest conversation" may be another launch's, now or soon.
+        """Whether the agent's "latest conversation" is, or may become, that of another launch.
 
         False for an agent that resumes conversations by id.
         """
@@ -231,7 +232,7 @@ class LaunchReader:
     # -- what its prompt is made from --------------------------------------------------------
 
     def _with_topic(self, work: Work, artifacts: Artifacts) -> Artifacts:
-        """Return the artifacts with those of a researcher's topic."""
+        """Return the artifacts, extended by the files of the researcher's topic."""
         names = ("request.md", "summary.md", "detail.md") if work.topic else ()
         paths = (f"{work.topic_folder}/{name}" for name in names)
         there = {path: 1 for path in paths if self._files.has_file(f"{self._files.path}/{path}")}
@@ -272,7 +273,7 @@ class LaunchReader:
         return text.removeprefix(f"# {work.topic}").strip()
 
     def _handover(self, seat: str) -> Iterator[str]:
-        """Yield the absolute paths of what an import has left for this seat."""
+        """Yield the absolute paths of the files that an import left for this seat."""
         if self._state.agents.get(seat, {}).get("moved_from"):
             for path in (DIFF, screen_file(seat)):
                 if self._files.has_file(f"{self._files.path}/{path}"):
@@ -280,9 +281,9 @@ class LaunchReader:
 
 
 def _strategy(history: SeatHistory, name: str, spec: AgentSpec, probe: ProbeResult) -> Strategy:
-    """Return how the conversation will be found again.
+    """Return the strategy by which the conversation will be found again.
 
-    It is a guess until the program has answered what it can do.
+    This is an assumption until the program has been probed.
     """
     if not probe.is_open:
         return choose_strategy(spec, probe)

@@ -1,6 +1,6 @@
-"""Launches: gather the facts, let the core decide, and write the result.
+"""Prepares launches: gathers the facts, lets the core decide, and writes the launch folder.
 
-The launch folder is written, and the launch recorded in the journal, before the pane is opened.
+The folder is written and the launch is recorded in the journal before the pane opens.
 """
 
 from __future__ import annotations
@@ -38,16 +38,17 @@ from agentmux.ports.session.session_files import SessionFiles
 from agentmux.ports.tmux.terminal import NewPane
 
 _PORTS: Final = 25
-"""The ports of the base are the upper half of those of the session."""
+"""Offset of the ports of checks on the base: they use the upper half of the session's ports."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedLaunch:
-    """A launch whose folder is written.
+    """A launch of an agent whose launch folder has been written.
 
     Attributes:
-        fact: What is to be recorded in the journal.
-        pane: The pane that is to be opened once the fact is recorded.
+        plan: How the seat is launched.
+        fact: The fact to record in the journal.
+        pane: The pane to open once the fact is recorded.
     """
 
     plan: LaunchPlan
@@ -57,7 +58,12 @@ class PreparedLaunch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreparedStep:
-    """A command without an agent whose launch folder is written; the fields are a launch's."""
+    """A launch of a command without an agent, whose launch folder has been written.
+
+    Attributes:
+        fact: The fact to record in the journal.
+        pane: The pane to open once the fact is recorded.
+    """
 
     fact: AgentLaunched
     pane: NewPane
@@ -66,7 +72,7 @@ class PreparedStep:
 class Launcher:
     """Plans and prepares launches in one state of a session.
 
-    For another state, such as the one after a launch was recorded, make another launcher.
+    Make another launcher for each later state, such as the one after a recorded launch.
     """
 
     def __init__(
@@ -78,14 +84,14 @@ class Launcher:
         fresh: frozenset[str] = frozenset(),
         ahead: Mapping[str, str] | None = None,
     ) -> None:
-        """Take the session and the state in which it launches; for plans it need not be committed.
+        """Take the session and its state.
 
         Args:
             world: The outside world.
             files: The session's directory.
-            state: The state.
-            fresh: The seats that are to start a new conversation; ``*`` is all of them.
-            ahead: For a plan: frozen files that are written later, their content by their path.
+            state: The state in which to launch; for a mere plan it need not have been committed.
+            fresh: The seats that start a new conversation; ``*`` stands for all seats.
+            ahead: For a mere plan: frozen files that are not written yet, content by path.
         """
         self._world = world
         self._files = files
@@ -93,17 +99,19 @@ class Launcher:
         self._reader = LaunchReader(world, files, state, fresh, ahead or {})
 
     def plan(self, work: Work, artifacts: Artifacts) -> LaunchPlan:
-        """Decide how ``work`` would be launched now; reads only."""
+        """Decide how ``work`` would be launched now; writes nothing."""
         facts = self._reader.facts(work, artifacts)
         return plan_launch(self._state, facts)
 
     def prepare(
         self, work: Work, attempt: int, artifacts: Artifacts, *, stopped: bool = False
     ) -> PreparedLaunch:
-        """Write the launch folder for ``work``; the pane is not opened yet.
+        """Write the launch folder for ``work``; does not open the pane.
 
         Args:
-            attempt: Counts the launches for the same work, from 1.
+            work: What to launch an agent for.
+            attempt: Number of this launch for the same work, from 1.
+            artifacts: The artifacts of the session.
             stopped: Whether the pane waits for the user's choice before it starts an agent.
         """
         plan = self.plan(work, artifacts)
@@ -127,9 +135,16 @@ class Launcher:
         return PreparedLaunch(plan=plan, fact=fact, pane=self.pane(work.seat, plan.launch, text))
 
     def prepare_command(self, work: Work, attempt: int = 1) -> PreparedStep:
-        """Write the launch folder for a command that no agent runs; the pane is not opened yet.
+        """Write the launch folder for a command without an agent; does not open the pane.
 
-        It is a step of the setup, or a command of a check.
+        The command is a step of the setup, or a command of a check (also on the base).
+
+        Args:
+            work: Which command to run: its topic is the command's name.
+            attempt: Number of this launch for the same work, from 1.
+
+        Raises:
+            DataError: The session has no such command.
         """
         step, launch = self._command(work), layout.new_launch(self._world.new_id())
         keeps = work.role == CHECK or (work.role == BASE and work.seat != BASE)
@@ -172,7 +187,13 @@ class Launcher:
         return command
 
     def pane(self, seat: str, launch: str, text: str = "") -> NewPane:
-        """Return the pane for a launch whose folder is written; ``text`` stands in its border."""
+        """Return the pane for a launch whose folder has been written.
+
+        Args:
+            seat: The seat.
+            launch: The launch id.
+            text: The label in the pane's border; empty stands for the seat.
+        """
         folder = self._files.path / layout.launch(launch)
         argv = (*self._world.agents.own.wrapper, str(folder))
         return NewPane(seat=seat, launch=launch, label=text or seat, argv=argv)
@@ -180,7 +201,7 @@ class Launcher:
     # -- writing -----------------------------------------------------------------------------
 
     def _write(self, plan: LaunchPlan, texts: Mapping[str, str]) -> None:
-        """Write all that a launch needs; ``texts`` are the files of its folder, by their names."""
+        """Write everything that a launch needs; ``texts`` are the files of its folder, by name."""
         files = self._files
         # So that an agent can write its artifacts without making their folder first.
         files.make_folder(pipeline_of(self._state)[working_phase(self._state)].folder)
@@ -196,10 +217,10 @@ class Launcher:
             files.write(f"{layout.launch(plan.launch)}/{name}", text)
 
     def _note_latest(self, plan: LaunchPlan) -> None:
-        """Record that a launch may own the latest conversation of its program, home and directory.
+        """Record that this launch may own the latest conversation of its program, home and folder.
 
-        Launches that run there already stay recorded: each may own it, whatever its agent is called
-        and however it is resumed.
+        Running launches that are already recorded there stay recorded: each of them may own it,
+        whatever its agent is called and however it is resumed.
         """
         claims, player = self._world.agents.claims, plan.player
         place = player.program, player.home, plan.facts.around.tree
@@ -209,9 +230,9 @@ class Launcher:
         claims.note_latest(*place, tuple(dict.fromkeys((*beside, *own))))
 
     def _runs(self, owner: str, player: SeatPlayer) -> bool:
-        """Whether the launch or conversation ``owner``, which holds no seat here, runs.
+        """Whether the launch or conversation ``owner``, which holds no seat of this session, runs.
 
-        Another session's does while its claim file is locked.
+        One of another session runs while its claim file is locked.
         """
         if self._files.launch_record(owner).started:
             return False
@@ -219,7 +240,7 @@ class Launcher:
         return claims.is_held(claims.path(player.program, player.home, owner))
 
     def _held(self) -> Iterator[str | None]:
-        """Yield launch and conversation id of each seat with an agent or a waiting pane."""
+        """Yield launch id and conversation id of each seat with an agent or a waiting pane."""
         for name, seat in self._state.seats.items():
             if seat.status in {LAUNCHED, STOPPED}:
                 record = self._reader.histories[name].record

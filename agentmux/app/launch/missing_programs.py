@@ -1,4 +1,4 @@
-"""Agents whose programs this command cannot find, as under cron, whose PATH is short."""
+"""Agents whose programs are not on the PATH of this command, as under cron with its short PATH."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _LAUNCH_BYTES: Final = 4 << 20
 
 
 class LackingProgramError(NotInstalledError):
-    """The program of an agent is not found.
+    """The program of an agent was not found.
 
     Attributes:
-        brief: The message without the PATHs, which are too long for a row.
+        brief: The message without the PATHs, which are too long for one row.
     """
 
     def __init__(self, brief: str, *paths: str, hints: tuple[str, ...]) -> None:
-        """Take the message up to the PATH, and what follows it; and the hints."""
+        """Take the beginning of the message, the PATHs that end it, and the hints."""
         self.brief = brief
         super().__init__(": ".join((brief, "".join(paths))), hints=hints)
 
@@ -34,16 +34,16 @@ class LackingProgramError(NotInstalledError):
 def lacking_programs(
     programs: Programs, files: SessionFiles, state: SessionState, panes: Sequence[LaunchPlan]
 ) -> LackingProgramError | None:
-    """Return why a resume without a person is refused: the program of an agent is not found.
+    """Return why a resume without a person is refused: the program of an agent was not found.
 
-    None if all are found. It only reads. If the agents had another PATH before, it is named: in
-    the hint if it has the programs, else in the message.
+    Returns None if all programs were found. Writes nothing. If the agents ran with another PATH
+    before, the error names that PATH: in a hint if the programs are on it, else in the message.
 
     Args:
-        programs: Those of this machine.
-        files: The session.
-        state: Its state.
-        panes: What a resume would launch now.
+        programs: The programs of this machine.
+        files: The session's directory.
+        state: The session's state.
+        panes: The launches that a resume would make now.
     """
     lacking = [each for each in panes if each.lacks_program]
     if not lacking:
@@ -66,7 +66,7 @@ def lacking_programs(
 
 
 def missing_programs(panes: Iterable[LaunchPlan]) -> Iterator[str]:
-    """Yield a warning for each planned pane that gets a shell, since its program is not found."""
+    """Yield a warning for each planned pane that gets a shell because its program was not found."""
     for each in panes:
         if each.lacks_program:
             yield f"`{each.program}` is not on PATH: {each.work.seat} gets a shell, for you"
@@ -78,14 +78,14 @@ def _last_launch(plan: LaunchPlan) -> str:
 
 
 def _launches(state: SessionState) -> Iterator[str]:
-    """Yield the last launch of each seat that had an agent, the newest seat first."""
+    """Yield the id of the last launch of each seat that had an agent, newest seat first."""
     yield from (str(each.get("launch", "")) for each in reversed(tuple(state.agents.values())))
 
 
 def _with_earlier_path(
     programs: Programs, paths: Iterable[str], wanted: Collection[str], session: str
 ) -> tuple[str, ...]:
-    """Return the hint that resumes with the first of these PATHs that has all wanted programs."""
+    """Return a hint to resume with the first PATH that has all wanted programs, if there is one."""
     known = (path for path in paths if path and all(programs.find(each, path) for each in wanted))
     earlier = next(known, "")
     if not earlier:
@@ -95,7 +95,7 @@ def _with_earlier_path(
 
 
 def _path_of(files: SessionFiles, launch: str) -> str:
-    """Return the PATH of a launch; empty if its folder does not tell."""
+    """Return the PATH recorded in a launch folder; empty if none is recorded."""
     data, _ = files.read_artifact(f"{layout.launch(launch)}/launch.json", _LAUNCH_BYTES)
     try:
         fields = json.loads(data or b"")

@@ -13,11 +13,11 @@ from agentmux.ports.session.session_files import SessionFiles
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaunchPolicy:
-    """How the panes of a session come up.
+    """How a resume opens the panes of a session.
 
     Attributes:
-        fresh: The seats that are to start a new conversation; ``*`` is all of them.
-        stopped: Whether each pane that a resume opens waits for the user's choice.
+        fresh: The seats that start a new conversation; ``*`` stands for all seats.
+        stopped: Whether each pane waits for the user's choice before it starts an agent.
     """
 
     fresh: frozenset[str] = frozenset()
@@ -25,9 +25,9 @@ class LaunchPolicy:
 
 
 def unheard(state: SessionState, files: SessionFiles) -> Iterator[tuple[str, str, LaunchChosen]]:
-    """Yield seat, launch and choice for each choice that no orchestrator has recorded yet.
+    """Yield seat, launch id and choice for each choice that no orchestrator has recorded yet.
 
-    The user made it in a pane while no orchestrator was running.
+    The user made these choices in panes while no orchestrator was running.
     """
     for name, seat in state.seats.items():
         choice = files.launch_record(seat.launch).choice if seat.status == STOPPED else None
