@@ -1,1 +1,1 @@
-"""The operations: each takes the outside world as arguments and returns its result as data."""
+"""The operations behind the commands: each takes the world and returns its result as data."""

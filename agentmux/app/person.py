@@ -1,4 +1,4 @@
-"""The person who runs a command, as its operation sees them."""
+"""The person who runs a command, as the operation behind the command sees them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Who runs a command: an operation tells them what it is about to do, and asks first.
+    """The person who runs a command: operations tell them what is about to happen, and ask first.
 
     Attributes:
-        is_there: Whether they can be asked, as at a terminal.
-        has_agreed: Whether they have agreed to everything beforehand.
-        note: Tells them something beside the answer of the command.
-        agree: Returns when they have agreed to a question, or beforehand. Raises `UsageError` if
-            nobody can be asked, and `DeclinedError` after a no.
-        trust: Takes the world and the `Effect` of the command. Returns the world in which what it
-            needs of the project's files is trusted, after asking them about the rest. Raises
-            `NotTrustedError` if nobody can be asked, and `DeclinedError` after a no.
+        is_there: Whether the person can be asked questions, as at a terminal.
+        has_agreed: Whether the person agreed to everything beforehand (``--yes``).
+        note: Shows the person a message that is not part of the command's answer.
+        agree: Asks a question, and returns if the person agrees or has agreed beforehand. Raises
+            `UsageError` if nobody can be asked, and `DeclinedError` if the answer is no.
+        trust: Takes the world and the `Effect` of the command. Asks the person to trust the parts
+            of the project's files that the command needs and that are not trusted yet, and returns
+            the world in which these parts are trusted. Raises `NotTrustedError` if nobody can be
+            asked, and `DeclinedError` if the answer is no.
     """
 
     is_there: bool
@@ -35,5 +36,5 @@ class Person:
 
     @property
     def is_asked(self) -> bool:
-        """Whether they are to be asked: they can be, and have not agreed beforehand."""
+        """Whether to ask the person: they can be asked, and have not agreed beforehand."""
         return self.is_there and not self.has_agreed

@@ -1,4 +1,4 @@
-"""What an operation returns: its data, its problems, and the exit code of the command."""
+"""The result of an operation: its data, its problems, and the exit code of the command."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agentmux.core.codec.frozen import dataclass, replace
 from agentmux.errors import AgentmuxError, ExitCode
 
 SCHEMA: Final = 1
-"""The version of the format that all JSON answers share."""
+"""The version of the format of JSON answers; all commands share it."""
 
 T = TypeVar("T")
 
@@ -23,12 +23,12 @@ _WORST_FIRST: Final = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionProblem:
-    """Something that went wrong with one session, while work on the others went on.
+    """A problem with one session that did not stop the work on other sessions.
 
     Attributes:
-        session: The name of the session's directory; empty where the problem concerns all of them.
-        code: The exit code of this problem alone.
-        lasting: Whether a new try fails again until a person changes something.
+        session: The name of the session's directory; empty if the problem concerns all sessions.
+        code: The exit code for this problem alone.
+        lasting: Whether every retry fails until a person changes something.
     """
 
     session: str
@@ -50,7 +50,7 @@ class SessionProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperationResult(Generic[T]):
-    """The data of an operation, what went wrong, and the exit code of its command."""
+    """The result of an operation: its data, its problems, and the exit code of the command."""
 
     data: T
     problems: tuple[SessionProblem, ...] = ()
@@ -58,7 +58,7 @@ class OperationResult(Generic[T]):
 
 
 def problem_of(session: str, error: AgentmuxError) -> SessionProblem:
-    """Return an error as the problem of one session."""
+    """Return the problem of ``session`` that describes ``error``."""
     return SessionProblem(
         session=session,
         code=error.exit_code,
@@ -69,15 +69,15 @@ def problem_of(session: str, error: AgentmuxError) -> SessionProblem:
 
 
 def locate_problem(problem: SessionProblem, locate: Callable[[str], str]) -> SessionProblem:
-    """Return a problem with ``locate`` applied to its messages."""
+    """Return the problem with ``locate`` applied to its message and to each of its hints."""
     hints = tuple(map(locate, problem.hints))
     return replace(problem, message=locate(problem.message), hints=hints)
 
 
 def worst(codes: Iterable[ExitCode]) -> ExitCode:
-    """Return the exit code of a command that met ``codes``: OK if there are none.
+    """Return the most severe of the exit codes ``codes``; OK if there are none.
 
-    The codes 1, 5, 6 and 3 win over all others, in this order; else the highest code wins.
+    From most to least severe: 1, 5, 6, 3, then the other codes, the highest first.
     """
     met = set(codes)
     ranked = (code for code in _WORST_FIRST if code in met)
@@ -86,7 +86,7 @@ def worst(codes: Iterable[ExitCode]) -> ExitCode:
 
 
 def envelope(sessions: Iterable[object], problems: Iterable[SessionProblem]) -> dict[str, object]:
-    """Return the JSON answer that every command that looks at sessions prints."""
+    """Return the JSON answer that all commands about sessions share, as a mapping."""
     return {
         "schema": SCHEMA,
         "sessions": list(sessions),

@@ -1,4 +1,4 @@
-"""The outside world as operations see it: a value that `wiring` builds."""
+"""The outside world as operations see it: a value that the package `wiring` builds."""
 
 from __future__ import annotations
 
@@ -36,12 +36,13 @@ if TYPE_CHECKING:  # these names cost more than all that `agentmux list` does
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Locks:
-    """The locks of sessions and work trees, and the processes that hold them.
+    """The locks of sessions and work trees, and whether their holders are alive.
 
     Attributes:
-        session: Returns the lock of a session's directory.
+        session: Returns the lock of a session, given the session's directory.
         tree: Returns the lock of the work tree that contains a directory of a project.
-        is_alive: Returns whether the process with this pid and start time (0: any) runs.
+        is_alive: Returns whether a process with this pid and start time runs; a start time of 0
+            matches any process with the pid.
     """
 
     session: Callable[[Path], Lock]
@@ -51,18 +52,19 @@ class Locks:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Repositories:
-    """What is known of the repository around a directory; `list_nested` alone runs git.
+    """Facts about the repository around a directory; only ``nested`` runs git.
 
     Attributes:
-        nested: Returns the repositories inside it (`Repository.list_nested`); empty if git fails.
-        branch_at: Returns the branch that is checked out; empty where HEAD is detached, None where
-            that is not known.
-        is_branch_gone: Returns whether it has no branch of this name; False where that is not
-            known.
-        around: Returns the git directory that all its worktrees share; None outside of a
-            repository.
+        nested: Returns the repositories inside the directory (`Repository.list_nested`); empty if
+            git fails.
+        branch_at: Returns the branch that is checked out; empty if HEAD is detached, None if the
+            branch cannot be determined.
+        is_branch_gone: Returns whether the repository has no branch of this name; False if that
+            cannot be determined.
+        around: Returns the git directory that all worktrees of the repository share; None outside
+            of a repository.
         tops_of: Takes such a git directory. Yields the top directory of each worktree that the
-            repository knows; it need not exist.
+            repository has registered, whether or not the directory exists.
     """
 
     nested: Callable[[Path], tuple[str, ...]]
@@ -74,23 +76,25 @@ class Repositories:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Site:
-    """What is needed to look at the sessions of a project; quick to build.
+    """Everything that is needed to look at the sessions of a project; quick to build.
 
     Attributes:
-        project: The project directory, absolute and real.
+        project: The project directory, absolute, with symbolic links resolved.
         now: Returns the current time, aware UTC.
         folders: The directories of sessions.
-        files: Returns the files of a session's directory.
-        network: Returns the type of the network file system that a path is on; empty on a local
-            disk.
-        follow: Takes a directory and a number of seconds. Yields at every change directly in the
-            directory, and at the latest after that time; the caller stops iterating.
-        terminal: Returns the tmux server at a socket path; at the configured socket for None.
-        default_name: Returns the configured name of tmux sessions, for a session whose state has
-            no name.
-        traces: What is known of unfinished sessions outside of their directories.
-        remotes: Takes a directory, where hooks run, and the environment of git. Returns the
-            remotes of the repository there.
+        files: Returns the files of a session, given the session's directory.
+        network: Returns the type of the network file system that contains a path; empty if the
+            path is on a local disk.
+        follow: Takes a directory and a number of seconds. Yields each time a direct entry of the
+            directory changes, and again when the time is over; the caller stops iterating.
+        terminal: Returns the tmux server at a socket path; None stands for the configured socket.
+        default_name: Returns the configured name of tmux sessions, for sessions whose state does
+            not record a name.
+        traces: The records of unfinished sessions that are stored outside of session directories.
+        locks: The locks of sessions and work trees.
+        repositories: Facts about the repository around a directory.
+        remotes: Takes a directory and the environment for git. Returns the remotes of the
+            repository there; git hooks run in that directory.
     """
 
     project: Path
@@ -109,12 +113,12 @@ class Site:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnCommands:
-    """The command lines of our own programs that run in an agent's pane.
+    """The command lines of AgentMux's own programs that run in an agent's pane.
 
     Attributes:
-        wrapper: The argv of the wrapper, before the launch folder.
-        mcp_server: The argv of our MCP server.
-        hook: The argv that an agent's hook runs to report to us.
+        wrapper: The argv of the wrapper, without its last argument, the launch folder.
+        mcp_server: The argv of AgentMux's MCP server.
+        hook: The argv that an agent's hook runs to report to AgentMux.
     """
 
     wrapper: tuple[str, ...]
@@ -124,12 +128,12 @@ class OwnCommands:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """This machine.
+    """The machine on which this process runs.
 
     Attributes:
-        host: Its name.
-        boot: Id of this boot; empty where unknown.
-        zones: Finds time zones by their names; the machine's own by an empty name.
+        host: The host name.
+        boot: An id that changes with each boot; empty if unknown.
+        zones: Finds a time zone by its name; the empty name stands for the machine's own zone.
     """
 
     host: str
@@ -139,14 +143,15 @@ class Machine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Agents:
-    """What plays the roles, and what it takes to run it.
+    """The agents that can play roles, and what is needed to run them.
 
     Attributes:
-        spec: Returns the agent of a name or command, with the configuration's overrides.
+        spec: Returns the description of an agent, by its name or its command, with the
+            configuration's overrides applied.
         names: Returns the names in the agent registry.
-        programs: The programs of this machine.
-        own: The command lines of our own programs.
-        claims: The conversations that panes hold.
+        programs: The programs that are installed on this machine.
+        own: The command lines of AgentMux's own programs.
+        claims: Records which pane holds which conversation.
     """
 
     spec: Callable[[str], AgentSpec]
@@ -158,7 +163,7 @@ class Agents:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Texts:
-    """What agents are told, and in which order."""
+    """The templates of prompts, and the pipelines."""
 
     templates: Templates
     pipelines: Pipelines
@@ -166,18 +171,20 @@ class Texts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitTools:
-    """What is done with git beside the repository of a session.
+    """The git operations that go beyond the repository around a session's work tree.
 
     Attributes:
         repository_at: Returns the repository around a directory.
-        head_at: Returns what is checked out in the repository around a directory; None for none.
-        worktrees: The worktrees of sessions, in the repository of the project.
+        head_at: Returns what is checked out in the repository around a directory; None if there
+            is no repository.
+        worktrees: The worktrees of sessions, in the project's repository.
         checkpoints: Takes a directory in a work tree, the directory of a session, and the session's
             uuid. Returns the session's work-tree checkpoints.
-        merging: Takes the environment of git. Returns what merges in the project's repository.
+        merging: Takes the environment for git. Returns the merge operations for the project's
+            repository.
         bundles: Bundles of commits of the project's repository.
-        trials: The trial of a session's state in the checkout of the project.
-        remote_branches: The remotes of the project's repository.
+        trials: Shows the state of a session in the project's checkout, for a trial.
+        remote_branches: The remotes of the project's repository, and branches on them.
     """
 
     repository_at: Callable[[Path], Repository]
@@ -192,14 +199,14 @@ class GitTools:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Consent:
-    """Which parts of the project's files have effect.
+    """Which parts of the project's files have effect; untrusted parts have none.
 
     Attributes:
-        trust: What the user trusts.
-        allow: Takes keys of parts of the project's files that need trust. Returns the same world,
-            in which these parts have effect as well.
-        preview: Returns the same world, in which all parts have effect, and whose programs are not
-            run.
+        trust: The record of what the user trusts.
+        allow: Takes keys of parts that need trust. Returns a copy of the world in which these
+            parts have effect, too.
+        preview: Returns a copy of the world in which all parts have effect, but no agent's program
+            is run.
     """
 
     trust: Trust
@@ -209,19 +216,25 @@ class Consent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class World(Site):
-    """Everything an operation may touch.
+    """Everything outside of AgentMux that an operation may read or change.
 
     Attributes:
-        tree: The directory in which agents work: the project, or its place in the worktree of the
-            session that this world is for; see `own_worktree.with_workplace`.
-        environment: The environment of this process, which agents inherit.
+        tree: The directory in which agents work: the project, or the project's folder inside the
+            worktree of the session that this world was made for (`own_worktree.with_workplace`).
+        machine: This machine.
+        environment: The environment variables of this process, which agents inherit.
         new_id: Returns a new uuid, as text.
-        settings: The settings; those that need trust are included only where they are trusted.
+        settings: The settings; those that need trust are included only if they are trusted.
+        agents: The agents, and what is needed to run them.
+        texts: The templates of prompts, and the pipelines.
         repository: The repository around ``tree``.
+        git: The other git operations.
         archives: The files of exported sessions.
-        forge: Takes the environment of programs. Returns what asks forges by them.
-        secrets: Returns the values in the ``.env`` files around a directory that git does not
+        forge: Takes the environment for programs. Returns an object that queries forges (GitHub,
+            …) with the forges' command-line programs.
+        secrets: Returns the values in those ``.env`` files around a directory that git does not
             track.
+        consent: Which parts of the project's files have effect.
     """
 
     tree: Path
@@ -242,6 +255,6 @@ class World(Site):
 def as_if_trusted(world: World) -> World:
     """Return the world in which all of the project's files have effect.
 
-    Where some of them need trust, it runs no program.
+    If some of them need trust, the returned world runs no agent's program.
     """
     return world.consent.preview() if world.consent.trust.parts() else world
