@@ -1,4 +1,4 @@
-"""What every face says of one session: its phase, what it waits for, what to do next."""
+"""The words for one session in every user interface: its phase, its needs, the next command."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def where(view: SessionView) -> str:
-    """Return the session's phase as text: ``fixing, cycle 2, iteration 1``.
+    """Return the session's phase as text, such as ``fixing, cycle 2, iteration 1``.
 
-    Cycle 1 and iteration 0, which are the first ones, are not named.
+    Cycle 1 and iteration 0 are left out.
     """
     phase = view.phase or "-"
     cycle = f", cycle {view.cycle}" if view.cycle > 1 else ""
@@ -26,12 +26,12 @@ def where(view: SessionView) -> str:
 
 
 def also_where(view: SessionView, before: str = ", ") -> str:
-    """Return `where` behind ``before``; empty where the session's status says the same."""
+    """Return ``before`` followed by `where`; empty if the session's status already says it."""
     return "" if view.phase == view.status else f"{before}{where(view)}"
 
 
 def moved_lines(view: SessionView) -> Iterator[str]:
-    """Yield where the session was moved to, or where it comes from."""
+    """Yield one line if the session was exported (to which file) or imported (from which host)."""
     if view.moved:
         yield f"to {view.moved.get('to')} on {str(view.moved.get('at'))[:10]}"
     elif view.arrived:
@@ -39,16 +39,16 @@ def moved_lines(view: SessionView) -> Iterator[str]:
 
 
 def check_lines(view: SessionView) -> Iterator[str]:
-    """Yield what the commands of the checks have shown, one line each."""
+    """Yield one line for each command of the checks: what the command has shown."""
     for phase in view.as_json()["checks"]:
         for command in phase["commands"]:
             yield f"{phase['phase']}, {command['says']}"
 
 
 def doubt(view: SessionView) -> str:
-    """Return what did not pass of a result that the user decides on now: ``check`` or ``review``.
+    """Return what did not pass, if the user has to decide now: ``check`` or ``review``.
 
-    Empty if all has passed, and for a session that waits for no decision.
+    Empty if everything passed, or if the session does not wait for a decision.
     """
     if view.status != SessionStatus.DECISION:
         return ""
@@ -58,16 +58,16 @@ def doubt(view: SessionView) -> str:
 
 
 def label(view: SessionView) -> str:
-    """Return the words for a session's status; at a decision they name what did not pass."""
+    """Return the words for a session's status; if a decision is needed, they name what failed."""
     doubted = doubt(view)
     return f"decide: {doubted} failed" if doubted else view.label
 
 
 def failed_commands(view: SessionView) -> Mapping[str, str]:
-    """Return the output of each command that a check of the session fails by.
+    """Return the output of each command because of which a check failed.
 
-    The keys are what `check_lines` says of it. What failed before the session, and what is not
-    required, is here only if its check fails.
+    The keys are the lines of `check_lines`. A command that is not required, or that failed already
+    before the session, is included only if its check failed.
     """
     return {
         f"{phase['phase']}, {command['says']}": str(command["output"] or "")
@@ -79,16 +79,17 @@ def failed_commands(view: SessionView) -> Mapping[str, str]:
 
 
 def no_way() -> tuple[str, ...]:
-    """Return that nobody has looked how a kept result can be taken further."""
+    """Return the text for `standing` that no way to get the kept result was looked for."""
     return ("(not looked for)",)
 
 
 def standing(view: SessionView, ways: Callable[[], tuple[str, ...]] = no_way) -> list[str]:
-    """Return a session's state and what to do next, as lines to print after a detach from tmux.
+    """Return a session's state and the next command, as lines to print after a detach from tmux.
 
     Args:
         view: The session.
-        ways: As for `status_lines`.
+        ways: Returns the ways to get a kept result, the command to suggest last; called only if the
+            result was kept.
     """
     name = view.session
     if view.status == SessionStatus.DONE:
@@ -109,13 +110,13 @@ def standing(view: SessionView, ways: Callable[[], tuple[str, ...]] = no_way) ->
 
 
 def is_kept(view: SessionView) -> bool:
-    """Return whether the session is done and its result is on its own branch, but nowhere else."""
+    """Return whether the session is done and its result is only on the session's own branch."""
     done = view.status == SessionStatus.DONE and bool(view.commit)
     return done and bool(view.worktree) and not _goes_on(view)
 
 
 def _goes_on(view: SessionView) -> str:
-    """Return where the result of a session that is done was delivered to; empty if it was kept."""
+    """Return where the result of a done session was delivered to; empty if it was kept."""
     done = delivery_steps(view)
     steps = [f"merged into {done['merge'].get('base')}"] if "merge" in done else []
     if "push" in done:
@@ -126,13 +127,16 @@ def _goes_on(view: SessionView) -> str:
 
 
 def delivery_steps(view: SessionView) -> Mapping[str, Mapping[str, Any]]:
-    """Return the steps of a delivery by name, each with its status and what was recorded."""
+    """Return the steps of the delivery by name, each with its status and what was recorded."""
     steps: Any = (view.as_json()["delivery"] or {}).get("steps")
     return steps if isinstance(steps, dict) else {}
 
 
 def step_labels(view: SessionView) -> list[str]:
-    """Return the steps of a delivery, each with its status; without an orchestrator none runs."""
+    """Return each step of the delivery with its status.
+
+    A step that is running is shown as interrupted if no orchestrator runs.
+    """
     steps = ((name, str(step.get("status"))) for name, step in delivery_steps(view).items())
     stopped = view.orchestrator is None
     return [
@@ -171,7 +175,7 @@ def next_step(view: SessionView) -> str:
 
 
 def _describe_resume(view: SessionView) -> str:
-    """Return how a session is resumed which only a resume brings into order."""
+    """Return how to resume a session that only a resume can repair."""
     name = view.session
     if view.outdated or view.live:
         return f"agentmux stop {name}, then agentmux resume {name}"
@@ -181,7 +185,7 @@ def _describe_resume(view: SessionView) -> str:
 _LOOK_AT: Final = frozenset(
     {SessionStatus.WAITING, SessionStatus.STALLED, SessionStatus.LIMIT, SessionStatus.PARKED}
 )
-"""The statuses of sessions of which a person should look at a pane, or wait."""
+"""The statuses of sessions whose user should look at a pane, or wait."""
 
 
 def _restart(view: SessionView, seat: str) -> str:
@@ -198,7 +202,7 @@ def _look(view: SessionView) -> str:
 
 
 def _again(view: SessionView) -> str:
-    """Return the flag that tries a failed delivery again; empty if none has failed."""
+    """Return the flag that retries a failed delivery; empty if no step failed."""
     delivery = view.delivery or {}
     steps = delivery.get("steps")
     records = steps.values() if isinstance(steps, dict) else ()
@@ -209,7 +213,7 @@ def _again(view: SessionView) -> str:
 def _to_restart(view: SessionView) -> str:
     """Return a seat of a live session that the user can restart; empty if there is none.
 
-    That is a seat whose agent has left although the session waits for its work, or the seat that
+    It is a seat for whose work the session waits although its agent has left, or the seat that
     made the session fail.
     """
     lost = _failed_seat(view)
@@ -218,6 +222,6 @@ def _to_restart(view: SessionView) -> str:
 
 
 def _failed_seat(view: SessionView) -> str | None:
-    """Return the seat that made the session fail; None where none did."""
+    """Return the seat that made the session fail; None if no seat did."""
     seat = (view.interruption or {}).get("seat") if view.status == SessionStatus.FAILED else None
     return str(seat) if seat else None

@@ -1,4 +1,4 @@
-"""What ``status`` and ``list`` show of a session, as data.
+"""Builds the views of sessions that ``status`` and ``list`` show.
 
 A value in the state that has the wrong type counts as missing.
 """
@@ -64,14 +64,18 @@ _FEATURE_MAX: Final = 120
 def look(
     site: Site, entries: Sequence[SessionEntry], *, warns: bool = True
 ) -> OperationResult[tuple[SessionView, ...]]:
-    """Return a view of each session.
-
-    With ``warns``, git is asked what an approval leaves out, and its files whether HEAD has left
-    the branch of a session: the orchestrator notes that only each second.
+    """Return a view of each session, with the problems that were met.
 
     The result has a problem for each session that cannot be read, or whose tmux server or lock
-    cannot be asked (unless tmux is not installed, so that nothing is live). The worst one sets the
-    exit code. Lesser problems are only in the view of their session.
+    cannot be asked (except if tmux is not installed, because then nothing is live). The worst one
+    sets the exit code. Lesser problems are only in the view of their session.
+
+    Args:
+        site: The project.
+        entries: The sessions.
+        warns: Whether to ask git which files an approval would leave out, and to read from git's
+            files whether HEAD has left a session's branch (the orchestrator's note on that may be
+            a second old).
     """
     now, nested = site.now(), cache(site.repositories.nested)
     lives = live(site, entries)
@@ -133,10 +137,10 @@ def session_view(
     Args:
         entry: The session.
         liveness: Whether its tmux session and its orchestrator run.
-        runtime: The runtime note of its orchestrator; ignored unless that one runs.
+        runtime: The runtime note; ignored unless the present orchestrator wrote it.
         project: The directory that shown paths are relative to.
         now: The current time.
-        decided: The user's decision is in the journal, and is not applied yet.
+        decided: Whether the journal contains a decision of the user that is not applied yet.
     """
     noted = runtime if liveness.locked and _is_of(liveness, runtime) else NOTHING
     seats = tuple(seat_views(entry, liveness, noted, now))
@@ -188,7 +192,7 @@ def session_view(
 
 
 def _outcome(fields: Json) -> str | None:
-    """Return what checks and reviews have found together; None while that is open."""
+    """Return what the checks and reviews have found together; None while that is open."""
     results = mapping(fields, "results")
     outcomes = {text(mapping(results, phase), "outcome") for phase in results}
     if CAPPED in outcomes:
@@ -206,7 +210,7 @@ def _summary(fields: Json) -> str:
 
 
 def _checks(fields: Json) -> tuple[Json, ...]:
-    """Return what the checks have found; decoded only where the session has any."""
+    """Return what the checks have found; decodes the state only if the session has checks."""
     if not fields.get("verify") or not fields.get("results"):
         return ()
     try:
@@ -216,7 +220,7 @@ def _checks(fields: Json) -> tuple[Json, ...]:
 
 
 def _is_of(liveness: Liveness, runtime: Json) -> bool:
-    """Whether the runtime note may be that of the present orchestrator, not of an earlier one."""
+    """Whether the runtime note may be the present orchestrator's, not an earlier one's."""
     return runtime.get("orchestrator_pid") in {None, liveness.orchestrator}
 
 
@@ -226,7 +230,7 @@ def _of_another_version(liveness: Liveness) -> Iterator[str]:
 
 
 def _warnings(site: Site, fields: Json, nested: Callable[[Path], tuple[str, ...]]) -> Iterator[str]:
-    """Warn of what an approval would leave out of the commit."""
+    """Yield a warning for each nested repository that an approval would leave out of the commit."""
     options = mapping(fields, "options")
     if not wants_decision(fields) or not options.get("commit"):
         return
@@ -237,9 +241,9 @@ def _warnings(site: Site, fields: Json, nested: Callable[[Path], tuple[str, ...]
 
 
 def _left_branch(site: Site, entry: SessionEntry) -> str:
-    """Say that HEAD has left the branch of a session that goes on; empty where it has not.
+    """Return a sentence if HEAD has left the branch of an unfinished session; else empty.
 
-    Only files are read for this.
+    Reads only files.
     """
     place = workplace(site, entry.fields)
     if entry.problem is not None or entry.is_done or entry.is_moved or not place.is_dir():
@@ -254,14 +258,14 @@ def _left_branch(site: Site, entry: SessionEntry) -> str:
 
 
 def with_branch(site: Site, view: SessionView) -> SessionView:
-    """Return the view of a session that is done with whether its branch is gone."""
+    """Return the view; for a done session it says whether the session's branch is gone."""
     if view.status != SessionStatus.DONE or not view.branch:
         return view
     return replace(view, branch_gone=site.repositories.is_branch_gone(site.project, view.branch))
 
 
 def is_completing(fields: Json) -> bool:
-    """Whether a session is in its last phase, by the content of its ``state.json``."""
+    """Return whether a session is in its last phase, given the fields of its ``state.json``."""
     phase, pipeline = fields.get("phase"), fields.get("pipeline")
     phases = pipeline.get("phases") if isinstance(pipeline, dict) else None
     listed = phases if isinstance(phases, list) else []
@@ -272,8 +276,8 @@ def is_completing(fields: Json) -> bool:
 def wants_decision(fields: Json) -> bool:
     """Return whether the user has to approve or to request changes.
 
-    That is the case in the last phase, once the summary is handed in or the agent that writes it
-    has left, and until the result is approved.
+    That is so in the last phase, from the moment that the summary is handed in or the agent that
+    writes it has left, until the result is approved.
     """
     if not is_completing(fields) or fields.get("approval"):
         return False
@@ -285,7 +289,7 @@ def wants_decision(fields: Json) -> bool:
 
 
 def _has_pane_for_user(fields: Json) -> bool:
-    """Return whether a pane waits for the user: for a choice, or with a shell for no agent."""
+    """Return whether a pane waits for the user: for a choice, or as a shell instead of an agent."""
     seats = mapping(fields, "seats")
     return any(_is_for_user(mapping(seats, name)) for name in seats)
 
@@ -314,7 +318,7 @@ def _status(
 
 
 def _at_work(entry: SessionEntry, noted: Json, seats: tuple[SeatView, ...]) -> SessionStatus:
-    """Return the status of a session with an orchestrator: the most urgent thing for a person."""
+    """Return the status of a session with an orchestrator: what is most urgent for a person."""
     seen = {seat.status for seat in seats}
     if wants_decision(entry.fields):
         seen.add(SessionStatus.DECISION)
@@ -354,14 +358,14 @@ def _problems(entry: SessionEntry, liveness: Liveness, noted: Json, *, away: boo
 
 
 def _is_away(entry: SessionEntry) -> bool:
-    """Whether the worktree of a session that goes on is not at its place."""
+    """Whether the worktree of an unfinished session is missing."""
     place = entry.text("worktree")
     has_worktree = bool(place) and entry.fields.get("worktree_made") is True
     return has_worktree and not (entry.is_done or entry.is_moved) and is_away(Path(place))
 
 
 def _delivery_problems(fields: Json, *, is_driven: bool) -> Iterator[str]:
-    """Yield why the result is not delivered; of a session that nobody drives, no step runs."""
+    """Yield why the result is not delivered; without an orchestrator, no step counts as running."""
     commit = mapping(fields, "commit")
     status, reason = commit.get("status"), text(commit, "reason")
     if status == FAILED:
