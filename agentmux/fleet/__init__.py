@@ -1,4 +1,4 @@
-"""The fleet: many features on many hosts, on DBOS. Nothing but its commands imports it.
+"""The fleet: runs many features on many hosts, with DBOS. Only its commands import it.
 
 No other package imports DBOS, SQLAlchemy or a database driver.
 """

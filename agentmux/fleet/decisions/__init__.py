@@ -1,1 +1,1 @@
-"""What is decided on features and hosts: by people, and when a drive ends."""
+"""Decisions on features and hosts: by people, and by the host when a drive ends."""

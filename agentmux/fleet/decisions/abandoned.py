@@ -1,4 +1,4 @@
-"""Stops sessions whose features were given to another host while this one was not heard."""
+"""Stops sessions on this host whose features were given to another host in the meantime."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from agentmux.fleet.host.untrusted_rows import project_of
 logger = logging.getLogger(__name__)
 
 _EPOCHS: Final = 10
-"""Of so many of the newest epochs of a feature a session is looked for."""
+"""How many earlier epochs of a feature are searched for a session on this host."""
 
 
 def stop_abandoned(host: Host) -> None:
-    """Stop what this host had before its features were begun anew elsewhere, if it still lives."""
+    """Stop each session of this host whose feature was begun anew after this host was abandoned."""
     for row in host.write(lambda each: rows.features(each, FEATURES.c.epoch > 1)):
         project = project_of(host, row) if host.id in row.refused_by else None
         if project is None:
@@ -35,13 +35,13 @@ def stop_abandoned(host: Host) -> None:
 
 
 def stop_if_lost(host: Host, session: Path, feature: str, epoch: int) -> None:
-    """Stop the session and end its lease, unless this host still has the feature.
+    """Stop a session and end its lease, unless its feature still belongs to this host.
 
     Args:
         host: This host.
         session: The session's directory.
         feature: The feature's id.
-        epoch: The epoch in which this host had it.
+        epoch: The epoch of the feature that the session belongs to.
     """
     row = host.write(lambda each: rows.feature(each, feature))
     if row is not None and row.host == host.id and row.epoch == epoch:

@@ -1,4 +1,4 @@
-"""How to see a feature's session: here, or through ssh on the host that has it."""
+"""Attaches to a feature's session: directly on this host, or through ssh on another host."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ _SSH_HINTS: Final[Mapping[int, str]] = {
     255: "{host} was not reached, or the connection ended: see whether `ssh {host}` works",
     127: "{host} has no agentmux on the PATH of ssh's commands: ssh {host} agentmux --version",
 }
-"""What to do after ssh has ended with this exit code: its own, and that of a shell there."""
+"""Advice by the exit code of ssh: 255 comes from ssh itself, 127 from the shell on the host."""
 _ADDRESS: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}")
 
 
 @dataclass(frozen=True, slots=True)
 class AttachWords:
-    """The command that shows a session.
+    """The command that attaches a terminal to a feature's session.
 
     Attributes:
-        host: The host that ssh goes to; empty for this one.
+        argv: The command line.
+        host: The host that ssh connects to; empty if the session is on this host.
     """
 
     argv: tuple[str, ...]
@@ -42,28 +43,37 @@ class AttachWords:
 
     @property
     def shell_line(self) -> str:
-        """The command as a person can paste it."""
+        """The command as one line that can be pasted into a shell."""
         return shlex.join(self.argv)
 
     def run(self, environ: Mapping[str, str]) -> int:
-        """Run it in this terminal; return its exit code.
+        """Run the command in this terminal until it ends, and return its exit code.
+
+        Args:
+            environ: The environment variables of the command.
 
         Raises:
-            MissingError: There is no ssh.
+            MissingError: The program, such as ssh, is not installed.
         """
         return foreground.run(self.argv, environ)
 
     def hint(self, code: int) -> str:
-        """Return what to do after it has ended with this exit code; empty for nothing."""
+        """Return advice for the exit code of the command; empty if there is none."""
         return _SSH_HINTS.get(code, "").format(host=self.host) if self.host else ""
 
 
 def attach_words(engine: sa.Engine, place: FleetHome, row: Feature) -> AttachWords:
-    """Return how to show the session of a feature.
+    """Return the command that attaches to the session of a feature.
+
+    Args:
+        engine: The engine of the fleet's database.
+        place: The fleet's folder on this host.
+        row: The feature.
 
     Raises:
-        NotFoundError: It has no session, or no host of the fleet has it.
-        DataError: What the database says of it can be none of ours.
+        NotFoundError: The feature has no session, or its host is not in the fleet.
+        DataError: The session's path or the host's address in the database is invalid.
+        MissingError: The database is unreachable.
     """
     if not row.path or row.host is None:
         raise NotFoundError(
@@ -90,7 +100,7 @@ def attach_words(engine: sa.Engine, place: FleetHome, row: Feature) -> AttachWor
 
 
 def _belongs(row: Feature) -> bool:
-    """Whether the path of a feature's session is one that the session can have on its host."""
+    """Whether the path in a feature's row can be the directory of that feature's session."""
     path = PurePosixPath(row.path)
     plain = path.is_absolute() and ".." not in path.parts and row.path.isprintable()
     if not plain or not str(path.parent).endswith(f"/{layout.SESSIONS_DIR}"):

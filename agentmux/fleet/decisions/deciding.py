@@ -1,4 +1,4 @@
-"""What a person decides on a feature from any host: approve, change, retry, cancel."""
+"""A person's decisions on a feature, from any host: approve, request changes, retry, cancel."""
 
 from __future__ import annotations
 
@@ -19,14 +19,16 @@ from agentmux.fleet.engine.workflows import ADMIT, DRIVE, Enqueuer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GivenDecision:
-    """A decision as its person gives it.
+    """A person's decision before it is recorded.
 
     Attributes:
         kind: `rows.APPROVE` or `rows.CHANGES`.
-        digest: Of what the person was shown.
-        then: Where an approved result goes; empty: as submitted, else as configured.
-        begins: The phase in which another cycle begins; empty: the first.
-        by: Who decided, for the record.
+        digest: The digest of the result that the person was shown.
+        then: How an approved result is delivered, such as ``merge``; empty: as submitted with the
+            feature, or else as configured.
+        begins: The phase in which the next cycle begins; empty: the first one.
+        text: The changes that the person requests; empty for an approval.
+        by: Who decided, for the record; may be empty.
     """
 
     kind: str
@@ -38,10 +40,14 @@ class GivenDecision:
 
 
 def decide(engine: sa.Engine, row: Feature, given: GivenDecision) -> str:
-    """Record a decision, and begin the drive that delivers it; return the decision's id.
+    """Record a decision on a feature, and enqueue the drive that delivers it to the session.
+
+    Returns:
+        The id of the decision.
 
     Raises:
-        BlockedError: Nothing is to be decided now, or not what the person was shown.
+        BlockedError: There is nothing to decide now, the feature cannot be approved, or the result
+            is not the one that the person was shown.
     """
     enqueuer = Enqueuer(engine)
     decision_id = str(uuid.uuid4())
@@ -79,10 +85,10 @@ def decide(engine: sa.Engine, row: Feature, given: GivenDecision) -> str:
 
 
 def require_asked(row: Feature) -> dict[str, object]:
-    """Return what is to be decided on a feature.
+    """Return what a person has to decide on a feature, as in `Feature.question`.
 
     Raises:
-        BlockedError: Nothing is.
+        BlockedError: There is nothing to decide.
     """
     if row.status is not FleetStatus.WAITING or not row.question:
         raise _nothing(row)
@@ -93,7 +99,7 @@ def require_approvable(row: Feature) -> None:
     """Check that a feature can be approved now.
 
     Raises:
-        BlockedError: It cannot.
+        BlockedError: There is nothing to decide, or something is in the way of an approval.
     """
     asked = require_asked(row)
     if not asked.get("digest"):
@@ -114,7 +120,7 @@ def _nothing(row: Feature) -> BlockedError:
 
 
 def same_row(row: Feature) -> tuple[sa.ColumnElement[bool], ...]:
-    """Return what holds as long as a feature is as its person saw it."""
+    """Return the conditions, for `rows.change`, that a feature has not changed since ``row``."""
     return (
         FEATURES.c.drive == row.drive,
         FEATURES.c.status == row.status,
@@ -123,7 +129,10 @@ def same_row(row: Feature) -> tuple[sa.ColumnElement[bool], ...]:
 
 
 def _drive(connection: sa.Connection, enqueuer: Enqueuer, row: Feature, **values: object) -> bool:
-    """Begin the next drive of a feature on its host; return False if it has changed meanwhile."""
+    """Enqueue the next drive of a feature on its host, and change the columns ``values``.
+
+    Return False, with nothing changed, if the feature is no longer as in ``row``.
+    """
     number = row.drive + 1
     values = {"status": FleetStatus.RUNNING, "drive": number, "reason": "", **values}
     if not rows.change(connection, row.id, *same_row(row), **values):
@@ -133,7 +142,7 @@ def _drive(connection: sa.Connection, enqueuer: Enqueuer, row: Feature, **values
 
 
 def changed_meanwhile(row: Feature) -> BlockedError:
-    """Return the error for a feature that is no longer as its person saw it."""
+    """Return the error for a feature that has changed since the person saw it."""
     return BlockedError(
         f"feature {row.id} has changed meanwhile",
         reason="not_waiting",
@@ -142,10 +151,10 @@ def changed_meanwhile(row: Feature) -> BlockedError:
 
 
 def require_unended(row: Feature) -> None:
-    """Check that there is something to cancel.
+    """Check that a feature has not ended, and so can be cancelled.
 
     Raises:
-        BlockedError: The feature has ended already.
+        BlockedError: The feature has ended.
     """
     if row.status in ENDED:
         raise BlockedError(
@@ -156,10 +165,13 @@ def require_unended(row: Feature) -> None:
 
 
 def cancel(engine: sa.Engine, row: Feature) -> str:
-    """Stop a feature's session, and run it no further; return what happens, in words.
+    """Cancel a feature: its host stops the session, and the feature fails.
+
+    Returns:
+        What happens next, in words.
 
     Raises:
-        BlockedError: It has ended already.
+        BlockedError: The feature has ended, or has changed since ``row`` was read.
     """
     require_unended(row)
     enqueuer = Enqueuer(engine)
@@ -180,10 +192,13 @@ def cancel(engine: sa.Engine, row: Feature) -> str:
 
 
 def retry(engine: sa.Engine, row: Feature) -> str:
-    """Go on with a feature that has failed; return what happens, in words.
+    """Continue a failed feature: its host resumes the session; without one it is queued again.
+
+    Returns:
+        What happens next, in words.
 
     Raises:
-        BlockedError: It has not failed.
+        BlockedError: The feature has not failed, or has changed since ``row`` was read.
     """
     if row.status is not FleetStatus.FAILED:
         raise BlockedError(

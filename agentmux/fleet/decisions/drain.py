@@ -1,4 +1,4 @@
-"""Hosts that take nothing more: drained for a while, or abandoned for good."""
+"""Takes hosts out of the fleet: drains a host, or abandons one that is gone for good."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from agentmux.fleet.engine.workflows import ADMIT, Enqueuer
 
 
 def require_begun(row: Feature) -> str:
-    """Return the id of the host that can be abandoned for a feature.
+    """Return the id of the host on which a feature has begun.
 
     Raises:
-        BlockedError: The feature has not begun, or has ended.
+        BlockedError: The feature has not begun, or is done or moved.
     """
     if row.host is None or row.status in {FleetStatus.QUEUED, FleetStatus.DONE, FleetStatus.MOVED}:
         raise BlockedError(
@@ -33,10 +33,16 @@ def require_begun(row: Feature) -> str:
 
 
 def abandon(engine: sa.Engine, row: Feature) -> tuple[str, ...]:
-    """Start a feature anew whose host is gone for good; return what is lost, in words.
+    """Queue a feature again, from its beginning, because its host is gone for good.
+
+    The new session begins on the branch that the old one pushed, if there is one.
+
+    Returns:
+        What is kept and what is lost, in words, one sentence each.
 
     Raises:
-        BlockedError: It has not begun, or has ended; or its host may still act.
+        BlockedError: The feature has not begun, is done or moved, or has changed since ``row`` was
+            read; or the lease of its session may still hold.
     """
     gone = require_begun(row)
     enqueuer = Enqueuer(engine)
@@ -77,11 +83,17 @@ def abandon(engine: sa.Engine, row: Feature) -> tuple[str, ...]:
 
 
 _MARGIN: Final = 1.5
-"""Two clocks of one host agree far better than this, over the time of a lease."""
+"""How many times a lease's duration must pass before a host counts as gone.
+
+More than 1, because the clocks of the host and of the database may run at different speeds.
+"""
 
 
 def drain(engine: sa.Engine, name: str) -> int:
-    """Let a host take nothing more; return how many features have begun there and not ended.
+    """Tell a host to take no more features.
+
+    Returns:
+        How many features have begun on the host and not ended.
 
     Raises:
         NotFoundError: No host has this name.

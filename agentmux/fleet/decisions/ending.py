@@ -1,4 +1,4 @@
-"""Writes how a drive ended, and enqueues the next one where one is due."""
+"""Records how a drive ended, and enqueues the next drive if there has to be one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ if TYPE_CHECKING:
     from agentmux.fleet.host.host import Host
 
 _GRACE_S: Final = 30.0
-"""A parked session wakes its agent itself; only later does the fleet look whether it lives."""
+"""How long after the end of a usage limit the fleet looks at a parked session.
+
+The session wakes its agent itself; the next drive only has to find one that has not survived.
+"""
 _ORDERLY: Final = frozenset({FleetStatus.WAITING, FleetStatus.PARKED, FleetStatus.DONE})
 
 
@@ -32,10 +35,12 @@ class DriveEnd:
     """How a drive ended.
 
     Attributes:
-        path: The session's directory; None where there is none.
-        view: The session as it was seen last; None where it was not seen.
-        question: What a person has to decide; None for nothing.
-        delay_s: How long the next drive waits.
+        outcome: The new status of the feature, and its reason.
+        path: The session's directory; None if there is no session.
+        view: The session when it was last seen; None if the drive did not get to see it.
+        question: What a person has to decide; None if nothing.
+        delay_s: How many seconds to wait before the next drive. It counts only if the status is
+            ``running``, or ``parked`` without ``view``; see `finish`.
     """
 
     outcome: Outcome
@@ -46,10 +51,15 @@ class DriveEnd:
 
 
 def finish(host: Host, row: Feature, ended: DriveEnd) -> bool:
-    """Write it, in one transaction with the next drive.
+    """Record the end of a drive, and enqueue the next drive in the same transaction if one is due.
+
+    Args:
+        host: This host.
+        row: The feature as it was when the drive began.
+        ended: How the drive ended.
 
     Returns:
-        Whether it was written: not if the feature was given to another drive or host.
+        Whether the end was recorded; False if the feature now belongs to another drive or host.
     """
     values = _values(ended)
     usual_s = _delay_s(ended)
@@ -71,7 +81,7 @@ def finish(host: Host, row: Feature, ended: DriveEnd) -> bool:
 
 
 def _values(ended: DriveEnd) -> dict[str, object]:
-    """Return what the fleet notes of a drive, beside its status."""
+    """Return the new values, by column, of a feature whose drive ended, without its status."""
     values: dict[str, object] = {"reason": ended.outcome.reason, "question": ended.question}
     if ended.path is not None:
         values |= {"session": ended.path.name, "path": str(ended.path)}
@@ -85,7 +95,10 @@ def _values(ended: DriveEnd) -> dict[str, object]:
 
 
 def still_ours(host: Host, row: Feature) -> tuple[sa.ColumnElement[bool], ...]:
-    """Return what holds while this drive is the newest one of the feature, and on this host."""
+    """Return the conditions, for `rows.change`, that the drive of ``row`` is still the current one.
+
+    It is, while no other workflow of the feature was enqueued and the feature runs on this host.
+    """
     return (
         FEATURES.c.drive == row.drive,
         FEATURES.c.epoch == row.epoch,
@@ -95,7 +108,7 @@ def still_ours(host: Host, row: Feature) -> tuple[sa.ColumnElement[bool], ...]:
 
 
 def _delay_s(ended: DriveEnd) -> float | None:
-    """Return after which time another drive follows; None where none does."""
+    """Return how many seconds to wait before the next drive; None if no drive follows."""
     status, view = ended.outcome.status, ended.view
     if status is FleetStatus.RUNNING or (status is FleetStatus.PARKED and view is None):
         return ended.delay_s

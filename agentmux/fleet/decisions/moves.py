@@ -1,4 +1,4 @@
-"""Notes in the fleet that a session which had ended was exported from this host, or came back."""
+"""Updates features whose ended sessions were exported from this host, or imported back."""
 
 from __future__ import annotations
 
@@ -24,22 +24,23 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _LOOKED_AT: Final = 100
-"""So many features that ended last on this host are looked at."""
+"""How many features of this host are looked at, those that changed last."""
 
 
 class Moves:
-    """Knows what it has seen of these sessions, and reads only those that have changed."""
+    """Finds exported and returned sessions; reads a session only if its state file has changed."""
 
     def __init__(self) -> None:
         self._seen: dict[Path, int] = {}
 
     def look(self, host: Host) -> None:
-        """Note each failed feature whose session was exported, and each moved one that is back.
+        """Update the features whose session was exported, or has been imported back.
 
-        Only sessions that are stopped can be exported, so their features have no drive.
+        A failed feature becomes moved after an export, and a moved one failed when its session is
+        back. Only stopped sessions can be exported, so no drive runs for these features.
 
         Raises:
-            DBAPIError: The database is away.
+            DBAPIError: The database is unreachable.
         """
         with host.engine.connect() as connection:
             features = rows.last_changed(
@@ -67,7 +68,7 @@ class Moves:
         now = outcome(SessionStatus.MOVED if entry.is_moved else SessionStatus.STOPPED, 0.0, "")
         is_known = entry.is_moved is (row.status is FleetStatus.MOVED)
         if not entry.fields or is_known or now is None:
-            return  # it cannot be read, or is as the fleet has it
+            return  # it cannot be read, or the fleet already has this status
         values = {"status": now.status, "reason": now.reason}
         with host.engine.begin() as connection:
             written = rows.change(connection, row.id, *same_row(row), **values)

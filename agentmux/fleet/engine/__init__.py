@@ -1,1 +1,1 @@
-"""The fleet's database and DBOS: connection, tables, rows, which workflows there are."""
+"""The fleet's database and DBOS: connection, tables, rows, and the workflows in its queues."""

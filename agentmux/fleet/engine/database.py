@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 AWAY: Final = (DBAPIError, PoolTimeoutError)
-"""What a call raises while the database is away; the second one, while many calls wait for it."""
+"""The errors of a call that cannot reach the database.
+
+`PoolTimeoutError`: all connections of the pool are in use, by calls that wait for the database.
+"""
 _BUSY_MS: Final = 30_000
 _AGAIN_S: Final = 0.5
 _CONNECTING: Final[Mapping[str, str | int]] = {
@@ -38,7 +41,7 @@ _CONNECTING: Final[Mapping[str, str | int]] = {
     "keepalives_interval": 2,
     "keepalives_count": 3,
 }
-"""How to connect to PostgreSQL, where the URL does not say otherwise."""
+"""The connection parameters for PostgreSQL; parameters in the URL take precedence."""
 _SERVER: Final = """
     SELECT set_config(name, wanted, false)
     FROM pg_settings JOIN (VALUES
@@ -50,16 +53,19 @@ _SERVER: Final = """
     ) AS settings (name, wanted) USING (name)
     WHERE source = 'default'
 """
-"""Has the server give up a client that is gone, with its locks; what its owner has set is kept."""
+"""SQL that makes the server drop a dead client, and so release the client's locks.
+
+It changes only settings that still have the server's default value.
+"""
 _FILE_HINT: Final = "restore the file, or make another fleet: agentmux fleet init"
 _SERVER_HINT: Final = "start it, then try again"
 
 
 def engine_for(url: str) -> sa.Engine:
-    """Return an engine for the database at ``url``; it connects when it is first used.
+    """Return an engine for the database at ``url``. The engine connects when it is first used.
 
     Raises:
-        UsageError: The URL is no database that the fleet can use.
+        UsageError: The fleet cannot use a database with this URL.
     """
     url = require_url(url)
     if url.startswith("sqlite"):
@@ -70,7 +76,7 @@ def engine_for(url: str) -> sa.Engine:
     try:
         engine = _of_server(url.replace("postgresql://", "postgresql+psycopg://", 1))
     except (ArgumentError, ValueError):
-        # What it says may hold a part of a password.
+        # The error's message may contain a part of the password.
         raise UsageError("the URL of the fleet's database has no sound host and port") from None
     event.listen(engine, "connect", _let_server_give_up)
     return engine
@@ -81,7 +87,7 @@ def _of_server(url: str) -> sa.Engine:
     return sa.create_engine(
         parsed,
         pool_pre_ping=True,
-        # A worker at rest needs five; a server that serves many workers has few to give.
+        # An idle worker needs five connections; a server with many workers has few to spare.
         pool_size=5,
         max_overflow=35,
         connect_args={k: each for k, each in _CONNECTING.items() if k not in parsed.query},
@@ -95,13 +101,16 @@ def _let_server_give_up(connection: psycopg.Connection, _: object) -> None:
 
 
 def _only_open(_: object, __: object, words: list[str], options: dict[str, Any]) -> None:
-    """Open a file that is there: a command that looks must not leave an empty database."""
+    """Open an existing file only: a command that only reads must not create an empty database."""
     words[0] = f"{Path(words[0]).as_uri()}?mode=rw"
     options["uri"] = True
 
 
 def _read_json(text: str) -> object:
-    """Return what ``text`` says; None if it is no JSON, so that it hides no other row."""
+    """Return the value of the JSON in ``text``; None if it is invalid.
+
+    It does not raise, so that one damaged row does not keep the others from being read.
+    """
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
@@ -109,12 +118,15 @@ def _read_json(text: str) -> object:
 
 
 def _read_text(data: bytes) -> str:
-    """Return a text of SQLite, which may be no UTF-8, so that it hides no other row."""
+    """Decode a text that SQLite returned, with invalid UTF-8 replaced.
+
+    It does not raise, so that one damaged row does not keep the others from being read.
+    """
     return data.decode("utf-8", "replace")
 
 
 def _as_dbos_does(connection: sqlite3.Connection, _: object) -> None:
-    """Let writers wait for each other, as DBOS sets up the connections that it makes itself."""
+    """Make writers wait for each other. DBOS sets up its own connections in the same way."""
     connection.isolation_level = "IMMEDIATE"
     connection.text_factory = _read_text
     connection.execute(f"PRAGMA busy_timeout={_BUSY_MS}")
@@ -123,14 +135,21 @@ def _as_dbos_does(connection: sqlite3.Connection, _: object) -> None:
 
 
 def now_s(engine: sa.Engine) -> sa.ColumnElement[float]:
-    """Return the database's own clock, in Unix time: the clocks of hosts may differ."""
+    """Return the SQL expression for the time by the database's clock, in seconds of Unix time.
+
+    The fleet compares times by this clock only, because the clocks of hosts may differ.
+    """
     if engine.dialect.name == "sqlite":
         return sa.literal_column("(julianday('now') - 2440587.5) * 86400.0", sa.Float)
     return sa.literal_column("extract(epoch from clock_timestamp())::float8", sa.Float)
 
 
 def file_of(engine: sa.Engine) -> tuple[int, int] | None:
-    """Return which file a database of SQLite is now; None where there is none."""
+    """Return the device and inode of the SQLite database file.
+
+    A changed value means that the file was replaced. None if the file is missing or the database is
+    PostgreSQL.
+    """
     if engine.dialect.name != "sqlite":
         return None
     try:
@@ -142,7 +161,12 @@ def file_of(engine: sa.Engine) -> tuple[int, int] | None:
 
 @contextmanager
 def explain_errors(engine: sa.Engine) -> Iterator[None]:
-    """Turn an error of the database in the block into one that a user can act on."""
+    """Context manager that turns a database error in its block into one that a user can act on.
+
+    Raises:
+        MissingError: The database is unreachable or busy; a later try may succeed.
+        DataError: Any other error of the database.
+    """
     try:
         yield
     except SQLAlchemyError as error:
@@ -177,21 +201,22 @@ def _describe_error(error: SQLAlchemyError) -> str:
 
 
 def is_passing(error: Exception) -> bool:
-    """Return whether a failed call may succeed later: the database is away, or busy."""
+    """Return whether a failed call may succeed later: the database was unreachable or busy."""
     return isinstance(error, (OperationalError, PoolTimeoutError)) or (
         isinstance(error, DBAPIError) and error.connection_invalidated
     )
 
 
 def persistent(call: Callable[[], T], *, stopping: Callable[[float], bool]) -> T:
-    """Return ``call()``, repeated while the database is away.
+    """Return the result of ``call()``; repeat the call while the database is unreachable.
 
     Args:
-        call: Is safe to repeat.
-        stopping: Waits for so many seconds; returns whether to give up.
+        call: The function to call; it must be safe to repeat.
+        stopping: Waits for the given number of seconds, then returns whether to give up.
 
     Raises:
-        DBAPIError, PoolTimeoutError: It was to give up.
+        DBAPIError: ``stopping`` said to give up, or repeating the call would not help.
+        PoolTimeoutError: ``stopping`` said to give up.
     """
     while True:
         try:
@@ -202,10 +227,12 @@ def persistent(call: Callable[[], T], *, stopping: Callable[[float], bool]) -> T
 
 
 def make(engine: sa.Engine) -> None:
-    """Make our tables, or leave those that are there; note the contract.
+    """Create the fleet's tables that do not exist yet, and record the version of the contract.
+
+    For SQLite, also create the database file and its folder.
 
     Raises:
-        DataError: The database was made by a newer version.
+        DataError: The database was created by a newer version of AgentMux.
     """
     if engine.dialect.name == "sqlite" and engine.url.database:
         path = Path(engine.url.database)
@@ -227,12 +254,13 @@ def make(engine: sa.Engine) -> None:
 
 
 def require_contract(engine: sa.Engine) -> None:
-    """Check that this program and the database speak the same contract.
+    """Check that the database has a fleet, with the contract version of this program.
 
-    DBOS alone would never take work of another version, and say nothing.
+    DBOS does not report a different version: it would silently leave the work in the queues.
 
     Raises:
-        DataError: They do not, or the database has no fleet.
+        DataError: The versions differ, or the database has no fleet.
+        MissingError: The database is unreachable.
     """
     with explain_errors(engine):
         if not sa.inspect(engine).has_table(CONTRACTS.name):
@@ -244,10 +272,10 @@ def require_contract(engine: sa.Engine) -> None:
 
 
 def require_version(connection: sa.Connection) -> None:
-    """Check that this program and a fleet's database speak the same contract.
+    """Check that a fleet's database has the contract version of this program.
 
     Raises:
-        DataError: They do not.
+        DataError: The versions differ.
     """
     version = connection.execute(sa.select(CONTRACTS.c.version)).scalar()
     if version != CONTRACT:

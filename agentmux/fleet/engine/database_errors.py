@@ -1,7 +1,8 @@
-"""What is said of a database that cannot be used as it is, and what to do then. Pure.
+"""Advice for the user about a database that cannot be used. Pure.
 
-PostgreSQL names no SQLSTATE to who cannot connect, so this goes by its words and those of libpq. A
-server that speaks another language is told apart by the severity alone.
+A failed connection to PostgreSQL has no SQLSTATE, so the advice is chosen by the words of the error
+message (of PostgreSQL or libpq). For a server that reports errors in a language other than English,
+only the severity (``FATAL``) is recognized.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ _REFUSALS: Final = (
         "raise max_connections in the server's postgresql.conf",
     ),
     ("No space left on device", "the server's disk is full: free some space, then try again"),
-    # The second one: the file beside the database cannot be made large enough.
+    # SQLITE_IOERR_SHMSIZE: the file beside the database cannot be made large enough.
     (
         "SQLITE_FULL|SQLITE_IOERR_SHMSIZE",
         "its disk is full: free some space, then try again: df -h {folder_word}",
@@ -49,20 +50,21 @@ _REFUSALS: Final = (
     ("the database system is|administrator command", "try again in a moment"),
     ("FATAL:", "see the server's log"),
 )
-"""What is said, as a regular expression, and what to do; the first that is found counts.
+"""Pairs of a regular expression for the error message, and the advice; the first match counts.
 
-A ``_word`` is quoted for a shell, and a ``_name`` for SQL.
+In the advice, fields that end in ``_word`` are quoted for a shell, and fields that end in ``_name``
+are quoted for SQL.
 """
 
 
 def what_to_do(said: str, *, role: str, database: str, folder: str) -> str | None:
-    """Return what to do; None if nothing is known but that the database does not answer.
+    """Return advice on how to make a database usable; None if the error is not a known one.
 
     Args:
-        said: What the database said, or the library that asked it.
-        role: The role of the URL.
+        said: The error message of the database or of its client library.
+        role: The user name in the database's URL.
         database: The name of the database.
-        folder: The folder of a database of SQLite.
+        folder: The folder that contains the SQLite database; unused for PostgreSQL.
     """
     advice = next((hint for words, hint in _REFUSALS if re.search(words, said)), None)
     return advice and advice.format(
@@ -76,6 +78,6 @@ def what_to_do(said: str, *, role: str, database: str, folder: str) -> str | Non
 
 
 def _name(text: str) -> str:
-    """Return a name as SQL has it."""
+    """Return a name quoted as an SQL identifier."""
     quoted = text.replace('"', '""')
     return f'"{quoted}"'

@@ -1,4 +1,4 @@
-"""Where a host keeps what is its own of the fleet: the database's URL, and its identity."""
+"""The fleet's folder on one host: the URL of the database, the host's id, the log, the clones."""
 
 from __future__ import annotations
 
@@ -24,53 +24,54 @@ _SQLITE: Final = "sqlite:///"
 _SCHEMES: Final = (_SQLITE, "postgresql://")
 _SECRET: Final = re.compile(r"(?<=://)([^:@/]*):[^@]*@")
 _ONE_AT: Final = re.compile(r"postgresql://([^@/?]*@)?[^@]*")
-"""A URL whose user and password end where everybody takes them to end."""
+"""A URL with at most one ``@``, so that every parser agrees where the password ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class FleetHome:
-    """The folder of the fleet in the user's state home.
+    """The fleet's folder in the user's state home.
 
     Attributes:
-        folder: ``$XDG_STATE_HOME/agentmux/fleet``.
+        folder: The path, ``$XDG_STATE_HOME/agentmux/fleet``. The folder may not exist yet.
     """
 
     folder: Path
 
     @property
     def identity_file(self) -> Path:
-        """The file with the id of this host."""
+        """The JSON file with this host's id."""
         return self.folder / "host.json"
 
     @property
     def log(self) -> Path:
-        """The log of the worker and of DBOS."""
+        """The log file of the worker and of DBOS."""
         return self.folder / "worker.log"
 
     @property
     def clones(self) -> Path:
-        """The folder of the repositories that were cloned by their URL."""
+        """The folder with the repositories that the worker has cloned."""
         return self.folder / "clones"
 
     @property
     def drives(self) -> Path:
-        """The folder of what a drive needs while it starts a session."""
+        """The folder with one lock file per feature; see `HostCommands.alone`."""
         return self.folder / "drives"
 
     @property
     def default_url(self) -> str:
-        """The URL of a database for this host alone."""
+        """The URL of a SQLite database in this folder, for a fleet with one host."""
         return f"{_SQLITE}{self.folder / 'fleet.sqlite'}"
 
     def is_set_up(self) -> bool:
-        """Return whether this host knows a fleet."""
+        """Return whether a fleet has been set up for this user on this host."""
         return (self.folder / "url").is_file()
 
     def url(self) -> str:
-        """Return the URL of the fleet's database.
+        """Return the URL of the fleet's database, as `keep_url` wrote it.
 
         Raises:
-            MissingError: The fleet is not set up here.
+            MissingError: No fleet has been set up here.
+            UsageError: The file holds no URL that the fleet can use.
         """
         data = files.read_limited(self.folder / "url", _URL_MAX)
         if data is None:
@@ -78,12 +79,16 @@ class FleetHome:
         return require_url(data.decode("utf-8", "replace").strip())
 
     def keep_url(self, url: str) -> None:
-        """Write the URL into a file that only the user can read."""
+        """Write the URL of the fleet's database to a file that only the user can read."""
         files.make_dir(self.folder)
         files.replace(self.folder / "url", f"{url}\n".encode())
 
     def identity(self) -> str:
-        """Return the uuid of this host's worker; make one if there is none yet."""
+        """Return this host's id, a UUID; create and store one if there is none yet.
+
+        Raises:
+            DataError: The file with the id is damaged.
+        """
         path = self.identity_file
         data = files.read_limited(path, _URL_MAX)
         if data is not None:
@@ -100,10 +105,10 @@ class FleetHome:
 
     @contextmanager
     def alone(self) -> Iterator[None]:
-        """Hold the host's lock in the block: a host has one worker.
+        """Context manager that holds the worker lock of this host, which allows one worker only.
 
         Raises:
-            BlockedError: Another worker runs here.
+            BlockedError: Another worker holds the lock.
         """
         files.make_dir(self.folder)
         lock = FileLock(self.folder / "worker.lock", timeout=0, mode=files.FILE_MODE)
@@ -122,15 +127,15 @@ class FleetHome:
 
 
 def place_of(environ: Mapping[str, str]) -> FleetHome:
-    """Return the place of the fleet for the user of this environment."""
+    """Return the fleet's folder for the user with the environment variables ``environ``."""
     return FleetHome(machine.fleet_dir(environ))
 
 
 def require_url(text: str) -> str:
-    """Return ``text`` if it is the URL of a database that the fleet can use.
+    """Return ``text`` unchanged if it is the URL of a database that the fleet can use.
 
     Raises:
-        UsageError: It is not. The message does not quote it, since it may hold a password.
+        UsageError: It is not. The message does not quote the URL, which may contain a password.
     """
     if not text.startswith(_SCHEMES) or not text.isprintable() or len(text) > _URL_MAX:
         raise UsageError(
@@ -148,11 +153,11 @@ def require_url(text: str) -> str:
 
 
 def shown_url(url: str) -> str:
-    """Return a URL without its password."""
+    """Return ``url`` with ``…`` in place of its password, and without its query."""
     return _SECRET.sub(r"\1:…@", url.partition("?")[0])
 
 
 def is_private(path: Path) -> bool:
-    """Return whether nobody but the user and root can read a file."""
+    """Return whether only the file's owner, who is the user or root, can access it."""
     info = path.stat()
     return info.st_uid in {os.getuid(), 0} and not info.st_mode & (stat.S_IRWXG | stat.S_IRWXO)

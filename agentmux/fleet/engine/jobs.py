@@ -1,4 +1,4 @@
-"""The workflow that follows a feature's newest one."""
+"""Builds the next workflow of a feature."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ from agentmux.fleet.engine.workflows import Job
 
 
 def next_job(row: Feature, kind: str, host: str | None, *, delay_s: float = 0.0) -> Job:
-    """Return the next workflow of a feature, whose row has to get its number in the same change.
+    """Return the next workflow of a feature, numbered one higher than its newest.
+
+    The caller has to write that number to the column ``drive`` of the feature's row, in the
+    transaction that enqueues the workflow.
 
     Args:
-        row: The feature before the change.
-        kind: `engine.ADMIT` or `engine.DRIVE`.
-        host: The id of the host that has to run it; None for any.
-        delay_s: It is not run before this time has passed.
+        row: The feature before that change.
+        kind: `workflows.ADMIT` or `workflows.DRIVE`.
+        host: The id of the only host that may run the workflow; None if any host may.
+        delay_s: How many seconds the workflow waits in the queue at least.
     """
     return Job(
         kind=kind,

@@ -1,4 +1,4 @@
-"""The log of a worker and of DBOS, which stays off the terminal."""
+"""Sends the log of the worker and of DBOS to a file instead of the terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from agentmux.fleet.engine.fleet_home import FleetHome
 
 @contextmanager
 def log_to(place: FleetHome) -> Iterator[logging.Handler]:
-    """Write the log of the worker and of DBOS in the block; give the handler for it."""
+    """Context manager that writes the worker's log to `FleetHome.log`; yields the log handler.
+
+    DBOS logs to the same file if the caller passes that handler to it.
+    """
     files.make_dir(place.folder)
     stream = os.fdopen(files.append_only(place.log), "a", encoding="utf-8", errors="replace")
     handler = logging.StreamHandler(stream)
@@ -24,6 +27,6 @@ def log_to(place: FleetHome) -> Iterator[logging.Handler]:
     try:
         yield handler
     finally:
-        for each in (ours, logging.getLogger("dbos")):  # DBOS keeps what it was given
+        for each in (ours, logging.getLogger("dbos")):  # DBOS does not remove its handler
             each.removeHandler(handler)
         stream.close()

@@ -1,4 +1,7 @@
-"""Features, hosts and decisions as rows of the database: read, and change in one transaction."""
+"""Reads and changes the rows of features, hosts and decisions in the fleet's database.
+
+Every function works in the transaction of its ``connection``; the caller commits it.
+"""
 
 from __future__ import annotations
 
@@ -20,26 +23,49 @@ from agentmux.fleet.engine.database import now_s
 from agentmux.fleet.engine.tables import DECISIONS, FEATURES, HOST_REPOS, HOSTS
 
 OPEN: Final = "open"
+"""The status of a decision that has not reached its session yet."""
 DELIVERED: Final = "delivered"
+"""The status of a decision that its session has accepted."""
 REFUSED: Final = "refused"
+"""The status of a decision that its session has not accepted."""
 APPROVE: Final = "approve"
+"""The kind of a decision that approves the result."""
 CHANGES: Final = "changes"
+"""The kind of a decision that requests changes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feature:
-    """One feature of the fleet, as its row says.
+    """One feature of the fleet, as read from its row.
 
     Attributes:
-        host: The id of the host that has it, or that it is meant for; None for none yet.
-        pinned: Whether no other host may take it before it has begun.
-        refused_by: The ids of the hosts that may not run its repository.
-        session: The name of its session; empty before it has begun.
-        question: What a person has to decide: ``cycle``, ``digest``, ``lines``; None for nothing.
-        epoch: How often it was given to a host.
-        drive: The number of its newest workflow.
-        idle_drives: How many drives in a row have added nothing to its journal.
-        resumes: Whether the next drive resumes a session that has failed or was stopped.
+        id: A UUID.
+        key: The key that the user gave it, unique in the fleet; None if the user gave none.
+        wish: The request as submitted; see `from_fields`.
+        title: One line that says what the feature is about.
+        priority: From 1 (first) to 1000.
+        status: The status of the feature in the fleet.
+        reason: Why the feature has this status, in words; may be empty.
+        host: The id of the host that runs the feature, or, if ``pinned``, that has to run it; None
+            if no host has been chosen.
+        pinned: Whether only ``host`` may start the feature.
+        refused_by: The ids of the hosts that may not run the feature: their settings do not allow
+            its repository, or they were abandoned.
+        session: The name of the feature's session; empty if there is none yet.
+        path: The directory of that session on its host; empty if there is none yet.
+        phase: The phase of that session when it was last seen; may be empty.
+        pushed: The branch of the session if it was pushed; else empty.
+        result: Where the result is (``branch``, ``commit``, ``request``); None if not known yet.
+        question: What a person has to decide (``cycle``, ``digest``, ``obstacle``, ``lines``); None
+            if there is nothing to decide.
+        epoch: 1, then 1 more each time the feature is begun anew on another host.
+        drive: The number of its newest workflow, of either kind.
+        idle_drives: How many drives in a row, including the newest, made no progress.
+        progress: How many lines of work its journal had when the newest drive began.
+        resumes: Whether the next drive has to resume a session that failed or was stopped.
+        cancelled: Whether a person has cancelled the feature.
+        submitted_at: In seconds of Unix time.
+        updated_at: When the row was last changed, in seconds of Unix time.
     """
 
     id: str
@@ -70,7 +96,22 @@ class Feature:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureDecision:
-    """A person's decision on a feature, made anywhere."""
+    """A person's decision on a feature, made on any host.
+
+    Attributes:
+        id: A UUID.
+        feature: The id of the feature.
+        kind: `APPROVE` or `CHANGES`.
+        cycle: The cycle whose result was decided on.
+        digest: The digest of the result that the person was shown.
+        then: How an approved result is delivered, such as ``merge``; empty: as configured.
+        begins: The phase in which the next cycle begins; empty: the first one.
+        text: The changes that the person requests; empty for an approval.
+        by: Who decided; may be empty.
+        status: `OPEN`, `DELIVERED` or `REFUSED`.
+        answer: Why the session refused the decision, or what went wrong after it was accepted; may
+            be empty.
+    """
 
     id: str
     feature: str
@@ -98,10 +139,10 @@ _KINDS: Final[Mapping[str, tuple[type, ...]]] = {
 }
 _COUNTS: Final = ("epoch", "drive", "idle_drives", "progress")
 _COUNT_MAX: Final = 1_000_000_000
-"""What no count of ours reaches: a database has no number that is much larger."""
+"""The largest count that is taken for valid; the database cannot store much larger numbers."""
 _HOST_NAME_MAX: Final = 64
 _LAST_S: Final = 253_402_300_799.0
-"""The last second that has a date."""
+"""The last second of the year 9999, in Unix time: Python has no later date."""
 
 
 def _feature(row: sa.RowMapping) -> Feature:
@@ -114,7 +155,7 @@ def _feature(row: sa.RowMapping) -> Feature:
 
 
 def _is_sound(values: Mapping[str, Any]) -> bool:
-    """Return whether a row can be one of ours: others can write to the database, too."""
+    """Return whether all values of a row are valid. Not only AgentMux can write to the database."""
     return (
         is_uuid(str(values["id"]))
         and values["status"] in set(FleetStatus)
@@ -126,7 +167,7 @@ def _is_sound(values: Mapping[str, Any]) -> bool:
 
 
 def _make_placeholder(feature_id: str) -> Feature:
-    """Return what stands for a row that is no feature: it is listed, and nothing acts on it."""
+    """Return the feature that replaces a damaged row: it is listed, but nothing is done with it."""
     return Feature(
         id=feature_id, key=None, wish={}, title="(damaged)", priority=NORMAL,
         status=FleetStatus.FAILED, reason="its row in the database is damaged", host=None,
@@ -137,7 +178,7 @@ def _make_placeholder(feature_id: str) -> Feature:
 
 
 def is_uuid(text: str) -> bool:
-    """Return whether ``text`` is a uuid as we write it, which may name files."""
+    """Return whether ``text`` is a UUID in lowercase with hyphens, and so safe as a file name."""
     try:
         return str(uuid.UUID(text)) == text
     except ValueError:
@@ -145,14 +186,14 @@ def is_uuid(text: str) -> bool:
 
 
 def feature(connection: sa.Connection, feature_id: str) -> Feature | None:
-    """Return one feature; None if there is none with this id."""
+    """Return the feature with this id; None if there is none."""
     query = sa.select(FEATURES).where(FEATURES.c.id == feature_id)
     row = connection.execute(query).mappings().first()
     return None if row is None else _feature(row)
 
 
 def features(connection: sa.Connection, *where: sa.ColumnElement[bool]) -> tuple[Feature, ...]:
-    """Return the features for which all of ``where`` holds, in the order of submission."""
+    """Return the features that meet all conditions ``where``, in the order of submission."""
     query = sa.select(FEATURES).where(*where).order_by(*_SUBMITTED)
     return tuple(_feature(row) for row in connection.execute(query).mappings())
 
@@ -160,7 +201,10 @@ def features(connection: sa.Connection, *where: sa.ColumnElement[bool]) -> tuple
 def first_features(
     connection: sa.Connection, *where: sa.ColumnElement[bool], most: int
 ) -> tuple[Feature, ...]:
-    """Return at most ``most`` of them, by their priority, then in the order of submission."""
+    """Return the first features that meet all conditions ``where``, at most ``most``.
+
+    They are sorted by priority, then in the order of submission.
+    """
     order = (FEATURES.c.priority, *_SUBMITTED)
     query = sa.select(FEATURES).where(*where).order_by(*order).limit(most)
     return tuple(_feature(row) for row in connection.execute(query).mappings())
@@ -169,7 +213,10 @@ def first_features(
 def last_changed(
     connection: sa.Connection, *where: sa.ColumnElement[bool], most: int
 ) -> tuple[Feature, ...]:
-    """Return at most ``most`` of them, the one that changed last first."""
+    """Return the features that changed last and meet all conditions ``where``, at most ``most``.
+
+    The most recently changed one comes first.
+    """
     query = sa.select(FEATURES).where(*where).order_by(FEATURES.c.updated_at.desc()).limit(most)
     return tuple(_feature(row) for row in connection.execute(query).mappings())
 
@@ -177,7 +224,17 @@ def last_changed(
 def change(
     connection: sa.Connection, feature_id: str, *where: sa.ColumnElement[bool], **values: object
 ) -> bool:
-    """Change a feature if all of ``where`` holds; return whether it was changed."""
+    """Change columns of a feature's row if the row meets all conditions ``where``.
+
+    Args:
+        connection: The connection whose transaction makes the change.
+        feature_id: The feature's id.
+        where: Conditions on the row as it is now, so that no newer change is overwritten.
+        values: The new values by column; ``updated_at`` is set to now if it is not given.
+
+    Returns:
+        Whether the row was changed.
+    """
     values.setdefault("updated_at", now_s(connection.engine))
     result = connection.execute(
         FEATURES.update().where(FEATURES.c.id == feature_id, *where).values(**values)
@@ -186,14 +243,17 @@ def change(
 
 
 def hosts(connection: sa.Connection) -> Mapping[str, HostFacts]:
-    """Return all hosts by their ids, with the time since they were seen."""
+    """Return all hosts of the fleet by id, in the order of their names."""
     now = now_s(connection.engine)
     query = sa.select(HOSTS, (now - HOSTS.c.seen_at).label("age_s")).order_by(HOSTS.c.name)
     return {str(row["id"]): _host(row) for row in connection.execute(query).mappings()}
 
 
 def host_repositories(connection: sa.Connection) -> Mapping[str, tuple[str, ...]]:
-    """Return what each host may run, by its id; a host that has not said it is missing."""
+    """Return the repositories that each host may run, as in ``fleet.repos``, by the host's id.
+
+    A host is missing from the mapping if its worker has not told the fleet its repositories.
+    """
     if not sa.inspect(connection).has_table(HOST_REPOS.name):
         return {}
     result = connection.execute(sa.select(HOST_REPOS))
@@ -208,7 +268,7 @@ def require_host(connection: sa.Connection, name: str) -> str:
     """Return the id of the host with this name.
 
     Raises:
-        NotFoundError: It has not been seen by this fleet.
+        NotFoundError: The fleet has no host with this name.
     """
     name = writable(name)
     host_id = connection.execute(sa.select(HOSTS.c.id).where(HOSTS.c.name == name)).scalar()
@@ -222,7 +282,7 @@ def require_host(connection: sa.Connection, name: str) -> str:
 
 
 def _host(row: sa.RowMapping) -> HostFacts:
-    """Return a host; what stands for a row that is none takes no feature, and is not alive."""
+    """Return the host of a row. A damaged row gives a host that is not alive and has no slot."""
     name, numbers = row.name, (row.slots, row.busy, row.age_s)
     sound = (
         isinstance(name, str)
@@ -266,7 +326,14 @@ def decisions(connection: sa.Connection, feature_id: str) -> Sequence[FeatureDec
 
 
 def answer(connection: sa.Connection, decision_id: str, status: str, said: str) -> None:
-    """Note what became of a decision."""
+    """Record how a session answered a decision.
+
+    Args:
+        connection: The connection whose transaction makes the change.
+        decision_id: The decision's id.
+        status: `DELIVERED` or `REFUSED`.
+        said: The error, in words; empty if there was none.
+    """
     connection.execute(
         DECISIONS.update().where(DECISIONS.c.id == decision_id).values(status=status, answer=said)
     )

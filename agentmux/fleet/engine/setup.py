@@ -1,4 +1,4 @@
-"""Sets the fleet up on a host: migrates the database once, and keeps its URL privately."""
+"""Sets up the fleet on a host: creates or migrates the database, and stores its URL."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from agentmux.fleet.engine.log import log_to
 
 
 def set_up(place: FleetHome, url: str) -> None:
-    """Make or migrate the tables at ``url``, and keep that URL for the commands of this user.
+    """Create or migrate the tables in the database at ``url``, and store the URL in ``place``.
 
     Raises:
-        MissingError: The database does not answer.
-        DataError: It was made by a newer version.
-        BlockedError: A worker of this host runs for another fleet.
+        UsageError: The fleet cannot use a database with this URL.
+        MissingError: The database is unreachable.
+        DataError: The database was created by a newer version of AgentMux.
+        BlockedError: The worker of this host runs for another fleet.
     """
     engine = engine_for(url)
     with ExitStack() as held:
@@ -32,14 +33,14 @@ def set_up(place: FleetHome, url: str) -> None:
 
 
 def _is_another(place: FleetHome, url: str) -> bool:
-    """Whether this host knows another fleet; one whose URL cannot be read is none."""
+    """Whether another fleet is set up on this host. A URL that cannot be read does not count."""
     with suppress(AgentmuxError):
         return place.url() != url
     return False
 
 
 def _hold(place: FleetHome, held: ExitStack) -> None:
-    """Let no worker run: it would go on in the fleet that the commands no longer see."""
+    """Keep a worker from running: it would stay in the old fleet, which no command shows then."""
     try:
         held.enter_context(place.alone())
     except BlockedError as error:

@@ -1,4 +1,4 @@
-"""The fleet's own tables, which lie beside those of DBOS in one database."""
+"""The fleet's own tables. They are in the same database as those of DBOS."""
 
 from __future__ import annotations
 
@@ -7,9 +7,13 @@ from typing import Final
 import sqlalchemy as sa
 
 CONTRACT: Final = 1
-"""What workers and commands agree on. What an older program would not understand adds 1."""
+"""The version of the database's content that this program reads and writes.
+
+It grows by 1 with each change that an older program would not understand.
+"""
 
 META: Final = sa.MetaData()
+"""The collection of all tables below."""
 
 CONTRACTS: Final = sa.Table(
     "agentmux_contract",
@@ -18,7 +22,7 @@ CONTRACTS: Final = sa.Table(
     sa.Column("version", sa.Integer, nullable=False),
     sa.Column("written_by", sa.String(64), nullable=False),
 )
-"""One row: the version of the contract that this database was made or migrated for."""
+"""A single row with the contract version for which the database was created or migrated."""
 
 HOSTS: Final = sa.Table(
     "agentmux_hosts",
@@ -37,6 +41,7 @@ HOSTS: Final = sa.Table(
     sa.Column("lease_s", sa.Float, nullable=False),
     sa.Column("seen_at", sa.Float, nullable=False),
 )
+"""One row per host. ``seen_at`` is in seconds of Unix time, by the database's clock."""
 
 HOST_REPOS: Final = sa.Table(
     "agentmux_host_repos",
@@ -44,7 +49,10 @@ HOST_REPOS: Final = sa.Table(
     sa.Column("host", sa.String(36), primary_key=True),
     sa.Column("repos", sa.JSON, nullable=False),
 )
-"""What each host may run, as its worker said when it began. A database may be older than this."""
+"""The repositories that each host may run (``fleet.repos``), written when its worker starts.
+
+The table is missing in a database that was created by an older version.
+"""
 
 FEATURES: Final = sa.Table(
     "agentmux_features",
@@ -74,6 +82,7 @@ FEATURES: Final = sa.Table(
     sa.Column("submitted_at", sa.Float, nullable=False),
     sa.Column("updated_at", sa.Float, nullable=False),
 )
+"""One row per submitted feature; `rows.Feature` describes the columns."""
 
 DECISIONS: Final = sa.Table(
     "agentmux_decisions",
@@ -91,3 +100,4 @@ DECISIONS: Final = sa.Table(
     sa.Column("answer", sa.Text, nullable=False, default=""),
     sa.Column("given_at", sa.Float, nullable=False),
 )
+"""One row per decision on a feature; `rows.FeatureDecision` describes the columns."""

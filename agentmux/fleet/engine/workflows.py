@@ -1,8 +1,9 @@
-"""DBOS: which workflows wait in which queues. No other module knows its API.
+"""Enqueues and runs the fleet's workflows with DBOS. No other module uses the API of DBOS.
 
-A feature's workflows are ``<uuid>:admit:<k>`` and ``<uuid>:drive:<k>``, and take the feature's id
-and ``k``. *Admit* waits for a slot and gives the feature to a host; *drive* runs it there. They are
-enqueued in the transaction that changes the feature's row, so neither can be without the other.
+A feature's workflows have the ids ``<uuid>:admit:<k>`` and ``<uuid>:drive:<k>``. Their arguments
+are the feature's id and the number ``k``. *Admit* waits for a slot and assigns the feature to a
+host; *drive* runs the feature there. A workflow is enqueued in the transaction that changes the
+feature's row, so that both happen or neither does.
 """
 
 from __future__ import annotations
@@ -22,37 +23,43 @@ if TYPE_CHECKING:
     import sqlalchemy as sa
 
 NAME: Final = "agentmux-fleet"
+"""The name under which AgentMux registers with DBOS."""
 NEW: Final = "agentmux-new"
+"""The name of the queue that all hosts take from."""
 ADMIT: Final = "admit"
+"""The kind of a workflow that assigns a feature to a host."""
 DRIVE: Final = "drive"
+"""The kind of a workflow that runs a feature on its host."""
 APP_VERSION: Final = f"contract-{CONTRACT}"
+"""The version of AgentMux for DBOS, which takes only workflows of the same version."""
 POLL_S: Final = 0.5
-"""How often a queue is looked at."""
+"""How many seconds pass between two looks at a queue."""
 _NEW_AT_ONCE: Final = 4
-"""How many new features one host may hold that wait for a slot."""
+"""How many admissions of new features may wait for a slot on one host at once."""
 _MANY: Final = 1_000_000
 _NEVER_S: Final = 3600.0
 _FORGET_MAX: Final = 1000
 _LISTEN_S: Final = 1.0
-"""How often a thread of DBOS wakes that looks for notifications; without any it asks nothing."""
+"""How often the DBOS thread for notifications wakes; the fleet has none, so it makes no query."""
 
 
 def host_queue(host: str) -> str:
-    """Return the name of the queue of a host."""
+    """Return the name of the queue of the host with the id ``host``."""
     return f"agentmux-host-{host}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A workflow of a feature.
+    """A workflow of a feature, to be enqueued.
 
     Attributes:
         kind: `ADMIT` or `DRIVE`.
         feature: The feature's id.
-        number: Of the workflow among those of the feature.
-        priority: The lowest is taken first; it always has one, since DBOS puts none before 1.
-        host: The id of the host that has to run it; None for any.
-        delay_s: It is not run before this time has passed.
+        number: The workflow's number; a feature's workflows of both kinds are counted together.
+        priority: The feature's priority, from 1 to 1000; the lowest number is taken first. It is
+            required, because DBOS takes a workflow without a priority before all others.
+        host: The id of the only host that may run the workflow; None if any host may.
+        delay_s: How many seconds the workflow waits in the queue at least.
     """
 
     kind: str
@@ -64,7 +71,7 @@ class Job:
 
 
 class Enqueuer:
-    """Enqueues workflows in the transactions of others; runs none."""
+    """Enqueues workflows in a transaction that the caller has begun. It never runs workflows."""
 
     def __init__(self, engine: sa.Engine) -> None:
         self._client = DBOSClient(
@@ -76,7 +83,7 @@ class Enqueuer:
         )
 
     def enqueue(self, connection: sa.Connection, job: Job) -> None:
-        """Enqueue a workflow; it exists once the transaction of ``connection`` is committed."""
+        """Enqueue a workflow. It exists once the caller commits the transaction."""
         options: EnqueueOptions = {
             "workflow_name": job.kind,
             "queue_name": NEW if job.host is None else host_queue(job.host),
@@ -89,16 +96,19 @@ class Enqueuer:
         self._client.enqueue_in_transaction(connection, options, job.feature, job.number)
 
     def list_taken(self, host: str) -> frozenset[str]:
-        """Return the ids of the workflows that a host has taken from a queue and not ended."""
+        """Return the ids of the workflows that a host has taken from a queue and not finished."""
         workflows = self._client.list_workflows(
             status="PENDING", executor_id=host, load_input=False, load_output=False
         )
         return frozenset(each.workflow_id for each in workflows)
 
     def forget(self, before: datetime) -> int:
-        """Delete the oldest workflows that ended before that time; return how many.
+        """Delete the oldest workflows that ended before ``before``, at most 1000 of them.
 
-        Nothing looks at them again: each workflow of a feature has a number of its own.
+        They are not needed any more: no workflow of a feature reuses the number of another.
+
+        Returns:
+            How many workflows were deleted.
         """
         ended = self._client.list_workflows(
             status=["SUCCESS", "ERROR", "CANCELLED"],
@@ -112,7 +122,12 @@ class Enqueuer:
 
 
 def migrate(engine: sa.Engine, log: logging.Handler) -> None:
-    """Make or migrate the tables of DBOS."""
+    """Create or migrate the tables of DBOS, and register the queue of new features.
+
+    Args:
+        engine: The engine of the fleet's database.
+        log: The handler that receives the log of DBOS.
+    """
     _configure(engine, "migration", log, run_migrations=True)
     DBOS.launch()
     try:
@@ -127,12 +142,20 @@ def migrate(engine: sa.Engine, log: logging.Handler) -> None:
 
 
 Body = Callable[[str, int], str]
+"""A workflow's function: takes a feature's id and the workflow's number, returns its result."""
 
 
 def launch(engine: sa.Engine, host: str, log: logging.Handler, *, admit: Body, drive: Body) -> None:
-    """Begin to run the workflows of a host, and those that are new.
+    """Start to run the workflows in the queue of a host and in the queue of new features.
 
-    What this host was running when its last worker was killed is run again.
+    Workflows that this host was running when its last worker was killed are run again.
+
+    Args:
+        engine: The engine of the fleet's database.
+        host: The host's id.
+        log: The handler that receives the log of DBOS.
+        admit: The function of the workflows of kind `ADMIT`.
+        drive: The function of the workflows of kind `DRIVE`.
     """
     _configure(engine, host, log, run_migrations=False)
     DBOS.workflow(name=ADMIT, max_recovery_attempts=_MANY)(admit)
@@ -143,7 +166,7 @@ def launch(engine: sa.Engine, host: str, log: logging.Handler, *, admit: Body, d
 
 
 def end(wait_s: int) -> None:
-    """Take nothing more from the queues, and wait so many seconds for what runs."""
+    """Take no more workflows, and wait up to ``wait_s`` seconds for those that run."""
     DBOS.destroy(workflow_completion_timeout_sec=wait_s)
 
 

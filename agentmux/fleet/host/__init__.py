@@ -1,1 +1,1 @@
-"""One host of the fleet: its slots, sessions, repositories, leases, and what it accepts."""
+"""One host of the fleet: its slots, sessions, repositories, leases, and checks of what it runs."""

@@ -1,4 +1,4 @@
-"""The commands that a drive runs, as a person would type them after ``agentmux``. Pure."""
+"""Builds the command lines that a drive runs, without the leading ``agentmux``. Pure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ _DELIVERY_S: Final = "120"
 
 
 def start_words(request: FleetRequest, slug: str, base: str) -> tuple[str, ...]:
-    """Return the start of a feature's session, as typed; its text comes on stdin."""
+    """Return the command that starts a feature's session; it reads the feature's text from stdin.
+
+    Args:
+        request: What was submitted.
+        slug: The name of the session.
+        base: The commit or branch that the session begins on; empty: as configured.
+    """
     options = {
         "--pipeline": request.pipeline,
         "--agent": request.agent,
@@ -27,7 +33,10 @@ def start_words(request: FleetRequest, slug: str, base: str) -> tuple[str, ...]:
 
 
 def decision_words(name: str, decision: FeatureDecision) -> tuple[str, ...]:
-    """Return the command that gives a session a decision."""
+    """Return the command that gives a decision to the session ``name``.
+
+    For requested changes, the command reads their text from stdin.
+    """
     options = ("--json", "--decision", decision.id)
     if decision.kind == APPROVE:
         words = command_words.approve(name, decision.digest, way=decision.then, wait_s=_DELIVERY_S)

@@ -1,7 +1,7 @@
-"""Runs `start`, `resume`, `approve` and the like for a worker, as a person would type them.
+"""Runs commands of AgentMux such as `start`, `resume` and `approve` for a worker.
 
-Each is a process of its own: it does exactly what the command does, and goes on to its end if the
-worker is killed.
+Each command is a separate process: it does the same as when a person types it, and it runs to its
+end even if the worker is killed.
 """
 
 from __future__ import annotations
@@ -31,9 +31,11 @@ class CommandOutcome:
     """How a command ended.
 
     Attributes:
-        answer: Its JSON answer; empty where it gave none.
-        said: Its error, in one sentence, with its first hint.
-        lasting: Whether it says that a new try would fail again.
+        code: The exit code.
+        answer: The JSON output; empty if the command wrote no JSON object.
+        said: The error message, with the first hint. Without an error, the last line that the
+            command wrote to stderr, or a sentence with the exit code.
+        lasting: Whether the command reported an error that would occur again on a new try.
     """
 
     code: int
@@ -44,11 +46,12 @@ class CommandOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostCommands:
-    """Runs commands of AgentMux in a project.
+    """Runs commands of AgentMux for the features of a host.
 
     Attributes:
-        locks: The folder of the locks that the commands of each feature hold.
-        config: The file of ``--config``; None without one.
+        environ: The environment variables of the commands.
+        locks: The folder with one lock file per feature.
+        config: The configuration file that is passed with ``--config``; None for the usual files.
     """
 
     environ: Mapping[str, str]
@@ -57,7 +60,13 @@ class HostCommands:
 
     @contextmanager
     def alone(self, feature: str) -> Iterator[int]:
-        """Hold the feature's lock in the block; wait for commands that a killed worker has left."""
+        """Context manager that holds a feature's lock, and yields its file descriptor.
+
+        It first waits for commands that still run for the feature, such as one of a killed worker.
+
+        Args:
+            feature: The feature's id.
+        """
         files.make_dir(self.locks)
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC
         fd = os.open(self.locks / f"{feature}.lock", flags, files.FILE_MODE)
@@ -70,16 +79,16 @@ class HostCommands:
     def run(
         self, project: Path, words: Sequence[str], *, lock: int, text: str = ""
     ) -> CommandOutcome:
-        """Run a command to its end.
+        """Run a command of AgentMux until it ends, at most 15 minutes.
 
         Args:
-            project: The project that it is about.
-            words: What is typed after ``agentmux``.
-            lock: The feature's lock, which the command holds as long as it runs.
-            text: What it reads from its standard input.
+            project: The folder of the project in which the command works.
+            words: The command's name and arguments, without ``agentmux``.
+            lock: The file descriptor that `alone` yields; the command holds the lock while it runs.
+            text: The command's standard input.
 
         Raises:
-            StoppingError: The worker is about to end, since AgentMux was removed or replaced.
+            StoppingError: AgentMux was removed or replaced, so the worker is about to end.
         """
         config = ("--config", str(self.config)) if self.config is not None else ()
         try:
@@ -119,7 +128,7 @@ def _json(data: bytes) -> Mapping[str, Any]:
 
 
 def _lasts(answer: Mapping[str, Any]) -> bool:
-    """Return whether a command's answer is an error that a new try does not change."""
+    """Return whether a command's JSON output reports an error that a new try would not fix."""
     problems = answer.get("problems")
     entries = problems if isinstance(problems, list) else []
     return any(isinstance(each, dict) and each.get("lasting") is True for each in entries)

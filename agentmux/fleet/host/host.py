@@ -1,4 +1,4 @@
-"""A host of the fleet, as its worker, its drives and its admissions share it."""
+"""The state of this host that its worker, its drives and its admissions share."""
 
 from __future__ import annotations
 
@@ -29,11 +29,12 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What the database says of a feature that runs here.
+    """What the worker last read from the database about a feature of this host.
 
     Attributes:
-        epoch: The epoch in which this host has it; another one: it has it no more.
-        drive: The number of its newest workflow.
+        cancelled: Whether a person has cancelled the feature.
+        epoch: The feature's epoch. A session of another epoch no longer belongs to this host.
+        drive: The number of the feature's newest workflow.
     """
 
     cancelled: bool
@@ -41,22 +42,33 @@ class Order:
     drive: int
 
     def cancels(self, drive: int) -> bool:
-        """Return whether the drive with this number is to stop its session.
+        """Return whether the drive with this number has to stop its session.
 
-        What was read before a retry cancels only the drive before it.
+        A drive with another number is not cancelled: the feature may have been retried since.
         """
         return self.cancelled and self.drive == drive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Host:
-    """This host.
+    """This host, with everything that its drives and admissions need.
 
     Attributes:
-        id: The uuid of its worker.
-        stop: Is set when the worker ends.
-        draining: Is set when the host takes nothing more.
-        orders: By the id of each feature of this host, what the worker last read of it.
+        id: The host's id, a UUID.
+        name: The host's name, unique in the fleet.
+        place: The fleet's folder on this host.
+        engine: The engine of the fleet's database.
+        enqueuer: Enqueues workflows.
+        commands: Runs commands of AgentMux.
+        settings: The settings of the fleet.
+        slots: Limits how many features run at once.
+        leases: Renews the leases of the sessions.
+        watching: Notices changes in the sessions' directories.
+        environ: The environment variables of the worker.
+        config: The file given with ``--config``; None if there was none.
+        stop: An event that is set when the worker is about to end.
+        draining: An event that is set when the host takes no more features.
+        orders: What the worker last read about each unfinished feature of this host, by its id.
     """
 
     id: str
@@ -76,10 +88,13 @@ class Host:
     orders: dict[str, Order]
 
     def write(self, call: Callable[[sa.Connection], T]) -> T:
-        """Return ``call`` of a connection in a transaction; wait while the database is away.
+        """Call ``call`` with a connection in a transaction, commit, and return its result.
+
+        While the database is unreachable, it waits and tries again; so ``call`` must be safe to
+        repeat.
 
         Raises:
-            StoppingError: The worker ends.
+            StoppingError: The worker is about to end.
         """
 
         def once() -> T:

@@ -1,6 +1,6 @@
-"""The leases of the sessions of a host: written beside each session, as long as the fleet agrees.
+"""Renews the leases of a host's sessions, which are files in the sessions' directories.
 
-A worker that the database does not hear of cannot renew them; its sessions then stop acting.
+A worker that does not reach the database cannot renew them; its sessions then stop acting.
 """
 
 from __future__ import annotations
@@ -23,13 +23,18 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """An end of leases, by both clocks of the host."""
+    """The time at which leases lapse, by both clocks of the host.
+
+    Attributes:
+        wall: The time by the host's clock.
+        monotonic_s: The time by the host's monotonic clock, in seconds.
+    """
 
     wall: datetime
     monotonic_s: float
 
     def lease(self, epoch: int) -> str:
-        """Return the content of the lease file of a session that was given in this epoch."""
+        """Return the content of the lease file for the session of this epoch of its feature."""
         return Lease(epoch=epoch, until=self.wall, until_s=self.monotonic_s).encode()
 
 
@@ -37,7 +42,10 @@ _NEVER: Final = Until(datetime.fromtimestamp(0, UTC), 0.0)
 
 
 class Leases:
-    """Renews leases until a time that the worker has agreed with the database."""
+    """Writes the lease files of a host's sessions.
+
+    Leases last for ``lease_s`` seconds from the last time the worker reached the database.
+    """
 
     def __init__(self, lease_s: float) -> None:
         self._lease_s = lease_s
@@ -45,23 +53,40 @@ class Leases:
         self._lock = threading.Lock()
 
     def heard(self, at: datetime, monotonic_s: float) -> None:
-        """Note that the database heard of this worker, which was asked at these two times."""
+        """Extend future leases after the worker has reached the database.
+
+        Args:
+            at: When the worker sent its request to the database.
+            monotonic_s: The same moment by the monotonic clock, in seconds.
+        """
         with self._lock:
             until_s = monotonic_s + self._lease_s
             self._until = Until(at + timedelta(seconds=self._lease_s), until_s)
 
     def have_lapsed(self, at: datetime, monotonic_s: float) -> bool:
-        """Return whether no lease holds at these times; so it is before the first `heard`."""
+        """Return whether all leases have lapsed at this moment. True before the first `heard`.
+
+        Args:
+            at: The moment by the host's clock.
+            monotonic_s: The same moment by the monotonic clock, in seconds.
+        """
         with self._lock:
             return at >= self._until.wall or monotonic_s >= self._until.monotonic_s
 
     def text(self, epoch: int) -> str:
-        """Return the content of the lease file of a session that is given in this epoch."""
+        """Return the content of a lease file for a session of this epoch, renewed as of now."""
         with self._lock:
             return self._until.lease(epoch)
 
     def write(self, session: Path, epoch: int) -> None:
-        """Renew the lease of a session; one of a newer epoch is left alone."""
+        """Renew the lease of a session, unless its file holds one of a newer epoch.
+
+        A file that cannot be written is logged and does not raise an error.
+
+        Args:
+            session: The session's directory; nothing is done if it does not exist.
+            epoch: The epoch of the session's feature.
+        """
         data = files.read_limited(session / lease.NAME, lease.MAX)
         there = lease.decode(data) if data is not None else None
         text = self.text(epoch).encode()
@@ -73,17 +98,17 @@ class Leases:
             logger.warning("could not renew the lease of %s: %s", session.name, error)
 
     def end(self, session: Path, epoch: int) -> None:
-        """Let the lease of a session lapse at once: it belongs to another host now."""
+        """Make the lease of a session lapse at once, because its feature left this host."""
         if session.is_dir():
             files.replace(session / lease.NAME, _NEVER.lease(epoch).encode())
 
     def has_ended(self, session: Path) -> bool:
-        """Return whether the lease of a session was ended."""
+        """Return whether the lease of a session was ended with `end`."""
         data = files.read_limited(session / lease.NAME, lease.MAX)
         there = lease.decode(data) if data is not None else None
         return there is not None and there.until == _NEVER.wall
 
     def renew(self, sessions: Mapping[Path, int]) -> None:
-        """Renew the leases of these sessions, each with its epoch."""
+        """Renew the leases of these sessions; ``sessions`` maps each directory to its epoch."""
         for session, epoch in sessions.items():
             self.write(session, epoch)

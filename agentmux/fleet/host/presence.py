@@ -1,4 +1,4 @@
-"""Lets the fleet know that a worker runs, and finds out when it must not go on."""
+"""Tells the fleet that a worker runs, and detects when the worker must not go on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _explain_replaced() -> DataError:
 
 
 class Presence:
-    """The row of a host, as its worker writes it."""
+    """Writes the row of this host in the fleet's database."""
 
     def __init__(self, host: Host, slots: int) -> None:
         self._host, self._engine, self._slots = host, host.engine, slots
@@ -37,10 +37,10 @@ class Presence:
         self._file = file_of(host.engine)
 
     def begin(self) -> None:
-        """Say that this worker runs.
+        """Write to the database that this worker runs, and which repositories it may run.
 
         Raises:
-            BlockedError: Another host has its name, or runs with its identity.
+            BlockedError: Another host has the same name, or another worker has this host's id.
         """
         host = self._host
         values = {
@@ -74,8 +74,8 @@ class Presence:
         self._tell_repositories()
 
     def _tell_repositories(self) -> None:
-        """Say which repositories this host may run, for those who submit elsewhere."""
-        with suppress(ProgrammingError):  # an older database, in which we may make no table
+        """Write which repositories this host may run, for those who submit from other hosts."""
+        with suppress(ProgrammingError):  # an older database, where we may not create tables
             HOST_REPOS.create(self._engine, checkfirst=True)
             with self._engine.begin() as connection:
                 connection.execute(HOST_REPOS.delete().where(HOST_REPOS.c.host == self._host.id))
@@ -83,7 +83,10 @@ class Presence:
                 connection.execute(HOST_REPOS.insert().values(host=self._host.id, repos=repos))
 
     def _require_own_identity(self, connection: sa.Connection, values: dict[str, object]) -> None:
-        """Check that no worker of another home runs with this identity, as one with a copy does."""
+        """Check that no worker in another folder or on another machine runs with this host's id.
+
+        That happens if the file with the id was copied.
+        """
         facts: HostFacts | None = rows.hosts(connection).get(self._host.id)
         there = connection.execute(
             sa.select(HOSTS.c.address, HOSTS.c.folder).where(HOSTS.c.id == self._host.id)
@@ -101,11 +104,11 @@ class Presence:
         )
 
     def beat(self, busy: int) -> None:
-        """Say that this worker still runs, with so many slots taken.
+        """Write to the database that this worker still runs, with ``busy`` slots taken.
 
         Raises:
-            BlockedError: Another worker has taken the identity of this host.
-            DataError: The database is not the one that it began with, or of another version.
+            BlockedError: Another worker runs with this host's id now.
+            DataError: The database was deleted or replaced, or has another contract version.
         """
         if file_of(self._engine) != self._file:
             raise _explain_replaced()
@@ -124,7 +127,7 @@ class Presence:
                 raise self._explain_taken("another worker")
 
     def end(self) -> None:
-        """Say that this worker runs no more."""
+        """Write to the database that this worker has ended."""
         mine = (HOSTS.c.id == self._host.id, HOSTS.c.run == self._run)
         with self._engine.begin() as connection:
             connection.execute(HOSTS.update().where(*mine).values(running=False, busy=0))

@@ -1,4 +1,4 @@
-"""The repository of a feature on this host: a folder of the user, or a clone of ours."""
+"""The repository of a feature on this host: a folder of the user, or a clone made by AgentMux."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ _CLONE_S: Final = 3600.0
 
 
 def named_repository(text: str, folder: Path, environ: Mapping[str, str]) -> str:
-    """Return the repository that a person names: a URL, or the absolute path of one.
+    """Return the repository that a person named: a URL unchanged, or an absolute path.
+
+    For a path inside a project, the path of the project is returned.
 
     Args:
-        text: A URL, or a path; a relative one begins at ``folder``.
+        text: A URL or a path; a relative path is relative to ``folder``.
         folder: An absolute path.
-        environ: Says where the user's home directory is.
+        environ: The environment variables, which say where the user's home directory is.
     """
     if is_url(text):
         return text
@@ -39,9 +41,13 @@ def named_repository(text: str, folder: Path, environ: Mapping[str, str]) -> str
 
 
 def clone_of(repository: str, clones: Path) -> Path | None:
-    """Return the folder of the clone that a host makes; None where it works in place.
+    """Return the folder for the host's clone of a repository; None if the host does not clone it.
 
-    It works in place in a checkout. A URL is cloned, and so is a bare repository at a path.
+    A URL and a bare repository are cloned. In a checkout on this host, sessions work directly.
+
+    Args:
+        repository: A URL or an absolute path.
+        clones: The folder that contains all clones.
     """
     if is_url(repository) or is_bare(Path(repository)):
         return clones / clone_name(repository)
@@ -49,11 +55,16 @@ def clone_of(repository: str, clones: Path) -> Path | None:
 
 
 def project_at(repository: str, clones: Path, environ: Mapping[str, str]) -> Path:
-    """Return the project of a repository; make the clone that it needs.
+    """Return the project folder of a repository; clone the repository if needed.
+
+    Args:
+        repository: A URL or an absolute path.
+        clones: The folder that contains all clones.
+        environ: The environment variables for git.
 
     Raises:
         UsageError: The folder does not exist on this host.
-        AgentmuxError: It could not be cloned, or the system does not let us look.
+        AgentmuxError: The repository could not be cloned, or its folder cannot be accessed.
     """
     clone = clone_of(repository, clones)
     folder = Path(repository) if clone is None else clone
@@ -65,7 +76,7 @@ def project_at(repository: str, clones: Path, environ: Mapping[str, str]) -> Pat
         is_here = stat.S_ISDIR(folder.stat().st_mode)
     except (FileNotFoundError, NotADirectoryError):
         is_here = False
-    except OSError as error:  # such as a file system that is away
+    except OSError as error:  # such as an unreachable network file system
         raise of_system(error) from None
     if not is_here:
         raise UsageError(f"`{folder}` does not exist on this host")
@@ -73,18 +84,25 @@ def project_at(repository: str, clones: Path, environ: Mapping[str, str]) -> Pat
 
 
 def fetched_base(project: Path, repository: str, base: str, environ: Mapping[str, str]) -> str:
-    """Return what a new session begins on; of a clone it is fetched first.
+    """Return the commit or branch that a new session begins on; fetch a clone first.
 
     Args:
-        project: The project.
-        repository: As it was submitted.
-        base: As it was submitted; empty: the default branch of a clone, else as configured.
-        environ: The environment of git.
+        project: The project folder, as `project_at` returned it.
+        repository: The repository, as it was submitted.
+        base: The base, as it was submitted; empty stands for the default branch of a clone.
+        environ: The environment variables for git.
+
+    Returns:
+        In a clone, the branch of ``origin`` that ``base`` names, or ``base`` itself if it names no
+        branch there; without a clone, ``base``. Empty means: as configured.
+
+    Raises:
+        AgentmuxError: The clone could not be fetched.
     """
     if clone_of(repository, project.parent) is None:
         return base
     git = GitProgram(project, environ)
-    with _alone(project):  # two fetches at a time fail where both change a branch
+    with _alone(project):  # two fetches at once fail if both change the same branch
         reply = git.run("fetch", "-q", "--prune", "origin", out=end())
         if reply.status:
             raise AgentmuxError(f"`{repository}` could not be fetched: {_last(reply.err)}")
@@ -98,7 +116,7 @@ def fetched_base(project: Path, repository: str, base: str, environ: Mapping[str
 
 @contextmanager
 def _alone(clone: Path) -> Iterator[None]:
-    """Hold the lock of a clone in the block: several features may begin in it at once."""
+    """Context manager that holds a clone's lock, because several features may begin at once."""
     files.make_dir(clone.parent)
     with FileLock(clone.with_name(f".{clone.name}.lock"), mode=files.FILE_MODE):
         yield
@@ -106,9 +124,9 @@ def _alone(clone: Path) -> Iterator[None]:
 
 def _clone(url: str, folder: Path, environ: Mapping[str, str]) -> None:
     begin = f".making-{folder.name}-"
-    for left in folder.parent.glob(f"{begin}*"):  # by a killed worker
+    for left in folder.parent.glob(f"{begin}*"):  # left by a killed worker
         shutil.rmtree(left, ignore_errors=True)
-    # A name of its own: a git that a killed worker has left may still write into the other.
+    # A new name each time: a git process of a killed worker may still write to the old folder.
     temp_folder = Path(tempfile.mkdtemp(prefix=begin, dir=folder.parent))
     reply = GitProgram(temp_folder, environ).clone(url, limit_s=_CLONE_S)
     if reply.status:

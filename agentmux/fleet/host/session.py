@@ -1,4 +1,4 @@
-"""A feature's session on this host: find it, look at it, read what the fleet notes of it."""
+"""Reads the sessions of features on this host: their status, progress, decision and result."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostSessions:
-    """The sessions of one project.
+    """Reads the sessions of one project on this host.
 
     Attributes:
-        environ: The environment of the worker.
-        config: The file of ``--config``; None without one.
+        project: The project folder.
+        environ: The environment variables of the worker.
+        config: The file given to the worker with ``--config``; None if there was none.
     """
 
     project: Path
@@ -40,22 +41,25 @@ class HostSessions:
 
     @property
     def site(self) -> Site:
-        """What it takes to look at the sessions."""
+        """The adapters and settings with which the sessions are read, set up on each access."""
         return build.site(self.project, config=self.config, environ=self.environ)
 
     def find(self, slug: str) -> Path | None:
-        """Return the directory of the session with this slug, which follows from a feature's id."""
+        """Return the directory of the newest session with this slug; None if there is none."""
         folder = sessions_dir(self.project)
         matches = [each for each in self.site.folders.names(folder) if layout.slug_of(each) == slug]
         return folder / max(matches) if matches else None
 
     def view(self, path: Path) -> SessionView:
-        """Return what faces show of a session."""
+        """Return the session in ``path`` as `list`, the desk and the web page show it."""
         site = self.site
         return look(site, (entry_at(site, path),), warns=False).data[0]
 
     def progress(self, path: Path | None) -> int:
-        """Return how many lines of work the session's journal has; 0 without a session."""
+        """Return how many lines of the session's journal record work, not just starts and stops.
+
+        0 if ``path`` is None or the journal cannot be read.
+        """
         if path is None:
             return 0
         with suppress(AgentmuxError, OSError):
@@ -63,7 +67,12 @@ class HostSessions:
         return 0
 
     def question(self, path: Path) -> Mapping[str, object] | None:
-        """Return what a person has to decide: cycle, digest and the lines to read first."""
+        """Return what a person has to decide on a session; None if there is nothing to decide.
+
+        The fields are ``cycle``; ``digest``, empty if the result cannot be approved now;
+        ``obstacle``, the reason for that, else empty; and ``lines``, the text to read before the
+        decision.
+        """
         world = build.world(self.project, config=self.config, environ=self.environ)
         state = world.files(path).load().current
         if not takes_decision(state):
@@ -83,13 +92,16 @@ _LINES = 400
 
 
 def due(view: SessionView) -> datetime | None:
-    """Return when the first parked agent of a session is to be woken; None where unknown."""
+    """Return when the first parked agent of a session is woken; None if no time is known."""
     times: Iterable[datetime | None] = (time_of(each.parked_until) for each in view.seats)
     return min((each for each in times if each is not None), default=None)
 
 
 def result_of(view: SessionView) -> Mapping[str, object]:
-    """Return where the result of a session is: branch, commit and request."""
+    """Return where the result of a session is: ``branch``, ``commit`` and ``request``.
+
+    Each value is None if there is none.
+    """
     return {
         "branch": view.branch,
         "commit": view.commit,
@@ -98,7 +110,7 @@ def result_of(view: SessionView) -> Mapping[str, object]:
 
 
 def pushed_branch(view: SessionView) -> str:
-    """Return the branch if a delivery of the session has pushed it; else an empty text."""
+    """Return the session's branch if a delivery has pushed it; else an empty string."""
     steps = view.delivery.get("steps") if view.delivery else None
     push = steps.get("push") if isinstance(steps, dict) else None
     done = isinstance(push, dict) and push.get("status") == "done"

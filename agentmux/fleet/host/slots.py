@@ -1,4 +1,4 @@
-"""The slots of a host: how many features run there at once, over all of its queues."""
+"""The slots of a host, which limit how many features run there at once."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ _LOOK_S: Final = 1.0
 
 
 class Slots:
-    """Counts those who hold a slot, each once; who waits is served in turn.
+    """Hands out a fixed number of slots to holders, and lets others wait for one.
 
-    A holder is the id of a feature that runs, or of an admission.
+    A holder is a string: the id of a running feature, or the name of an admission. A holder has one
+    slot at most. All methods may be called from any thread.
     """
 
     def __init__(self, count: int) -> None:
@@ -23,14 +24,14 @@ class Slots:
         self._changed = threading.Condition()
 
     def take(self, holder: str, rank: int, gives_up: Callable[[], bool]) -> bool:
-        """Wait for a slot; return whether the holder has one.
+        """Wait until the holder has a slot; return whether it has one.
 
-        Who has one keeps it: so the slot that an admission hands over is that of the drive.
+        It returns at once if the holder has a slot already, for example one that was handed over.
 
         Args:
-            holder: Who asks.
-            rank: Who waits with a lower one is served first, then who came first.
-            gives_up: Is asked now and then whether to wait no longer.
+            holder: Who asks for a slot.
+            rank: The lowest rank is served first, and for equal ranks whoever has waited longest.
+            gives_up: A function that is called about once a second; True ends the wait.
         """
         with self._changed:
             self._turn += 1
@@ -47,7 +48,7 @@ class Slots:
                 self._changed.notify_all()
 
     def _try_take(self, mine: tuple[int, int, str]) -> bool:
-        """Return whether the holder has a slot; wait a moment for its turn."""
+        """Return whether the holder has a slot; first wait up to a second if others are next."""
         holder = mine[2]
         with self._changed:
             if not self._is_next(mine):
@@ -61,13 +62,16 @@ class Slots:
         return free or mine[2] in self._held
 
     def free(self, holder: str) -> None:
-        """Give the holder's slot to another."""
+        """Take the slot from the holder, so that another can have it. Harmless if it has none."""
         with self._changed:
             self._held.discard(holder)
             self._changed.notify_all()
 
     def hand_over(self, holder: str, other: str) -> None:
-        """Give the slot of a holder to another, which may wait for it, or have taken one."""
+        """Give the slot of ``holder`` to ``other``, even if others have waited longer.
+
+        If ``other`` has a slot already, the slot of ``holder`` becomes free.
+        """
         with self._changed:
             self._held.discard(holder)
             self._held.add(other)
@@ -75,6 +79,6 @@ class Slots:
 
     @property
     def busy(self) -> int:
-        """How many slots are taken."""
+        """How many slots are in use."""
         with self._changed:
             return len(self._held)

@@ -1,5 +1,5 @@
-"""How the threads of a worker learn that it ends."""
+"""The error that ends the threads of a worker when the worker ends."""
 
 
 class StoppingError(Exception):
-    """The worker ends: what it does now is left as it is, and its next start does it again."""
+    """The worker is about to end. Unfinished workflows run again when a worker starts."""

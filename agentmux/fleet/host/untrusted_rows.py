@@ -1,4 +1,7 @@
-"""Checks what comes from the database before this host acts on it: others can write there."""
+"""Checks values from the fleet's database before this host uses them.
+
+They are not trusted, because others than AgentMux can write to the database.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +25,10 @@ _PHASE: Final = re.compile(r"([a-z][a-z0-9_-]{0,63})?")
 
 
 def require_id(text: str) -> str:
-    """Return ``text`` if it is a uuid, which may name files.
+    """Return ``text`` unchanged if it is a UUID, and so safe as a file name.
 
     Raises:
-        DataError: It is not.
+        DataError: It is not a UUID.
     """
     if not is_uuid(text):
         raise DataError("an id in the database of the fleet is no uuid")
@@ -33,10 +36,10 @@ def require_id(text: str) -> str:
 
 
 def require_decision(decision: FeatureDecision) -> FeatureDecision:
-    """Return a decision if each of its parts can be a word of a command.
+    """Return the decision unchanged if all its values are valid and safe in a command line.
 
     Raises:
-        DataError: One cannot.
+        DataError: One of the values is invalid.
     """
     require_id(decision.id)
     words = (decision.digest, decision.begins, decision.text)
@@ -54,9 +57,10 @@ def require_decision(decision: FeatureDecision) -> FeatureDecision:
 
 
 def session_of(host: Host, row: Feature) -> Path | None:
-    """Return the directory of a feature's session; None if it is not where it belongs.
+    """Return the directory of a feature's session on this host.
 
-    Nothing is written at a path that only the database names.
+    None if there is no session yet, the feature has no project here, or the path in the row is not
+    one that this session can have: AgentMux must not write to any path that the database names.
     """
     project = project_of(host, row) if row.path else None
     if project is None:
@@ -67,14 +71,15 @@ def session_of(host: Host, row: Feature) -> Path | None:
 
 
 def project_of(host: Host, row: Feature) -> Path | None:
-    """Return the project of a feature on this host; None if it may not be run here, or is not here.
+    """Return the project folder of a feature on this host.
 
-    A feature that has one has a sound request, too.
+    None if this host may not run the feature's repository, its folder does not exist here, or the
+    request is invalid. So if a folder is returned, the request is valid.
     """
     try:
         repo = from_fields(row.wish).repo
         folder = clone_of(repo, host.place.clones) or Path(repo)
         is_here = is_allowed(repo, host.settings.repos) and folder.is_dir()
         return machine.project_of(folder, host.environ) if is_here else None
-    except (UsageError, OSError):  # of a folder, too, whose file system is away
+    except (UsageError, OSError):  # OSError: such as an unreachable network file system
         return None

@@ -1,4 +1,4 @@
-"""Tells drives when the files of their sessions change, and the worker when others' do."""
+"""Watches the files of this host's sessions, and reports changes to the drives and the worker."""
 
 from __future__ import annotations
 
@@ -15,10 +15,19 @@ _QUIET = frozenset({lease.NAME, layout.LOCK, layout.LOCK_HOLDER, layout.LOG, lay
 
 
 class Watching:
-    """One flat watch over the sessions of a host."""
+    """Watches the directories of all sessions of a host.
+
+    Changes of a session that a drive follows set that drive's event; changes of other sessions are
+    reported to a callback.
+    """
 
     def __init__(self, moved: Callable[[Path], object]) -> None:
-        """``moved`` is called, in a thread, with each session that changed and has no drive."""
+        """Create a watch on no session.
+
+        Args:
+            moved: Called with the directory of each session that changed and that no drive follows.
+                The call comes from another thread; its errors are ignored.
+        """
         self._moved = moved
         self._drives: dict[Path, threading.Event] = {}
         self._at_rest: frozenset[Path] = frozenset()
@@ -26,7 +35,11 @@ class Watching:
         self._watch = FlatWatch(self._notify_drives)
 
     def begin(self, session: Path) -> threading.Event:
-        """Return an event that is set whenever the session may have changed, until `end`."""
+        """Start to watch a session for a drive.
+
+        Returns:
+            An event that is set now, and each time the session may have changed, until `end`.
+        """
         with self._lock:
             event = self._drives.setdefault(session, threading.Event())
             event.set()
@@ -34,25 +47,25 @@ class Watching:
             return event
 
     def end(self, session: Path) -> None:
-        """Follow the session no more."""
+        """Stop watching a session for its drive."""
         with self._lock:
             self._drives.pop(session, None)
             self._again()
 
     def rest(self, sessions: frozenset[Path]) -> None:
-        """Watch exactly these sessions beside those that have a drive."""
+        """Set which sessions are watched in addition to those that a drive follows."""
         with self._lock:
             self._at_rest = sessions
             self._again()
 
     def look(self) -> None:
-        """Have every drive look at its session, and at its row."""
+        """Set the event of every drive, so that it looks at its session and its feature's row."""
         with self._lock:
             for each in self._drives.values():
                 each.set()
 
     def close(self) -> None:
-        """Watch nothing more."""
+        """Stop watching all sessions."""
         self._watch.close()
 
     def _again(self) -> None:
@@ -65,5 +78,5 @@ class Watching:
                 self._drives[session].set()
             others = changed & self._at_rest - self._drives.keys()
         for session in others:
-            with suppress(Exception):  # the next change tells again
+            with suppress(Exception):  # the next change is reported again
                 self._moved(session)

@@ -1,1 +1,1 @@
-"""What waits: submitted features, backlogs, and which host takes which."""
+"""The queue of features: submit them, read backlogs, list them, and admit them to hosts."""

@@ -1,7 +1,7 @@
-"""Gives new features to a host: this one, when it has a slot, or another that has one sooner.
+"""Assigns queued features to a host: to this one, or to another that has a free slot sooner.
 
-A slot goes to the first feature of the backlog that may run here, whichever has asked for it: so
-features begin in the order of their priority and submission.
+A free slot of this host goes to the first queued feature that may run here, no matter which
+feature's admission got the slot. So features begin in the order of priority and submission.
 """
 
 from __future__ import annotations
@@ -30,15 +30,32 @@ from agentmux.fleet.host.stopping import StoppingError
 logger = logging.getLogger(__name__)
 
 _PATIENCE_S: Final = 2.0
-"""A feature that waits longer goes to another host, if one has a free slot."""
+"""How long a feature waits for a slot here before another host with a free slot gets it."""
 _LOOKED_AT: Final = 20
-"""So many of the queue are looked at; if none of them may run here, the one that asked is taken."""
+"""How many queued features are considered for a free slot.
+
+If none of them may run here, the slot goes to the feature whose admission got it.
+"""
 _RANK: Final = 1000
-"""Features that have begun here come before new ones, whatever their priority."""
+"""Added to the priority of new features, so that those that have begun here get a slot first."""
 
 
 def admit(host: Host, feature_id: str, number: int) -> str:
-    """Give a queued feature to a host; return in words what was done, for the log."""
+    """Run the *admit* workflow of a feature: assign the feature to this host or to another one.
+
+    It blocks until this host has a slot for the feature, or the feature is passed on.
+
+    Args:
+        host: This host.
+        feature_id: The feature's id.
+        number: The number of the workflow. If it is not the feature's newest, nothing is done.
+
+    Returns:
+        What was done, in words, for the log.
+
+    Raises:
+        StoppingError: The worker is about to end.
+    """
     row = host.write(lambda each: rows.feature(each, feature_id))
     if row is None or not _is_mine(row, number):
         return "superseded"
@@ -62,9 +79,10 @@ def admit(host: Host, feature_id: str, number: int) -> str:
 
 
 def _has_slot(host: Host, row: Feature) -> bool:
-    """Wait for a slot here, until another host has one or the feature is no longer queued.
+    """Wait for a slot on this host, and return whether the admission got one.
 
-    A host that is drained has none.
+    It waits no longer once another host has a free slot, the feature is no longer queued, or this
+    host is drained.
     """
     began = time.monotonic()
 
@@ -79,7 +97,10 @@ def _has_slot(host: Host, row: Feature) -> bool:
 
 
 def _holder(row: Feature) -> str:
-    """Return who holds the slot of an admission: what it takes may be another feature."""
+    """Return the name under which an admission holds its slot.
+
+    It is not the feature's id, because the slot may go to another feature.
+    """
     return f"{ADMIT} {row.id}"
 
 
@@ -96,14 +117,14 @@ def _mine(row: Feature) -> tuple[sa.ColumnElement[bool], ...]:
 
 
 def _take_first(host: Host, row: Feature) -> str:
-    """Make this host that of the first feature that may run here, and begin its first drive.
+    """Assign the first queued feature that may run here to this host, and begin its first drive.
 
     Args:
         host: This host.
-        row: The feature that has a slot; it hands it over if it is not the first itself.
+        row: The feature whose admission holds a slot. The slot passes to the feature that is taken.
 
     Returns:
-        The id of the feature that was taken; empty if another host was faster.
+        The id of the feature that was taken; empty if another host took it first.
     """
 
     def begin(connection: sa.Connection) -> str:
@@ -123,11 +144,11 @@ def _take_first(host: Host, row: Feature) -> str:
 
 
 def _find_queued(connection: sa.Connection, host: Host) -> Iterator[Feature]:
-    """Yield the queued features that this host may run, the first of the backlog first."""
+    """Yield the queued features that this host may run, by priority, then by submission."""
     here = sa.or_(sa.not_(FEATURES.c.pinned), FEATURES.c.host == host.id)
     queued = FEATURES.c.status == FleetStatus.QUEUED
     for each in rows.first_features(connection, queued, here, most=_LOOKED_AT):
-        with suppress(UsageError):  # a request that nobody can run: its own admission says so
+        with suppress(UsageError):  # an invalid request: the feature's own admission reports it
             if is_allowed(from_fields(each.wish).repo, host.settings.repos):
                 yield each
 
@@ -137,7 +158,7 @@ def _other(connection: sa.Connection, host: Host, row: Feature) -> str | None:
 
 
 def _pass_on(host: Host, row: Feature) -> str:
-    """Let a host with a free slot admit the feature; if there is none, the first that looks."""
+    """Enqueue the feature's admission for a host with a free slot; for any host if none has one."""
 
     def send(connection: sa.Connection) -> str:
         to = row.host if row.pinned else _other(connection, host, row)
@@ -151,7 +172,10 @@ def _pass_on(host: Host, row: Feature) -> str:
 
 
 def _refuse(host: Host, row: Feature) -> str:
-    """Pass on a feature whose repository this host may not run; fail if no other host may."""
+    """Pass on a feature whose repository this host may not run.
+
+    The feature fails if it is pinned to this host, or no other host is left to try.
+    """
     refused = (*row.refused_by, host.id)
 
     def refuse(connection: sa.Connection) -> str:

@@ -1,4 +1,4 @@
-"""Reads a backlog: a YAML list of features."""
+"""Reads a backlog: a YAML file with a list of features to submit."""
 
 from __future__ import annotations
 
@@ -38,13 +38,16 @@ _ENTRY: Final[schema.Schema] = {
 def read_backlog(
     path: Path, usual: FleetRequest, environ: Mapping[str, str]
 ) -> tuple[FleetRequest, ...]:
-    """Return the features of a backlog; what a line does not say is as in ``usual``.
+    """Return the requests in a backlog, in its order.
 
-    ``environ`` says where the user's home directory is.
+    Args:
+        path: The file.
+        usual: Gives the values of the fields that an entry leaves out.
+        environ: The environment variables, which say where the user's home directory is.
 
     Raises:
-        ConfigError: The file cannot be read, or has a mistake; the message names the line.
-        UsageError: There is no such file.
+        ConfigError: The file cannot be read, or contains a mistake; the message names the line.
+        UsageError: The file does not exist.
     """
     text = read_text(path, str(path))
     if text is None:

@@ -1,6 +1,6 @@
-"""What `fleet list` and `fleet show` say, as data.
+"""Reads the fleet for `fleet list` and `fleet show`, and puts it in the form of their JSON output.
 
-Nothing here imports DBOS: the desk and the page look this way again and again.
+Nothing here imports DBOS, so the desk and the web page, which read the fleet, do not load it.
 """
 
 from __future__ import annotations
@@ -23,44 +23,49 @@ from agentmux.fleet.engine.tables import FEATURES
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FleetView:
-    """The fleet as it is now.
+    """All hosts and features of the fleet at one moment.
 
     Attributes:
-        hosts: By their ids, in the order of their names.
-        features: In the order of submission.
+        hosts: The hosts by id, in the order of their names.
+        features: The features in the order of submission.
     """
 
     hosts: Mapping[str, HostFacts]
     features: tuple[Feature, ...]
 
     def host_name(self, row: Feature) -> str:
-        """Return the name of the host that has a feature; empty for none."""
+        """Return the name of a feature's host; empty if it has none."""
         host = self.hosts.get(row.host or "")
         return host.name if host is not None else ""
 
     @property
     def stale(self) -> tuple[HostFacts, ...]:
-        """The hosts whose workers should run, and were not seen lately."""
+        """The hosts whose worker has not been seen for `STALE_S` seconds, even if it has ended."""
         return tuple(each for each in self.hosts.values() if each.age_s >= STALE_S)
 
     def waiting_for(self, host: HostFacts) -> tuple[Feature, ...]:
-        """Return the unfinished features that only this host can go on with."""
+        """Return the unfinished features of ``host``, which only this host can continue."""
         return tuple(
             each for each in self.features if each.host == host.id and each.status not in ENDED
         )
 
 
 def fleet_view(engine: sa.Engine) -> FleetView:
-    """Read the fleet."""
+    """Read all hosts and features from the database.
+
+    Raises:
+        MissingError: The database is unreachable.
+        DataError: The database reported another error.
+    """
     with explain_errors(engine), engine.connect() as connection:
         return FleetView(hosts=rows.hosts(connection), features=rows.features(connection))
 
 
 def find(engine: sa.Engine, name: str) -> Feature:
-    """Return the feature with this id, the beginning of it, or this key.
+    """Return the feature with the key ``name``, or else the one whose id begins with ``name``.
 
     Raises:
-        NotFoundError: None is, or several are.
+        NotFoundError: No feature matches, or several do.
     """
     name = writable(name)
     with explain_errors(engine), engine.connect() as connection:
@@ -78,14 +83,17 @@ def find(engine: sa.Engine, name: str) -> Feature:
 
 
 def idle_host(engine: sa.Engine, row: Feature) -> str:
-    """Return the name of the host that has a feature if no worker runs there; else nothing."""
+    """Return the name of a feature's host if no worker runs there.
+
+    Empty if a worker runs there, or the feature has no host.
+    """
     with explain_errors(engine), engine.connect() as connection:
         host = rows.hosts(connection).get(row.host or "")
     return "" if host is None or host.is_alive else host.name
 
 
 def feature_fields(view: FleetView, row: Feature) -> dict[str, object]:
-    """Return a feature as in JSON."""
+    """Return a feature as an object of the JSON output of `fleet list`."""
     return {
         "id": row.id,
         "key": row.key,
@@ -103,7 +111,7 @@ def feature_fields(view: FleetView, row: Feature) -> dict[str, object]:
 
 
 def host_fields(view: FleetView, host: HostFacts) -> dict[str, object]:
-    """Return a host as in JSON."""
+    """Return a host as an object of the JSON output."""
     return {
         "id": host.id,
         "name": host.name,
@@ -118,7 +126,7 @@ def host_fields(view: FleetView, host: HostFacts) -> dict[str, object]:
 
 
 def decision_fields(decision: FeatureDecision) -> dict[str, object]:
-    """Return a decision as in JSON."""
+    """Return a decision as an object of the JSON output."""
     return {
         "id": decision.id,
         "kind": decision.kind,
@@ -131,7 +139,7 @@ def decision_fields(decision: FeatureDecision) -> dict[str, object]:
 
 
 def shown_fields(engine: sa.Engine, view: FleetView, row: Feature) -> dict[str, object]:
-    """Return all that is known of one feature, as in JSON."""
+    """Return a feature with all details and decisions, as in the JSON output of `fleet show`."""
     with explain_errors(engine), engine.connect() as connection:
         given = rows.decisions(connection, row.id)
     return {
@@ -148,5 +156,5 @@ def shown_fields(engine: sa.Engine, view: FleetView, row: Feature) -> dict[str, 
 
 
 def stamp(seconds: float) -> str:
-    """Return a Unix time as in JSON: UTC, ISO 8601."""
+    """Return a Unix time, in seconds, as ISO 8601 text in UTC with milliseconds."""
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")

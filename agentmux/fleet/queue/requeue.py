@@ -1,7 +1,8 @@
-"""Runs again what a host has taken from a queue and does not run.
+"""Enqueues workflows again that this host has taken from a queue but does not run.
 
-DBOS takes in one transaction and runs afterwards. If the database goes away just then, what was
-taken stays with this host, and DBOS would look at it again only when the worker starts.
+DBOS takes a workflow from its queue in one transaction, and starts it afterwards. If the database
+becomes unreachable in between, the workflow stays assigned to this host without running, and DBOS
+would start it only when the worker starts again.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 
 class Dropped:
-    """Knows which workflows are at work in this process."""
+    """Finds and restarts dropped workflows: those that were taken from a queue but do not run."""
 
     def __init__(self) -> None:
         self._at_work: set[str] = set()
@@ -34,7 +35,13 @@ class Dropped:
 
     @contextmanager
     def at_work(self, kind: str, feature: str, number: int) -> Iterator[None]:
-        """Note in the block that a workflow runs."""
+        """Context manager for the run of a workflow: in its block, the workflow counts as running.
+
+        Args:
+            kind: `ADMIT` or `DRIVE`.
+            feature: The feature's id.
+            number: The number of the workflow.
+        """
         name = f"{feature}:{kind}:{number}"
         with self._lock:
             self._at_work.add(name)
@@ -45,10 +52,10 @@ class Dropped:
                 self._at_work.discard(name)
 
     def look(self, host: Host) -> None:
-        """Run again what this host had taken and did not run, now and at the last look.
+        """Enqueue each workflow again that was found dropped both at the last call and at this one.
 
         Raises:
-            DBAPIError: The database is away.
+            DBAPIError: The database is unreachable.
         """
         taken = host.enqueuer.list_taken(host.id)
         with self._lock:
@@ -61,7 +68,16 @@ class Dropped:
 
 
 def _again(connection: sa.Connection, host: Host, name: str) -> bool:
-    """Enqueue the next workflow in the place of one; return whether it was still wanted."""
+    """Enqueue a new workflow in place of a dropped one, if that one is still needed.
+
+    Args:
+        connection: The connection whose transaction makes the change.
+        host: This host.
+        name: The id of the dropped workflow.
+
+    Returns:
+        Whether a new workflow was enqueued.
+    """
     feature_id, kind, number = name.split(":")
     row = rows.feature(connection, feature_id)
     if row is None or row.drive != int(number) or not _is_wanted(row, kind, host):

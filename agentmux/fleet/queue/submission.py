@@ -1,4 +1,4 @@
-"""Submit features to the fleet; each is submitted once, however often it is said."""
+"""Submits features to the fleet. A feature with a key is submitted only once."""
 
 from __future__ import annotations
 
@@ -30,10 +30,13 @@ from agentmux.fleet.engine.workflows import ADMIT, Enqueuer, Job
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Submitted:
-    """A feature that was submitted, now or before.
+    """A feature that is in the fleet after `submit`.
 
     Attributes:
-        new: Whether it was submitted now.
+        id: The feature's id.
+        key: The feature's key; empty if it has none.
+        title: One line that says what the feature is about.
+        new: True if this call submitted the feature; False if its key had been submitted before.
     """
 
     id: str
@@ -86,11 +89,15 @@ def _not_allowed(config: Path, repo: str, *, is_alone: bool) -> ConfigError:
 
 
 def submit(engine: sa.Engine, requests: Sequence[FleetRequest]) -> tuple[Submitted, ...]:
-    """Submit all of these requests, or none.
+    """Submit all requests in one transaction, and return their features in the same order.
+
+    A request whose key was submitted before, with equal arguments, adds no feature. If an error is
+    raised, no request was submitted.
 
     Raises:
-        UsageError: A key is taken by a feature with other arguments; or a request is wrong.
-        NotFoundError: A host has not been seen by this fleet.
+        UsageError: A request is invalid, or its key belongs to a feature with other arguments.
+        NotFoundError: The fleet has no host with the name that a request asks for.
+        MissingError: The database is unreachable.
     """
     requests = tuple(require_request(each) for each in requests)
     enqueuer = Enqueuer(engine)
@@ -105,20 +112,27 @@ def submit(engine: sa.Engine, requests: Sequence[FleetRequest]) -> tuple[Submitt
             if last:
                 raise
         except Exception as error:
-            # `explain_errors` wraps what the database says of a key that was taken meanwhile.
+            # `explain_errors` wraps the database's error for a key that was submitted meanwhile.
             if last or not isinstance(error.__cause__, IntegrityError):
                 raise
     raise AssertionError
 
 
 _APART_S: Final = 1e-5
-"""So far apart are features that are submitted together: lists have them in their order."""
+"""Seconds between the submission times of requests in one call, so that lists keep their order."""
 
 
 def _submit(
     connection: sa.Connection, enqueuer: Enqueuer, request: FleetRequest, number: int
 ) -> Submitted:
-    """Submit the feature with this number among those that are submitted together."""
+    """Submit one request.
+
+    Args:
+        connection: The connection whose transaction makes the change.
+        enqueuer: Enqueues the feature's admission.
+        request: A valid request.
+        number: The request's position, from 0, among those that are submitted together.
+    """
     there = _with_key(connection, request.key) if request.key else None
     if there is not None:
         differs = difference(from_fields(there.wish), request)

@@ -1,1 +1,1 @@
-"""The worker of a host: it drives sessions, and says that it is there."""
+"""The worker of a host: it takes features, runs their sessions, and reports that it is alive."""

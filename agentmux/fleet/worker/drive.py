@@ -1,7 +1,7 @@
-"""One drive: start or resume a feature's session, deliver decisions, and follow it until it rests.
+"""A drive: start or resume a feature's session, deliver decisions, and follow it until it rests.
 
-It may be killed anywhere, and is then run again from the start: each step looks first at what is
-there.
+A drive can be killed at any point, and is then run again from its beginning. So each step first
+checks what has been done already.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ logger = logging.getLogger(__name__)
 
 _LOOK_S: Final = 10.0
 _AGAIN_S: Final = (1.0, 2.0, 4.0, 8.0)
-"""How long a drive waits after the first, second … one in a row that added no progress."""
+"""Seconds to wait before the next drive, after 1, 2, 3 or 4 drives in a row without progress."""
 _AWAY_S: Final = (15.0, 60.0, 240.0, 960.0)
-"""The same if git did not reach the repository: a network is often away for minutes."""
+"""The same if git did not reach the repository: a network is often down for minutes."""
 _CANCELLED: Final = "cancelled"
 _GONE: Final = (
     "its session is no longer on this host, nor what it had done"
@@ -51,7 +51,19 @@ _GONE: Final = (
 
 
 def drive(host: Host, feature_id: str, number: int) -> str:
-    """Run one drive of a feature; return in words how it ended, for the log."""
+    """Run the *drive* workflow of a feature, from waiting for a slot until the drive has ended.
+
+    Args:
+        host: This host.
+        feature_id: The feature's id.
+        number: The number of the workflow. If it is not the feature's newest, nothing is done.
+
+    Returns:
+        How the drive ended, in words, for the log.
+
+    Raises:
+        StoppingError: The worker is about to end.
+    """
 
     def gives_up() -> bool:
         order = host.orders.get(feature_id)
@@ -78,7 +90,7 @@ def drive(host: Host, feature_id: str, number: int) -> str:
 def _begin_drive(
     connection: sa.Connection, host: Host, feature_id: str, number: int
 ) -> Feature | None:
-    """Return the feature if this drive is its newest one; a parked one runs from now on."""
+    """Set the feature to running, and return it; None if this drive is not its current one."""
     may = FEATURES.c.status.in_([FleetStatus.RUNNING, FleetStatus.PARKED])
     mine = (may, FEATURES.c.drive == number, FEATURES.c.host == host.id)
     if not rows.change(connection, feature_id, *mine, status=FleetStatus.RUNNING):
@@ -102,7 +114,7 @@ def _run_drive(host: Host, row: Feature) -> DriveEnd:
             raise UsageError(f"{host.name} may not run {request.repo}: see `fleet.repos`")
         project = project_at(request.repo, host.place.clones, host.environ)
     except AgentmuxError as error:
-        if row.cancelled:  # without its repository it has no session
+        if row.cancelled:  # without a repository there is no session to stop
             return DriveEnd(Outcome(status=FleetStatus.FAILED, reason=_CANCELLED))
         idle = row.idle_drives + 1
         host.write(lambda c: rows.change(c, row.id, *still_ours(host, row), idle_drives=idle))
@@ -112,14 +124,25 @@ def _run_drive(host: Host, row: Feature) -> DriveEnd:
 
 
 def _end_unreached(error: AgentmuxError, idle: int) -> DriveEnd:
-    """Return how a drive ends that has no repository, and is the ``idle``-th one in a row."""
+    """Return how a drive ends that could not reach its repository.
+
+    ``idle`` is the number of drives in a row without progress, including this one.
+    """
     return _end_or_retry(_words(error), idle, FleetStatus.PARKED, () if error.lasting else _AWAY_S)
 
 
 def _end_or_retry(
     said: str, idle: int, rests: FleetStatus, pauses_s: Sequence[float], path: Path | None = None
 ) -> DriveEnd:
-    """Return how a drive ends that failed: as ``rests`` for a while, or for good."""
+    """Return how a drive ends that failed: with another drive after a pause, or for good.
+
+    Args:
+        said: The error, in words.
+        idle: How many drives in a row made no progress, including this one.
+        rests: The status of the feature until the next drive.
+        pauses_s: The seconds to wait, by ``idle``; empty if a new try would not help.
+        path: The session's directory; None if there is no session.
+    """
     if not pauses_s:
         return DriveEnd(Outcome(status=FleetStatus.FAILED, reason=said), path=path)
     if is_dead(idle):
@@ -157,7 +180,7 @@ class _Drive:
 
     def _run(self) -> DriveEnd:
         with self._host.commands.alone(self._row.id) as lock:
-            # Not before: what a killed worker has begun to start may be there only now.
+            # Only with the lock: a session that a killed worker was starting may exist only now.
             self._path = self._sessions.find(self._slug)
             ended = self._prepare_session(lock)
         if ended is not None or self._path is None:
@@ -167,7 +190,11 @@ class _Drive:
     # -- before --------------------------------------------------------------------------------
 
     def _prepare_session(self, lock: int) -> DriveEnd | None:
-        """Have the session run, with all decisions delivered; return how the drive ends if not."""
+        """Start or resume the session if needed, and deliver all open decisions.
+
+        Returns:
+            How the drive ends if the session does not run; None if it does.
+        """
         if self._row.cancelled:
             return self._cancel_session(lock)
         dead = self._count_drive()
@@ -188,10 +215,14 @@ class _Drive:
         return self._end_if_failed(self._resume_session(self._path, lock))
 
     def _count_drive(self) -> DriveEnd | None:
-        """Count the drives without progress; five are a dead letter."""
+        """Count this drive as one without progress until it makes some.
+
+        Returns:
+            How the drive ends if there were too many such drives (a dead letter); else None.
+        """
         seen = self._sessions.progress(self._path)
         idle = 0 if seen > self._row.progress else self._row.idle_drives
-        if is_dead(idle):  # killed workers, and sessions that were interrupted
+        if is_dead(idle):  # such as after killed workers, or interrupted sessions
             return _end_or_retry(self._row.reason, idle, FleetStatus.FAILED, _AGAIN_S)
         self._idle = idle + 1
         self._change(idle_drives=self._idle, progress=seen)
@@ -210,7 +241,10 @@ class _Drive:
         return done
 
     def _resume_session(self, path: Path, lock: int) -> CommandOutcome | None:
-        """Resume a session that nothing drives, or take it over; None if there is no need to."""
+        """Resume the session if it has no orchestrator; return None if it needs no resume.
+
+        If its tmux session still exists, only a new orchestrator is attached to it.
+        """
         view = self._sessions.view(path)
         again = self._row.resumes or bool(self._delivered)
         wanted = {SessionStatus.INTERRUPTED}
@@ -227,7 +261,7 @@ class _Drive:
         )
 
     def _end_if_failed(self, done: CommandOutcome | None) -> DriveEnd | None:
-        """Return how the drive ends after a start or resume that failed; None if it did not."""
+        """Return how the drive ends if the command ``done`` failed; None if it did not fail."""
         if done is None or done.code == ExitCode.OK:
             return None
         return self._again(done.said, lasting=done.lasting)
@@ -238,7 +272,7 @@ class _Drive:
         return _end_or_retry(said, self._idle, FleetStatus.RUNNING, pauses_s, self._path)
 
     def _deliver(self, path: Path, decision: FeatureDecision, lock: int) -> None:
-        """Give the session a decision that was made elsewhere, and note its answer."""
+        """Give a recorded decision to the session, and record whether the session accepted it."""
         try:
             words = decision_words(path.name, require_decision(decision))
         except DataError as error:
@@ -296,7 +330,7 @@ class _Drive:
             self._host.watching.end(path)
 
     def _change(self, **values: object) -> None:
-        """Change the feature's row, unless it was given to another host."""
+        """Change the feature's row, unless it now belongs to another drive or host."""
         host, row = self._host, self._row
         host.write(lambda each: rows.change(each, row.id, *still_ours(host, row), **values))
 
@@ -308,14 +342,14 @@ class _Drive:
         self._change(session=path.name, path=str(path), resumes=False, question=None)
 
     def _note_phase(self, view: SessionView) -> None:
-        """Note the phase of the session in the fleet, when it is another one."""
+        """Write the session's phase to the feature's row if it has changed."""
         phase = view.phase or ""
         if phase != self._phase:
             self._phase = phase
             self._change(phase=phase)
 
     def _rest(self, path: Path, view: SessionView, found: Outcome) -> DriveEnd | None:
-        """Return how the drive ends; None if the session moves on, since it has its decision."""
+        """Return how the drive ends; None if the session goes on, since it was just decided on."""
         question = None
         if view.status is SessionStatus.DECISION:
             question = self._sessions.question(path)

@@ -1,4 +1,4 @@
-"""A unit for systemd that runs the worker of a user."""
+"""Writes the systemd unit that runs the worker as a service of the user."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 _KEPT: Final = (
     "PATH", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "TMUX_TMPDIR",
 )  # fmt: skip
-"""Without these the worker would look for programs, files and sessions elsewhere."""
+"""The environment variables that say where the worker finds programs, files and sessions."""
 
 
 def _escape_value(text: str) -> str:
@@ -17,9 +17,15 @@ def _escape_value(text: str) -> str:
 
 
 def unit(program: Sequence[str], *, slots: int, name: str, environ: Mapping[str, str]) -> str:
-    """Return the unit, for ``~/.config/systemd/user/agentmux-fleet.service``.
+    """Return the text of the unit file, for ``~/.config/systemd/user/agentmux-fleet.service``.
 
-    Only the worker is ended with it: the sessions live on in tmux.
+    Stopping the unit ends only the worker; the sessions keep running in tmux.
+
+    Args:
+        program: The command line that runs AgentMux.
+        slots: How many features the worker runs at once.
+        name: The host's name in the fleet; empty for the worker's default.
+        environ: The environment variables, some of which the unit sets for the worker.
     """
     words = [*program, "fleet", "worker", "--slots", str(slots)]
     words += ["--name", name] if name else []

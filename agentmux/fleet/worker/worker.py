@@ -1,4 +1,4 @@
-"""The worker of a host: takes features from the fleet, and runs each as `start` would."""
+"""The worker of a host: takes features from the fleet, and runs each with the command `start`."""
 
 from __future__ import annotations
 
@@ -48,24 +48,28 @@ from agentmux.wiring import machine
 logger = logging.getLogger(__name__)
 
 LOOK_S: Final = 2.0
-"""How often the worker reads what the fleet wants of its features."""
+"""How many seconds pass between two reads of this host's features from the database."""
 _SETTLED_S: Final = 3600.0
 _BEATS_PER_LEASE: Final = 3
 _FORGET_EVERY_S: Final = 3600.0
 _GOODBYE_S: Final = 5.0
-"""A worker that is told to end waits no longer for the database."""
+"""How long an ending worker waits for the database before it ends without telling the fleet."""
 _KEPT_S: Final = 86_400.0
-"""For so long one can look up what DBOS notes of a workflow that has ended."""
+"""How long the records of DBOS about an ended workflow are kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerOptions:
-    """How a worker runs.
+    """The options of a worker.
 
     Attributes:
-        name: What people call the host.
-        slots: How many features it runs at once.
-        said: Is called with each line for people.
+        name: The host's name in the fleet.
+        slots: How many features the worker runs at once.
+        place: The fleet's folder on this host.
+        settings: The settings of the fleet.
+        environ: The environment variables of the worker.
+        config: The file given with ``--config``; None if there was none.
+        said: A function that is called with each line of output for the user.
     """
 
     name: str
@@ -78,14 +82,15 @@ class WorkerOptions:
 
 
 def work(options: WorkerOptions) -> int:
-    """Run the worker until it is told to end, or its host is drained; return the exit code.
+    """Run the worker until it is told to end by a signal, or its host is drained.
 
-    It never returns where drives are at work: their sessions live on in tmux, and the next worker
-    of this host follows them on.
+    Once the worker has started, the function does not return: it ends the process with the exit
+    code. Sessions keep running in tmux, and the next worker of this host follows them.
 
     Raises:
-        BlockedError: Another worker runs on this host, or another host has its name.
-        DataError: The fleet is of another version.
+        BlockedError: Another worker runs on this host or with its id, or another host has its name.
+        DataError: The database has another contract version, or no fleet.
+        MissingError: The fleet is not set up here, or its database is unreachable.
     """
     with options.place.alone():
         engine = engine_for(options.place.url())
@@ -157,7 +162,7 @@ class _Worker:
             return self._end_with_error(error)
 
     def _on_signal(self, *_: object) -> None:
-        # In a thread: the interrupted code may hold the lock of the event.
+        # In a thread, because the interrupted code may hold the event's lock.
         threading.Thread(target=self._stop, daemon=True).start()
 
     def _stop(self) -> None:
@@ -172,7 +177,7 @@ class _Worker:
                 with self._dropped.at_work(body.__name__, feature_id, number):
                     result = body(self._host, require_id(feature_id), int(number))
             except StoppingError:
-                threading.Event().wait()  # it stays unfinished, and the next worker runs it again
+                threading.Event().wait()  # stays unfinished, so that the next worker runs it again
                 raise
             except Exception:
                 logger.exception("%s %s failed", body.__name__, feature_id)
@@ -194,12 +199,13 @@ class _Worker:
     # -- what the fleet hears and says -----------------------------------------------------------
 
     def _turn(self) -> None:
-        """Look once; let the fleet know every ten seconds, or three times in a shorter lease.
+        """Read this host's features once, and report to the fleet if a report is due.
 
-        Slots that were taken or freed are told at once: other hosts go by them.
+        A report is due every ten seconds, or three times per lease if that is more often; and at
+        once when the number of used slots changes, because other hosts rely on it.
 
         Raises:
-            InstallationGoneError: It can run no command any more.
+            InstallationGoneError: AgentMux was removed or replaced, so no command can be run.
         """
         require_installed(way_on="start it again: agentmux fleet worker")
         every_s = min(HEARTBEAT_S, self._options.settings.lease_s / _BEATS_PER_LEASE)
@@ -216,7 +222,7 @@ class _Worker:
             logger.warning("the database did not answer: %s", error)
 
     def _forget(self) -> None:
-        """Delete what DBOS keeps of workflows that have ended, now and then."""
+        """Delete the records of DBOS about ended workflows, once an hour, in a thread."""
         if time.monotonic() - self._forgot_at >= _FORGET_EVERY_S:
             self._forgot_at = time.monotonic()
             threading.Thread(target=self._forget_ended, daemon=True).start()
@@ -224,11 +230,11 @@ class _Worker:
     def _forget_ended(self) -> None:
         try:
             self._host.enqueuer.forget(machine.now() - timedelta(seconds=_KEPT_S))
-        except AWAY as error:  # it is done an hour later
+        except AWAY as error:  # it is tried again an hour later
             logger.warning("the database did not answer: %s", error)
 
     def _beat(self) -> None:
-        """Let the fleet know that this worker runs; renew the leases of its sessions."""
+        """Tell the fleet that this worker runs, and extend the leases of its sessions."""
         asked = machine.now()
         self._beat_at, self._busy = time.monotonic(), self._host.slots.busy
         self._presence.beat(self._busy)
@@ -238,7 +244,7 @@ class _Worker:
             threading.Thread(target=stop_abandoned, args=(self._host,), daemon=True).start()
 
     def _look(self) -> None:
-        """Read what the fleet says of the features of this host, and tell their drives."""
+        """Read the features of this host from the database, and pass changes on to their drives."""
         with self._engine.connect() as connection:
             drained = connection.execute(
                 sa.select(HOSTS.c.draining).where(HOSTS.c.id == self._host.id)
@@ -248,7 +254,7 @@ class _Worker:
                 FEATURES.c.host == self._host.id,
                 FEATURES.c.status.not_in([*ENDED, FleetStatus.QUEUED]),
             )
-        mine = tuple(each for each in mine if each.status not in ENDED)  # such as a damaged one
+        mine = tuple(each for each in mine if each.status not in ENDED)  # such as a damaged row
         before = dict(self._host.orders)
         orders = {
             each.id: Order(cancelled=each.cancelled, epoch=each.epoch, drive=each.drive)
@@ -269,13 +275,13 @@ class _Worker:
         for path in new:
             try:
                 self._drive_moved_session(path)
-            except (AgentmuxError, OSError) as error:  # one session keeps nothing from the others
+            except (AgentmuxError, OSError) as error:  # the other sessions are still looked at
                 logger.warning("could not look at %s: %s", path.name, error)
         if drained:
             self._host.draining.set()
 
     def _drive_moved_session(self, session: Path) -> None:
-        """Begin a drive of a session at rest that somebody on this host has moved."""
+        """Enqueue a drive if a session at rest has changed, for example after a decision here."""
         feature_id = self._sessions.get(session)
         row = self._host.write(lambda each: rows.feature(each, feature_id or ""))
         if row is None or row.status not in AT_REST or not session.is_dir():
@@ -313,7 +319,7 @@ class _Worker:
         return self._exit(ExitCode.OK)
 
     def _end_with_error(self, error: AgentmuxError) -> int:
-        """End, since this worker must not go on; its sessions stop acting when their leases end."""
+        """Print the error and end the process; the sessions stop acting when their leases lapse."""
         self._options.said(f"error: {error.message}")
         for hint in error.hints:
             self._options.said(f"hint: {hint}")
@@ -324,11 +330,11 @@ class _Worker:
         logger.info("the worker ended with exit code %s", code)
         for handler in logging.getLogger("agentmux").handlers:
             handler.flush()
-        # Threads that follow sessions would keep the process; the next worker runs them again.
+        # Threads that follow sessions would keep the process alive; the next worker repeats them.
         os._exit(code)
 
     def _finish_running(self) -> None:
-        """Take nothing more from the queues, and wait until no drive is at work."""
+        """Take no more workflows, and wait until no drive runs, or the worker is told to end."""
         ended = threading.Event()
 
         def wait() -> None:
