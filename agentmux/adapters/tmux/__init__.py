@@ -1,1 +1,1 @@
-"""All calls of tmux; `own_session` makes panes. What runs in one, and typing: `adapters/pane`."""
+"""Every call of tmux: servers, sessions, panes. Typing into panes is in `adapters/pane`."""

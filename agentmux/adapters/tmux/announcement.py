@@ -1,4 +1,4 @@
-"""A message to everybody who looks at a tmux server, whether it has a session of ours or not."""
+"""Shows a message to every client of a tmux server, with or without AgentMux sessions."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from agentmux.adapters.tmux.client import NO_SERVER, SERVER_WENT, TmuxClient
 
 
 def announce(socket: str, text: str) -> int:
-    """Show ``text`` to every client of the server for some seconds, and return how many got it.
+    """Show ``text`` to every client of the server for some seconds; return how many received it.
 
-    No server at the socket is no error: nobody looks.
+    Returns 0 if no server runs at ``socket``.
 
     Raises:
         AgentmuxError: tmux is missing, does not answer, or refuses.

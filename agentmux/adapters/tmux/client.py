@@ -1,7 +1,7 @@
-"""Run the ``tmux`` program; every call to any tmux server goes through this module.
+"""Runs the ``tmux`` program; every call to any tmux server goes through this module.
 
-`server.TmuxTerminal` lists the sessions of servers and makes sessions. `own_session.OwnTmux` works
-in a session of ours, and checks in every call that it reaches this very session.
+`server.TmuxTerminal` lists a server's sessions and creates sessions. `own_session.OwnTmux` works
+in one of our own sessions, and checks in every call that it reaches that very session.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from agentmux.ports.tmux.terminal import (
 
 INSTALL: Final = "install it: `apt install tmux`, `dnf install tmux` or `brew install tmux`"
 
-# Messages of tmux (client.c, cmd-find.c, spawn.c, cmd-join-pane.c), the same from 3.2 to 3.8.
+# Parts of tmux's error messages (client.c, cmd-find.c, spawn.c, cmd-join-pane.c), unchanged from
+# 3.2 to 3.8.
 NO_SERVER: Final = ("no server running on", "No such file or directory", "Connection refused")
 SERVER_WENT: Final = ("server exited unexpectedly", "lost server", "server exited")
 NO_TARGET: Final = (
@@ -50,7 +51,7 @@ class TmuxReply:
     stderr: str
 
     def says(self, words: Sequence[str]) -> bool:
-        """Return whether the call failed with a message that contains one of these texts."""
+        """Return whether the call failed with an error message that contains one of ``words``."""
         return self.returncode != 0 and any(word in self.stderr for word in words)
 
 
@@ -60,9 +61,9 @@ class TmuxClient:
 
     Attributes:
         socket: The absolute path of the socket.
-        config_file: Replaces the user's configuration if a call starts the server; None: the
-            user's.
-        timeout_s: The time limit of each call.
+        config_file: The configuration file that a server started by a call reads; None for the
+            user's own.
+        timeout_s: The time limit of each call, in seconds.
     """
 
     socket: str
@@ -72,26 +73,32 @@ class TmuxClient:
     def run(
         self, *words: str, stdin: str | None = None, timeout_s: float | None = None
     ) -> TmuxReply:
-        """Run tmux once; a failure is returned, not raised.
+        """Run tmux once and return its reply; it does not raise if tmux reports a failure.
 
         ``words`` are passed unchanged (`commands.join` makes and escapes them). ``timeout_s``
-        replaces the client's own time limit.
+        replaces the client's own time limit. ``stdin`` is tmux's whole input.
 
         Raises:
             NotInstalledError: tmux is not installed.
-            TerminalUnreachableError: No answer in time; tmux may still carry the command out.
+            TerminalUnreachableError: tmux did not answer in time; it may still carry the command
+                out.
         """
         config = ["-f", self.config_file] if self.config_file else []
         argv = ["tmux", "-u", *config, "-S", self.socket, *in_short(words)]
         reply = call(argv, stdin=stdin, timeout_s=timeout_s or self.timeout_s)
         if reply.returncode > 0 and not reply.stderr:
-            # tmux names each failure of its own; the status is that of a shell in a user's hook.
+            # tmux prints a message for each failure of its own. Without one, the status is that of
+            # a shell command in a hook of the user.
             return replace(reply, returncode=0)
         return reply
 
     @contextmanager
     def parsing(self) -> Iterator[None]:
-        """Raise `unreadable` if the ``with`` block, which parses an answer, raises ValueError."""
+        """Raise the error of `unreadable` if the ``with`` block, which parses an answer, fails.
+
+        Raises:
+            ScreensUnreadableError: The block raised ValueError.
+        """
         try:
             yield
         except ValueError as error:
@@ -100,7 +107,7 @@ class TmuxClient:
     def unreadable(self, why: object) -> ScreensUnreadableError:
         """Return the error for an answer that cannot be parsed.
 
-        ``why`` is the reason in its message.
+        ``why`` becomes part of its message.
         """
         return ScreensUnreadableError(
             f"the answer of the tmux server at {self.socket} cannot be parsed: {why}",
@@ -133,11 +140,13 @@ class TmuxClient:
 
 
 def call(argv: list[str], *, timeout_s: float, stdin: str | None = None) -> TmuxReply:
-    """Run ``argv``, a command line of tmux; a failure is returned, not raised.
+    """Run ``argv``, a tmux command line, and return the reply.
+
+    It does not raise if tmux reports a failure.
 
     Raises:
         NotInstalledError: tmux is not installed.
-        TerminalUnreachableError: No answer in time.
+        TerminalUnreachableError: tmux did not answer within ``timeout_s`` seconds.
     """
     try:
         done = Child(
@@ -160,7 +169,7 @@ def call(argv: list[str], *, timeout_s: float, stdin: str | None = None) -> Tmux
 
 
 def _encode_word(word: str) -> bytes:
-    """Encode a word for the command line: as the system encodes paths, or else as UTF-8."""
+    """Encode a word as the system encodes paths or, if that is impossible, as UTF-8."""
     try:
         return os.fsencode(word)
     except UnicodeEncodeError:

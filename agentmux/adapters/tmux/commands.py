@@ -1,4 +1,4 @@
-"""Build the words of tmux commands, and parse tmux's output; pure functions that run nothing."""
+"""Builds the words of tmux commands and parses tmux's output; it runs nothing."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ from agentmux.ports.tmux.terminal import (
 )
 
 Command = tuple[str, ...]
-"""The words of one tmux command, not escaped yet (see `join`)."""
+"""The words of one tmux command, not yet escaped (see `join`)."""
 
 MAX_BYTES: Final = 12_000
-"""The most bytes of all words in one call: tmux refuses more than 16.3 kB (one imsg)."""
+"""The maximum number of bytes of all words in one call: tmux refuses more than 16.3 kB."""
 
 MAX_WORDS: Final = 900
-"""The most words in one call: tmux refuses more than 1000 from 3.7 on (its CHANGES: "Limit
-MSG_COMMAND argument to between 0 and 1000"); 3.2 to 3.6 count bytes only."""
+"""The maximum number of words in one call: tmux refuses more than 1000 from 3.7 on (its CHANGES:
+"Limit MSG_COMMAND argument to between 0 and 1000"); 3.2 to 3.6 only limit the bytes."""
 
 MONITOR_COLUMNS: Final = 44
-"""The monitor's width in columns; the monitor is at the left of its window."""
+"""The width of the monitor, which is at the left of its window, in columns."""
 
 NARROW_COLUMNS: Final = 30
-"""The monitor's width in a window of less than 110 columns."""
+"""The width of the monitor, in columns, in a window with fewer than 110 columns."""
 
 _MONITOR_WIDTH: Final = f"#{{?#{{e|<|:#{{window_width}},110}},{NARROW_COLUMNS},{MONITOR_COLUMNS}}}"
 
@@ -54,11 +54,11 @@ _DIED: Final = "@agentmux_died"
 _KILLED_MARK: Final = "@agentmux_killed"
 
 ELSEWHERE: Final = "agentmux-elsewhere"
-"""If a `guard` fails, tmux's error contains this text, ``-`` and the pid of the server that
-answered."""
+"""The beginning of tmux's error if a `guard` fails; ``-`` and the pid of the server that answered
+follow it."""
 
-# The fields of an output are separated by tabs: with ``-u`` every tmux from 3.2 to 3.8 prints a tab
-# unchanged, while 3.5a prints other control characters as, for example, ``\036``.
+# Tabs separate the fields of an output: with ``-u`` every tmux from 3.2 to 3.8 prints a tab
+# unchanged, while 3.5a escapes other control characters, for example as ``\036``.
 SESSION_FORMAT: Final = (
     f"#{{session_id}}\t#{{{UUID}}}\t#{{session_attached}}\t#{{{PATH}}}\t#{{session_name}}"
 )
@@ -91,8 +91,9 @@ CLIENTS: Final = (
     *("list-clients", "-F"),
     f"#{{version}} #{{session_id}}:{_SHOWS_MONITOR} #{{client_name}}",
 )
-"""The command that lists every client of the server, one a line: the version of tmux, the session
-that the client shows (followed by ``:1`` if its monitor is in sight), the client's name."""
+"""The command that lists every client of the server, one per line: tmux's version; the id of the
+session that the client shows, a colon, and ``1`` if that session's monitor is visible; the client's
+name."""
 CLIENT_FORMAT: Final = "\t".join(
     f"#{{{name}}}"
     for name in (
@@ -105,7 +106,7 @@ CLIENT_FORMAT: Final = "\t".join(
     )
 )
 UNSEEN: Final = "no-output"
-"""The flag of a client that shows nothing to anybody: it only listens to what happens."""
+"""The flag of a client that has no screen: it only listens for events."""
 
 LEAVE_KEYS: Final = (("display-message", "-p", "#{prefix}\t#{prefix2}"), ("list-keys",))
 _DETACH: Final = ["detach-client"]
@@ -122,15 +123,15 @@ _WINDOW_OPTIONS: Final = (
     ("automatic-rename", "off"),
     ("allow-rename", "off"),
 )
-# The value of an option in #{} is shown as it is, and not expanded again.
+# tmux does not expand the value of an option in #{} again.
 _YOURS: Final = "#[fg=black]#[bg=yellow]#[bold]"
 _WAITING_LABEL: Final = f"{_YOURS} ! waits for you: #{{{LABEL}}} #[default]"
 _HAS_NO_STATUS: Final = "#{&&:#{pane_dead},#{==:#{pane_dead_status},}}"
 _KILLED: Final = f"#{{&&:#{{{MONITOR}}},#{{||:#{{{_KILLED_MARK}}},{_HAS_NO_STATUS}}}}}"
-"""A tmux format that is true of the pane of a monitor that was killed.
+"""A tmux format that is true in the pane of a monitor that was killed.
 
-Only the missing exit status tells: tmux loses the signal now and then. The mark stays while another
-program writes `_LEFT_WORDS` there, and after it.
+Only the missing exit status reveals it: tmux sometimes loses the signal. The pane option
+`_KILLED_MARK` stays set while another program writes `_LEFT_WORDS` there, and after that.
 """
 _IS_NARROW: Final = f"#{{e|<|:#{{pane_width}},{MONITOR_COLUMNS}}}"
 _KILLED_WHO: Final = f"#{{?{_IS_NARROW},,orchestrator }}"  # a border has 4 columns less
@@ -155,11 +156,11 @@ _BACK_KEY: Final = (
     f"#{{?#{{==:#{{window_panes}},1}},#{{{StatusOption.WINDOW}}},#{{{StatusOption.LEFT}}}}}"
 )
 _DRIVEN: Final = f"#{{W:#{{P:#{{?{MONITOR},#{{?pane_dead,,#{{?{_KILLED_MARK},,1}}}},}}}}}}"
-"""A tmux format that is true in a session whose monitor runs, not what is shown in its place."""
+"""A tmux format that is true in a session whose monitor is running, not killed."""
 
 _REATTACH: Final = "agentmux resume --reattach"
 
-# What the options say is still so: nobody changes them after the end of an orchestrator.
+# True if the options are still right: after an orchestrator has ended, nobody updates them.
 _ENDED: Final = "|".join(map(status_label, (statuses.FAILED, statuses.DONE)))
 _HOLDS: Final = f"#{{||:{_DRIVEN},#{{m/r:^({_ENDED})$,#{{{StatusOption.STATUS}}}}}}}"
 _INTERRUPTED: Final = f" · {status_label(statuses.INTERRUPTED)}: {_REATTACH}"
@@ -172,7 +173,7 @@ _LEFT: Final = (
     f", · #{{{StatusOption.STATUS}}}}},{_INTERRUPTED}}} | "
 )
 _STATUS_LINE: Final = (("status-left-length", "160"), ("status-left", _LEFT))
-"""Options of the session: tmux's status line names the feature, its phase and its status."""
+"""Session options that make tmux's status line name the feature, its phase and its status."""
 
 _PANE_OPTIONS: Final = (
     ("remain-on-exit", "on"),
@@ -188,7 +189,7 @@ _LEFT_WORDS: Final = (
     "To go on, type in a shell:",
     f"  {_REATTACH}",
 )
-"""What is shown in place of the monitor if it was killed: it may have said whose turn it was."""
+"""The lines shown in place of a killed monitor, whose last picture would be out of date."""
 
 SHORT_NAMES: Final[Mapping[str, str]] = {
     "attach-session": "attach",
@@ -223,21 +224,21 @@ SHORT_NAMES: Final[Mapping[str, str]] = {
     "swap-pane": "swapp",
     "switch-client": "switchc",
 }
-"""Maps a tmux command's name to the name that we call it by: tmux's own short one, or a unique
-beginning.
+"""Maps a tmux command's name to the short name that we use: tmux's own alias, or a unique prefix.
 
-Full names are not used, since a ``command-alias`` of the user may redefine them, such as
-``kill-pane='kill-pane -a'``."""
+A user's ``command-alias`` may redefine full names, for example ``kill-pane='kill-pane -a'``; so
+they are not used.
+"""
 
 VIEW: Final = "view-mode"
-"""The mode of a pane over which tmux shows text of its own, such as mistakes in a ``tmux.conf``."""
+"""The mode of a pane that tmux covers with text of its own, such as errors in a ``tmux.conf``."""
 
 _LAUNCHING: Final = "launch-"
 _LONG_MESSAGE: Final = ("-C", "-d", "10000")
 _SHORT_MESSAGE: Final = ("-d", "3000")
 
 _DRAWS: Final = (3, 6)
-"""The first version of tmux that can draw panes while a message stands."""
+"""The first version of tmux that can draw panes while a message is shown."""
 
 _HOOK = re.compile(r"(after-[a-z-]+|session-[a-z-]+|window-[a-z-]+)\[\d+\]$")
 _ENDING = re.compile(r"kill-|kill[a-z]* |destroy-unattached|exit-")
@@ -246,12 +247,12 @@ _SHIFTED = re.compile(r"\x0e([^\x0f]*)\x0f?")
 
 
 def escape(word: str) -> str:
-    """Escape a ``;`` at the end of a word, which tmux would read as the end of the command."""
+    """Escape a ``;`` at the end of a word, which would end the command."""
     return word[:-1] + "\\;" if word.endswith(";") else word
 
 
 def in_short(words: Iterable[str]) -> Iterator[str]:
-    """Yield the words of one call, with the name of each command replaced by its short one."""
+    """Yield the words of one call, with each command's name replaced by its short name."""
     is_name = True
     for word in words:
         yield SHORT_NAMES.get(word, word) if is_name else word
@@ -259,13 +260,16 @@ def in_short(words: Iterable[str]) -> Iterator[str]:
 
 
 def text_of(*commands: str) -> str:
-    """Join commands, each given as one text, into one argument for ``if-shell`` and the like."""
+    """Join commands, each given as one string, into one argument for commands such as ``if-shell``.
+
+    Command names are replaced by their short names.
+    """
     named = (command.partition(" ") for command in commands)
     return " ; ".join(SHORT_NAMES.get(name, name) + blank + rest for name, blank, rest in named)
 
 
 def literal(text: str) -> str:
-    """Escape text for an argument that tmux expands as a format, where ``#(command)`` would run."""
+    """Escape ``#`` in an argument that tmux expands as a format: ``#(…)`` would run a command."""
     return text.replace("#", "##")
 
 
@@ -285,10 +289,10 @@ def join(commands: Iterable[Command]) -> list[str]:
 
 
 def batches(groups: Iterable[Sequence[Command]]) -> Iterator[list[Sequence[Command]]]:
-    """Divide groups of commands into batches, each for one call, without splitting a group.
+    """Divide groups of commands into batches, one per call, without splitting a group.
 
-    There are as few batches as `MAX_BYTES` and `MAX_WORDS` allow. A group that is too large alone
-    is a batch of its own.
+    There are as few batches as `MAX_BYTES` and `MAX_WORDS` allow. A group that exceeds a limit
+    alone is a batch of its own.
     """
     batch: list[Sequence[Command]] = []
     words = size = 0
@@ -305,9 +309,9 @@ def batches(groups: Iterable[Sequence[Command]]) -> Iterator[list[Sequence[Comma
 
 
 def run_if_exists(pane: str, *commands: str, otherwise: str = "") -> Command:
-    """Return a command that runs ``commands`` if the pane exists, else the command ``otherwise``.
+    """Return a command that runs ``commands`` if the pane exists, and otherwise ``otherwise``.
 
-    Without this, a command for a missing pane would fail, and tmux would drop the rest of the call.
+    Without it, a command for a missing pane would fail, and tmux would drop the rest of the call.
     """
     last = (text_of(otherwise),) if otherwise else ()
     return ("if-shell", "-F", "-t", pane, "#{pane_id}", text_of(*commands), *last)
@@ -319,17 +323,18 @@ HOMES: Final = (
 
 
 def ways_back(clients: str, homes: str, *, ours: str, words: str = "") -> Iterator[list[Command]]:
-    """Yield, for each client that came from another session, commands that send it away from ours.
+    """Yield, for each client that came from another session, the commands that switch it back.
 
-    A client goes to the session that it showed before. If that is gone, it goes to the session that
-    was attached last, to one that is not ours if there is one. If there is no other session, it
-    ends. A client from a shell needs no command: it returns there when the session ends.
+    A client goes to the session that it showed before. If that is gone, it goes to the most
+    recently attached other session, preferably one that is not ours. If there is no other session,
+    it is detached. A client from a shell needs no command: it returns to the shell when the session
+    ends.
 
     Args:
-        clients: Lines in `CLIENT_FORMAT`, of the clients of the session that ends.
+        clients: The clients of the session that ends, as lines in `CLIENT_FORMAT`.
         homes: The output of `HOMES`.
         ours: The id of the session that ends.
-        words: Shown to each of these clients; empty for nothing.
+        words: A message for each of these clients; empty for none.
     """
     rows = [line.split("\t") for line in homes.splitlines() if line.count("\t") == 2]
     others = [row for row in rows if row[1] != ours]
@@ -345,13 +350,13 @@ def ways_back(clients: str, homes: str, *, ours: str, words: str = "") -> Iterat
 
 
 def message(client: str, text: str, *, draws: bool = False) -> Command:
-    """Return a command that shows a client a text in its status line for some seconds.
+    """Return a command that shows ``text`` in a client's status line for some seconds.
 
     Args:
-        client: Name of the client.
-        text: What to show.
-        draws: Whether panes are to be drawn while the message stands, which tmux before 3.6 cannot.
-            Else the message stands for less time.
+        client: The client's name.
+        text: The message.
+        draws: Whether tmux can draw panes while the message is shown (3.6 or later). If not, the
+            message is shown for a shorter time.
     """
     plain = literal(printable(text).replace("#[", "# [")).replace("%", "%%")
     stands = _LONG_MESSAGE if draws else _SHORT_MESSAGE
@@ -359,16 +364,16 @@ def message(client: str, text: str, *, draws: bool = False) -> Command:
 
 
 def messages(clients: str, text: str, *, about: str = "") -> Iterator[list[str]]:
-    """Return for each client a call that shows it a text, as by `message`.
+    """Yield, for each client, a call that shows it a text as `message` does.
 
-    A client that shows the monitor of the session ``about`` needs none, and is left out.
-
-    Each is a call of its own, since a client that left in the meantime would end those after it.
+    Each client gets a call of its own, because a client that left meanwhile would make tmux drop
+    the rest of the call.
 
     Args:
-        clients: The answer to `CLIENTS`.
-        text: The text.
-        about: The id of the session that the text is about; empty: every client needs the text.
+        clients: The output of `CLIENTS`.
+        text: The message.
+        about: The id of the session that the text is about: clients that show its monitor are left
+            out. Empty to include every client.
     """
     for line in clients.splitlines():
         number, shown, name = line.split(" ", 2)
@@ -379,9 +384,9 @@ def messages(clients: str, text: str, *, about: str = "") -> Iterator[list[str]]
 
 
 def parse_clients(reply: str) -> tuple[Client, ...]:
-    """Parse lines in `CLIENT_FORMAT`; clients that nobody looks at are left out.
+    """Parse lines in `CLIENT_FORMAT`; clients with the flag `UNSEEN` are left out.
 
-    A client that is older than the session has shown another one before.
+    A client that is older than the session must have shown another session before.
     """
     rows = (line.split("\t", 5) for line in reply.splitlines() if line.count("\t") >= 5)
     return tuple(
@@ -409,9 +414,10 @@ def parse_leave_keys(reply: str) -> LeaveKeys:
 
 
 def _binding(line: str, prefix: str) -> tuple[str, list[str]] | None:
-    """Return what to press and the command, of a line of ``list-keys``; None if it is no use.
+    """Return the keys to press and the command in a line of ``list-keys``; None if unusable.
 
-    That is the case for the tables of modes, and for a prefix that no key has.
+    A binding is unusable if it belongs to another key table (such as copy mode), or needs a prefix
+    key and none is set.
     """
     _, table, rest = line.partition(" -T ")
     words = rest.split()
@@ -424,13 +430,16 @@ def _binding(line: str, prefix: str) -> tuple[str, list[str]] | None:
 
 
 def _key_of(command: list[str], bound: list[tuple[str, list[str]]], usual: str) -> str:
-    """Return the keys that run ``command``: tmux's usual one if it still does, else the first."""
+    """Return the keys that run ``command``: tmux's default if still bound, else the first.
+
+    Or empty.
+    """
     keys = [key for key, does in bound if does == command]
     return next((key for key in keys if key.endswith(f" {usual}")), next(iter(keys), ""))
 
 
 def window_options(target: str, options: Iterable[tuple[str, str]] = ()) -> Iterator[Command]:
-    """Yield commands that set the options our windows need, whatever the user's configuration says.
+    """Yield commands that set the options our windows need, overriding the user's configuration.
 
     ``options`` are further names and values to set.
     """
@@ -439,38 +448,38 @@ def window_options(target: str, options: Iterable[tuple[str, str]] = ()) -> Iter
 
 
 def is_ours(target: Target) -> str:
-    """Return a tmux format that is true only in the session ``target``, on its own server."""
+    """Return a tmux format that is true only in the session ``target`` on its own server."""
     there = f"#{{pid}} #{{session_id}} #{{{UUID}}}"
     here = f"{target.server.pid} {target.session} {target.uuid}"
     return f"#{{==:{there},{re.sub('[#,}]', lambda match: f'#{match[0]}', here)}}}"
 
 
 def guard(target: Target) -> Command:
-    """Return a command that prints the session's uuid in ``target``, and fails anywhere else.
+    """Return a command that prints the uuid of the session ``target``, and fails in any other.
 
     A failed command ends the call, so the commands after it run in no other session.
     ``show-options`` is used because it changes nothing, and tmux expands its option name as a
-    format (since 3.0): in another session the name is that of an option that does not exist. Tested
-    with 3.3a, 3.5a and 3.8.
+    format (since 3.0): elsewhere the format yields the name of an option that does not exist.
+    Tested with 3.3a, 3.5a and 3.8.
     """
     name = f"#{{?{is_ours(target)},{UUID},{ELSEWHERE}-#{{pid}}}}"
     return ("show-options", "-v", "-t", target.session, name)
 
 
 def client_of(socket: str) -> Command:
-    """Return the words that run a tmux client for the server at ``socket``."""
+    """Return the words that start a tmux client for the server at the path ``socket``."""
     return ("tmux", "-u", "-S", socket)
 
 
 def goes_to(target: Target, command: str) -> Command:
-    """Return a command that shows the session ``target`` to the calling client.
+    """Return the words of a command that shows the session ``target`` to the calling client.
 
-    ``command`` is ``attach-session`` or ``switch-client``. What tmux itself shows over a pane, such
-    as the output of the user's hooks, is taken away before and after: no key would reach what is
-    below. If the server has another session under the id in ``target`` by now, the returned command
-    fails.
+    ``command`` is ``attach-session`` or ``switch-client``. If tmux covers the monitor's pane with
+    text of its own, such as the output of a user's hook, the command removes it before and after,
+    because it would take all keys. The command fails if the server now has another session with the
+    id in ``target``.
     """
-    # Unlike `guard` this prints nothing, since it would appear on the user's screen.
+    # Unlike `guard`, this prints nothing: output would appear on the user's screen.
     nobody = text_of(f"show-options -v {ELSEWHERE}")
     monitor = f"{target.session}:"
     covered = f"if-shell -F -t {monitor} '#{{==:#{{pane_mode}},{VIEW}}}'"
@@ -482,7 +491,7 @@ def goes_to(target: Target, command: str) -> Command:
 
 
 def kill_on(pid: int, session: str) -> Command:
-    """Return a command that kills a session by its id, if the server that answers has this pid.
+    """Return a command that kills a session by its id, if the server has the pid ``pid``.
 
     It is for a new session that does not have our uuid yet, so that `guard` cannot check it.
     """
@@ -504,7 +513,7 @@ def mark_path(target: str, path: str) -> Command:
 def encode_path(path: str) -> str:
     """Encode a path in printable ASCII, which every tmux prints unchanged in every locale.
 
-    `decode_path` decodes it.
+    `decode_path` reverses it.
     """
     plain = (chr(byte) if 0x20 < byte < 0x7F and byte != 0x25 else f"%{byte:02x}"
              for byte in os.fsencode(path))  # fmt: skip
@@ -512,17 +521,17 @@ def encode_path(path: str) -> str:
 
 
 def decode_path(text: str) -> str:
-    """Decode a path from `encode_path`."""
+    """Decode a path that `encode_path` encoded."""
     return os.fsdecode(_SPELLED.sub(lambda match: bytes([int(match[1], 16)]), text.encode()))
 
 
 def create(
     *, name: str, uuid: str, path: str, cwd: str, size: tuple[int, int], argv: Sequence[str]
 ) -> list[Command]:
-    """Return the commands that make a session of ours with the monitor, and set its options.
+    """Return the commands that create one of our sessions with its monitor, and set its options.
 
-    The options need ``-t`` with the session's name: without it, inside tmux, they would be set on
-    the user's session.
+    The options are set with ``-t`` and the session's name: without it, inside tmux, they would be
+    set on the user's session.
 
     Args:
         name: The tmux session's name.
@@ -535,7 +544,7 @@ def create(
     columns, rows = size
     target = f"={re.sub('[:.]', '_', name)}:"  # as tmux names it
     words = ("new-session", "-d", "-P", "-F", CREATED_FORMAT, "-s", literal(name), "-n", "agentmux")
-    # An agent of another session may have started the server: its id must not be inherited.
+    # An agent of another session may have started the server; its session id must not be inherited.
     place = ("-c", literal(cwd), "-x", str(columns), "-y", str(rows), "-e", "AGENTMUX_SESSION_ID=")
     return [
         ("show-hooks", "-g"),
@@ -549,23 +558,23 @@ def create(
     ]
 
 
-# Hooks such as `session-created` run only when the client that caused them waits or has ended.
+# Hooks such as `session-created` run only once the client that triggered them waits or has ended.
 _LET_HOOKS_RUN: Final = ("run-shell", "-d", "0")
 
 
 def _own_options(target: str) -> Iterator[Command]:
-    """Yield the commands that set a new session's options, whatever others are set meanwhile."""
+    """Yield the commands that set a new session's options, whatever hooks have set meanwhile."""
     yield ("set-option", "-t", target, "destroy-unattached", "off")
     yield from _monitor_options(target)
 
 
 def created_line(created: str) -> str:
-    """Return the line of the output of `create` in `CREATED_FORMAT`; empty if there is none."""
+    """Return the line in `CREATED_FORMAT` from the output of `create`; empty if there is none."""
     return next((line for line in created.splitlines() if line.startswith("$")), "")
 
 
 def ending_hooks(created: str) -> Iterator[tuple[str, str]]:
-    """Yield name and command of each global hook that may have ended a session as it was made.
+    """Yield name and command of each global hook that may have ended a session during its creation.
 
     Args:
         created: The output of the commands of `create`.
@@ -577,7 +586,7 @@ def ending_hooks(created: str) -> Iterator[tuple[str, str]]:
 
 
 def monitor_window(session: str, cwd: str, argv: Sequence[str]) -> list[Command]:
-    """Return the commands that make a window for a new monitor, in a session that has lost its own.
+    """Return the commands that create a window for a new monitor in a session that lost its own.
 
     The monitor runs ``argv`` in the directory ``cwd``.
     """
@@ -587,7 +596,7 @@ def monitor_window(session: str, cwd: str, argv: Sequence[str]) -> list[Command]
 
 
 def show_status(target: str) -> Iterator[Command]:
-    """Yield commands that make tmux show our session as one that is driven.
+    """Yield commands that make tmux show our session as one with a running orchestrator.
 
     ``target`` is the monitor's pane.
     """
@@ -602,9 +611,10 @@ def _monitor_options(target: str) -> Iterator[Command]:
         yield ("set-option", "-p", "-t", target, name, value)
     # tmux before 3.3 does not know this option.
     yield ("set-option", "-pq", "-t", target, "remain-on-exit-format", "")
-    # tmux draws borders and status line anew when any option is set, but not when a pane dies.
+    # tmux redraws borders and status line when any option is set, but not when a pane dies.
     lines = "\\n".join(_LEFT_WORDS)
-    # Under load the kernel hands output over after its writer has ended: tmux then drops it.
+    # The `sleep` is needed: under load, output may arrive after its writer has ended, and tmux then
+    # drops it.
     says = f'respawn-pane -- sh -c "printf %s \\"\\$0\\"; sleep 1" "{lines}"'
     left = text_of(f"set-option -p {_KILLED_MARK} 1", says)
     is_new = f"#{{&&:{_KILLED},#{{==:#{{{_KILLED_MARK}}},}}}}"
@@ -614,9 +624,9 @@ def _monitor_options(target: str) -> Iterator[Command]:
 
 
 def set_environment(session: str, change: Change) -> str:
-    """Return lines for ``source-file`` that change the environment of a session's new panes.
+    """Return lines for ``source-file`` that change the environment of the session's new panes.
 
-    All values have octal escapes.
+    Values are written as octal escapes.
     """
     values = (
         (name, "".join(f"\\{byte:03o}" for byte in os.fsencode(value)))
@@ -630,7 +640,7 @@ def set_environment(session: str, change: Change) -> str:
 def repair_hook(window: str) -> Command:
     """Return a command that makes tmux restore the layout whenever the window's size changes.
 
-    The layout stays as it is while a pane is zoomed.
+    The hook does nothing while a pane is zoomed.
     """
     lines = (" ".join(f'"{word}"' for word in in_short(command)) for command in layout(window))
     body = " ; ".join(lines)
@@ -639,12 +649,12 @@ def repair_hook(window: str) -> Command:
 
 
 def open_pane(session: str, pane: NewPane) -> list[Command]:
-    """Return the commands that make a new pane in a window of its own, and mark it.
+    """Return the commands that create a pane in a window of its own, and mark it.
 
-    ``-d`` keeps the user's focus, so the new window is not the current one. Until it is marked, the
-    window's name is made of the launch id, and the other commands use this unique name as their
-    target. The name begins with letters, because tmux takes a number for a window's index even
-    after ``=``.
+    ``-d`` keeps the user's focus, so the new window is not the current one. Until the pane is
+    marked, its window is named after the launch id, and the other commands use this unique name as
+    their target. The name begins with letters, because tmux takes a number for a window's index
+    even after ``=``.
     """
     name = f"{_LAUNCHING}{pane.launch}"
     target = f"{session}:={name}"
@@ -656,10 +666,10 @@ def open_pane(session: str, pane: NewPane) -> list[Command]:
 
 
 def mark_pane(target: str, pane: NewPane) -> list[Command]:
-    """Return the commands that set the options which identify a new pane, and name its window."""
+    """Return the commands that set the options by which we identify a pane, and name its window."""
     options = (
         *_PANE_OPTIONS,
-        # tmux's "Pane is dead" would push a row off the last screen, and may lack the status.
+        # tmux's "Pane is dead" would push a row off the last screen, and may omit the status.
         ("remain-on-exit-format", ""),
         (LAUNCH, pane.launch),
         (SEAT, pane.seat),
@@ -673,7 +683,7 @@ def mark_pane(target: str, pane: NewPane) -> list[Command]:
 
 
 def park(pane: Pane) -> list[Command]:
-    """Return the commands that move a pane to a window of its own, where it keeps the full size."""
+    """Return the commands that move a pane to a window of its own, where it has the full size."""
     return [
         ("break-pane", "-d", "-n", literal(pane.seat), "-s", pane.id),
         *window_options(pane.id),
@@ -681,9 +691,9 @@ def park(pane: Pane) -> list[Command]:
 
 
 def vacate(pane: str) -> Command:
-    """Return a command that ends the program in a pane, if the pane exists, and keeps the pane.
+    """Return a command that ends the program in a pane, if the pane exists, but keeps the pane.
 
-    `is_vacant` is true of the pane afterwards.
+    `is_vacant` is then true for the pane.
     """
     return run_if_exists(
         pane,
@@ -695,10 +705,10 @@ def vacate(pane: str) -> Command:
 
 
 def leave(session: str, pane: str, monitor: Pane) -> list[Command]:
-    """Return commands that show the monitor to whoever types into the pane ``pane``.
+    """Return commands that move the focus to the monitor for every client that types into ``pane``.
 
     Otherwise the pane that takes its place, perhaps another agent's, would get what is typed next.
-    Nothing changes for a client that is elsewhere. A zoom of ``pane`` ends.
+    Clients that have another pane in focus are not affected. If ``pane`` was zoomed, the zoom ends.
     """
     beside = f"#{{==:#{{window_id}},{monitor.window}}}"
     has_focus = f"#{{&&:#{{pane_active}},#{{||:#{{window_active}},{beside}}}}}"
@@ -711,14 +721,14 @@ def leave(session: str, pane: str, monitor: Pane) -> list[Command]:
 
 
 def is_vacant(pane: Pane) -> bool:
-    """Return whether the pane was emptied by `vacate`: it has a seat, but no launch any more."""
+    """Return whether `vacate` emptied the pane: it still has a seat, but no launch."""
     return bool(pane.seat) and not pane.launch
 
 
 def follow(pane: str, before: Pane) -> list[Command]:
     """Return the commands that put a pane in the place of the pane ``before``.
 
-    ``before`` gets a window of its own, or is killed if it is vacant.
+    ``before`` moves to the window of ``pane``, or is killed if it is vacant.
     """
     swap = ("swap-pane", "-d", "-s", pane, "-t", before.id)
     if is_vacant(before):
@@ -727,7 +737,7 @@ def follow(pane: str, before: Pane) -> list[Command]:
 
 
 def show(pane: str, *, monitor: str, below: str) -> list[Command]:
-    """Return the commands that move a pane into the monitor's window, under the pane ``below``.
+    """Return the commands that move a pane into the monitor's window, below the pane ``below``.
 
     If ``below`` is the monitor, the pane goes to its right.
     """
@@ -736,9 +746,9 @@ def show(pane: str, *, monitor: str, below: str) -> list[Command]:
 
 
 def go_to(session: str, pane: Pane) -> list[Command]:
-    """Return the commands that show a pane to every client of the session ``session``.
+    """Return the commands that show ``pane`` to every client of the session ``session``.
 
-    The window is named within the session, since other sessions may have it, too.
+    The window is selected within that session, because other sessions may contain it, too.
     """
     return [
         ("select-window", "-t", f"{session}:{pane.window}"),
@@ -751,7 +761,7 @@ def set_options(
 ) -> Iterator[Command]:
     """Yield commands that set options of a session and of its panes; missing panes are skipped.
 
-    In the values ``#[``, which the status line would take for a style, becomes ``# [``.
+    In session options, ``#[`` becomes ``# [``, because the status line would take it for a style.
     """
     for name, value in options.items():
         yield ("set-option", "-t", session, name, printable(value).replace("#[", "# ["))
@@ -763,7 +773,7 @@ def set_options(
 def layout(target: str) -> list[Command]:
     """Return the commands that put the monitor at the left, and all other panes in one column.
 
-    ``target`` is the monitor's window or a pane in it.
+    ``target`` is the monitor's window, or a pane in it.
     """
     return [
         ("set-option", "-w", "-F", "-t", target, "main-pane-width", _MONITOR_WIDTH),
@@ -772,12 +782,15 @@ def layout(target: str) -> list[Command]:
 
 
 def size_of(pane: str) -> Command:
-    """Return a command that prints the size of a pane, for `parse_size`."""
+    """Return a command that prints the size of a pane in the form that `parse_size` reads."""
     return ("display-message", "-p", "-t", pane, "#{pane_width} #{pane_height}")
 
 
 def parse_size(reply: str) -> tuple[int, int] | None:
-    """Parse the last line of an output, which is that of `size_of`; None if it is another one."""
+    """Return the columns and rows that `size_of` printed as the last line of ``reply``.
+
+    None if the last line is not a size.
+    """
     match = re.search(r"(?:^|\n)(\d+) (\d+)\n?$", reply)
     return (int(match[1]), int(match[2])) if match else None
 
@@ -788,8 +801,8 @@ def capture(pane: str, *, mark: str, colours: bool) -> Command:
     If the pane does not exist, it prints ``mark`` alone.
 
     Args:
-        mark: A printable text that is on no screen: a new one for each call.
-        colours: Whether the screen contains SGR sequences.
+        mark: A printable text that no screen contains; use a new random one for each call.
+        colours: Whether to include SGR sequences in the screen.
     """
     how = "-peN" if colours else "-p"  # without -N, coloured blanks at the ends of rows are lost
     says = f'display-message -p -t {pane} "{mark}{_SCREEN_FORMAT}"'
@@ -801,6 +814,9 @@ def parse_listing(reply: str) -> tuple[int, tuple[TmuxSession, ...]]:
     """Parse the output of `LISTING`; return the server's pid and its sessions.
 
     A session's name may contain anything but a newline.
+
+    Raises:
+        ValueError: The output does not end with a pid.
     """
     *lines, pid = reply.rstrip("\n").split("\n")
     rows = (line.split("\t", 4) for line in lines if line.count("\t") >= 4)
@@ -820,8 +836,8 @@ def parse_panes(reply: str) -> tuple[tuple[Pane, ...], str, bool]:
     """Parse lines in `PANE_FORMAT`.
 
     Returns:
-        The panes in tmux's order; the id of the monitor's pane, empty without one; whether the
-        monitor's window is zoomed.
+        The panes in tmux's order; the id of the monitor's pane, or an empty string if there is
+        none; whether the monitor's window is zoomed.
     """
     rows = [line.split("\t") for line in reply.splitlines() if line.count("\t") == 10]
     monitor = next((row for row in rows if row[6] == "1"), None)
@@ -845,7 +861,7 @@ def parse_panes(reply: str) -> tuple[tuple[Pane, ...], str, bool]:
 
 
 def parse_opened(reply: str) -> Mapping[str, str]:
-    """Parse the output of `open_pane` commands; return the pane ids by launch id."""
+    """Parse the output of `open_pane` commands; return a mapping from launch ids to pane ids."""
     rows = (line.removeprefix(_LAUNCHING).split("\t") for line in reply.splitlines())
     return {row[0]: row[1] for row in rows if len(row) == 2}
 
@@ -875,10 +891,10 @@ def parse_screens(
 def _screen(head: str, body: str, *, colours: bool) -> tuple[str, Screen]:
     """Parse one pane's part of the output; return the pane's id and its screen.
 
-    The form is the same for every tmux. From 3.4 on ``capture-pane -N`` fills rows with blanks that
-    no program wrote, and that look like those a program wrote. So all blanks at the end of a row
-    are removed, except before the cursor: a prompt ``> `` keeps its blank. From 3.6 on tmux prints
-    a tab as a tab; it is replaced by blanks.
+    The result does not depend on tmux's version. From 3.4 on, ``capture-pane -N`` fills rows with
+    blanks that no program wrote and that cannot be told from written ones. So all blanks at the end
+    of a row are removed, except before the cursor: a prompt ``> `` keeps its blank. From 3.6 on,
+    tmux prints a tab as a tab; it is replaced by blanks.
     """
     pane, *numbers = head.split("\t")
     cols, rows, cursor_row, cursor_col = map(int, numbers)
@@ -899,16 +915,16 @@ def _screen(head: str, body: str, *, colours: bool) -> tuple[str, Screen]:
 
 
 def parse_version(text: str) -> tuple[int, int] | None:
-    """Return the numbers in ``tmux 3.3a`` or ``tmux next-3.6``.
+    """Return the version numbers in text such as ``tmux 3.3a`` or ``tmux next-3.6``.
 
-    The result is None for a build without numbers.
+    None if the text has no numbers, as for some development builds.
     """
     match = re.search(r"tmux (?:next-)?(\d+)\.(\d+)", text)
     return (int(match[1]), int(match[2])) if match else None
 
 
 def _replace_line_drawing(ansi: str) -> str:
-    """Replace the terminal's line drawing by Unicode: ``q`` between SO and SI becomes ``─``."""
+    """Replace line-drawing characters by Unicode: ``q`` between SO and SI becomes ``─``."""
     if "\x0e" not in ansi:
         return ansi
     return _SHIFTED.sub(lambda match: _to_line_drawing(match[1]), ansi)

@@ -1,8 +1,8 @@
-"""One client of a tmux server in control mode: answers many calls without a process for each.
+"""tmux clients in control mode, which answer many calls without starting a process for each.
 
-It shows nothing to anybody and does not count for the size of windows. It is attached to a session
-of ours, since tmux ends a control client without a session. If that session ends, the client ends,
-and the calls go through the program again until somebody connects it to another session.
+Such a client shows nothing to anybody and does not affect the size of windows. It is attached to
+one of our sessions, because tmux ends a control client without a session. When that session ends,
+so does the client; calls then run the tmux program again until a client for another session starts.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _BEGIN, _END, _ERROR = b"%begin ", b"%end ", b"%error "
 
 
 class ControlPipe:
-    """A client in control mode; may be used by several threads, one call at a time."""
+    """A tmux client process in control mode; several threads may use it, one call at a time."""
 
     def __init__(self, socket: str, session: str) -> None:
         """Attach a client to a session.
@@ -64,17 +64,17 @@ class ControlPipe:
 
     @property
     def is_open(self) -> bool:
-        """Whether the client runs."""
+        """Whether the client process is running."""
         return self._process.poll() is None
 
     def ask(self, words: Sequence[str], *, timeout_s: float) -> TmuxReply | None:
-        """Return the reply to one call; None if this client cannot carry it out, or has ended.
+        """Return the reply to one call; None if the client cannot carry it out, or has ended.
 
-        A call that is not answered in time ends the client.
+        If the call is not answered in time, the client is ended and None is returned.
 
         Args:
-            words: As for the program: escaped, with ``;`` between commands.
-            timeout_s: The time limit.
+            words: The words that the tmux program would get: escaped, with ``;`` between commands.
+            timeout_s: The time limit, in seconds.
         """
         line = command_line(tmux_commands.in_short(words))
         if line is None:
@@ -106,10 +106,10 @@ class ControlPipe:
         )
 
     def _blocks(self, fd: int, deadline: float) -> Iterator[tuple[bool, list[bytes]]]:
-        """Yield what each command printed, and whether it is the message of a failure.
+        """Yield, for each command, whether it failed, and the lines that it printed.
 
-        A block ends with the numbers with which it began. What stands between two blocks are
-        notifications.
+        tmux ends a block with the same numbers with which it began it. Lines between two blocks are
+        notifications, and are skipped.
         """
         number = b""
         lines: list[bytes] = []
@@ -123,7 +123,11 @@ class ControlPipe:
                 lines.append(line)
 
     def _lines(self, fd: int, deadline: float) -> Iterator[bytes]:
-        """Yield the lines that tmux writes; what is not read yet is kept for the next call."""
+        """Yield the lines that tmux writes; bytes after the last line are kept for the next call.
+
+        Raises:
+            EOFError: The client has ended, the deadline has passed, or a line is too long.
+        """
         with selectors.DefaultSelector() as selector:
             selector.register(fd, selectors.EVENT_READ)
             while True:
@@ -139,7 +143,7 @@ class ControlPipe:
                 self._rest += data
 
     def close(self) -> None:
-        """End the client; the server and its sessions stay as they are."""
+        """End the client; the server and its sessions are not affected."""
         with self._lock:
             self._end()
 
@@ -154,10 +158,10 @@ class ControlPipe:
 
 
 def command_line(words: Iterable[str]) -> str | None:
-    """Return the words of a call as a line for a control client; None if they fit in no line.
+    """Return the words of a call as one line for a control client; None if a line cannot hold them.
 
-    In the words of a call, ``;`` stands between two commands, and a word that ends in a semicolon
-    has a backslash before it (`commands.escape`). In a line, quotes keep each word as it is.
+    In the words, ``;`` separates two commands, and a word that ends in a semicolon has a backslash
+    before it (`commands.escape`). In the line, quotes keep each word as it is.
     """
     parts = []
     for word in words:
@@ -173,10 +177,12 @@ def command_line(words: Iterable[str]) -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlClient(TmuxClient):
-    """A `TmuxClient` whose calls go through a client in control mode, while that runs.
+    """A `TmuxClient` whose calls go through a client in control mode as long as that runs.
+
+    Calls with stdin, and calls that the control client cannot carry out, run the tmux program.
 
     Attributes:
-        pipe: That client.
+        pipe: The client in control mode.
     """
 
     pipe: ControlPipe
@@ -185,7 +191,7 @@ class ControlClient(TmuxClient):
     def run(
         self, *words: str, stdin: str | None = None, timeout_s: float | None = None
     ) -> TmuxReply:
-        """Carry out one call; see `TmuxClient.run`."""
+        """Run one call and return its reply; see `TmuxClient.run`."""
         limit_s = timeout_s or self.timeout_s
         reply = None if stdin is not None else self.pipe.ask(words, timeout_s=limit_s)
         if reply is not None:
@@ -194,14 +200,14 @@ class ControlClient(TmuxClient):
 
 
 class ControlClients:
-    """Clients in control mode, one for each tmux server; may be used by several threads."""
+    """The clients in control mode, at most one per tmux server; several threads may use it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._pipes: dict[str, ControlPipe] = {}
 
     def of(self, target: Target) -> ControlClient:
-        """Return the client for the server of a session; it begins if none runs.
+        """Return the control client for the server of ``target``; start one if none is running.
 
         Raises:
             NotInstalledError: tmux is not installed.
@@ -214,7 +220,7 @@ class ControlClients:
         return ControlClient(socket=socket, pipe=pipe)
 
     def running(self, socket: str) -> ControlClient | None:
-        """Return the client that runs for the server at a socket; None if there is none."""
+        """Return the running control client for the server at ``socket``, or None."""
         with self._lock:
             pipe = self._pipes.get(socket)
         if pipe is None or not pipe.is_open:
@@ -222,7 +228,7 @@ class ControlClients:
         return ControlClient(socket=socket, pipe=pipe)
 
     def close(self) -> None:
-        """End all clients; `of` begins new ones."""
+        """End all clients; `of` starts new ones."""
         with self._lock:
             pipes, self._pipes = tuple(self._pipes.values()), {}
         for pipe in pipes:

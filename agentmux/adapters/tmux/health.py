@@ -1,6 +1,7 @@
-"""What in a user's tmux may be in the way, for `agentmux doctor`.
+"""Reads the settings of a user's tmux that can disturb AgentMux, for ``agentmux doctor``.
 
-libtmux reads it: a person waits here, and the server is known to answer. libtmux has no time limit.
+It uses libtmux, which has no time limit: here a person is waiting, and the server was just seen to
+answer.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     import libtmux
 
 ANSWER_S: Final = 2.0
-"""How long a server may take to answer before it counts as hung."""
+"""Seconds after which a server that does not answer counts as hung."""
 
 _NAMED_KEYS: Final = frozenset({"Enter", "Escape", "Space", "Tab", "BSpace", "Up", "Down"})
 
@@ -60,7 +61,7 @@ def _options(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _hooks(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Yield name and command of each hook that has one."""
+    """Yield the name and command of each hook that has a command."""
     for line in lines:
         name, _, command = line.partition(" ")
         if command:
@@ -68,7 +69,7 @@ def _hooks(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _plain_keys(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the keys in lines such as ``bind-key -T root y kill-server``."""
+    """Yield the keys without modifiers in lines such as ``bind-key -T root y kill-server``."""
     for line in lines:
         try:
             words = shlex.split(line)

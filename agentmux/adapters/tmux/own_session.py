@@ -1,9 +1,9 @@
-"""A tmux session of ours; every call for it goes through `OwnTmux`.
+"""Works in one tmux session of AgentMux: its panes, clients, options and screens.
 
-Every call begins with a guard (`commands.guard`): tmux itself compares its process id, the
-session's id and the uuid that we set on the session with the recorded ones, and drops the rest of
-the call if they differ. This is needed because ids such as ``$0`` and ``%7`` are unique within one
-server only, and another server may use the socket by now.
+Every call of `OwnTmux` begins with a guard (`commands.guard`): tmux itself compares its process id,
+the session's id and the uuid that we set on the session with the recorded ones, and drops the rest
+of the call if they differ. This is needed because ids such as ``$0`` and ``%7`` are unique within
+one server only, and another server may use the socket by now.
 """
 
 from __future__ import annotations
@@ -48,7 +48,10 @@ _ELSEWHERE = re.compile(rf"{tmux_commands.ELSEWHERE}-(\d+)")
 
 
 class OwnTmux:
-    """One tmux session of ours, as `ports.tmux.terminal.OwnSession` on a real tmux server."""
+    """One tmux session of AgentMux.
+
+    Implements `ports.tmux.terminal.OwnSession` on a real tmux server.
+    """
 
     def __init__(self, client: TmuxClient, target: Target) -> None:
         self._client = client
@@ -80,14 +83,14 @@ class OwnTmux:
         if monitor:
             place = ("-c", tmux_commands.literal(str(cwd)), "-t", monitor)
             respawn = ("respawn-pane", "-k", *place, "--", *argv)
-            # An older version has made the session without some options.
+            # An older version of AgentMux may have created the session without some options.
             self._must(tmux_commands.join([respawn, *tmux_commands.show_status(monitor)]))
             return monitor
         commands = tmux_commands.monitor_window(self._target.session, str(cwd), argv)
         return self._must(tmux_commands.join(commands)).stdout.strip()
 
     def panes(self) -> tuple[Pane, ...]:
-        """Return every pane of the session, in tmux's order, with the monitor's."""
+        """Return every pane of the session, including the monitor's, in tmux's order."""
         return self._look()[0]
 
     def open_panes(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
@@ -108,18 +111,19 @@ class OwnTmux:
         return pane_ids
 
     def _mark(self, panes: Sequence[NewPane], made: Mapping[str, str]) -> None:
-        """Set the options that identify new panes; ``made`` has the pane ids by launch id."""
+        """Set the options that identify the new panes; ``made`` maps launch ids to pane ids."""
         for _, reply in self._in_batches(
             tmux_commands.mark_pane(made[pane.launch], pane) for pane in panes
         ):
             self._client.expect(reply)
 
     def arrange(self, visible: Sequence[str]) -> Arranged:
-        """Show the panes ``visible`` to the right of the monitor; park all other panes of ours.
+        """Show the panes ``visible`` to the right of the monitor, and park all our other panes.
 
-        Panes for which there is no room stay parked. While the user has zoomed the window, or if
-        there is no monitor, this does nothing. Whoever types into a pane that is moved beside the
-        monitor follows it there, and is shown the monitor when the pane is parked.
+        A parked pane is in a window of its own. Panes for which there is no room stay parked. If
+        the user has zoomed the window, or if there is no monitor, this does nothing. A user who is
+        typing into a pane that is moved beside the monitor follows it there; one whose pane is
+        parked is shown the monitor.
         """
         for _ in range(_ARRANGE_TRIES):
             panes, monitor, zoomed = self._look()
@@ -134,7 +138,7 @@ class OwnTmux:
                 return Arranged()
             if not reply.says(NO_TARGET):
                 self._client.expect(reply)
-            # A pane ended between the look and the moves: look again.
+            # A pane ended after `_look`: try again.
         return Arranged()
 
     def go_to(self, pane: str) -> bool:
@@ -142,7 +146,7 @@ class OwnTmux:
         if tmux_pane is None:
             return False
         reply = self._run(tmux_commands.join(tmux_commands.go_to(self._target.session, tmux_pane)))
-        if reply.says(NO_TARGET):  # it ended after the look
+        if reply.says(NO_TARGET):  # the pane ended after `_look`
             return False
         self._client.expect(reply)
         return True
@@ -155,7 +159,7 @@ class OwnTmux:
             self._client.expect(reply)
 
     def _last(self, groups: Iterable[Sequence[tmux_commands.Command]]) -> TmuxReply:
-        """Run groups of commands up to the first that fails; return the reply to the last call."""
+        """Run the groups until one fails; return the reply to the last call that ran."""
         replies = []
         for _, reply in self._in_batches(groups):
             replies.append(reply)
@@ -164,10 +168,11 @@ class OwnTmux:
         return replies[-1]
 
     def tell_clients(self, text: str) -> None:
-        """Show ``text`` as a message to every client of the server that needs it.
+        """Show ``text`` as a message to every client of the server.
 
-        A client that shows this session's monitor does not; clients that leave are skipped.
-        tmux ends it after a few seconds, or when a key is pressed.
+        Clients that show this session's monitor are left out, because they see it there; clients
+        that leave meanwhile are skipped. tmux removes the message after a few seconds or at a key
+        press.
         """
         for call in tmux_commands.messages(
             self._must(tmux_commands.CLIENTS).stdout, text, about=self._target.session
@@ -175,7 +180,7 @@ class OwnTmux:
             self._run(call)
 
     def label(self, labels: Mapping[str, str]) -> None:
-        """Set the text in the border of each pane, by pane id; panes that are gone are skipped."""
+        """Set the text in the border of each pane (pane id to text); missing panes are skipped."""
         groups = (
             [("set-option", "-pq", "-t", pane, tmux_commands.LABEL, tmux_commands.printable(label))]
             for pane, label in labels.items()
@@ -200,7 +205,10 @@ class OwnTmux:
         return screens
 
     def type_text(self, pane: str, text: str) -> None:
-        """Send the characters of ``text`` to the pane; none is read as the name of a key."""
+        """Send the characters of ``text`` to the pane.
+
+        Tmux interprets none of them as a key name.
+        """
         self._must(
             tmux_commands.join([_leave_modes(pane), ("send-keys", "-l", "-t", pane, "--", text)])
         )
@@ -243,26 +251,26 @@ class OwnTmux:
                 self._expect_end(reply)
 
     def set_environment(self, change: Change) -> None:
-        """Change the environment of the session's new panes.
+        """Change the environment variables that new panes of the session get.
 
-        The values go to tmux through stdin, since everybody can see the arguments of a program.
+        The values go to tmux through stdin, because every user can see a program's arguments.
         """
         lines = tmux_commands.set_environment(self._target.session, change)
         self._must(("source-file", "-"), stdin=lines)
 
     def keep_layout(self, window: str) -> None:
-        """Let tmux restore the monitor's width whenever the window's size changes.
+        """Make tmux restore the monitor's width whenever the size of ``window`` changes.
 
         This is optional: tmux before 3.3 refuses it, and the refusal is ignored.
         """
         self._run(tmux_commands.join([tmux_commands.repair_hook(window)]))
 
     def kill(self, words: str = "") -> None:
-        """Kill the session; a session that is gone is no error.
+        """Kill the session; it is not an error if the session is already gone.
 
-        Clients that came from another session are switched back there, or to another session if
-        that is gone, so that they stay in tmux; then ``words`` are shown to them. If there is none,
-        ``words`` are printed where these clients end.
+        Clients that came from another session are first switched back to it, or to another session
+        if it is gone, so that they stay in tmux; then ``words`` are shown to them. If there is no
+        other session, the clients end, and ``words`` are printed in their terminals.
         """
         with suppress(TerminalGoneError):
             clients, homes = (
@@ -286,9 +294,10 @@ class OwnTmux:
     def _in_batches(
         self, groups: Iterable[Sequence[tmux_commands.Command]]
     ) -> Iterator[tuple[int, TmuxReply]]:
-        """Run groups of commands in as few calls as possible; yield the result of each call.
+        """Run groups of commands in as few calls as possible.
 
-        A result is the number of groups in the call, and tmux's reply.
+        Yields:
+            For each call, the number of groups in it and tmux's reply.
         """
         for batch in tmux_commands.batches(groups):
             yield from self._run_in_halves(batch)
@@ -296,9 +305,10 @@ class OwnTmux:
     def _run_in_halves(
         self, batch: Sequence[Sequence[tmux_commands.Command]]
     ) -> Iterator[tuple[int, TmuxReply]]:
-        """Run groups in one call; if tmux refuses it as too long, halve them until it does not.
+        """Run groups in one call; if tmux refuses it as too long, split it in halves, recursively.
 
-        Each result is the number of groups in a call, and tmux's reply to that call.
+        Yields:
+            For each call, the number of groups in it and tmux's reply.
         """
         reply = self._run(tmux_commands.join(command for group in batch for command in group))
         if len(batch) > 1 and reply.says(TOO_LONG):
@@ -311,7 +321,7 @@ class OwnTmux:
     def _expect_end(self, reply: TmuxReply) -> None:
         """Check the reply to a command that may have ended the session or the server.
 
-        That the session or server is gone is no error.
+        It is not an error that the session or the server is gone.
 
         Raises:
             TerminalError: The command failed for another reason.
@@ -320,11 +330,11 @@ class OwnTmux:
             self._client.expect(reply)
 
     def _run(self, words: Sequence[str], *, stdin: str | None = None) -> TmuxReply:
-        """Run a call in this session, and in no other; a failure of its commands is returned.
+        """Run a call in this session only; return the reply, also if its commands failed.
 
         Raises:
-            TerminalGoneError: The session or its server does not exist any more.
-            TerminalUnreachableError: Its server is alive, but does not answer at the socket.
+            TerminalGoneError: The session or its server no longer exists.
+            TerminalUnreachableError: The server is alive, but does not answer at the socket.
         """
         seen = f"{self._target.uuid}\n"
         reply = self._client.run(
@@ -332,7 +342,7 @@ class OwnTmux:
         )
         if reply.stdout.startswith(seen):
             return replace(reply, stdout=reply.stdout.removeprefix(seen))
-        if reply.says(TOO_LONG):  # tmux carried nothing out
+        if reply.says(TOO_LONG):  # tmux ran none of the commands
             return reply
         raise self._find_cause(reply)
 
@@ -345,7 +355,7 @@ class OwnTmux:
         if other is None and not reply.says((*NO_SERVER, *SERVER_WENT)):
             self._client.expect(reply)
             return self._client.unreadable("it does not begin with our mark")
-        # A server that is ending does not answer, and may be alive for a moment.
+        # A server that is ending no longer answers, but its process may live for a moment.
         if not left_after([(server.pid, server.started)], wait_s=_GOING_S):
             return TerminalGoneError("the tmux server is gone")
         return HiddenServerError(
@@ -354,10 +364,10 @@ class OwnTmux:
 
 
 def _leave_modes(pane: str) -> tmux_commands.Command:
-    """Return a command that leaves copy mode, in which tmux and not the program gets the keys.
+    """Return a command that leaves copy mode, in which tmux itself would handle the keys.
 
     Raises:
-        TerminalError: ``pane`` is empty. tmux would take the present pane, perhaps the user's.
+        TerminalError: ``pane`` is empty: tmux would use the current pane, perhaps the user's.
     """
     if not pane:
         raise TerminalError("there is no pane to type into")
@@ -368,9 +378,10 @@ def _leave_modes(pane: str) -> tmux_commands.Command:
 def _moves(
     session: str, panes: Sequence[Pane], monitor: str, visible: Sequence[str]
 ) -> list[list[tmux_commands.Command]]:
-    """Return groups of commands after which exactly ``visible`` are beside the monitor.
+    """Return groups of commands after which exactly the panes ``visible`` are beside the monitor.
 
-    Where possible a pane takes the place of another one, so that the monitor keeps its width.
+    Where possible, a coming pane is swapped with a leaving one, so that the monitor keeps its
+    width.
     """
     ours = {pane.id: pane for pane in panes if pane.launch or tmux_commands.is_vacant(pane)}
     shown = [pane.id for pane in panes if pane.visible]

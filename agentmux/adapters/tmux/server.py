@@ -1,7 +1,7 @@
-"""A tmux server: its process, its sessions, and making a session of ours on it.
+"""A tmux server: its process, its sessions, and creating a session of AgentMux on it.
 
-libtmux is not used here: its import takes 148 ms, and it has no timeout, no stdin and no escape for
-words that end in ``;``. Tests and rarely used commands may use it.
+It does not use libtmux, whose import takes 148 ms, and which has no timeout, no stdin and no escape
+for words that end in ``;``. Tests and rarely used commands may use libtmux.
 """
 
 from __future__ import annotations
@@ -38,21 +38,22 @@ from agentmux.ports.tmux.terminal import (
 )
 
 MINIMUM_VERSION: Final = (3, 2)
-"""The oldest version that we support: the first with ``new-session -e`` and ``copy-mode -q``."""
+"""The oldest supported version of tmux: the first with ``new-session -e`` and ``copy-mode -q``."""
 
 SOCKET_PATH_MAX: Final = 107
-"""The most bytes of a socket's path: the size of ``sun_path`` (unix(7)), without the final NUL."""
+"""The maximum length of a socket's path in bytes: ``sun_path`` (unix(7)) without the final NUL."""
 
 _CREATE_TRIES: Final = 3
 _CREATE_WAIT_S: Final = 30.0
-"""The least time limit for making a session: tmux would make it even after we have given up."""
+"""The minimum time limit for creating a session: tmux would create it even after a timeout."""
 
 
 def version(*, timeout_s: float = 5.0) -> str:
     """Return the output of ``tmux -V``, such as ``tmux 3.3a``.
 
     Raises:
-        NotInstalledError: tmux is not installed, or older than `MINIMUM_VERSION`.
+        NotInstalledError: tmux is not installed, or is older than `MINIMUM_VERSION`.
+        TerminalUnreachableError: tmux does not answer within ``timeout_s`` seconds.
     """
     text = call(["tmux", "-V"], timeout_s=timeout_s).stdout.strip()
     numbers = tmux_commands.parse_version(text)
@@ -65,18 +66,19 @@ def version(*, timeout_s: float = 5.0) -> str:
 
 
 def socket_path(*, name: str | None = None, tmux_tmpdir: str | None = None) -> str:
-    """Return the path of the socket of server ``name`` (``tmux -L``), or of the default server.
+    """Return the socket path of the server ``name`` (as in ``tmux -L``).
 
-    ``tmux_tmpdir`` is the value of ``TMUX_TMPDIR``; None if it is not set.
+    None means the default server. ``tmux_tmpdir`` is the value of ``TMUX_TMPDIR``; None if it is
+    not set.
     """
     folder = os.path.realpath(tmux_tmpdir) if tmux_tmpdir and Path(tmux_tmpdir).is_dir() else "/tmp"  # noqa: S108 (tmux's own)
     return f"{folder}/tmux-{os.getuid()}/{name or 'default'}"
 
 
 class TmuxTerminal:
-    """A tmux server, as `agentmux.ports.tmux.terminal.Terminal`.
+    """A tmux server; implements `agentmux.ports.tmux.terminal.Terminal`.
 
-    It remembers nothing about the server, so several objects may use one server.
+    It keeps no state about the server, so several objects may use the same server.
     """
 
     def __init__(
@@ -93,11 +95,12 @@ class TmuxTerminal:
 
         Args:
             socket: The absolute path of the socket.
-            name: As in ``tmux -L``.
-            config_file: Replaces the user's configuration if this starts the server.
-            timeout_s: The time limit of each call; making a session may take longer.
-            tmux_tmpdir: The value of ``TMUX_TMPDIR``, if set.
-            client: Asks the server, instead of a client that is made from the other arguments.
+            name: The server's name, as in ``tmux -L``.
+            config_file: The configuration file to use if a call starts the server; None for the
+                user's.
+            timeout_s: The time limit of each call, in seconds; creating a session may take longer.
+            tmux_tmpdir: The value of ``TMUX_TMPDIR``; None if it is not set.
+            client: The client to use; if given, the other arguments are ignored.
         """
         self._client = client or TmuxClient(
             socket=socket or socket_path(name=name, tmux_tmpdir=tmux_tmpdir),
@@ -110,17 +113,20 @@ class TmuxTerminal:
         return self._client.socket
 
     def server(self) -> Server:
-        """Return the server that answers at the socket; its pid is 0 if no server runs."""
+        """Return the server that answers at the socket; its pid is 0 if no server is running."""
         reply = self._ask("display-message", "-p", "#{pid}")
         with self._client.parsing():
             return self._server(int(reply.stdout.strip() or 0) if reply else 0)
 
     def sessions(self) -> tuple[TmuxSession, ...]:
-        """Return every session of the server, also the user's; empty if no server runs."""
+        """Return every session of the server, including the user's own.
+
+        Empty if no server is running.
+        """
         return self.listing().sessions
 
     def listing(self) -> ServerListing:
-        """Return the server (pid 0 if none runs) and all its sessions, in one call of tmux."""
+        """Return the server (pid 0 if none is running) and its sessions, with one call of tmux."""
         reply = self._ask(*tmux_commands.join(tmux_commands.LISTING))
         with self._client.parsing():
             pid, sessions = tmux_commands.parse_listing(reply.stdout) if reply else (0, ())
@@ -139,7 +145,7 @@ class TmuxTerminal:
         size: tuple[int, int],
         argv: Sequence[str],
     ) -> CreatedSession:
-        """Make a detached session whose first pane, the monitor, runs ``argv``, in one call.
+        """Create a detached session, in one call; its first pane, the monitor, runs ``argv``.
 
         Args:
             name: The tmux session's name.
@@ -147,7 +153,7 @@ class TmuxTerminal:
             path: The session's directory; stored in an option of the tmux session.
             cwd: The directory in which ``argv`` runs.
             size: Columns and rows.
-            argv: Two words or more, so that tmux starts no shell.
+            argv: The monitor's command line; at least two words, so that tmux starts no shell.
 
         Raises:
             BlockedError: The name is taken (reason `NAME_TAKEN`).
@@ -165,7 +171,7 @@ class TmuxTerminal:
                 hints=(f"look at it: tmux attach -t ={name}",),
             )
         words = tmux_commands.created_line(reply.stdout).split("\t")
-        # Where a hook renamed the session after it was marked, it is known by its mark.
+        # If a hook renamed the session after it was marked, find it by its uuid.
         if reply.returncode != 0 and not (words[0] and self._has_marked(uuid)):
             if words[0]:
                 self._client.run(
@@ -198,10 +204,13 @@ class TmuxTerminal:
         return any(each.uuid == uuid for each in self.sessions())
 
     def _raise_ended(self, created: str) -> None:
-        """Raise an error that names the user's hook that has ended a new session, if one may have.
+        """Raise an error that names the user's hook that may have ended a new session, if any.
 
         Args:
-            created: What tmux said of its hooks when the session was made.
+            created: The output of the commands of `commands.create`, which lists the hooks.
+
+        Raises:
+            TerminalError: A global hook may have ended the session.
         """
         for name, command in tmux_commands.ending_hooks(created):
             client = shlex.join(tmux_commands.client_of(self.socket))
@@ -215,9 +224,10 @@ class TmuxTerminal:
         return Server(socket=self.socket, pid=pid, started=start_time(pid))
 
     def _ask(self, *words: str) -> TmuxReply | None:
-        """Run a command that only reads; return None if there is no server or no session.
+        """Run a command that only reads.
 
-        A server that ended during the call is asked once more, which tells that there is none.
+        Return its reply, or None if there is no server or session. If the server ended during the
+        call, it is repeated once: the second call finds no server.
         """
         reply = self._client.run(*words)
         if reply.says(SERVER_WENT):
@@ -225,11 +235,12 @@ class TmuxTerminal:
         return None if reply.says((*NO_SERVER, *NO_TARGET)) else self._client.expect(reply)
 
     def _create(self, words: Sequence[str], uuid: str) -> TmuxReply:
-        """Run the words that make the session ``uuid``; return the reply, also that of a failure.
+        """Run the words that create the session ``uuid``; return the last reply, even a failure.
 
-        Try again a few times, unless the session exists, if a server at the socket was just ending
-        and dropped the call, or if the session was gone before it was marked: with the user's
-        ``destroy-unattached`` it ends when a client leaves while a hook of the user still runs.
+        If the session does not exist afterwards, it tries again a few times in two cases: a server
+        at the socket was just ending and dropped the call, or the session ended before it was
+        marked. (With the user's ``destroy-unattached``, it ends when a client leaves while a hook
+        still runs.)
         """
         limit = max(self._client.timeout_s, _CREATE_WAIT_S)
         reply = self._client.run(*words, timeout_s=limit)
@@ -247,10 +258,11 @@ class TmuxTerminal:
         return reply
 
     def _make_folder(self) -> None:
-        """Make the socket's folder with tmux's permissions.
+        """Create the socket's folder with the permissions that tmux gives it.
 
         Raises:
-            TerminalError: The socket's path is too long, or the folder cannot be made or is unsafe.
+            TerminalError: The socket's path is too long, or the folder cannot be created or is
+                unsafe.
         """
         if len(os.fsencode(self.socket)) > SOCKET_PATH_MAX:
             raise TerminalError(
@@ -271,10 +283,10 @@ class TmuxTerminal:
 
 
 def _mistakes(files: str) -> tuple[str, ...]:
-    """Return the warning that tmux found mistakes in its configuration files.
+    """Return a warning that tmux found mistakes in its configuration files, with how to see them.
 
     Args:
-        files: Their paths, separated by commas, as tmux lists them.
+        files: The paths of the configuration files, separated by commas, as tmux lists them.
     """
     words = [word for file in files.split(",") if file for word in ("-f", file)]
     look = shlex.join(("tmux", "-L", "mistakes", *words, "new-session"))

@@ -1,9 +1,9 @@
-"""A visit: the tmux client of a person who is inside tmux shows our session, and comes back.
+"""Temporarily switches the tmux client of a user who is inside tmux to one of our sessions.
 
-libtmux serves here, where a person waits and the server is known to answer: it has no time limit.
-No module that a faster command loads may import this one, since libtmux takes as long to import as
-a whole ``agentmux submit`` takes. What happens to clients is heard in tmux's control mode, which
-libtmux does not have.
+This uses libtmux, which has no time limit: here a person is waiting, and the server is known to
+answer. Modules that faster commands load must not import this one, because importing libtmux takes
+as long as a whole ``agentmux submit``. What happens to clients is read in tmux's control mode,
+which libtmux does not offer.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from agentmux.adapters.tmux import commands as tmux_commands
 from agentmux.ports.tmux.terminal import Target, TerminalError, TerminalGoneError
 
 _END_S: Final = 0.5
-"""How long a session takes to end after it has sent its clients back."""
+"""Seconds that a session takes to end after it has sent its clients back."""
 
-# Nobody looks at this client, so it must not change the size of a window.
+# This client shows nothing to anybody, so it must not change the size of a window.
 _LISTEN: Final = f"attach-session -f ignore-size,{tmux_commands.UNSEEN}"
 
 
 class Visit:
-    """The client that shows this process's pane shows our session instead, for a while."""
+    """Makes the client that shows this process's pane show one of our sessions for a while."""
 
     def __init__(self, target: Target, environ: Mapping[str, str]) -> None:
-        """Find the client.
+        """Find the client that shows this process's pane.
 
         Args:
             target: The session to show.
@@ -54,7 +54,7 @@ class Visit:
             )
 
     def begin(self) -> None:
-        """Have the client show the session.
+        """Switch the client to the session.
 
         Raises:
             TerminalGoneError: The session is gone.
@@ -64,10 +64,10 @@ class Visit:
             raise TerminalGoneError("the tmux session is gone")
 
     def wait(self) -> None:
-        """Return once the client shows another session or has ended, or the session has ended."""
+        """Block until the client shows another session or has ended, or the session has ended."""
         with self._listening() as ear:
             while (line := ear.line()) is not None and not line.startswith("%session-changed"):
-                pass  # from that line on nothing is missed
+                pass  # after that line, this client hears every change
             if not self.lasts():
                 return
             while (line := ear.line()) is not None and not self._is_over(line):
@@ -77,12 +77,12 @@ class Visit:
                 pass
 
     def lasts(self) -> bool:
-        """Return whether the client shows the session now."""
+        """Return whether the client currently shows the session."""
         shown = self._server.cmd("list-clients", "-F", "#{client_name} #{session_id}").stdout
         return f"{self._client} {self._target.session}" in shown
 
     def _is_over(self, line: str) -> bool:
-        """Return whether this line of tmux's control mode says that the client has left."""
+        """Return whether this control-mode line says that the client left the session."""
         what, _, rest = line.partition(" ")
         if what == "%client-detached":
             return rest == self._client
@@ -91,7 +91,7 @@ class Visit:
 
     @contextmanager
     def _listening(self) -> Iterator[_Ear]:
-        """Attach a client that hears what happens to the others; the caller sees nothing of it."""
+        """Attach an invisible control-mode client, which hears what happens to the others."""
         words = (*tmux_commands.client_of(self._target.server.socket), "-C")
         with subprocess.Popen(
             (*words, *tmux_commands.goes_to(self._target, _LISTEN)),
@@ -116,7 +116,7 @@ class _Ear:
         self._data = b""
 
     def line(self, until: float | None = None) -> str | None:
-        """Return the next line; None at the end, or if it is past ``until`` (monotonic seconds)."""
+        """Return the next line; None at the end of output, or at ``until`` (monotonic seconds)."""
         while b"\n" not in self._data:
             left = None if until is None else max(0.0, until - time.monotonic())
             if not select.select([self._fd], [], [], left)[0]:
