@@ -1,9 +1,9 @@
-"""Protocols for what operations need of the outside world; `adapters` has classes for them.
+"""Protocols for what operations need from the outside world; `adapters` implements them.
 
-A module here is named after the thing that operations use, an adapter after how it is done:
+A module here is named after what operations use; an adapter is named after how it works:
 
 - `claims`: ``adapters/pane/claims``
-- `display`: ``monitor/screen``, which is not an adapter but a part of the monitor
+- `display`: ``monitor/screen``, which belongs to the monitor and is no adapter
 - `fleet`: ``adapters/system/processes/fleet_command``
 - `processes`: ``adapters/disk/lock``, ``disk/handover``, ``wake/pipe`` and ``system/processes``
 - `programs`: ``adapters/config/installed_programs``
@@ -12,5 +12,5 @@ A module here is named after the thing that operations use, an adapter after how
 - `templates` and `trust`: ``adapters/config/project_files``
 - `terminal`: ``adapters/tmux`` and ``adapters/pane/delivery``
 
-Adapters do not know each other; `wiring` passes them to the operations as arguments.
+Adapters do not import each other; `wiring` passes them to the operations as arguments.
 """

@@ -10,7 +10,7 @@ class Claims(Protocol):
     """The claim files of this host; a launch locks the file of the conversation that it uses."""
 
     def require_writable(self) -> None:
-        """Check that claim files can be written here; changes nothing.
+        """Check that claim files can be written on this host, without changing anything.
 
         Raises:
             DataError: They cannot be written, so no agent could be launched.
@@ -29,17 +29,19 @@ class Claims(Protocol):
         """Whether a running process has locked the claim file at ``path``."""
 
     def holder(self, path: Path) -> str | None:
-        """Say in words who has locked the claim file at ``path``; None if nobody has.
+        """Return a description of the process that holds the lock on ``path``; None if none does.
 
-        Slower than `is_held`.
+        This is slower than `is_held`.
         """
 
     def latest(self, program: str, home: str, cwd: str) -> tuple[str, ...]:
-        """Return ids, any of which may stand for a program's latest conversation.
+        """Return every id that may identify the program's latest conversation in a directory.
 
-        Some programs can only resume the latest conversation of a config home and a directory. The
-        ids are those of the last launch there and of the launches that ran beside it, and the ids
-        of their conversations as far as they are known; empty if none were stored.
+        Some programs can only resume the latest conversation of a config home and a directory.
+
+        Returns:
+            The ids of the last launch there, of the launches that ran at the same time, and of
+            their conversations where these are known. Empty if no ids were stored.
 
         Args:
             program: Base name of the program.
@@ -48,7 +50,9 @@ class Claims(Protocol):
         """
 
     def note_latest(self, program: str, home: str, cwd: str, owners: tuple[str, ...]) -> None:
-        """Store ``owners``: the ids that `latest` will return for this program, home and directory.
+        """Store the ids ``owners``, which `latest` then returns for the same arguments.
+
+        They replace the ids that were stored before.
 
         Raises:
             DataError: They cannot be written.

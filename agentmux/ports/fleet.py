@@ -1,4 +1,4 @@
-"""What the desk and the page need of the fleet."""
+"""The protocol through which the desk and the web page read the fleet."""
 
 from __future__ import annotations
 
@@ -9,24 +9,28 @@ if TYPE_CHECKING:
 
 
 class Fleet(Protocol):
-    """Looks at the fleet. Its methods block: call them in a thread.
+    """A read-only view of the fleet.
 
-    They raise `AgentmuxError` with the words of the command where the database is away, or is of
-    another version.
+    `board` and `question` block, so call them in a thread. They raise `AgentmuxError`, with the
+    message and hints of the `agentmux fleet` command, if the database cannot be reached or has a
+    different version.
     """
 
     def is_set_up(self) -> bool:
-        """Return whether this host knows a fleet; that costs one look at a file."""
+        """Return whether a fleet has been set up on this host; only checks that a file exists."""
 
     def board(self) -> FleetBoard:
-        """Return the fleet as it is now, or was a few seconds ago."""
+        """Return the state of the fleet, which may be a few seconds old."""
 
     def question(self, feature: str) -> FleetQuestion:
-        """Return what is to be decided on the feature with this id.
+        """Return the decision that the user has to make on a feature, with what it is based on.
+
+        Args:
+            feature: The feature's id.
 
         Raises:
-            NotFoundError: There is none, or several.
+            NotFoundError: No feature has this id, or several have it.
         """
 
     def forget(self) -> None:
-        """Read anew at the next look: something was decided."""
+        """Drop cached answers, so that the next call reads anew; call it after a decision."""

@@ -1,4 +1,4 @@
-"""A forge: where issues are read, and requests (pull requests, merge requests) are opened."""
+"""Forges, where AgentMux reads issues and opens requests (pull or merge requests)."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from agentmux.errors import MissingError, NotInstalledError
 
 
 class ForgeError(MissingError):
-    """A forge's program is not installed, is not logged in, fails, or does not answer in time."""
+    """A forge's command-line program is missing, is not logged in, fails or does not answer."""
 
 
 class ForgeNotInstalledError(ForgeError, NotInstalledError):
-    """A forge's program is not installed."""
+    """A forge's command-line program is not installed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueComment:
-    """A comment on an issue, by somebody who may write to the repository."""
+    """A comment on an issue, by an author who may write to the repository."""
 
     author: str
     text: str
@@ -29,11 +29,12 @@ class IssueComment:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IssueText:
-    """An issue, in the words of people outside.
+    """The text of an issue, written by people who may not be trusted.
 
     Attributes:
-        comments: Oldest first; only those whose authors may write to the repository.
-        left_out: How many other comments there are.
+        place: The repository that has the issue.
+        comments: The comments by authors who may write to the repository, oldest first.
+        left_out: The number of other comments.
     """
 
     place: RepoRef
@@ -47,15 +48,15 @@ class IssueText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForgeRequest:
-    """A request on a forge.
+    """A request (pull or merge request) on a forge.
 
     Attributes:
-        branch: The branch that it asks to merge.
-        commit: The commit at which that branch is, as far as the forge knows.
-        base: The branch into which it asks to merge.
-        is_open: Whether it is neither merged nor closed.
-        is_merged: Whether it was merged.
-        source: The repository that has ``branch``, as `Forge.identity` names it.
+        branch: The branch to be merged.
+        commit: The tip of ``branch``, as far as the forge knows.
+        base: The branch that ``branch`` is to be merged into.
+        is_open: Whether the request is neither merged nor closed.
+        is_merged: Whether the request was merged.
+        source: The repository that has ``branch``, named as by `Forge.identity`.
     """
 
     number: int
@@ -70,12 +71,14 @@ class ForgeRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRequest:
-    """A request to be opened.
+    """A request (pull or merge request) to be opened.
 
     Attributes:
-        place: The repository that it is for.
-        source: The repository that has ``branch``; often the same.
-        is_draft: Whether it is opened as a draft.
+        place: The repository in which the request is opened; it has ``base``.
+        source: The repository that has ``branch``; often the same as ``place``.
+        branch: The branch to be merged.
+        base: The branch that ``branch`` is to be merged into.
+        is_draft: Whether to open the request as a draft.
     """
 
     place: RepoRef
@@ -88,91 +91,112 @@ class NewRequest:
 
 
 class Forge(Protocol):
-    """All forges that are known, asked by their own programs."""
+    """Access to all known forges, through their own command-line programs."""
 
     @property
     def specs(self) -> Mapping[str, ForgeSpec]:
-        """The forges by name.
+        """The descriptions of the known forges, by the forge's name.
 
         Raises:
-            ConfigError: The user's file of forges is wrong.
+            ConfigError: The user's file that describes forges is invalid.
         """
 
     def require_program(self, place: RepoRef) -> None:
-        """Check that the forge's program is installed.
+        """Check that the program of the forge that hosts ``place`` is installed.
 
         Raises:
-            ForgeError: It is not.
+            ForgeError: It is not installed.
         """
 
     def issue(self, place: RepoRef, number: int, *, comments: bool) -> IssueText:
-        """Read an issue.
+        """Return the issue ``number`` of a repository.
+
+        Args:
+            place: The repository.
+            number: The issue's number.
+            comments: Whether to read the comments, too.
 
         Raises:
-            ForgeError: The forge's program does not tell.
+            ForgeError: The forge's program cannot answer.
         """
 
     def identity(self, place: RepoRef) -> str:
-        """Return the name by which requests of this repository are known.
+        """Return the name or id that the forge uses for the repository in `ForgeRequest.source`.
 
         Raises:
-            ForgeError: The forge's program does not tell.
+            ForgeError: The forge's program cannot answer.
         """
 
     def requests(self, place: RepoRef, branch: str) -> tuple[ForgeRequest, ...]:
-        """Return the open requests for a branch of this name, from whatever repository.
+        """Return the open requests in ``place`` that ask to merge a branch named ``branch``.
+
+        The branch may be in any repository, for example in a fork.
 
         Raises:
-            ForgeError: The forge's program does not tell.
+            ForgeError: The forge's program cannot answer.
         """
 
     def request(self, place: RepoRef, number: int) -> ForgeRequest:
-        """Return a request, also one that is closed.
+        """Return the request ``number`` of ``place``, whether it is open or closed.
 
         Raises:
-            ForgeError: The forge's program does not tell.
+            ForgeError: The forge's program cannot answer.
         """
 
     def wait_for_commit(self, place: RepoRef, number: int, commit: str) -> ForgeRequest:
-        """Return a request once it is at ``commit``; after some seconds, as it is.
+        """Wait until the forge shows ``commit`` as the tip of a request's branch.
 
-        A forge takes a moment to see what was pushed.
+        A forge needs a moment to notice a push. The wait ends after some seconds in any case.
+
+        Returns:
+            The request as the forge last showed it; its commit may still be another one.
 
         Raises:
-            ForgeError: The forge's program does not tell.
+            ForgeError: The forge's program cannot answer.
         """
 
     def open(self, new: NewRequest) -> str:
-        """Open a request; return what the program printed.
+        """Open a request, and return what the forge's program printed.
 
         Raises:
-            ForgeError: The program failed; the request may exist all the same.
+            ForgeError: The program failed; the request may have been opened nevertheless.
         """
 
 
 class RemoteBranches(Protocol):
-    """The remotes of the project's repository."""
+    """The remotes of the project's repository, and the branches on them."""
 
     def all(self) -> tuple[Remote, ...]:
-        """Return every remote, in the order of the configuration."""
+        """Return every remote, in the order of git's configuration."""
 
     def branch(self, name: str, *, remote: str | None = None) -> str | None:
-        """Return the commit of a branch here, or of one on a remote as last fetched; else None."""
+        """Return the tip of the branch ``name``; None if there is no such branch.
+
+        Args:
+            name: Short name of the branch.
+            remote: The remote that has the branch; its state at the last fetch counts. None looks
+                for a local branch.
+        """
 
     def bring(self, name: str, commit: str, remote: str) -> None:
-        """Fetch a branch, and make one here with the same name, at ``commit``, that tracks it.
+        """Fetch a branch, and create a local branch of the same name that tracks it.
+
+        Args:
+            name: Short name of the branch.
+            commit: The commit at which the local branch is created.
+            remote: The remote to fetch from.
 
         Raises:
-            GitError: Git cannot fetch it, or it is not at that commit any more.
-            UsageError: A branch of this name exists here, or could not.
+            GitError: Git cannot fetch the branch, or the branch does not contain ``commit``.
+            UsageError: A local branch of this name exists, or the name is not allowed here.
         """
 
     def fetch(self, name: str, commit: str, remote: str) -> None:
-        """Fetch a branch, so that ``commit`` is here; make no branch.
+        """Fetch a branch, so that the repository has ``commit``; creates no local branch.
 
         Raises:
-            GitError: Git cannot fetch it, or the branch does not have that commit any more.
+            GitError: Git cannot fetch the branch, or the branch no longer contains ``commit``.
         """
 
     def main_branch(self, remote: str) -> str | None:
-        """Return the main branch of a remote, as far as git knows without asking; else None."""
+        """Return the main branch of a remote, as recorded locally; None if it is not recorded."""

@@ -1,4 +1,4 @@
-"""What `agentmux doctor` is told about this machine: facts only, no opinion."""
+"""The facts about this machine that `agentmux doctor` checks."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from agentmux.core.codec.frozen import dataclass, field
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TmuxFacts:
-    """The tmux program, and the server that AgentMux would use.
+    """Facts about the tmux program, and about the server that AgentMux would use.
 
     Attributes:
-        version: As ``tmux -V`` prints it.
+        version: The version as ``tmux -V`` prints it.
         socket: The path of the server's socket.
-        pid: Of the server; 0 if none runs.
-        options: The server's global options, by name; empty if none runs.
-        hooks: The user's global hooks: names with their commands.
-        plain_keys: The keys without Ctrl or Alt that tmux takes before any program sees them.
+        pid: The pid of the server; 0 if no server runs.
+        options: The server's global options, by name; empty if no server runs.
+        hooks: The user's global hooks, as pairs of name and command.
+        plain_keys: The keys without Ctrl or Alt that are bound in tmux's root table, so that they
+            do not reach the program in the pane.
     """
 
     version: str
@@ -30,13 +31,13 @@ class TmuxFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TerminalFacts:
-    """The terminal of this command.
+    """Facts about the terminal in which the command runs.
 
     Attributes:
-        term: ``TERM``; empty if it is not set.
-        colour_term: ``COLORTERM``.
-        is_utf8: Whether the locale's characters are UTF-8.
-        size: Columns and rows; None without a terminal.
+        term: The value of ``TERM``; empty if it is not set.
+        colour_term: The value of ``COLORTERM``; empty if it is not set.
+        is_utf8: Whether the locale's encoding is UTF-8.
+        size: Columns and rows; None if the command runs without a terminal.
     """
 
     term: str
@@ -47,14 +48,15 @@ class TerminalFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemFacts:
-    """What the system allows.
+    """Facts about the limits that the operating system sets.
 
     Attributes:
         user: The name of the user.
-        kills_at_logout: Whether logind ends a user's processes at the end of the login session.
-        lingers: Whether the user's processes are kept all the same.
-        watches: The limits of inotify: instances used and allowed by user, and watches allowed;
-            None where the system has no such limits.
+        kills_at_logout: Whether logind ends a user's processes when the user logs out.
+        lingers: Whether lingering is enabled for the user, which keeps their processes
+            nevertheless.
+        watches: The inotify limits of the user: instances in use, instances allowed and watches
+            allowed. None if the system has no inotify.
     """
 
     user: str
@@ -65,14 +67,15 @@ class SystemFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskFacts:
-    """The file system on which the sessions of the project are.
+    """Facts about the file system that holds the sessions of the project.
 
     Attributes:
-        path: The directory that was looked at: the sessions', or the nearest one that exists.
-        network: The type of a network file system; empty for a local disk.
-        is_writable: Whether a file can be made there.
-        free_bytes: What the user may still write.
-        free_files: How many files can still be made; None where the file system has no limit.
+        path: The directory that was examined: the sessions' directory or, if it does not exist,
+            its nearest parent that does.
+        network: The type of the network file system, such as ``nfs``; empty for a local disk.
+        is_writable: Whether files can be created in ``path``.
+        free_bytes: The number of bytes that the user can still write.
+        free_files: The number of files that can still be created; None if there is no limit.
     """
 
     path: str

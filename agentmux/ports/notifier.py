@@ -1,4 +1,4 @@
-"""Sends notifications to addresses outside of tmux."""
+"""Notifications that are sent to addresses outside of tmux."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ class Notification:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendResult:
-    """What happened to a message at one address.
+    """The result of sending a notification to one address.
 
     Attributes:
-        problem: Why it was not sent, without anything secret; empty if it was.
+        address: Where the notification was to be sent.
+        problem: Why it was not sent, without secrets; empty if it was sent.
     """
 
     address: Address
@@ -30,7 +31,7 @@ class SendResult:
 
 
 class Notifier(Protocol):
-    """Sends messages."""
+    """Sends notifications to the addresses that the user has configured."""
 
     def send(
         self,
@@ -38,12 +39,13 @@ class Notifier(Protocol):
         addresses: Sequence[Address],
         handed_over: Callable[[], None] = lambda: None,
     ) -> tuple[SendResult, ...]:
-        """Send ``message`` to each address, and wait for the results; never raises.
+        """Send ``message`` to each address, and return the results; never raises.
 
-        It returns within a time limit, whatever the addresses do.
+        The call returns within a time limit, even if an address does not respond.
 
         Args:
-            message: What to send.
-            addresses: ``desktop`` and URLs.
-            handed_over: Called as soon as the message will be sent even if this process ends.
+            message: The notification to send.
+            addresses: Where to send it: ``desktop``, or URLs.
+            handed_over: Called once a separate process has taken over the sending, so that the
+                message is sent even if this process ends.
         """

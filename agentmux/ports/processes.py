@@ -1,4 +1,4 @@
-"""Other processes: the session's lock, pipes between processes, how we learn that one has ended."""
+"""What operations need from other processes: locks, pipes, and notice when a process ends."""
 
 from __future__ import annotations
 
@@ -8,29 +8,32 @@ from typing import Final, Protocol
 
 
 class ProcessWatch(Protocol):
-    """Reports the end of processes, without polling."""
+    """Reports when processes end, without polling."""
 
     def watch(self, pid: int, ended: Callable[[int], object]) -> None:
-        """Call ``ended(pid)`` once, when the process has ended; now if it already has."""
+        """Call ``ended(pid)`` once, when the process ends; at once if it has already ended."""
 
     def start_time(self, pid: int) -> int:
         """Return when a process started, in ticks since boot (macOS: Unix time); 0 if unknown."""
 
     def close(self) -> None:
-        """Stop watching."""
+        """End the watch; no ``ended`` is called any more."""
 
 
 class WakePipe(Protocol):
     """The orchestrator's end of the pipe through which other processes wake or stop it."""
 
     def fileno(self) -> int:
-        """Return the pipe's descriptor for the event loop; readable when somebody has written."""
+        """Return the pipe's file descriptor, which is readable once a process has written."""
 
     def drain(self) -> set[bytes]:
-        """Empty the pipe; return its lines: ``w`` asks to read everything again, ``s`` to stop."""
+        """Empty the pipe, and return the distinct lines that were in it.
+
+        The line ``w`` asks the orchestrator to read everything again, ``s`` asks it to stop.
+        """
 
     def close(self) -> None:
-        """Close the pipe: nobody can wake us any more."""
+        """Close the pipe; other processes can no longer wake the orchestrator."""
 
 
 LOCK_WAIT_S: Final = 1.0
@@ -38,35 +41,42 @@ LOCK_WAIT_S: Final = 1.0
 
 
 class Lock(Protocol):
-    """A lock; an orchestrator holds that of its session for its whole life."""
+    """A file lock. An orchestrator holds the lock of its session for its whole life."""
 
     def acquire(self, timeout_s: float, holder: Mapping[str, object]) -> None:
-        """Take the lock, and store ``holder``, a description of this process, beside it.
+        """Take the lock, and store a note about its holder beside it.
+
+        Args:
+            timeout_s: How many seconds to wait for another process to release the lock.
+            holder: The content of the note: a description of this process.
 
         Raises:
-            BlockedError: Another process still has it after ``timeout_s`` seconds.
+            BlockedError: Another process still holds the lock after ``timeout_s`` seconds.
         """
 
     def release(self, *, keep_note: bool = False) -> None:
-        """Release the lock, and remove the note of who held it unless ``keep_note``."""
+        """Release the lock; remove the note about its holder, unless ``keep_note`` is true."""
 
     def still_mine(self) -> bool:
-        """Return whether we hold the lock, and the locked file is still the one at its path."""
+        """Return whether this process holds the lock, and the locked file is still at its path.
+
+        False if the file was deleted, or was replaced by another one.
+        """
 
     def is_deleted(self) -> bool:
-        """Return whether the file that we locked was deleted, and no other one is at its path."""
+        """Return whether the file that this process locked was deleted and not replaced."""
 
     def is_held(self) -> bool:
-        """Return whether any process has the lock; changes nothing."""
+        """Return whether any process holds the lock; changes nothing."""
 
     def holder(self) -> Mapping[str, object] | None:
-        """Return the description that the holder gave to `acquire`; None if there is none."""
+        """Return the note that the holder passed to `acquire`; None if there is no note."""
 
 
 class TreeLock(Lock, Protocol):
-    """The lock of a work tree; the orchestrator of the session that works there holds it.
+    """The lock of a work tree, held by the orchestrator of the session that works there.
 
-    Its note names the last session (``path``), also while no process holds the lock.
+    Its note names, as ``path``, the last session that worked there, even while nobody holds it.
     """
 
     @property
@@ -74,28 +84,35 @@ class TreeLock(Lock, Protocol):
         """The top of the work tree; outside of git, the project's directory."""
 
     def note(self, holder: Mapping[str, object]) -> None:
-        """Write the note without taking the lock."""
+        """Write ``holder`` as the note, without taking the lock."""
 
     def forget(self, path: str) -> None:
         """Remove the note if it names the session at ``path``."""
 
 
 class Handover(Protocol):
-    """The pipe in which a new orchestrator tells the command that started it: ready, or why not."""
+    """The pipe through which a new orchestrator reports to the command that started it.
+
+    The report says that the orchestrator is ready, or why it could not start.
+    """
 
     @property
     def path(self) -> Path:
         """Path of the pipe, to be passed to the new orchestrator."""
 
     def wait(self, timeout_s: float, pid: int) -> bytes | None:
-        """Wait for the orchestrator's report (ready, or why not), and return it.
+        """Wait for the orchestrator's report, and return it.
 
-        None if there is no report after ``timeout_s`` seconds, or if the orchestrator, which is
-        process ``pid``, ended without one.
+        Args:
+            timeout_s: How many seconds to wait.
+            pid: The pid of the orchestrator.
+
+        Returns:
+            The report; None if the time has passed, or the orchestrator has ended without one.
         """
 
     def set_folder(self, folder: Path) -> None:
-        """Correct `path`: the directory of the pipe was renamed to ``folder``."""
+        """Change `path` after the directory of the pipe was renamed to ``folder``."""
 
     def close(self) -> None:
         """Remove the pipe; safe to repeat."""

@@ -10,36 +10,38 @@ if TYPE_CHECKING:  # who only needs tmux must not import the core
 
 
 class Programs(Protocol):
-    """The programs on this machine: where they are, and what the programs of agents can do."""
+    """The programs on this machine: where they are, and what the agents' programs can do."""
 
     @property
     def path(self) -> str:
-        """The ``PATH`` that agents get; the folder of our own scripts comes first."""
+        """The ``PATH`` that agents get; the folder of AgentMux's own scripts comes first."""
 
     @property
     def shell(self) -> str:
         """The path of the user's shell: ``$SHELL``, else ``/bin/sh``."""
 
     def find(self, command: str, on: str = "", /) -> Path | None:
-        """Return the path of ``command`` in the first folder that has it, else None.
+        """Return the path of the program ``command``; None if it is not installed.
 
-        The folders are those of the PATH ``on``; if that is empty, those of `path`.
+        Args:
+            command: The program's name.
+            on: The ``PATH`` to search, in order; empty searches `path`.
         """
 
     def probe(self, spec: AgentSpec, /) -> ProbeResult:
-        """Return what an agent's program can do; the answer is cached.
+        """Run an agent's program to find out its version and abilities; the answer is cached.
 
-        A program that is asked for the first time has one second to answer. If it does not, the
-        ``problem`` of the result says so.
+        The program has one second to answer. If it takes longer, the ``problem`` of the result
+        says so.
         """
 
     def ask(self, spec: AgentSpec, /) -> ProbeResult:
-        """Return what `probe` returns, but give the program ten seconds to answer."""
+        """Do the same as `probe`, but give the program ten seconds to answer."""
 
     def identity(self, path: str, /) -> str:
         """Return a text that changes when the program at ``path`` is replaced.
 
-        Empty if there is no program.
+        The text is empty if no program is at ``path``.
         """
 
     def exists(self, path: str, /) -> bool:

@@ -1,1 +1,1 @@
-"""Repositories, worktrees, checkpoints and deliveries."""
+"""Protocols for git: repositories, worktrees, work-tree checkpoints, trials, merges and remotes."""

@@ -1,6 +1,6 @@
-"""Work-tree checkpoints: the files of a work tree as commits that only their session has.
+"""Work-tree checkpoints: commits of a work tree's files, stored in the session's directory only.
 
-Paths are relative to the top of the work tree. A name that ends in ``/`` is a directory.
+Paths are relative to the top of the work tree. A path that ends in ``/`` is a directory.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from agentmux.core.codec.frozen import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedTree:
-    """A work tree as it was saved.
+    """The commit in which a work tree was saved, and what was checked out at that time.
 
     Attributes:
-        commit: The commit with the files; only the session's directory has it.
-        head: The commit that was checked out; None before the first one.
-        branch: Short name of the branch that was checked out; None where HEAD was detached.
-        missing: The files that could not be saved: too large, unreadable, refused by a filter of
-            git, or in a repository of their own.
+        commit: The commit with the files; it is stored in the session's directory only.
+        head: The commit that was checked out; None if the repository had no commit.
+        branch: Short name of the branch that was checked out; None if HEAD was detached.
+        missing: The files that could not be saved because they are too large, unreadable, refused
+            by a git filter, or in a nested repository.
     """
 
     commit: str
@@ -32,23 +32,27 @@ class SavedTree:
 class TreeCheckpoints(Protocol):
     """The checkpoints of one session's work tree.
 
-    No method changes a ref, the index, the configuration or the objects of the repository, but for
-    one ref outside of ``refs/heads`` where nothing else keeps the commit that a checkpoint is based
-    on.
+    Except for `hand_over`, no method changes the repository's index, configuration or objects. The
+    only ref that is ever written is outside of ``refs/heads``; it keeps the commit that a
+    checkpoint is based on, if no other ref does.
     """
 
     def take(
         self, message: str, *, limit_s: float, replaced_by: str | None = None
     ) -> SavedTree | None:
-        """Save the files of the work tree that git does not ignore; None outside of git.
+        """Save the files of the work tree that git does not ignore.
 
         Files in ``.agentmux`` are saved as they are in the index.
 
         Args:
             message: The message of the commit.
-            limit_s: How long it may take.
-            replaced_by: A checkpoint that is to be written next: the files that it would replace
-                are saved even if git ignores them.
+            limit_s: How many seconds the call may take.
+            replaced_by: The checkpoint whose files are about to be written over the work tree: the
+                files that it would replace are saved even if git ignores them. None if no
+                checkpoint is about to be written.
+
+        Returns:
+            The saved work tree; None outside of a git repository.
 
         Raises:
             GitError: Git refuses.
@@ -57,13 +61,15 @@ class TreeCheckpoints(Protocol):
         """
 
     def tree(self, *, limit_s: float) -> str | None:
-        """Return the id of the work tree's files, as a checkpoint has them; None outside of git.
+        """Return the id of the git tree that a checkpoint taken now would have; stores nothing.
 
-        It is git's id of the tree: equal for equal files, and of the commit with these files.
-        Nothing is kept.
+        Work trees with equal files have equal ids.
 
         Args:
-            limit_s: How long it may take.
+            limit_s: How many seconds the call may take.
+
+        Returns:
+            The id of the tree; None outside of a git repository.
 
         Raises:
             GitError: Git refuses.
@@ -71,7 +77,9 @@ class TreeCheckpoints(Protocol):
         """
 
     def changed_since(self, commit: str) -> tuple[str, ...]:
-        """Return the files that `write_files` would change for a checkpoint; keeps nothing.
+        """Return the files of the work tree that differ from the checkpoint ``commit``.
+
+        These are the files that `write_files` would change. Nothing is stored.
 
         Raises:
             GitError: Git refuses, for example because the commit is gone.
@@ -79,33 +87,39 @@ class TreeCheckpoints(Protocol):
         """
 
     def write_files(self, since: str, until: str, *, leave: Collection[str]) -> tuple[str, ...]:
-        """Make the files that differ between two commits as they are in ``until``.
+        """Write the files in which two commits differ, as they are in ``until``; safe to repeat.
 
-        It may be called any number of times. Other files stay as they are; so do repositories in
-        the work tree, the files in ``.agentmux`` and in ``leave``, and files that ``until`` does
-        not have because it ignores them.
+        Files in which the commits do not differ keep their content. So do nested repositories, the
+        files in ``.agentmux``, and files that ``until`` lacks because it ignores them.
+
+        Args:
+            since: The first commit.
+            until: The second commit.
+            leave: Files that must not be changed.
 
         Returns:
-            The files that could not be written, or that one in ``leave`` is in the way of.
+            The files that could not be written, some of them because a file in ``leave`` is in the
+            way.
 
         Raises:
             GitError: Git refuses, for example because a commit is gone.
         """
 
     def differing(self, since: str, until: str) -> tuple[str, ...]:
-        """Return the files in which two commits differ, without those in ``.agentmux``.
+        """Return the files in which two commits differ, except those in ``.agentmux``.
 
         Raises:
             GitError: Git refuses, for example because a commit is gone.
         """
 
     def hand_over(self, commit: str | None) -> str:
-        """Copy a checkpoint into the objects of the repository; return its commit.
+        """Copy a checkpoint's commit into the repository's objects, and return the commit.
 
-        Nothing refers to it there: once the caller's reference is gone, git deletes it one day.
+        No ref is created: unless the caller creates one, git may delete the commit at any later
+        time.
 
         Args:
-            commit: The checkpoint; None saves the work tree as it is now, for this alone.
+            commit: The checkpoint; None saves the work tree as it is now, for this call only.
 
         Raises:
             GitError: Git refuses, for example because the commit is gone.
@@ -113,4 +127,7 @@ class TreeCheckpoints(Protocol):
         """
 
     def forget(self) -> None:
-        """Delete the session's ref, if it has one; the objects go with the session's directory."""
+        """Delete the session's ref from the repository, if there is one.
+
+        The checkpoints themselves are deleted with the session's directory.
+        """

@@ -1,4 +1,4 @@
-"""Bringing a session's result into the branch that its own branch began on."""
+"""Merging a session's result into its base: the branch from which its own branch was created."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from agentmux.ports.git.repository import GitError
 
 
 class MergeConflictError(GitError):
-    """The two sides change the same places; nothing was changed.
+    """The result and the base change the same places of a file; nothing was changed.
 
     Attributes:
         paths: The files in conflict.
-        said: What git says of each conflict, one line each.
+        said: Git's messages about the conflicts, one line for each.
     """
 
     def __init__(
@@ -27,14 +27,16 @@ class MergeConflictError(GitError):
 
 
 class BaseMovedError(GitError):
-    """The base has moved since the merge was computed; nothing was changed: compute it again."""
+    """The base has moved since the merge was computed, so compute it again; nothing was changed."""
 
 
 class CheckoutDirtyError(GitError):
-    """The base is checked out, and the merge would touch what is not committed there.
+    """The merge would overwrite uncommitted changes in the work tree that has the base checked out.
+
+    Nothing was changed.
 
     Attributes:
-        paths: The files in question; nothing of them was changed.
+        paths: The files with these changes.
     """
 
     def __init__(self, message: str, *, paths: tuple[str, ...], hints: tuple[str, ...]) -> None:
@@ -43,17 +45,21 @@ class CheckoutDirtyError(GitError):
 
 
 class CheckoutBusyError(GitError):
-    """The base is checked out where an operation of git waits for the user; nothing was changed."""
+    """The base is checked out in a work tree with an unfinished rebase, merge or the like.
+
+    The user must finish it first. Nothing was changed.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MergePlan:
-    """A merge that is computed and not made.
+    """A merge that was computed, but does not count until the base is moved to ``new``.
 
     Attributes:
         base: Short name of the branch that gets the result.
-        old: Its commit before.
-        new: Its commit after; ``old`` where it contains the result already.
+        old: The tip of the base before the merge.
+        new: The tip of the base after the merge; equal to ``old`` if the base contains the result
+            already.
     """
 
     base: str
@@ -62,85 +68,93 @@ class MergePlan:
 
 
 class Merging(Protocol):
-    """Merges into branches of one repository, without a work tree of their own."""
+    """Merges commits into branches of one repository; needs no work tree."""
 
     def plan(self, base: str, result: str, *, branch: str, trailer: tuple[str, str]) -> MergePlan:
-        """Compute the merge of the commit ``result`` into the branch ``base``; move no branch.
+        """Compute the merge of a commit into a branch, without moving the branch.
 
-        Where the base has nothing else, its new commit is ``result`` itself; else a merge commit is
-        made, by the user's identity, and signed if the user's commits are.
+        If the base can be fast-forwarded, its new tip is ``result`` itself. Otherwise a merge
+        commit is created with the user's identity, and signed if the user's commits are.
 
         Args:
-            base: Short name of a branch.
-            result: A commit.
-            branch: The name of the result's branch, for the merge commit's message.
+            base: Short name of the branch to merge into.
+            result: The commit to merge.
+            branch: The name of the result's branch, for the message of the merge commit.
             trailer: Key and value of a line at the end of that message.
 
         Raises:
-            MergeConflictError: The two sides change the same places.
-            GitError: The branch does not exist; git is older than 2.38, or refuses.
+            MergeConflictError: The base and the result change the same places.
+            GitError: The branch does not exist, git is older than 2.38, or git refuses.
         """
 
     def foresee(
         self, base: str, tree: Path, home: Path, session: str, *, leave_out: Collection[str] = ()
     ) -> None:
-        """Raise why the files of a work tree, once committed, could not be merged now.
+        """Check whether the files of a work tree could be committed and merged into the base now.
 
-        It changes nothing, and runs no hook. A merge may meet something else, later.
+        This changes nothing, and runs no hook. The real merge may still fail for another reason.
 
         Args:
-            base: Short name of the branch that would get them.
+            base: Short name of the branch to merge into.
             tree: The top of the work tree.
             home: The directory of the session that works there.
             session: The session's uuid.
-            leave_out: Changed files that will not be committed: those that were changed already
-                when the session began, such as by its setup.
+            leave_out: Changed files that will not be committed because they were changed before
+                the session began, for example by its setup.
 
         Raises:
-            MergeConflictError: The two sides change the same places.
-            CheckoutDirtyError: The base is checked out, and files there are in the way.
-            IndexBusyError: Another git uses that checkout.
+            MergeConflictError: The base and the files change the same places.
+            CheckoutDirtyError: Uncommitted changes where the base is checked out are in the way.
+            IndexBusyError: Another git process is using that checkout.
             GitError: As for `plan`.
         """
 
     def ways_to_put_back(self, base: str) -> tuple[str, ...]:
-        """Return hints for each stash that was made as one of our hints says; oldest first.
+        """Return hints how to restore the changes that the user stashed before a merge.
 
-        ``base`` is the branch that was to be merged into. It is empty if git cannot tell.
+        They cover each stash that was made with the command of an earlier hint, oldest first.
+
+        Args:
+            base: The branch that was to be merged into.
+
+        Returns:
+            The hints; empty if there is no such stash, or git cannot list the stashes.
         """
 
     def checkout_of(self, base: str) -> Path | None:
-        """Return the top of the work tree in which the branch is checked out; None for none."""
+        """Return the top of the work tree that has the branch checked out; None if none has."""
 
     def is_merged(self, plan: MergePlan) -> bool:
-        """Return whether the base contains the new commit, and its checkout agrees with it."""
+        """Return whether the base contains the new commit of the plan."""
 
     def move(self, plan: MergePlan) -> None:
-        """Move the base, which is checked out nowhere, from ``old`` to ``new``.
+        """Move the base from the plan's old commit to its new one.
+
+        No work tree may have the base checked out; see `fast_forward`.
 
         Raises:
-            BaseMovedError: It is at neither of them.
+            BaseMovedError: The base is at neither of these commits.
             GitError: Git refuses.
         """
 
     def fast_forward(
         self, plan: MergePlan, top: Path, *, keep: AbstractContextManager[None] | None = None
     ) -> None:
-        """Move the base, which is checked out at ``top``, and its files, from ``old`` to ``new``.
+        """Move the base, and the files of the work tree that has it checked out, to the new commit.
 
-        A call that was killed is completed by the next one. Files that differ from HEAD are left
-        alone: the call is refused if the merge would touch one that is neither as in ``old`` nor as
-        in ``new``.
+        If a call is killed, the next one completes it. The user's uncommitted changes are kept: the
+        call is refused if the merge would overwrite a file that is neither as in ``plan.old`` nor
+        as in ``plan.new``.
 
         Args:
-            plan: What to move.
-            top: The top of the work tree.
-            keep: Entered for that time: it keeps sessions from working there. No other session
-                merges meanwhile.
+            plan: The computed merge.
+            top: The top of the work tree that has the base checked out.
+            keep: Held during the change, to keep other sessions from working and merging there;
+                None holds nothing.
 
         Raises:
-            BaseMovedError: The base is at neither of them.
-            CheckoutDirtyError: Files there are in the way.
-            IndexBusyError: Another git uses that checkout.
+            BaseMovedError: The base is at neither commit of the plan.
+            CheckoutDirtyError: Uncommitted changes are in the way.
+            IndexBusyError: Another git process is using that checkout.
             GitError: Git refuses.
         """

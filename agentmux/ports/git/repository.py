@@ -1,4 +1,4 @@
-"""The git repository of one project."""
+"""The git repository of a project: its HEAD, branches, changed files and commits."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ InProgress = Literal["rebase", "merge", "cherry-pick", "revert"]
 
 
 class GitError(AgentmuxError):
-    """Git failed; the message contains what it printed."""
+    """A git command failed; the message contains what git printed."""
 
 
 class GitRefusedError(GitError):
-    """The commit was not made: a hook, the signing or git itself refused it.
+    """Git, a hook or the signing refused a change, such as a commit, which was not made.
 
     Attributes:
         output: What git and the hooks printed.
@@ -30,11 +30,11 @@ class GitRefusedError(GitError):
 
 
 class HeadMovedError(GitError):
-    """HEAD is not where the caller expected it.
+    """HEAD is not at the commit or branch that the caller expected.
 
     Attributes:
-        expected: Where it should be.
-        found: Where it is.
+        expected: Where HEAD should be.
+        found: Where HEAD is.
     """
 
     def __init__(self, expected: Head, found: Head) -> None:
@@ -47,7 +47,7 @@ class HeadMovedError(GitError):
 
 
 class ResultChangedError(GitRefusedError):
-    """The files are not those that were approved: nothing was committed."""
+    """The files have changed since the user approved them; nothing was committed."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -59,12 +59,12 @@ class ResultChangedError(GitRefusedError):
 class IndexBusyError(GitError):
     """The user's index cannot be updated to a new commit now.
 
-    The new commit counts only once the index is updated: an index that still has the old files
-    would make the user's next commit undo it.
+    The new commit counts only once the index is updated: with the old files in the index, the
+    user's next commit would undo it.
 
     Attributes:
-        lock: The lock file of another git process, to wait for until it is gone; None if git has
-            another reason.
+        lock: The lock file of another git process; the update can be tried again once it is gone.
+            None if there is another reason.
     """
 
     def __init__(self, lock: Path | None, *, said: str = "") -> None:
@@ -81,13 +81,13 @@ class IndexBusyError(GitError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Head:
-    """Where HEAD is.
+    """The commit and branch at which HEAD is.
 
     Attributes:
-        commit: The id of the commit; None before the first commit.
-        branch: Short name; None when detached.
-        in_progress: The operation, such as a merge, that the user has to finish first; None for
-            none.
+        commit: The id of the commit; None if the repository has no commit yet.
+        branch: Short name of the branch; None if HEAD is detached.
+        in_progress: The unfinished git operation (merge, rebase, …), which the user must finish
+            before AgentMux can commit; None if there is none.
     """
 
     commit: str | None
@@ -95,19 +95,19 @@ class Head:
     in_progress: InProgress | None = None
 
     def describe(self) -> str:
-        """Return the place as text for messages: ``1a2b3c4d5e6f on main``."""
+        """Return HEAD as text for messages, such as ``1a2b3c4d5e6f on main``."""
         commit = self.commit[:12] if self.commit else "no commit"
         return f"{commit} on {self.branch}" if self.branch else f"{commit}, detached"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftCommits:
-    """Commits that were made in a work tree, and that its HEAD has left.
+    """Commits that were made in a work tree, and that the history of its HEAD no longer contains.
 
     Attributes:
-        commit: The last of them.
-        subjects: Hash and subject of each that the history of HEAD does not have, oldest first.
-        is_related: Whether they have an ancestor with HEAD.
+        commit: The last of these commits.
+        subjects: Abbreviated hash and subject of each of these commits, oldest first.
+        is_related: Whether these commits and HEAD have a common ancestor.
     """
 
     commit: str
@@ -116,20 +116,29 @@ class LeftCommits:
 
 
 def finish_it(head: Head, worktree: str | None = None) -> str:
-    """Return the hint to finish what is in progress; to abort it would lose what was done in it."""
+    """Return the hint with the git command that finishes the operation in progress.
+
+    The hint never aborts the operation: that would lose the work done in it.
+
+    Args:
+        head: A HEAD with an operation in progress.
+        worktree: The work tree for ``git -C``; None for the current directory.
+    """
     git = f"git -C {shlex.quote(worktree)}" if worktree else "git"
     return f"finish it: {git} {head.in_progress} --continue"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChangeRange:
-    """Two states of the code.
+    """Two states of the code to be compared.
 
     Attributes:
-        since: A commit.
-        until: A commit; None for the work tree with all files that git does not ignore.
-        leave_out: Paths that do not count.
-        home: The directory of the session whose work-tree checkpoints may be named; None for none.
+        since: The commit with the earlier state.
+        until: The commit with the later state; None for the work tree as it is now, with all files
+            that git does not ignore.
+        leave_out: Paths that are not compared.
+        home: The directory of a session, if one of the commits may be one of its work-tree
+            checkpoints; else None.
     """
 
     since: str
@@ -146,33 +155,38 @@ class Repository(Protocol):
     """
 
     def top_level(self) -> Path | None:
-        """Return the root folder of the working tree; None outside of one."""
+        """Return the top of the work tree; None outside of a work tree."""
 
     def is_bare(self) -> bool:
-        """Return whether the project is in a bare repository: it has no working tree."""
+        """Return whether the project is in a bare repository, which has no work tree."""
 
     def head(self) -> Head:
-        """Return HEAD's commit and branch, and the operation that is in progress."""
+        """Return HEAD's commit and branch, and the unfinished git operation."""
 
     def contains(self, commit: str, *, tip: str = "HEAD") -> bool:
         """Return whether the history of ``tip`` contains a commit."""
 
     def fork(self, base: str, *, since: str, head: str = "HEAD") -> str:
-        """Return the commit at which the history of ``head`` left that of ``base``.
+        """Return the last commit that the histories of ``head`` and ``base`` have in common.
 
-        It is ``since``, or a later commit of ``base`` that was merged meanwhile.
+        Args:
+            base: The branch on which the work of ``head`` began.
+            since: The commit on which the work began. It is returned unless the common commit is
+                a later one, because ``base`` was merged meanwhile.
+            head: The commit with the work.
         """
 
     def with_environment(self, environ: Mapping[str, str]) -> Repository:
-        """Return the same repository, whose git, hooks and signing programs have ``environ``."""
+        """Return the same repository; its git, hooks and signing programs run with ``environ``."""
 
     def committed_since(self, commit: str) -> tuple[str, ...]:
-        """Return the files in which HEAD differs from a commit, without ``.agentmux``."""
+        """Return the files in which HEAD differs from a commit, except those in ``.agentmux``."""
 
     def list_dropped_commits(self, commit: str, branch: str) -> tuple[str, ...]:
-        """Return hash and subject of the commits up to ``commit`` that a branch has not any more.
+        """Return the commits in the history of ``commit`` that a branch no longer contains.
 
-        The oldest is first; none where the branch does not exist.
+        Each is given as abbreviated hash and subject, oldest first. Empty if the branch does not
+        exist.
         """
 
     def is_related(self, commit: str) -> bool:
@@ -181,90 +195,104 @@ class Repository(Protocol):
     def left_commits(
         self, *, since: str, known: Collection[str] = (), also: Collection[str] = ()
     ) -> tuple[LeftCommits, ...]:
-        """Return what was made in this work tree and is not in the history of HEAD.
+        """Return the commits that were made in this work tree and that HEAD no longer contains.
 
-        It was committed on another branch, or on none, before that was left. What HEAD or the files
-        have as well, for example by a cherry-pick, is not returned.
+        They were made on another branch, or on a detached HEAD, before HEAD went elsewhere.
+        Commits whose changes HEAD or the files contain as well, for example after a cherry-pick,
+        are left out.
 
         Args:
             since: The commit on which the work began.
             known: Branches and commits whose history counts as HEAD's.
-            also: Commits that HEAD was at here, by another record than git's log of HEAD.
+            also: Further commits at which HEAD was here, known from another source than the reflog.
+
+        Returns:
+            One entry for each line of history.
         """
 
     def subjects(self, since: str) -> tuple[str, ...]:
-        """Return the subjects of the commits after ``since``, oldest first."""
+        """Return the subjects of the commits from ``since`` to HEAD, oldest first."""
 
     def show_changes(self, found: ChangeRange, *, paths: Collection[str], stat: bool) -> int:
-        """Let git show the changes on the terminal, with the user's pager; return its exit status.
+        """Let git show the changes on the terminal, with the user's pager.
 
         Args:
             found: What to compare.
-            paths: Only these files and directories; all if empty.
-            stat: Only the names, and how much changed.
+            paths: Show only these files and directories; empty shows all.
+            stat: Show only how many lines of each file changed, as ``git diff --stat`` does.
+
+        Returns:
+            Git's exit status.
         """
 
     def stat(self, found: ChangeRange) -> tuple[str, ...]:
-        """Return the lines of ``git diff --stat`` for the changes; of the first 40 files."""
+        """Return the lines of ``git diff --stat`` for the first 40 changed files."""
 
     def patch(self, found: ChangeRange) -> tuple[str, ...]:
-        """Return the lines of ``git diff`` for the changes, without colours; cut at some 2 MB."""
+        """Return the lines of ``git diff`` for the changes, without colours, cut at about 2 MB."""
 
     def missing_hooks(self) -> str | None:
-        """Return the configured directory of hooks if it does not exist here; else None."""
+        """Return the directory that ``core.hooksPath`` names if it does not exist; else None."""
 
     def index_lock(self) -> Path | None:
-        """Return the path of the lock file of the user's index while it exists, else None."""
+        """Return the path of the lock file of the user's index; None if there is no lock file."""
 
     def changes(self) -> tuple[str, ...]:
-        """Return all uncommitted changes: first those of `dirty`, then those of `list_nested`.
+        """Return all uncommitted changes: the paths of `dirty`, then those of `list_nested`.
 
-        It takes one call of git.
+        This calls git once.
         """
 
     def modules_with_work(self) -> tuple[str, ...]:
-        """Return the submodules with work that only they have, ending in ``/``.
+        """Return the submodules that contain work which exists nowhere else; each ends in ``/``.
 
-        That are changes, stashes, and commits that none of their remotes has.
+        Such work is uncommitted changes, stashes, and commits that no remote of the submodule has.
         """
 
     def dirty(self) -> tuple[str, ...]:
-        """Return the files that differ from HEAD or are untracked, without ``.agentmux``."""
+        """Return the files that differ from HEAD or are untracked, except those in ``.agentmux``.
+
+        Files that git ignores are left out.
+        """
 
     def list_nested(self) -> tuple[str, ...]:
-        """Return the untracked folders that are repositories themselves, ending in ``/``.
+        """Return the untracked folders that are repositories themselves; each ends in ``/``.
 
         Git adds none of their files to a commit of this repository.
         """
 
     def list_tracked_files(self, paths: Collection[Path]) -> tuple[str, ...]:
-        """Return the files at or below these places that came with the repository, or will go."""
+        """Return the files at or below ``paths`` that are in git's index.
+
+        They came with the repository, or will be committed to it.
+        """
 
     def protect_from_clean(self, sessions: Path) -> bool:
-        """Have ``git clean -fdx`` spare the folder of the project's sessions; safe to repeat.
+        """Make ``git clean -fdx`` keep the folder of the project's sessions; safe to repeat.
 
         Returns:
-            Whether git spares it: not outside of a repository, and not where the user's own files
-            or rights keep us from that.
+            Whether git keeps the folder. False outside of a repository, or if the user's own files
+            or missing permissions prevent it.
         """
 
     def changed_since(self, dirty_at_start: Collection[str]) -> tuple[str, ...]:
         """Return the files of `dirty` that are not in ``dirty_at_start``."""
 
     def ways_to_put_back(self, aside: str) -> tuple[str, ...]:
-        """Return hints for each stash with the message of one of our hints; oldest first.
+        """Return hints how to restore each stash that has the message ``aside``, oldest first.
 
-        It is empty if git cannot tell.
+        The user made these stashes with the command of an earlier hint. Empty if there are none, or
+        git cannot list the stashes.
         """
 
     def find_commit(
         self, trailer: tuple[str, str], *, since: str | None, also: Collection[str] = ()
     ) -> str | None:
-        """Return the id of the newest commit with this trailer in HEAD's history; None for none.
+        """Return the id of the newest commit in HEAD's history that has a trailer, else None.
 
         Args:
             trailer: Key and value of a line at the end of the commit message.
-            since: Only commits after this one count; None for all.
+            since: Only commits after this one count; None searches all.
             also: Further values of the trailer that count.
         """
 
@@ -276,17 +304,17 @@ class Repository(Protocol):
         """
 
     def has_branch(self, name: str) -> bool:
-        """Return whether ``git switch`` finds a branch of this name: here, or at a remote."""
+        """Return whether there is a local or remote branch of this name for ``git switch``."""
 
     def list_unnamed_commits(self, commit: str) -> tuple[str, ...]:
-        """Return the commits up to this one that no branch, tag, stash or HEAD leads to.
+        """Return the commits in the history of ``commit`` that no branch, tag, stash or HEAD has.
 
-        Each is an abbreviated id and a subject; the oldest is first. Nothing is returned for a
-        commit that does not exist, or if git fails.
+        Each is given as abbreviated hash and subject, oldest first. Empty if the commit does not
+        exist, or git fails.
         """
 
     def require_author(self) -> None:
-        """Check that a commit would have an author.
+        """Check that git has an author for a new commit.
 
         Raises:
             GitRefusedError: No name or no e-mail is configured; the hints are the two commands.
@@ -296,7 +324,7 @@ class Repository(Protocol):
         """Check that a branch of this name can be created.
 
         Raises:
-            UsageError: The name is invalid, or a branch has it already.
+            UsageError: The name is invalid, or a branch of this name exists.
         """
 
     def create_branch(self, name: str) -> None:
@@ -314,24 +342,27 @@ class Repository(Protocol):
         """
 
     def take_branch(self, name: str, head: Head) -> Head:
-        """Move a branch forward to HEAD, and check it out; return HEAD then.
+        """Move a branch forward to HEAD's commit, and make it the branch that is checked out.
 
-        Files and index stay as they are, and so does the branch that HEAD was on. The caller has
-        checked that no other work tree has the branch checked out.
+        The files, the index and the branch that was checked out before do not change. The caller
+        must have checked that no other work tree has the branch checked out.
 
         Args:
-            name: Of a branch whose history HEAD's contains.
+            name: Short name of the branch; HEAD's history must contain its tip.
             head: Where HEAD must be.
 
+        Returns:
+            The new HEAD.
+
         Raises:
-            HeadMovedError: It is elsewhere by now.
+            HeadMovedError: HEAD is not at ``head``.
             GitError: The branch has commits that HEAD does not have, or git refuses.
         """
 
     def result_tree(self, paths: Collection[str]) -> str:
-        """Return git's id of all files that the commit of these ``paths`` would have now.
+        """Return the id of the git tree that a commit of ``paths`` would have now; stores nothing.
 
-        It is that of HEAD's files if there are no paths. Nothing is kept.
+        Without paths, it is the id of HEAD's tree.
         """
 
     def commit(
@@ -345,20 +376,20 @@ class Repository(Protocol):
     ) -> str:
         """Commit exactly these files as they are on the disk, and return the commit's id.
 
-        What the user has staged stays staged.
+        Other files that the user has staged stay staged.
 
         Args:
-            message: Must not be blank.
-            paths: The files; one that is not on the disk is committed as deleted.
+            message: The commit message; must not be blank.
+            paths: The files to commit; a file that does not exist is committed as deleted.
             trailer: Key and value of a line to add to the message, for `find_commit`.
             onto: Where HEAD must be; None allows any place.
-            tree: What `result_tree` must return for the paths; empty allows any files. Hooks may
-                change them later.
+            tree: The id that `result_tree` must return for ``paths``; empty allows any. It is
+                checked before the commit hooks run, which may change files.
 
         Raises:
-            ResultChangedError: It returns something else.
-            IndexBusyError: The user's index cannot be updated. The commit may have been made all
-                the same: ask `find_commit`.
+            ResultChangedError: `result_tree` returns another id than ``tree``.
+            IndexBusyError: The user's index cannot be updated. The commit may have been made
+                nevertheless; `find_commit` tells.
             HeadMovedError: HEAD is not at ``onto``.
             GitRefusedError: There is nothing to commit, no author is configured, or git or a hook
                 refused.

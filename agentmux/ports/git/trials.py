@@ -1,4 +1,4 @@
-"""The trial of a session's state in the user's own checkout."""
+"""Trials: a session's current files, checked out in the user's own checkout to try them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from agentmux.core.codec.frozen import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
-    """A session's state in the user's checkout.
+    """A session's files that are checked out in the user's checkout, and how to go back.
 
     Attributes:
         session: The name of the session.
-        commit: The commit with its files, at which HEAD is detached.
-        branch: Short name of the branch that was checked out before; None where HEAD was detached.
+        commit: The commit with the session's files, at which HEAD is detached during the trial.
+        branch: Short name of the branch that was checked out before; None if HEAD was detached.
         head: The commit that was checked out before.
     """
 
@@ -25,24 +25,27 @@ class Trial:
 
 
 class Trials(Protocol):
-    """The trial in one checkout; there is one at most."""
+    """Begins and ends trials in one checkout, which has at most one trial at a time."""
 
     def current(self) -> Trial | None:
-        """Return the trial that was begun and not ended; None for none. Starts no git."""
+        """Return the trial that has begun and not ended, else None; does not run git."""
 
     def begin(self, trial: Trial) -> None:
-        """Note the trial, and check its commit out, detached.
+        """Record the trial, then check out its commit with a detached HEAD.
 
         Raises:
             GitRefusedError: Git refuses; nothing was changed.
         """
 
     def end(self, trial: Trial) -> None:
-        """Check out what was checked out before; leave no trace in the log of HEAD.
+        """Check out what was checked out before the trial.
+
+        The entry in the reflog of HEAD does not count as a checkout, so that ``git switch -`` works
+        as before.
 
         Raises:
             GitRefusedError: Git refuses; the trial goes on.
         """
 
     def forget(self) -> None:
-        """Remove the note of a trial that the user has ended without us; safe to repeat."""
+        """Delete the record of a trial that the user ended with git alone; safe to repeat."""

@@ -1,4 +1,4 @@
-"""The worktrees that sessions have of their own, in the repository of one project."""
+"""Worktrees: the git worktrees that AgentMux creates, each for one session alone."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from agentmux.errors import BlockedError
 
 
 class WorktreeTakenError(BlockedError):
-    """The path or the branch of a session's worktree belongs to something else."""
+    """The path or the branch that a session's worktree needs is already used by something else."""
 
     def __init__(self, message: str, *, hints: tuple[str, ...] = ()) -> None:
         super().__init__(message, reason="worktree_taken", hints=hints)
 
 
 WORKTREE_GONE: Final = "worktree_gone"
+"""The ``reason`` of a `FolderGoneError`."""
 
 
 class FolderGoneError(BlockedError):
-    """The folder of a worktree is not at its place, and git keeps work for it."""
+    """The folder of a worktree is missing, and git still keeps work that belongs to it."""
 
     def __init__(self, message: str, *, hints: tuple[str, ...] = ()) -> None:
         super().__init__(message, reason=WORKTREE_GONE, hints=hints)
@@ -29,23 +30,23 @@ class FolderGoneError(BlockedError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorktreeSpec:
-    """The worktree of one session.
+    """Describes the worktree of one session.
 
     Attributes:
-        path: Its top, absolute and without links.
-        branch: Short name of the branch that is checked out there; empty for a worktree that only
-            shows ``commit``, with a detached HEAD.
-        commit: Where the branch begins.
-        session: The session's uuid, by which branch and worktree are known as ours; or another text
-            without a line break, for a second worktree of the session.
+        path: The top of the worktree, absolute and without symbolic links.
+        branch: Short name of the branch that is checked out there; empty if the worktree has
+            ``commit`` checked out with a detached HEAD.
+        commit: The commit on which the branch is created.
+        session: The text that marks branch and worktree as belonging to the session: its uuid, or
+            another text without a line break for a second worktree of the session.
         home: The session's directory.
-        inner: Where the project is in the worktree, relative to its top; ``.`` is the top.
-        checkpoint: The work-tree checkpoint whose changes a worktree that is made again gets; None
-            for none.
-        is_continued: Whether the branch was there before the session: then it is never made,
-            moved back or deleted.
-        leaves_folder: Whether a worktree that is not at its place is made again even if git keeps
-            work for its folder; the person agreed to that.
+        inner: Path of the project in the worktree, relative to its top; ``.`` is the top.
+        checkpoint: The work-tree checkpoint whose changes are applied if the worktree is created
+            again; None applies none.
+        is_continued: Whether the branch existed before the session. Such a branch is never
+            created, moved back or deleted.
+        leaves_folder: Whether a missing worktree is created again even if git still keeps work for
+            its old folder; the user has agreed to that.
     """
 
     path: Path
@@ -60,16 +61,18 @@ class WorktreeSpec:
 
     @property
     def label(self) -> str:
-        """What is checked out, for people: the branch, or the commit that it shows."""
+        """The branch or commit that is checked out, as text for messages."""
         return f"branch {self.branch}" if self.branch else f"commit {self.commit[:12]}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BaseCommit:
-    """The commit that a worktree begins on.
+    """The commit from which a session's branch is created.
 
     Attributes:
-        branch: Short name of the branch that was named, or is checked out; None for another ref.
+        commit: The commit's id.
+        branch: Short name of the branch that the user named, or else that is checked out; None if
+            the user named something else, or HEAD is detached.
         has_submodules: Whether the commit has submodules.
     """
 
@@ -80,16 +83,18 @@ class BaseCommit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorktreeRoom:
-    """What is known before a worktree is made.
+    """The facts from which the path and the branch of a new worktree are chosen.
 
     Attributes:
-        root: The directory of all worktrees, absolute and without links; it may not exist.
-        inside: The directory of the repository, or of the one whose submodule it is, that contains
-            ``root``; None where none does.
-        is_writable: Whether directories can be made in ``root``.
-        names: What is in ``root``, also worktrees that were deleted by hand.
-        branches: Short names of all branches, and of branches that sessions are about to make.
-        version: Git's version; empty where unknown.
+        root: The directory for all worktrees, absolute and without symbolic links; it may not
+            exist.
+        inside: The repository that contains ``root``: this repository or its superproject. None if
+            neither contains it.
+        is_writable: Whether directories can be created in ``root``.
+        names: The names that are in use in ``root``, including those of worktrees that were deleted
+            by hand.
+        branches: Short names of all branches, including those that sessions have reserved.
+        version: Git's version; empty if it is unknown.
     """
 
     root: Path
@@ -102,37 +107,41 @@ class WorktreeRoom:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorktreeLoss:
-    """What a removal of worktree and branch would lose.
+    """The work that would be lost if a session's worktree and branch were removed.
+
+    It is false if no work would be lost. Commits are given as abbreviated hash and subject, oldest
+    first.
 
     Attributes:
-        changed: The files in the worktree that are not committed, also the ``hidden`` ones; ignored
-            ones do not count. A
-            repository in the worktree counts, and ends in ``/``; a submodule, or a repository that
-            git ignores, only if it has changes, stashes, or commits that no remote of it has.
-        hidden: Those of them that git was told not to look at (``git update-index
-            --skip-worktree``), so that `git status` does not show them.
-        commits: Hash and subject of the session's commits that are on no other branch and on no
-            tag, and whose changes the base does not have; oldest first.
-        loose: The same of commits that are not on the session's branch, either.
-        dropped: The same of those that a merge of ``commits`` would bring back: the base had them
-            when the session began, and has them no more.
-        tip: The commit of the branch; None if it does not exist.
-        is_beside: Whether HEAD of the worktree has some of ``loose``.
-        behind: The ends of those of ``loose`` that HEAD of the worktree had, and has left, that a
-            ref of the worktree alone has, or that are checked out in a worktree of ``kept``.
-        is_there: Whether the worktree exists; it would be removed.
-        branch: The branch that would be deleted; empty if none would.
-        besides: What else is in the worktree and in no commit, and is not the session's work: what
-            git ignores, and changes in a ``.agentmux`` folder. A folder with nothing else is named
-            alone, and ends in ``/``.
-        kept: The git directories of worktrees whose folder is not at its place: deleted, moved or
-            not mounted. They would be removed, and such a folder is no work tree any more then.
-        staged: The files that only an index in ``kept`` has so, and submodules there with commits
-            of their own, which end in ``/``.
-        saved: The files that only the last work-tree checkpoint has so, as the worktree is not at
-            its place.
-        operation: What is under way in the worktree, or in one of ``kept``, such as ``rebase``:
-            git may have saved changes for its end. Empty for nothing.
+        changed: The uncommitted files in the worktree, including ``hidden``, without files that git
+            ignores. A path that ends in ``/`` is a nested repository. A submodule, or a nested
+            repository that git ignores, is included only if it has changes, stashes, or commits
+            that none of its remotes has.
+        hidden: The files of ``changed`` that `git status` does not show, because git was told to
+            skip them (``git update-index --skip-worktree``).
+        commits: The commits of the session's branch that no other branch and no tag contains, and
+            whose changes the base does not contain.
+        loose: Commits like ``commits`` that are not on the session's branch either.
+        dropped: The commits that the base contained when the session began and no longer contains;
+            merging ``commits`` would bring them back.
+        tip: The tip of the session's branch; None if the branch does not exist.
+        is_beside: Whether some of ``loose`` are in the history of the worktree's HEAD.
+        behind: The last commit of each line of history in ``loose`` that HEAD of the worktree has
+            left, that only a ref of the worktree itself contains, or that is checked out in a
+            worktree of ``kept``.
+        is_there: Whether the worktree exists, and would be removed.
+        branch: The branch that would be deleted; empty if none would be.
+        besides: Other uncommitted files in the worktree, which are not the session's work: those
+            that git ignores, and changes in ``.agentmux`` folders. A folder that contains nothing
+            else is given as one path, which ends in ``/``.
+        kept: The git directories of worktrees whose folder was deleted, was moved or is not
+            mounted. They would be removed, so that such a folder would no longer be a work tree.
+        staged: The files whose content is only in the index of a worktree of ``kept``, and the
+            submodules of these worktrees that have commits of their own, which end in ``/``.
+        saved: The files whose content only the last work-tree checkpoint has, because the folder of
+            the worktree is missing.
+        operation: The unfinished git operation, such as ``rebase``, in the worktree or in one of
+            ``kept``; git may have saved changes for its end. Empty if there is none.
     """
 
     changed: tuple[str, ...] = ()
@@ -158,109 +167,116 @@ class WorktreeLoss:
 
 
 class CheckpointUnusableError(BlockedError):
-    """The files of a work-tree checkpoint cannot be put on the branch of the session."""
+    """The changes of a work-tree checkpoint cannot be applied to the session's branch."""
 
 
 class Worktrees(Protocol):
-    """The worktrees of sessions."""
+    """Creates, examines and removes the worktrees of sessions in one repository."""
 
     def base(self, ref: str | None) -> BaseCommit | None:
-        """Return the commit of ``ref``, or of HEAD; None where there is no such commit."""
-
-    def room(self, root: str | None) -> WorktreeRoom:
-        """Return what is known before a worktree is made; changes nothing.
+        """Return the commit that ``ref`` names; None if there is no such commit.
 
         Args:
-            root: As in ``git.root``: relative to the top of the repository; None is the default,
-                ``<repository>-worktrees`` beside it.
+            ref: A branch, tag or commit; None means HEAD.
+        """
+
+    def room(self, root: str | None) -> WorktreeRoom:
+        """Return the facts from which a new worktree's path and branch are chosen; changes nothing.
+
+        Args:
+            root: The directory for worktrees, as the setting ``git.root`` names it: relative to the
+                top of the repository. None is the default, ``<repository>-worktrees`` beside it.
         """
 
     def checkout_of(self, branch: str) -> Path | None:
-        """Return the top of the work tree in which a branch is checked out; None for none."""
+        """Return the top of the work tree that has a branch checked out; None if none has."""
 
     def is_made(self, spec: WorktreeSpec) -> bool:
-        """Return whether the worktree exists, complete and belonging to the session."""
+        """Return whether the worktree exists, is complete and belongs to the session."""
 
     def is_there(self, spec: WorktreeSpec) -> bool:
-        """Return whether the worktree exists, so that `make` does not begin a new one.
+        """Return whether the folder of the worktree exists, so that `make` would keep it.
 
-        Unlike in `is_made`, git may not know it any more, because the repository was moved.
+        Unlike `is_made`, this is true even if the repository was moved, so that git no longer
+        recognises the worktree.
         """
 
     def place(self, spec: WorktreeSpec) -> Path:
-        """Return where the worktree is now.
+        """Return the present path of the worktree.
 
-        That is ``spec.path``, unless the repository was moved since the session last ran, and the
-        worktree with it.
+        It is ``spec.path``, unless repository and worktree were moved since the session last ran.
         """
 
     def reserve(self, spec: WorktreeSpec) -> None:
-        """Keep other sessions from taking the branch's name, before it is made."""
+        """Reserve the name of the branch for the session, before the branch is created."""
 
     def find_branch(self, session: str) -> str | None:
-        """Return the short name of the branch that is known as a session's; None for none."""
+        """Return the short name of the branch that is reserved for a session; None if none is."""
 
     def adopt(self, spec: WorktreeSpec, tip: str) -> None:
-        """Make the session's branch at ``tip``, before there is a worktree.
+        """Create the session's branch at ``tip``, before its worktree is created; safe to repeat.
 
-        It may be called any number of times. A continued branch that is there may be at ``tip``,
-        but nowhere else.
+        If the branch exists at ``tip`` already, and belongs to the session, nothing happens.
 
         Raises:
-            WorktreeTakenError: A branch of the user's, or at another commit, has the name.
+            WorktreeTakenError: The branch exists, but at another commit, or it is the user's own.
             GitError: Git refuses.
         """
 
     def list_kept(self, spec: WorktreeSpec) -> tuple[Path, ...]:
-        """Return the git directories of its folders that are not at their place.
+        """Return the git directories that are left of the worktree's missing folders.
 
-        They are those of a folder that was deleted, moved or is not mounted, and of earlier ones,
-        in whose place the worktree was made again.
+        A folder is missing if it was deleted, was moved or is not mounted. There may be several,
+        because the worktree may have been created again at the same path.
         """
 
     def obstacle(self, spec: WorktreeSpec, *, again: bool) -> BlockedError | None:
-        """Return why `make` would refuse; None where it would not; only reads.
+        """Return the error with which `make` would refuse, else None; changes nothing.
 
-        A worktree that exists needs no git to be recognised.
+        A worktree that exists is recognised without running git.
         """
 
     def copy(self, spec: WorktreeSpec, patterns: str) -> tuple[str, ...]:
-        """Copy the ignored files that ``patterns`` name into a worktree that exists.
+        """Copy ignored files from the user's checkout into an existing worktree; safe to repeat.
 
-        A file that is there already stays as it is. It may be called any number of times.
+        Files that exist in the worktree are not overwritten.
+
+        Args:
+            spec: The worktree.
+            patterns: Patterns, as in ``.gitignore``, of the files to copy.
 
         Returns:
             A warning for each file that was not copied.
         """
 
     def make(self, spec: WorktreeSpec, *, again: bool) -> tuple[str, ...]:
-        """Make the branch and the worktree, or what is missing of them; return warnings.
+        """Create the branch and the worktree, as far as they do not exist; return warnings.
 
-        A new worktree gets copies of the files that the session's patterns name (`layout.COPIED`)
-        and that git ignores in the
-        checkout and in the worktree, so that no commit can contain them by accident.
+        A new worktree gets copies of the files that match the session's patterns (`layout.COPIED`)
+        and that git ignores both in the checkout and in the worktree, so that no commit can contain
+        them by accident.
 
-        A worktree that is made again has the files of ``spec.checkpoint``. If the branch has moved
-        since then, it has the branch's files, with the changes of the checkpoint applied to them.
+        A worktree that exists keeps its files; if the repository was moved, the two are linked
+        again. If a call is killed, the next one completes it.
 
-        A worktree that is there is kept as it is; it is linked to its repository again where that
-        was moved. A call that is killed at any point is completed by the next one.
-
-        One that is made again gets a git directory of its own. That of the folder before stays
-        until `take_away`, so that a folder that was only moved is a worktree still.
+        A worktree that is created again gets the files of ``spec.checkpoint``. If the branch has
+        moved since that checkpoint, it gets the branch's files, with the changes of the checkpoint
+        applied to them. It also gets a new git directory. The old git directory stays until
+        `take_away`, so that a folder that was only moved is still a worktree.
 
         Args:
-            again: The worktree was made before: the branch must exist.
+            spec: The worktree.
+            again: Whether the worktree was created before; if so, the branch must exist.
 
         Raises:
-            BlockedError: As from `obstacle`.
+            BlockedError: The error that `obstacle` returns.
             GitError: Git refuses.
         """
 
     def take_back(self, spec: WorktreeSpec) -> None:
-        """Undo `make`, if no agent has worked there; ignores errors of git.
+        """Undo `make`, before any agent has worked in the worktree; ignores errors of git.
 
-        A branch that has moved stays.
+        The branch is kept if it has moved since.
         """
 
     def loss(
@@ -271,25 +287,32 @@ class Worktrees(Protocol):
         merged: str | None = None,
         delivered: str | None = None,
     ) -> WorktreeLoss:
-        """Return what `take_away` would lose.
+        """Return the work that `take_away` would lose.
 
         Args:
-            base: The branch that the session's began on; None where it is not known.
-            merged: A commit that was merged elsewhere, and so is not lost; None for none.
-            delivered: The commit of the session's result, which has what an older checkpoint has;
-                None for none.
+            spec: The worktree.
+            base: Short name of the branch from which the session's branch was created; None if it
+                is unknown.
+            merged: A commit that was merged elsewhere, so that it is not lost; None if there is
+                none.
+            delivered: The commit with the session's result, which contains the work of earlier
+                checkpoints; None if there is none.
 
         Raises:
-            BlockedError: The repository was moved, so that git does not know the worktree; or the
-                worktree was moved, and git knows where to.
-            GitError: Git cannot tell.
+            BlockedError: Git does not recognise the worktree, because the repository was moved; or
+                the user moved the worktree with git.
+            GitError: Git cannot answer.
         """
 
     def take_away(self, spec: WorktreeSpec, tip: str | None) -> None:
-        """Remove the worktree with all files in it, and the branch if it is still at ``tip``.
+        """Remove the worktree with all its files, and delete the branch if it is still at ``tip``.
 
-        A call that is killed at any point is completed by the next one. A branch that is checked
-        out elsewhere stays.
+        A branch that is checked out elsewhere is kept. If a call is killed, the next one completes
+        it.
+
+        Args:
+            spec: The worktree.
+            tip: The expected tip of the branch; None if there is no branch to delete.
 
         Raises:
             DataError: A file cannot be deleted.

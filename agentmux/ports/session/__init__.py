@@ -1,1 +1,1 @@
-"""Sessions on disk, and the texts and pipelines that they use."""
+"""Protocols for sessions on disk, exported sessions, pipelines, templates and the user's trust."""

@@ -1,4 +1,4 @@
-"""The file of an exported session, and the bundle of commits in it."""
+"""Archives: the files in which sessions are exported and imported, and their commit bundles."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from agentmux.core.moving.manifest import Manifest, Member
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packed:
-    """What goes into the file of an exported session.
+    """The content of an archive to be written.
 
     Attributes:
-        manifest: Says what is in it.
-        journal: The content of the journal.
+        manifest: The list of what the archive contains.
+        journal: The content of the journal file.
         home: The session's directory, which has the other files.
-        bundle: The bundle; None for none.
+        bundle: The path of the git bundle with the session's commits; None if there is no bundle.
     """
 
     manifest: Manifest
@@ -30,137 +30,155 @@ class Packed:
 
 
 class SessionArchive(Protocol):
-    """An exported session's file that is open; nothing in it is trusted."""
+    """An open archive of an exported session; nothing in it is trusted."""
 
     @property
     def manifest(self) -> Manifest:
-        """What the file says first."""
+        """The manifest, which is the first file of the archive."""
 
     @property
     def digest(self) -> str:
         """The SHA-256 of the manifest, in hex."""
 
     def events(self) -> tuple[Event, ...]:
-        """Return the events of the journal in the file.
+        """Return the events of the journal in the archive.
 
         Raises:
-            DataError: As from `unpack`; or a newer version wrote one of them.
+            DataError: The archive is damaged or malicious, or a newer version of AgentMux wrote one
+                of the events.
         """
 
     def unpack(self, home: Path, bundle: Path) -> None:
-        """Write the session's files below ``home``, without the journal.
+        """Write the session's files into a directory, without the journal.
 
-        The bundle, if there is one, is written to ``bundle``. Every hash is compared. Nothing is
-        written elsewhere, and over nothing.
+        Every file is checked against its recorded hash. No file is overwritten, and none is written
+        elsewhere.
+
+        Args:
+            home: The directory for the session's files.
+            bundle: Where to write the git bundle, if the archive has one.
 
         Raises:
-            DataError: The file is damaged, or was made to do harm.
+            DataError: The archive is damaged or malicious.
         """
 
     def verify(self) -> None:
-        """Compare every hash; writes nothing.
+        """Check every file in the archive against its recorded hash, without writing anything.
 
         Raises:
-            DataError: As from `unpack`.
+            DataError: The archive is damaged or malicious.
         """
 
 
 class SessionArchives(Protocol):
-    """The files of exported sessions."""
+    """Writes and opens the archives of exported sessions."""
 
     def members(self, home: Path) -> tuple[tuple[Member, ...], tuple[str, ...]]:
-        """Return the files of a session that come along, without the journal.
+        """Return the files of a session that an archive contains, without the journal.
 
-        Also those that would and cannot: too large, no regular file, or a name that not every
-        machine has.
+        Args:
+            home: The session's directory.
+
+        Returns:
+            The files, and the paths of the files that are left out: they are too large, are no
+            regular files, or have a name that is not valid on every machine.
         """
 
     def of_bytes(self, path: str, data: bytes) -> Member:
-        """Return the member of a file with this content."""
+        """Return the manifest's entry for a file with this path and content."""
 
     def bundle_digest(self, bundle: Path) -> tuple[str, int]:
-        """Return the SHA-256 of a file, in hex, and its size."""
+        """Return the SHA-256 of the file ``bundle``, in hex, and its size in bytes."""
 
     def require_free(self, target: Path, *, force: bool) -> None:
-        """Check that a file may be written at ``target``, as `write` does.
+        """Check that `write` may write an archive at ``target``; changes nothing.
 
         Raises:
-            UsageError: There is a file, and no ``force``; or there is no such directory.
+            UsageError: There is a file at ``target`` and ``force`` is false, or its directory does
+                not exist.
         """
 
     def journal(self, events: Iterable[Event]) -> bytes:
-        """Return the content of a journal with these events."""
+        """Return the content of a journal file with these events."""
 
     def sweep(self, target: Path) -> None:
-        """Remove what killed exports to this file have left beside it."""
+        """Remove temporary files that killed exports to ``target`` have left beside it."""
 
     def write(self, target: Path, packed: Packed, *, force: bool) -> str:
-        """Write a file whole, read it again, and only then give it its name.
+        """Write an archive under a temporary name, verify it, then rename it to ``target``.
 
         Args:
-            target: Absolute.
+            target: The absolute path of the archive.
             packed: The content.
-            force: Replace a file that is there.
+            force: Whether to replace a file at ``target``.
 
         Returns:
-            Its `SessionArchive.digest`.
+            The `SessionArchive.digest` of the archive.
 
         Raises:
-            UsageError: There is a file already.
-            DataError: It cannot be written; nothing is there then.
+            UsageError: There is a file at ``target``, and ``force`` is false.
+            DataError: The archive cannot be written; no file is left behind.
         """
 
     def drop(self, path: Path) -> None:
-        """Remove a file that was only needed for a moment."""
+        """Delete a temporary file."""
 
     def open_archive(self, path: Path) -> AbstractContextManager[SessionArchive]:
-        """Open a file for a ``with`` block.
+        """Open an archive for the time of a ``with`` block.
 
         Raises:
-            NotFoundError: There is no such file.
-            DataError: It is not the file of an exported session, or of a newer version.
+            NotFoundError: The file does not exist.
+            DataError: The file is no archive of a session, or a newer version wrote it.
         """
 
 
 class Bundles(Protocol):
-    """Bundles of commits, in the repository of one project."""
+    """Creates and unpacks git bundles with the commits of sessions, in a project's repository."""
 
     def make_bundle(
         self, home: Path, refs: Mapping[str, str]
     ) -> AbstractContextManager[Path | None]:
-        """Make a bundle of all that no remote-tracking branch has, for a ``with`` block.
+        """Create a temporary bundle of the commits that no remote-tracking branch contains.
 
-        It is verified. It is None where the remotes have everything.
+        The bundle is verified. It exists until the ``with`` block ends. The block gets its path, or
+        None if the remotes have all commits.
 
         Args:
-            home: The session's directory, whose objects it may need.
-            refs: The commits in it, by the names that they get there.
+            home: The session's directory, which may contain some of the git objects.
+            refs: The commits to include, by their ref names in the bundle.
 
         Raises:
             GitError: Git refuses.
         """
 
     def has(self, home: Path, commit: str) -> bool:
-        """Return whether the repository, or the session's directory, has a commit."""
+        """Return whether a commit is in the repository or in the session's directory ``home``."""
 
     def unpack(self, home: Path, bundle: Path, refs: frozenset[str]) -> None:
-        """Put the objects of a bundle into a session's directory, checked by git.
+        """Write the git objects of a bundle into a session's directory; git checks them.
 
         Args:
             home: The session's directory.
-            bundle: The file, which somebody else may have made.
-            refs: The names that it may have.
+            bundle: The path of the bundle, which is not trusted.
+            refs: The ref names that the bundle may contain.
 
         Raises:
-            MissingError: The repository lacks commits on which it builds.
-            DataError: It is damaged.
+            MissingError: The repository lacks commits that the bundle requires.
+            DataError: The bundle is damaged.
         """
 
     def share_history(self, home: Path, commit: str) -> bool:
-        """Return whether the repository has a commit in common with this one, or is empty."""
+        """Return whether the commit's history and the repository have a commit in common.
+
+        True as well if the repository has no commits. ``home`` is the session's directory, which
+        may contain the commit.
+        """
 
     def bring(self, home: Path, commit: str) -> None:
-        """Copy a commit, with all that it builds on, from a session into the repository."""
+        """Copy a commit and its history from the session's directory ``home`` to the repository."""
 
     def diff(self, home: Path, since: str, until: str, limit: int) -> str:
-        """Return the difference between two commits as text, cut after ``limit`` bytes."""
+        """Return the diff between two commits, cut after ``limit`` bytes.
+
+        ``home`` is the session's directory, which may contain the commits.
+        """

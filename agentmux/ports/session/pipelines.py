@@ -1,4 +1,4 @@
-"""The definitions of pipelines that a project can use."""
+"""The pipeline definitions that a project can use."""
 
 from __future__ import annotations
 
@@ -9,19 +9,20 @@ if TYPE_CHECKING:
 
 
 class Pipelines(Protocol):
-    """The definitions that are built in, the project's and the user's.
+    """The built-in pipeline definitions, the project's and the user's.
 
-    Of two with the same name, the built-in one wins over the project's, and that over the user's.
+    If several have the same name, the built-in one is used, else the project's, else the user's.
     """
 
     def names(self) -> tuple[str, ...]:
-        """Return the names of all files, also of those that cannot be used; built-in ones first."""
+        """Return the names of all definitions, even of invalid ones; the built-in ones first."""
 
     def list_shadowed(self) -> tuple[str, ...]:
-        """Return the paths of the files that have no effect, as another one has the same name."""
+        """Return the paths of the files that are not used, because another has the same name."""
 
     def source(self, name: str) -> Source | None:
-        """Return the definition with this name, and what it names; nothing in it is checked.
+        """Return the definition ``name`` with the files that it refers to, all unchecked.
 
-        None if there is none, or if the project's is not trusted and the user has none.
+        None if there is no such definition, or if only the project has it and the user does not
+        trust the project's.
         """

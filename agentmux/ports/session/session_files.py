@@ -1,4 +1,4 @@
-"""A session's directory: its journal, state and artifacts."""
+"""The directory of one session: its journal, state, artifacts and other files."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class LaunchRecord:
     """What the files in a launch's folder say about the launch.
 
     Attributes:
-        started: The wrapper, which runs the agent in the pane, has started.
-        exit: Its exit record; None while there is none.
-        choice: How to go on, as the user chose in the pane of a stopped agent; None while nothing
-            is chosen.
+        started: Whether the wrapper, the process that runs the agent in the pane, has started.
+        exit: The exit record of the launch; None until the agent has ended.
+        choice: What the user chose to do next, in the pane of an agent that had stopped; None until
+            the user has chosen.
     """
 
     started: bool
@@ -38,66 +38,82 @@ class LaunchRecord:
 
 
 class Transaction(Protocol):
-    """Access to a session while no other writer can append to its journal."""
+    """Access to a session while its journal is locked, so that no other process can append."""
 
     @property
     def loaded_session(self) -> LoadedSession:
-        """State and journal as they were when the lock was taken."""
+        """The state and the journal as they were when the lock was taken."""
 
     def append(self, event: Event) -> None:
-        """Append one line; it is on the disk when this method returns."""
+        """Append an event to the journal; it is on the disk when this method returns."""
 
 
 class SignalFiles(Protocol):
-    """What accepting a signal needs of a session's directory; `SessionFiles` has the rest."""
+    """The part of a session's directory that is needed to accept a signal.
+
+    `SessionFiles` extends it to the whole directory.
+    """
 
     @property
     def path(self) -> Path:
-        """The directory, absolute."""
+        """The session's directory, as an absolute path."""
 
     def load(self) -> LoadedSession:
-        """Read state and journal; changes nothing.
+        """Read the state and the journal; changes nothing.
 
         Raises:
-            DataError: They are unreadable, were written by a newer version, or the journal belongs
-                to another session.
+            DataError: They are unreadable, a newer version wrote them, or the journal belongs to
+                another session.
         """
 
     def transact(self) -> AbstractContextManager[Transaction]:
-        """Lock the journal for a ``with`` block that gets the session as it is then.
+        """Lock the journal for the time of a ``with`` block, and load the session.
 
-        Every other writer waits until the block ends, so the block must take only milliseconds.
+        All other writers wait until the block ends, so it must take only milliseconds.
 
         Raises:
-            NotFoundError: There is no such session.
-            DataError: As in `load`; or the session has an older format and was not imported yet.
+            NotFoundError: The session does not exist.
+            DataError: For the reasons of `load`, or because the session has an older format and was
+                not imported yet.
             BlockedError: Another process kept the journal locked for too long.
         """
 
     def read_artifact(self, path: str, limit: int) -> tuple[bytes | None, str]:
-        """Return a regular file's content and an empty text; else None and the reason in words.
+        """Read a regular file.
 
         Args:
-            path: Relative to the session.
-            limit: A file with more bytes is not read.
+            path: The path of the file, relative to the session's directory.
+            limit: The size in bytes above which the file is not read.
+
+        Returns:
+            The content and an empty text; or None and the reason why it cannot be read, in words.
         """
 
     def read_yaml(self, data: bytes) -> tuple[object, tuple[str, ...]]:
-        """Decode one YAML document strictly; return its value, and a sentence for each problem."""
+        """Decode one YAML document strictly.
+
+        Returns:
+            The value, and a sentence for each problem; no sentences mean that the value is usable.
+        """
 
     def frozen(self, digest: str, name: str) -> str:
-        """Return a text that the session froze at its start.
+        """Return a text that the session stored when it started.
 
         Args:
-            digest: Its SHA-256, in hex.
-            name: What the session's pipeline calls it, for messages.
+            digest: The SHA-256 of the text, in hex.
+            name: The name of the text in the session's pipeline, for messages.
 
         Raises:
-            DataError: The file is gone, or is not the one that was frozen.
+            DataError: The file is gone, or its content has changed.
         """
 
     def schema_problems(self, schema: str, value: object) -> tuple[str, ...]:
-        """Return a sentence for each rule of a JSON Schema that plain values break."""
+        """Return a sentence for each rule of a JSON Schema that a value breaks.
+
+        Args:
+            schema: The JSON Schema, as text.
+            value: A value of plain types, as decoded from JSON or YAML.
+        """
 
     def turn(self, launch: str) -> Turn:
         """Return what an agent's hooks last reported about its turn, such as begun or ended.
@@ -106,14 +122,17 @@ class SignalFiles(Protocol):
         """
 
     def note_turn(self, launch: str, turn: Turn) -> None:
-        """Store what a hook reported, for `turn`; does nothing if the launch has no folder."""
+        """Store a hook's report, for `turn` to return; does nothing if the launch has no folder."""
 
     def read_front_matter(self, text: str) -> tuple[Mapping[str, object], tuple[str, ...]]:
-        """Return the front matter of a Markdown text, and a sentence for each problem."""
+        """Return the fields of a Markdown text's front matter, and a sentence for each problem."""
 
 
 class SessionFiles(SignalFiles, Protocol):
-    """The directory of one session. A failed write raises `DataError` and keeps the old file."""
+    """The whole directory of one session.
+
+    Every method that writes raises `DataError` if the write fails, and keeps the old file.
+    """
 
     def make(
         self,
@@ -125,22 +144,23 @@ class SessionFiles(SignalFiles, Protocol):
         """Create the directory with all its files under a temporary name, then rename it.
 
         Args:
-            events: The first events of the journal; the first state results from them.
-            texts: Further files: their content by path, relative to the session.
-            last: Called with the directory just before the rename; if it raises, the directory is
-                removed.
+            events: The first events of the journal, from which the first state follows.
+            texts: The content of further files, by path relative to the session's directory.
+            last: Called with the temporary directory just before the rename; if it raises, the
+                directory is removed.
 
         Raises:
-            BlockedError: Another process has taken the name; the reason is `NAME_TAKEN`.
+            BlockedError: Another process has created a session of this name; the reason is
+                `NAME_TAKEN`.
         """
 
     def discard(self) -> None:
         """Remove the directory of a session that never started."""
 
     def tail(self, offset: int) -> tuple[tuple[Event, int], ...]:
-        """Return the complete events after the byte ``offset``, each with the offset of its end.
+        """Return the journal's complete events after the byte ``offset``, oldest first.
 
-        Waits for a writer that is appending.
+        Each comes with the byte offset of its end. The call waits while a process is appending.
 
         Raises:
             UnknownEventError: A line has an unknown kind or a newer version.
@@ -153,36 +173,40 @@ class SessionFiles(SignalFiles, Protocol):
         """
 
     def append(self, event: Event) -> None:
-        """Append one line to the journal, durably."""
+        """Append one event to the journal; it is on the disk when this method returns."""
 
     def save(self, state: SessionState, *, after: int | None) -> None:
         """Write ``state`` to ``state.json``, then its cursor to the cursor file.
 
         Args:
             state: The new state.
-            after: The revision that the state replaces; None replaces whatever is there.
+            after: The revision of the saved state that ``state`` replaces; None replaces any.
 
         Raises:
             SupersededError: Another process has saved a state since that revision.
         """
 
     def set_aside_corrupt_state(self, now: datetime) -> None:
-        """Rename a corrupt ``state.json``, so that `save` does not replace it.
+        """Rename a corrupt ``state.json``, so that `save` does not overwrite it.
 
-        ``now`` is put into the new name.
+        The new name contains the time ``now``.
         """
 
     def import_session(self, state: SessionState, events: Sequence[Event]) -> SessionState:
-        """Start a new journal with ``events`` for a session with an older format.
+        """Replace the journal of a session with an older format by one with ``events``.
 
         The old journal is kept under another name.
 
+        Args:
+            state: The state of the session, converted to the present format.
+            events: The events of the new journal.
+
         Returns:
-            The state that the new journal gives, already saved.
+            The state that follows from the new journal; it is saved.
         """
 
     def artifacts(self, state: SessionState) -> Artifacts:
-        """Read the artifacts, except those that ``state`` wants moved to history."""
+        """Read the session's artifacts, except those that are still to be moved to history."""
 
     def add(self, implied: Implied) -> None:
         """Write the file that ``implied`` describes, unless it exists with this content.
@@ -191,29 +215,39 @@ class SessionFiles(SignalFiles, Protocol):
         """
 
     def to_archive(self, archive: ArchivedArtifacts) -> tuple[str, ...]:
-        """Return the files that the method `archive` would move, relative to the session."""
+        """Return the files that the method `archive` would move, relative to the directory."""
 
     def archive(self, archive: ArchivedArtifacts) -> None:
-        """Move the files of ``archive`` to history, one by one.
+        """Move the artifacts that ``archive`` names to the history folder, one by one.
 
-        Files that were moved already, or never were there, are no error.
+        Files that do not exist, for example because they were moved before, are no error.
         """
 
     def write(self, path: str, data: str) -> Path:
-        """Write a private file at a path relative to the session; return its absolute path."""
+        """Write a file that only the user can read, and return its absolute path.
+
+        ``path`` is relative to the session's directory.
+        """
 
     def write_over(self, path: str, data: str) -> None:
-        """Overwrite a file in place, padded to its size: not durable, but needs no disk space.
+        """Overwrite an existing file in place, padding ``data`` to the file's size.
+
+        This is not durable, but needs no disk space.
 
         Raises:
-            DataError: The file does not exist, is too small, or cannot be written.
+            DataError: The file does not exist, is smaller than ``data``, or cannot be written.
         """
 
     def make_folder(self, path: str) -> None:
-        """Create a private folder at a path relative to the session, unless it exists."""
+        """Create a folder that only the user can read, unless it exists.
+
+        ``path`` is relative to the session's directory.
+        """
 
     def sweep(self, *, all_ended: bool = False) -> None:
-        """Remove files that killed writers left half-written; call it under the session's lock.
+        """Remove half-written files of killed processes.
+
+        The caller must hold the session's lock.
 
         Args:
             all_ended: Whether every agent has ended. If so, even the newest half-written files of
@@ -223,23 +257,26 @@ class SessionFiles(SignalFiles, Protocol):
     def digest(self, path: str) -> str:
         """Return the SHA-256 of a file of the session, in hex.
 
-        It is empty where the file is not regular, or too large.
+        The digest is empty if the file is missing, is not a regular file or is too large.
         """
 
     def launch_record(self, launch: str) -> LaunchRecord:
-        """Read what a launch left in its folder."""
+        """Return the records that a launch has left in its folder."""
 
     def launch_output(self, launch: str) -> bytes:
-        """Return the end of what the command of a launch wrote; empty if nothing was kept."""
+        """Return the last part of the output of a launch's command; empty if none was stored."""
 
     def checkpoint_state(self, path: str, model: str | None) -> CheckpointState:
         """Return the state of an agent's checkpoint file.
 
         Args:
-            path: Absolute, inside the session.
-            model: The model that would resume; `CheckpointState.OTHER_MODEL` is returned for a
-                checkpoint that another model wrote.
+            path: The absolute path of the file, in the session's directory.
+            model: The model that would resume; for a checkpoint of another model,
+                `CheckpointState.OTHER_MODEL` is returned. None accepts any model.
         """
 
     def has_file(self, path: str) -> bool:
-        """Return whether a non-empty regular file is at an absolute path; does not open it."""
+        """Return whether ``path``, an absolute path, is a non-empty regular file.
+
+        The file is not opened.
+        """

@@ -1,4 +1,4 @@
-"""The directories of sessions: which there are, quick looks into one, and removing one."""
+"""The directories of sessions: listing them, reading a few fields quickly, and removing them."""
 
 from __future__ import annotations
 
@@ -9,77 +9,84 @@ from typing import Any, Protocol
 
 
 class SessionFolders(Protocol):
-    """The directories of sessions, read quickly; `SessionFiles` reads and writes one session."""
+    """Lists, examines and removes the directories of sessions.
+
+    `SessionFiles` reads and writes the content of one session.
+    """
 
     def names(self, folder: Path, /) -> tuple[str, ...]:
-        """Return the names of the directories in ``folder`` that hold a state or a journal.
+        """Return the names of the directories in ``folder`` that contain a state or a journal.
 
-        They are in no order; there are none if ``folder`` does not exist.
+        They are in no particular order. Empty if ``folder`` does not exist.
 
         Raises:
             DataError: ``folder`` cannot be read.
         """
 
     def is_session(self, path: Path, /) -> bool:
-        """Return whether the directory holds a state or a journal, whatever its name is."""
+        """Return whether the directory contains a state or a journal, whatever its name is."""
 
     def leftovers(self, folder: Path, /) -> tuple[Path, ...]:
-        """Return the directories in ``folder`` whose removal was begun and not finished."""
+        """Return the directories in ``folder`` whose removal was begun but not completed."""
 
     def half_made(self, folder: Path, now_s: float, /) -> tuple[Path, ...]:
-        """Return the directories in ``folder`` that killed starts left; ``now_s`` is Unix time."""
+        """Return the incomplete directories in ``folder`` that killed `start` commands left.
+
+        Directories that were changed within the last seconds are left out. ``now_s`` is the current
+        Unix time.
+        """
 
     def glance(self, path: Path, /) -> Mapping[str, Any] | None:
-        """Return the fields of a session's state, quickly.
+        """Return the fields of a session's state, without checking them.
 
-        None if the state is missing or damaged; `SessionFiles.load` then tells more.
+        None if the state is missing or damaged; `SessionFiles.load` then says why.
         """
 
     def runtime(self, path: Path, /) -> Mapping[str, Any]:
-        """Return the runtime note: what the orchestrator last wrote about panes and tmux server.
+        """Return what the orchestrator last recorded about the session's panes and tmux server.
 
-        It may be out of date; it is empty if there is no readable note.
+        The record may be out of date. Empty if there is no readable record.
         """
 
     def starters(self, path: Path, /) -> tuple[tuple[int, int], ...]:
         """Return pid and start time of each command that began to start the session.
 
-        Such a command may still wait for its orchestrator, or may have been killed since.
+        Such a command may be waiting for its orchestrator, or may have ended since.
         """
 
     def one_at_a_time(self, project: Path, /) -> AbstractContextManager[None]:
-        """Return a lock for a ``with`` block: other starts and resumes in ``project`` wait.
+        """Return a lock for a ``with`` block; other starts and resumes in ``project`` wait for it.
 
         Raises:
             BlockedError: Another process kept this lock for too long.
         """
 
     def changed_at(self, path: Path, /) -> float:
-        """Return when a session's files last changed, in Unix time; 0 where that is unknown."""
+        """Return when a session's files last changed, in Unix time; 0 if that is unknown."""
 
     def bury(self, path: Path, /) -> Path:
-        """Rename a session's directory so that no command finds it: the first step of removing.
+        """Rename a session's directory so that no command finds it, as the first step of removal.
 
         Returns:
             The new path, for `delete`.
 
         Raises:
-            DataError: It cannot be renamed; nothing was changed.
+            DataError: The directory cannot be renamed; nothing was changed.
         """
 
     def leave(self, folder: Path, /) -> bool:
-        """Remove the sessions' directory ``folder``, and the ``.agentmux/`` that it is in.
+        """Remove the sessions' directory ``folder`` and its parent ``.agentmux/``, if unused.
 
-        A directory that holds anything of the user, or a session, stays; that is no error. Call it
-        with `one_at_a_time`.
+        A directory that contains a session or a file of the user is kept; that is no error. The
+        caller must hold the lock of `one_at_a_time`.
 
         Returns:
-            Whether ``.agentmux/`` is removed.
+            Whether ``.agentmux/`` was removed.
         """
 
     def delete(self, buried: Path, /) -> None:
-        """Delete a directory that `bury` returned; one that is gone already is no error.
+        """Delete a directory that `bury` returned; it is no error if it does not exist.
 
         Raises:
-            DataError: Something in it cannot be deleted; another call goes on from there.
+            DataError: A file in it cannot be deleted; another call continues the removal.
         """

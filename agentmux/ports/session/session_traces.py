@@ -1,4 +1,4 @@
-"""What is known of unfinished sessions outside of their directories."""
+"""Traces: short records of unfinished sessions, stored outside of the sessions' directories."""
 
 from __future__ import annotations
 
@@ -10,20 +10,28 @@ if TYPE_CHECKING:  # `agentmux list` must start fast
 
 
 class SessionTraces(Protocol):
-    """The traces of this user's unfinished sessions on this machine, in all projects."""
+    """The traces of this user's unfinished sessions on this machine, in all projects.
+
+    They show which sessions are missing after their directories were deleted.
+    """
 
     def keep(self, trace: SessionTrace) -> None:
-        """Write the trace of a session in place of the old one.
+        """Store the trace of a session; it replaces an earlier one.
 
         Raises:
-            DataError: It cannot be written.
+            DataError: The trace cannot be written.
         """
 
     def missing(self) -> tuple[SessionTrace, ...]:
-        """Return the traces of the sessions whose directories are gone, by path.
+        """Return the traces of sessions whose directories no longer exist, sorted by path.
 
-        A trace that cannot be read is left out.
+        Unreadable traces are left out.
         """
 
     def forget(self, session: str, path: Path) -> None:
-        """Remove the trace of the session with this uuid in this directory; there may be none."""
+        """Delete a session's trace, if there is one.
+
+        Args:
+            session: The session's uuid.
+            path: The session's directory.
+        """

@@ -1,4 +1,4 @@
-"""The texts of the project that a session uses."""
+"""The prompt templates, and the project's own files that add to them."""
 
 from __future__ import annotations
 
@@ -6,29 +6,30 @@ from typing import Protocol
 
 
 class Templates(Protocol):
-    """The built-in templates of prompts, and the project's extensions and patterns."""
+    """The built-in prompt templates, and the project's prompt extensions and copy patterns."""
 
     def template(self, name: str, *, again: bool = False) -> str:
-        """Return the text of the template ``name``, joined from its parts.
+        """Return the text of the prompt template ``name``, joined from its parts.
 
         Args:
+            name: The name of the template.
             again: Whether the seat was started for the same work before; the text then says so.
         """
 
     def extension(self, role: str) -> str | None:
         """Return the text that the project adds to the prompts of ``role``.
 
-        None if there is none, or the user has not trusted it.
+        None if the project adds none, or the user does not trust it.
 
         Raises:
-            ConfigError: The file of the extension cannot be used.
+            ConfigError: The file with the text cannot be used.
         """
 
     def copy_patterns(self) -> str | None:
-        """Return the patterns (as in ``.gitignore``) of the ignored files that a worktree gets.
+        """Return the patterns (as in ``.gitignore``) of ignored files to copy into a new worktree.
 
-        None if there are none, or the user has not trusted them.
+        None if the project has no patterns, or the user does not trust them.
 
         Raises:
-            ConfigError: The file of the patterns cannot be used.
+            ConfigError: The file with the patterns cannot be used.
         """

@@ -9,7 +9,7 @@ if TYPE_CHECKING:  # who only needs tmux must not import the core
 
 
 class Trust(Protocol):
-    """The parts of a project's files that need trust, and which of them are trusted."""
+    """Tells which parts of a project's files need the user's trust, and records that trust."""
 
     def parts(self) -> tuple[Part, ...]:
         """Return all parts that need trust, as they were when the files were first read.
@@ -19,18 +19,18 @@ class Trust(Protocol):
         """
 
     def trusted_parts(self) -> TrustedParts:
-        """Return the trusted parts as they were when first read; later changes are not seen."""
+        """Return the parts that the user trusts, as they were at the first call."""
 
     def keep(self, parts: TrustedParts, /, *, only: bool = False) -> None:
-        """Record that the user trusts these parts, beside those trusted before.
+        """Record that the user trusts these parts, in addition to those trusted before.
 
         Args:
             parts: The digest of each part, by the part's key.
-            only: Whether to trust nothing else any more.
+            only: Whether the user trusts only these parts from now on.
 
         Raises:
-            DataError: The trust cannot be written; the old trust stays.
+            DataError: The record cannot be written; the old one stays.
         """
 
     def revoke(self) -> None:
-        """Record that the user trusts no part any more."""
+        """Record that the user no longer trusts any part of the project."""

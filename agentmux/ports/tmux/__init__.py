@@ -1,1 +1,1 @@
-"""Panes and the monitor."""
+"""Protocols for tmux: its sessions and panes, typing into panes, and the monitor's display."""

@@ -1,4 +1,4 @@
-"""The monitor: what it shows, and the keys that are pressed there."""
+"""The monitor: what it displays, and the keys that the user presses there."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ class SeatStatus:
     """What the agent of one seat is doing, as far as the orchestrator can see.
 
     Attributes:
-        status: ``starting``, ``busy``, ``idle``, ``waiting_for_user``, ``usage_limit``,
-            ``stalled`` or ``unknown``. If the pane was opened without an agent, the mode of the
-            launch (such as ``shell``). If the agent has ended or waits to be started, the seat's
-            status in the session's state.
+        status: One of ``starting``, ``busy``, ``idle``, ``waiting_for_user``, ``usage_limit``,
+            ``stalled`` and ``unknown``. For a pane that was opened without an agent, the mode of
+            the launch (such as ``shell``). For an agent that has ended or is still to be started,
+            the seat's status in the session's state.
         source: Where the status comes from: ``screen``, ``journal``, ``exit record`` or
             ``delivery`` (typing into the pane).
         since: When the status began: UTC, ISO 8601.
-        resets: When a usage limit ends, in the agent's words; empty where unknown.
-        until: When a parked agent is to be woken: UTC, ISO 8601; empty if it is not parked.
-        trouble: The agent's last message about trouble with its own service (an error, a
-            retry); empty for none.
-        unsent: Why its prompt, which is to be typed, has not arrived; empty if it has.
+        resets: When a usage limit ends, in the agent's words; empty if unknown.
+        until: When a parked agent will be woken: UTC, ISO 8601; empty if it is not parked.
+        trouble: The agent's last message about a problem with its own service (an error, a
+            retry); empty if there is none.
+        unsent: Why the prompt could not be typed into the pane yet; empty if there is no problem.
     """
 
     status: str
@@ -44,7 +44,12 @@ class SeatStatus:
 
 @dataclass(frozen=True, slots=True)
 class MonitorMessage:
-    """A line about something that happened; ``at`` is None where the time is not known."""
+    """A line about something that happened.
+
+    Attributes:
+        text: The line.
+        at: When it happened; None if that is unknown.
+    """
 
     text: str
     at: datetime | None = None
@@ -52,13 +57,13 @@ class MonitorMessage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DisplayedText:
-    """A text that the user reads in the monitor, instead of the picture of the session.
+    """A long text that the monitor displays for reading, instead of the session's status.
 
     Attributes:
-        title: What it is.
-        lines: The text, line by line.
-        top: The first line to show, counted as they are on the screen.
-        is_diff: Whether the lines are those of a diff, which has colours of its own.
+        title: The title of the text.
+        lines: The lines of the text, before they are wrapped.
+        top: Index of the first wrapped line to show, from 0.
+        is_diff: Whether the text is a diff, which is coloured as such.
     """
 
     title: str
@@ -69,14 +74,14 @@ class DisplayedText:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultView:
-    """What a user sees of a result before deciding, each part line by line.
+    """The parts of a result that the user sees before deciding on it, each as lines of text.
 
     Attributes:
-        summary: The whole summary, rendered; empty where there is none.
-        checks: What the checks have found.
-        verdicts: What the reviewers said.
-        changes: How much each file changed, as ``git diff --stat`` says it.
-        digest: The digest of all that, as `decision_digest` returns it; empty where unknown.
+        summary: The whole summary, rendered; empty if there is none.
+        checks: The outcomes of the checks.
+        verdicts: The verdicts of the reviewers.
+        changes: How much each file changed, as printed by ``git diff --stat``.
+        digest: The digest of all these parts, as `decision_digest` returns it; empty if unknown.
     """
 
     summary: tuple[str, ...] = ()
@@ -88,23 +93,28 @@ class ResultView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Picture:
-    """What the monitor shows.
+    """Everything that the monitor displays at one moment.
 
     Attributes:
-        problem: The last problem that is not solved yet, as a text for the user; None for none.
-        left_branch: That HEAD has left the session's branch, in words; empty where it has not.
-        messages: What happened, oldest first.
-        now: The current time, with its zone.
-        draft: The request for changes that the user is writing; None while they write none.
-        begins: Where the next cycle would begin, in words, while the user writes.
-        question: What another press of the same key would do; empty while nothing is asked.
-        note: What the last key could not do; empty for nothing.
-        reading: A text to show instead of the session; None for none.
-        result: What the user decides on; None while there is nothing to decide, or it is not known.
+        state: The session's state.
+        statuses: The status of each seat, by seat.
+        problem: The last unsolved problem, as a text for the user; None if there is none.
+        messages: Messages about what happened, oldest first.
+        now: The current time, with its time zone.
+        draft: The request for changes that the user is typing; None if the user is not typing one.
+        begins: The phase in which the next cycle would begin, in words, while the user is typing.
+        question: What a second press of the same key would do, to be confirmed by it; empty if
+            there is nothing to confirm.
+        note: Why the last key had no effect; empty if it had one.
+        reading: A text to display instead of the session; None displays the session.
+        result: The result that the user has to decide on; None if there is nothing to decide, or
+            the result is not loaded yet.
         last_lines: The last line of each seat's screen, by seat.
-        spent_s: The seconds that the session has spent in each phase.
-        name: The shortest name of the session that commands take; empty: its whole name.
-        leave: How to leave the session, with the real keys; empty where unknown.
+        spent_s: The seconds that the session has spent in each phase, by phase.
+        name: The shortest name by which commands find the session; empty means its whole name.
+        leave: How to leave the session, with the keys of the user's tmux; empty if unknown.
+        left_branch: A text that says that HEAD is no longer on the session's branch; empty if it
+            is.
     """
 
     state: SessionState
@@ -126,31 +136,31 @@ class Picture:
 
 
 class Display(Protocol):
-    """The monitor: the orchestrator shows pictures on it, and reads the keys pressed there."""
+    """The monitor's terminal, on which the orchestrator draws and from which it reads keys."""
 
     def show(self, picture: Picture) -> None:
-        """Draw the picture; never raises."""
+        """Draw ``picture``; never raises."""
 
     def ring(self) -> None:
         """Ring the bell of the monitor's terminal; never raises."""
 
     def fileno(self) -> int | None:
-        """Return the file descriptor that keys are read from; None without a keyboard."""
+        """Return the file descriptor that keys are read from; None if there is no keyboard."""
 
     def keys(self) -> tuple[Pressed, ...]:
-        """Return the keys that were pressed since the last call, in their order."""
+        """Return the keys that were pressed since the last call, oldest first; does not wait."""
 
     def page(self) -> TextPage:
-        """Return how much of the text that was shown last is on the screen."""
+        """Return how much of the last displayed text fits on the screen."""
 
     def handle_resize(self) -> None:
-        """Draw the last picture again, since the size of the terminal has changed."""
+        """Draw the last picture again, after the size of the terminal has changed."""
 
     def fits(self, cols: int, rows: int) -> None:
-        """Draw no more than this, until `handle_resize`: the terminal's size may be an older one.
+        """Limit drawing to this many columns and rows until `handle_resize` is called.
 
-        tmux passes the new size of a pane on only after a while.
+        The caller knows a pane's new size before the terminal does: tmux reports it with a delay.
         """
 
     def close(self) -> None:
-        """Leave the last picture on the screen, and restore the terminal's modes."""
+        """Restore the terminal's modes; the last picture stays on the screen."""

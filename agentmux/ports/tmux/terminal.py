@@ -1,4 +1,4 @@
-"""tmux, as the operations see it: sessions, panes, screens, and typing into panes."""
+"""tmux as operations use it: its sessions, panes and screens, and typing into panes."""
 
 from __future__ import annotations
 
@@ -19,33 +19,41 @@ if TYPE_CHECKING:  # who only needs tmux must not import the core, nor what it n
 
 
 LINE_MAX: Final = 4000
-"""The most bytes of a line: a program in canonical mode loses everything after byte 4096, also
-the Enter."""
+"""The longest line, in bytes, that is typed into a pane.
+
+A program that reads its terminal in canonical mode loses everything after byte 4096, even Enter.
+"""
 
 
 class TerminalError(MissingError):
-    """tmux refused a command; the message contains what it printed."""
+    """tmux refused a command; the message contains what tmux printed."""
 
 
 class TerminalUnreachableError(TerminalError):
-    """The tmux server does not answer: what is live there is unknown, so callers must not go on."""
+    """The tmux server does not answer in time.
+
+    Callers must not go on, because it is unknown which sessions are live there.
+    """
 
 
 class ScreensUnreadableError(TerminalUnreachableError):
-    """The server answers, but its answer cannot be read: what its panes show is unknown."""
+    """The tmux server's answer cannot be read, so it is unknown what its panes show."""
 
 
 class TerminalGoneError(TerminalError):
-    """Our tmux session is gone, or its whole server."""
+    """The tmux session of AgentMux, or its whole server, is gone."""
 
 
 class HiddenServerError(TerminalUnreachableError):
-    """Our tmux server runs, but its socket is gone or leads to another server."""
+    """The tmux server still runs, but its socket is deleted or now leads to another server."""
 
     def __init__(self, socket: str, pid: int, *, taken: int) -> None:
-        """Take the path of the lost socket and the pid of our server.
+        """Create the error.
 
-        ``taken`` is the pid of another server that answers at the socket now; 0 for none.
+        Args:
+            socket: Path of the lost socket.
+            pid: Pid of the server that lost its socket.
+            taken: Pid of another server that now answers at ``socket``; 0 if none does.
         """
         self.socket, self.pid = socket, pid
         other = "; another tmux server answers there" if taken else ""
@@ -56,13 +64,13 @@ class HiddenServerError(TerminalUnreachableError):
 
 
 def way_back(socket: str, pid: int, *, taken: int) -> tuple[str, ...]:
-    """Return hints: the shell commands that bring back the lost socket of a running tmux server.
+    """Return hints with the shell commands that restore the lost socket of a running tmux server.
 
     Args:
         socket: Path of the lost socket.
-        pid: Of the server that lost it.
-        taken: Pid of another server that answers at ``socket`` now, and is moved to a new path; 0
-            for none.
+        pid: Pid of the server that lost its socket.
+        taken: Pid of another server that now answers at ``socket``, whose socket is to be moved
+            aside; 0 if none does.
     """
     word, folder = shlex.quote(socket), shlex.quote(os.path.dirname(socket))  # noqa: PTH120 (a text)
     aside = shlex.quote(f"{socket}.{taken}")
@@ -73,12 +81,13 @@ def way_back(socket: str, pid: int, *, taken: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Server:
-    """One tmux server; its start time distinguishes it from a later one with the same pid.
+    """A tmux server; its start time distinguishes it from a later one with the same pid.
 
     Attributes:
-        socket: Absolute path.
-        pid: 0 where no server runs.
-        started: Clock ticks since boot (``/proc/<pid>/stat``, field 22); 0 where unknown.
+        socket: Absolute path of its socket.
+        pid: Its pid; 0 if no server runs at the socket.
+        started: When it started, in clock ticks since boot (``/proc/<pid>/stat``, field 22); 0 if
+            unknown.
     """
 
     socket: str
@@ -88,11 +97,15 @@ class Server:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TmuxSession:
-    """One session of a server: its id (``$3``), name, and the uuid we set on it (else empty).
+    """A tmux session.
 
     Attributes:
-        attached: How many clients are attached to it.
-        path: Real path of the session's directory, as we noted it on the tmux session; else empty.
+        id: Its tmux id, such as ``$3``.
+        name: Its tmux name.
+        uuid: The uuid that AgentMux has set on it; empty for the user's own sessions.
+        path: Real path of the AgentMux session's directory, as recorded on the tmux session; empty
+            for the user's own sessions.
+        attached: The number of attached clients.
     """
 
     id: str
@@ -104,7 +117,12 @@ class TmuxSession:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerListing:
-    """The server that answers at a socket (pid 0: none), and its sessions."""
+    """The server that answers at a socket, and its sessions.
+
+    Attributes:
+        server: The server; its pid is 0 if none runs.
+        sessions: All sessions of the server.
+    """
 
     server: Server
     sessions: tuple[TmuxSession, ...]
@@ -112,11 +130,12 @@ class ServerListing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """The address of one tmux session of ours; every call checks server, id and uuid.
+    """The address of a tmux session that AgentMux created; every call checks all of its parts.
 
     Attributes:
-        session: Its id (``$3``), unique within its server only.
-        uuid: The uuid that we set on it.
+        server: The tmux server.
+        session: The session's tmux id, such as ``$3``; unique within its server only.
+        uuid: The uuid that AgentMux has set on the session.
     """
 
     server: Server
@@ -125,15 +144,16 @@ class Target:
 
 
 class StatusOption(StrEnum):
-    """The tmux options from which tmux's status line and the borders of panes are made.
+    """The tmux user options that AgentMux sets for tmux's status line and for pane borders.
 
-    All but ``WAITS`` are options of the session: anybody may use them in a ``status-right``.
-    ``GUESTS`` is `Client.guest` of all clients, separated by blanks, for the end of the session.
-    ``LEFT`` and ``WINDOW`` are the keys that go back to the monitor from an agent's pane, beside it
-    and in a window of its own.
-    ``BACK`` and ``DETACH`` are the keys that leave the session: to the session that the client
-    showed before, and to a shell.
-    ``NEEDS_YOU`` and ``WAITS``, which is an option of a pane, are ``1`` or empty.
+    All are options of the session, which users may show in their ``status-right``, except
+    ``WAITS``, which is an option of a pane. ``NEEDS_YOU`` and ``WAITS`` are ``1`` or empty.
+
+    ``LEFT`` and ``WINDOW`` are the keys that lead from an agent's pane to the monitor: ``LEFT`` if
+    the pane is beside the monitor, ``WINDOW`` if it is in a window of its own. ``BACK`` and
+    ``DETACH`` are the keys that leave the session: ``BACK`` to the session that the client showed
+    before, ``DETACH`` to the shell. ``GUESTS`` is `Client.guest` of every client, separated by
+    spaces; it is used when the session ends.
     """
 
     FEATURE = "@agentmux_feature"
@@ -150,14 +170,14 @@ class StatusOption(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
-    """A tmux client that shows our session to somebody.
+    """A tmux client that displays the session to a person.
 
     Attributes:
-        name: Its name on its server.
-        came_from: Name of the session that it showed before; empty for none: it came from a shell,
-            or that session is gone.
-        guest: A word for this very client, if it showed another session before; empty for one from
-            a shell.
+        name: The client's name on its server.
+        came_from: Name of the session that the client showed before; empty if it was started from a
+            shell, or that session is gone.
+        guest: A text that identifies the client, if it showed another session before; empty if it
+            was started from a shell.
     """
 
     name: str
@@ -167,13 +187,13 @@ class Client:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaveKeys:
-    """The keys of the user's tmux by which one leaves a session or a pane; empty where unbound.
+    """The keys that leave a session or a pane in the user's tmux; each is empty if unbound.
 
     Attributes:
-        detach: Ends the client, such as ``C-b d``.
-        back: Shows the session again that the client showed before, such as ``C-b L``.
-        left: Goes to the pane at the left, which is the monitor, such as ``C-b Left``.
-        window: Goes to the window before, such as ``C-b l``.
+        detach: The keys that detach the client, such as ``C-b d``.
+        back: The keys that switch to the session that the client showed before, such as ``C-b L``.
+        left: The keys that select the pane at the left, which is the monitor, such as ``C-b Left``.
+        window: The keys that select the previous window, such as ``C-b l``.
     """
 
     detach: str
@@ -184,10 +204,13 @@ class LeaveKeys:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CreatedSession:
-    """A session that was just created, with its first pane.
+    """A tmux session that was just created.
 
     Attributes:
-        warnings: What the user should know of their tmux, one sentence each.
+        session: The session.
+        pane: The id of its first pane, the monitor.
+        server: The server on which it was created.
+        warnings: Sentences about problems with the user's tmux.
     """
 
     session: TmuxSession
@@ -197,18 +220,19 @@ class CreatedSession:
 
     @property
     def target(self) -> Target:
-        """The target for calls to this session."""
+        """The address of this session, for `Terminal.own`."""
         return Target(server=self.server, session=self.session.id, uuid=self.session.uuid)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewPane:
-    """A pane to open.
+    """A pane to be opened for a launch.
 
     Attributes:
-        launch: The launch id, set as a pane option in the same call that makes the pane.
-        label: Shown in the border; no user text.
-        argv: Two words or more, so that tmux starts no shell.
+        seat: The seat of the agent.
+        launch: The launch id; it is set as a pane option in the call that creates the pane.
+        label: The text in the pane's border; it must not contain text from a user.
+        argv: The command to run; two words or more, so that tmux does not pass it to a shell.
     """
 
     seat: str
@@ -219,20 +243,20 @@ class NewPane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pane:
-    """One pane of the session, as tmux reports it now.
-
-    Launch and seat are empty for the monitor's pane, too.
+    """A pane of the session, as tmux reports it.
 
     Attributes:
-        id: ``%7``; stable for the pane's life.
-        pid: Of the program that tmux started there; 0 where it ended and tmux has no pid any more.
-        dead: The program has ended, and the pane shows its last screen.
-        seat: Empty for panes that are not ours.
-        launch: The launch id; empty for panes that are not ours.
-        visible: It is in the monitor's window.
-        activity: Unix time, whole seconds, of the last output in the pane's window.
-        is_monitor: It shows the monitor.
-        has_focus: A client that shows the session types into it.
+        id: The pane's tmux id, such as ``%7``; stable as long as the pane exists.
+        window: The tmux id of the window that contains the pane.
+        pid: The pid of the program that tmux started in the pane; 0 if the program has ended and
+            tmux no longer knows its pid.
+        dead: Whether the program has ended; the pane then still shows its last screen.
+        seat: The seat of the agent; empty for the monitor, and for panes that the user opened.
+        launch: The launch id; empty for the same panes.
+        visible: Whether the pane is in the monitor's window.
+        activity: When there was last output in the pane's window: Unix time, in whole seconds.
+        is_monitor: Whether the pane shows the monitor.
+        has_focus: Whether a client has the pane selected, so that keys pressed there go to it.
     """
 
     id: str
@@ -249,11 +273,12 @@ class Pane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arranged:
-    """What became of an arrangement of the panes beside the monitor.
+    """The result of arranging the panes beside the monitor.
 
     Attributes:
-        size: The columns and rows of the monitor's pane afterwards; None where unknown.
-        later: Nothing was done, since the user has zoomed the window: try it again.
+        size: The columns and rows of the monitor's pane afterwards; None if unknown.
+        later: Whether nothing was done because the user has zoomed a pane; the caller should try
+            again later.
     """
 
     size: tuple[int, int] | None = None
@@ -262,15 +287,17 @@ class Arranged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Screen:
-    """What a pane shows.
+    """The content of a pane's screen.
 
     Attributes:
-        ansi: Rows joined by newlines, with SGR sequences; attributes carry over to the next row.
-            Invisible blanks at the end of a row are left out, except before the cursor.
+        ansi: The rows, joined by newlines, with SGR sequences; attributes carry over to the next
+            row. Invisible blanks at the end of a row are left out, except before the cursor.
         text: The same rows as plain text; blanks at the end of a row are left out, except before
             the cursor.
-        cursor_row: From 0 at the top.
-        cursor_col: From 0 at the left.
+        cols: The width of the pane.
+        rows: The height of the pane.
+        cursor_row: The row of the cursor; 0 is the top row.
+        cursor_col: The column of the cursor; 0 is the leftmost column.
     """
 
     ansi: str
@@ -282,10 +309,11 @@ class Screen:
 
 
 class Terminal(Protocol):
-    """A tmux server: lists its sessions, and creates and finds ours.
+    """A tmux server, which may not run yet: lists all sessions, and creates those of AgentMux.
 
-    Every method raises `TerminalUnreachableError` when the server does not answer in time, and
-    `TerminalError` when it refuses. A change that timed out may have happened: look again.
+    Every method that calls tmux raises `TerminalUnreachableError` if the server does not answer in
+    time, and `TerminalError` if tmux refuses. After a timeout, a change may have happened
+    nevertheless, so callers must look again.
     """
 
     @property
@@ -293,16 +321,16 @@ class Terminal(Protocol):
         """Absolute path of the server's socket."""
 
     def server(self) -> Server:
-        """Return the server that answers; pid 0 when none runs."""
+        """Return the server that answers at the socket; its pid is 0 if none runs."""
 
     def sessions(self) -> tuple[TmuxSession, ...]:
-        """Return every session of the server; empty when no server runs."""
+        """Return every session of the server; empty if no server runs."""
 
     def listing(self) -> ServerListing:
-        """Return the server that answers and its sessions, by one call of tmux."""
+        """Return the server that answers at the socket, and its sessions; calls tmux once."""
 
     def own(self, target: Target) -> OwnSession:
-        """Return access to our session ``target``; does not call tmux."""
+        """Return an object that works with AgentMux's session ``target``; does not call tmux."""
 
     def create_session(
         self,
@@ -314,114 +342,129 @@ class Terminal(Protocol):
         size: tuple[int, int],
         argv: Sequence[str],
     ) -> CreatedSession:
-        """Create a detached session whose first pane, the monitor, runs ``argv``; in one call.
+        """Create a detached session whose first pane, the monitor, runs ``argv``.
 
         Args:
-            name: The tmux session's name.
-            uuid: Set on the tmux session, to mark it as ours.
-            path: Real path of the session's directory, noted on the tmux session.
-            cwd: Directory in which ``argv`` runs.
-            size: Columns and rows.
-            argv: Two words or more.
+            name: The name of the tmux session.
+            uuid: The uuid to set on the tmux session, which marks it as AgentMux's.
+            path: Real path of the AgentMux session's directory, to be recorded on the tmux session.
+            cwd: The directory in which ``argv`` runs.
+            size: Columns and rows of the session.
+            argv: The command to run; two words or more, so that tmux does not pass it to a shell.
 
         Raises:
-            BlockedError: The name is taken (reason `NAME_TAKEN`).
+            BlockedError: A session of this name exists; the reason is `NAME_TAKEN`.
         """
 
 
 class Panes(Protocol):
-    """Reads, changes and types into panes of one tmux session of ours; panes are named by id."""
+    """Reads, closes and types into the panes of one tmux session; panes are given by their ids."""
 
     def label(self, labels: Mapping[str, str]) -> None:
-        """Set the text in the border of panes (pane id to label)."""
+        """Set the text in the borders of panes; ``labels`` maps pane ids to texts."""
 
     def capture(self, panes: Sequence[str], *, colours: bool = True) -> Mapping[str, Screen]:
-        """Return the screen of each pane by pane id, by one call of tmux.
+        """Return the screen of each pane, by pane id; calls tmux once.
 
-        Panes that are gone are left out. Without ``colours`` the ``ansi`` of each screen is its
-        plain text, at half the cost.
+        Panes that no longer exist are left out.
+
+        Args:
+            panes: The ids of the panes.
+            colours: Whether `Screen.ansi` contains SGR sequences; without them it is plain text,
+                and the call costs half as much.
 
         Raises:
             ScreensUnreadableError: The server's answer cannot be read.
         """
 
     def type_text(self, pane: str, text: str) -> None:
-        """Send the characters of ``text``, one after the other, as somebody who types them."""
+        """Type the characters of ``text`` into the pane, without Enter."""
 
     def paste(self, pane: str, text: str) -> None:
         """Paste ``text`` into the pane as one bracketed paste, with its newlines, without Enter."""
 
     def press_enter(self, pane: str) -> None:
-        """Send one Enter."""
+        """Press Enter once in the pane."""
 
     def press_keys(self, pane: str, keys: Sequence[str]) -> None:
-        """Press these keys, by tmux's names for them (``Enter``, ``Down``, ``r``), in one call."""
+        """Press keys in the pane, in one call of tmux.
+
+        ``keys`` are tmux's names of the keys, such as ``Enter``, ``Down`` or ``r``.
+        """
 
     def close_panes(self, panes: Sequence[str], *, vacate: Collection[str] = ()) -> None:
-        """Kill these panes; panes already gone are no error.
+        """Kill panes; it is no error if some no longer exist.
 
-        An empty pane takes the place of each killed pane that is also in ``vacate``. Whoever types
-        into one of them is shown the monitor.
+        Clients that have one of the killed panes selected are shown the monitor.
 
         Args:
-            panes: By id.
-            vacate: Panes whose place beside the monitor stays empty, until `arrange` gives it to
-                another pane or removes it.
+            panes: The ids of the panes.
+            vacate: Those of the panes that are replaced by an empty pane, so that their place
+                beside the monitor stays free until `arrange` uses it for another pane or removes
+                it.
         """
 
 
 class OwnSession(Panes, Protocol):
-    """One tmux session of ours; every call checks that it reaches this very session.
+    """A tmux session that AgentMux created; every call checks that it reaches this very session.
 
-    Unless it says otherwise, every method raises `TerminalGoneError` where the session or its
-    server is gone, `TerminalUnreachableError` where the server runs but does not answer in time,
-    `HiddenServerError` where another server answers in its place, and `TerminalError` where tmux
-    refuses. A change that timed out may have happened: look again.
+    Unless a method says otherwise, it raises `TerminalGoneError` if the session or its server is
+    gone, `TerminalUnreachableError` if the server runs but does not answer in time,
+    `HiddenServerError` if another server answers at the socket, and `TerminalError` if tmux
+    refuses. After a timeout, a change may have happened nevertheless, so callers must look again.
     """
 
     @property
     def target(self) -> Target:
-        """The tmux session that this object gives access to."""
+        """The address of the tmux session."""
 
     def count_clients(self) -> int:
-        """Return how many clients show the session to somebody."""
+        """Return the number of clients that display the session to a person."""
 
     def clients(self) -> tuple[Client, ...]:
-        """Return the clients that show the session to somebody."""
+        """Return the clients that display the session to a person."""
 
     def leave_keys(self) -> LeaveKeys:
-        """Return the keys by which a client leaves the session, as they are bound now."""
+        """Return the keys that leave the session or a pane, as they are bound in tmux now."""
 
     def reopen_monitor(self, *, cwd: Path, argv: Sequence[str]) -> str:
-        """Run ``argv`` as the monitor of a session that has lost its orchestrator.
+        """Run ``argv`` in the monitor's pane of a session that has lost its orchestrator.
 
-        Whatever runs in the monitor's pane is ended; if the pane is gone, a new one is created.
-        Only the holder of the session's lock may call this.
+        A program that still runs in that pane is ended. If the pane no longer exists, a new one is
+        created. Only the holder of the session's lock may call this.
+
+        Args:
+            cwd: The directory in which ``argv`` runs.
+            argv: The command to run; two words or more, so that tmux does not pass it to a shell.
 
         Returns:
             The id of the monitor's pane.
         """
 
     def panes(self) -> tuple[Pane, ...]:
-        """Return every pane of the session."""
+        """Return every pane of the session, including those that the user opened."""
 
     def open_panes(self, panes: Sequence[NewPane]) -> Mapping[str, str]:
-        """Open each pane in its own window; the user's focus stays where it is.
+        """Open each pane in a new window of its own; the user's focus does not change.
 
         Returns:
-            Launch id to pane id.
+            The id of each new pane, by launch id.
         """
 
     def arrange(self, visible: Sequence[str]) -> Arranged:
-        """Show these panes at the right of the monitor, and park every other pane of ours.
+        """Show these panes to the right of the monitor, and every other agent's pane elsewhere.
 
-        Does nothing while the user has zoomed a pane, and never changes a pane that is not ours.
+        The other agents' panes get windows of their own. Nothing happens while the user has zoomed
+        a pane. Panes that the user opened are never changed.
+
+        Args:
+            visible: The ids of the panes, in the order from top to bottom.
         """
 
     def go_to(self, pane: str) -> bool:
-        """Show this pane to every client of the session, whichever window it is in.
+        """Select a pane, in whichever window it is, for every client of the session.
 
-        It gets the keys then; a zoomed pane beside it is unzoomed.
+        If another pane of its window is zoomed, it is unzoomed.
 
         Returns:
             Whether the session has this pane; if not, nothing changes.
@@ -430,39 +473,43 @@ class OwnSession(Panes, Protocol):
     def set_options(
         self, session: Mapping[str, str], panes: Mapping[str, Mapping[str, str]]
     ) -> None:
-        """Set tmux options of the session and of its panes, by one call; none are global.
+        """Set options of the session and of its panes; sets no global options.
 
-        Panes that are gone are skipped.
+        Panes that no longer exist are skipped.
 
         Args:
-            session: The session's own options and their values; no value is expanded when it is
-                set.
-            panes: Options and their values, by pane id.
+            session: The values of the session's options, by name; tmux does not expand formats in
+                them.
+            panes: The values of each pane's options, by pane id and then by name.
         """
 
     def tell_clients(self, text: str) -> None:
-        """Show one line for some seconds to every client of the server, also of other sessions.
+        """Show a one-line message for some seconds to every client of the server.
 
-        A client that shows this session's monitor is left out: it sees there what the line tells.
+        Clients of other sessions see it, too. Clients that show this session's monitor do not,
+        because the monitor already displays the same information.
         """
 
     def kill(self, words: str = "") -> None:
-        """Kill the session; a session already gone is no error.
+        """Kill the session; it is no error if it no longer exists.
 
-        A client that came from another session goes back there, and is shown ``words``.
+        Clients that came from another session are switched back to it, and shown the message
+        ``words``, unless that is empty.
         """
 
 
 NO_FIELD: Final = "no input field was recognised on its screen"
-"""The evidence if a text was not typed because the screen does not show where to."""
+"""The ``evidence`` of a `TypingResult` if the screen does not show where to type."""
 
 
 class DeliveryResult(StrEnum):
     """What happened to a text or to keys that were to be sent to a pane.
 
-    After ``typed_not_submitted`` and ``unknown`` the text may be in the pane: never type it again.
-    A text whose beginning is a command to the agent is a ``refused_command``.
-    Only keys can be ``sent``, or be kept back since the screen is another one: ``screen_changed``.
+    After ``typed_not_submitted`` and ``unknown`` the text may be in the pane, so it must never be
+    typed again. ``refused_draft`` and ``refused_dialog`` mean that nothing was typed because the
+    input field contains other text, or a dialog is open. ``refused_command`` means that the text
+    begins like a command to the agent. ``sent`` and ``screen_changed`` are results of `KeySender`
+    only; with ``screen_changed``, no key was sent because the screen is not the expected one.
     """
 
     SUBMITTED = "submitted"
@@ -479,9 +526,12 @@ class DeliveryResult(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypingResult:
-    """The result of typing into a pane, and the evidence for it in words.
+    """The result of typing into a pane.
 
-    ``typed`` is False only if it is certain that nothing was typed.
+    Attributes:
+        result: What happened.
+        evidence: How that is known, in words.
+        typed: False only if it is certain that nothing was typed.
     """
 
     result: DeliveryResult
@@ -490,7 +540,7 @@ class TypingResult:
 
 
 class TextSender(Protocol):
-    """A function that types a text into a pane, and proves that it arrived."""
+    """A function that types a text into an agent's pane, and checks that the agent accepted it."""
 
     async def __call__(  # noqa: PLR0913 (what a delivery needs)
         self,
@@ -504,33 +554,34 @@ class TextSender(Protocol):
         begins: Callable[[], object] | None = None,
         hands: asyncio.Lock | None = None,
     ) -> TypingResult:
-        """Type ``text`` to the agent of a pane, press Enter, and return what happened to it.
+        """Type ``text`` into a pane, press Enter, and return what happened to the text.
 
         Args:
-            panes: Where the pane is.
-            pane: Its id.
-            text: What to type.
-            spec: The agent that runs there.
-            deadline_s: Seconds for the whole call.
-            once: The text is unique: do not type it if it is on the screen already.
-            begins: Called right before the text is typed; if it raises, nothing is typed.
-            hands: Held from the look that allows the text until Enter has sent it. It is free
-                while the agent shows no input field, so that a person's keys can pass a text that
-                waits for them.
+            panes: The panes of the session.
+            pane: The id of the agent's pane.
+            text: The text to type.
+            spec: The agent that runs in the pane.
+            deadline_s: How many seconds the call may take.
+            once: Whether the text is unique, so that it is not typed if the screen shows it
+                already.
+            begins: Called just before the text is typed; if it raises, nothing is typed.
+            hands: The lock that keeps others from pressing keys in the pane. It is held from the
+                check of the screen until Enter was pressed, but not while the agent shows no input
+                field, so that a person can press keys meanwhile. None uses no shared lock.
         """
 
 
 class KeySender(Protocol):
-    """A function that presses keys in a pane, for a person who has seen what it shows."""
+    """A function that presses keys in a pane on behalf of a person who has seen its screen."""
 
     async def __call__(
         self, panes: Panes, pane: str, keys: Sequence[str], *, screen: str
     ) -> TypingResult:
-        """Press the keys once, and only if the pane shows the screen with this digest.
+        """Press keys once, and only if the pane still shows the screen that the person saw.
 
         Args:
-            panes: Where the pane is.
-            pane: Its id.
-            keys: As `answer_keys.read_keys` returns them.
-            screen: The digest of the screen, as `screen_digest` returns it.
+            panes: The panes of the session.
+            pane: The id of the pane.
+            keys: The keys, as `answer_keys.read_keys` returns them.
+            screen: The digest of the expected screen, as `screen_digest` returns it.
         """
